@@ -1,0 +1,41 @@
+/* A growable array of elements of one size.
+ *
+ *     struct array names = array_of(sizeof(char *));
+ *     *(char **)array_add(&names) = memory_copy_string("main");
+ *     for (size_t i = 0; i < names.count; i++)
+ *         puts(*(char **)array_at(&names, i));
+ *     array_free(&names);
+ *
+ * Growing moves the elements: keep indices, not pointers, across array_add. Growth is by half, so that the
+ * unused tail is at most a third of what is allocated.
+ */
+#ifndef MAGIC_TRACE_BASE_ARRAY_H
+#define MAGIC_TRACE_BASE_ARRAY_H
+
+#include <stddef.h>
+
+struct array {
+    void *elements; /* owned; NULL while nothing was added */
+    size_t count;
+    size_t capacity;
+    size_t element_size; /* bytes */
+};
+
+struct array array_of(size_t element_size);
+
+/* Adds one element, all bytes 0, and returns where it lies. */
+void *array_add(struct array *array);
+
+/* Adds `count` elements copied from `elements`. */
+void array_add_all(struct array *array, const void *elements, size_t count);
+
+/* Element `index`, which must exist. */
+static inline void *array_at(const struct array *array, size_t index)
+{
+    return (char *)array->elements + index * array->element_size;
+}
+
+/* Frees the elements and leaves an empty array that can be used again. */
+void array_free(struct array *array);
+
+#endif

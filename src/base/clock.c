@@ -1,0 +1,19 @@
+#include "base/clock.h"
+
+struct nanoseconds clock_to_nanoseconds(const struct clock_conversion *clock, struct ticks ticks)
+{
+    uint64_t quotient = ticks.value >> clock->shift;
+    uint64_t remainder = ticks.value & (((uint64_t)1 << clock->shift) - 1);
+    return (struct nanoseconds){clock->zero + quotient * clock->mult +
+                                ((remainder * clock->mult) >> clock->shift)};
+}
+
+struct ticks clock_to_ticks(const struct clock_conversion *clock, struct nanoseconds time)
+{
+    if (clock->mult == 0)
+        return (struct ticks){0};
+    uint64_t since_zero = time.value - clock->zero;
+    uint64_t quotient = since_zero / clock->mult;
+    uint64_t remainder = since_zero % clock->mult;
+    return (struct ticks){(quotient << clock->shift) + (remainder << clock->shift) / clock->mult};
+}

@@ -1,0 +1,144 @@
+#include "base/file.h"
+
+#include "base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool file_map(struct file_view *view, const char *path, struct error *error)
+{
+    *view = (struct file_view){0};
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0)
+        return error_set_errno(error, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, errno,
+                               "cannot open %s", path);
+    struct stat status;
+    bool ok = true;
+    if (fstat(descriptor, &status) != 0) {
+        ok = error_set_errno(error, ERROR_IO, errno, "cannot read %s", path);
+    } else if (!S_ISREG(status.st_mode)) {
+        ok = error_set(error, ERROR_FORMAT, "%s is not a regular file", path);
+    } else if (status.st_size > 0) {
+        void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+        if (bytes == MAP_FAILED)
+            ok = error_set_errno(error, ERROR_IO, errno, "cannot map %s", path);
+        else
+            *view = (struct file_view){bytes, (size_t)status.st_size};
+    }
+    close(descriptor);
+    return ok;
+}
+
+void file_unmap(struct file_view *view)
+{
+    if (view->bytes)
+        munmap((void *)view->bytes, view->size);
+    *view = (struct file_view){0};
+}
+
+char *file_read(const char *path, size_t *size, struct error *error)
+{
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) {
+        error_set_errno(error, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, errno, "cannot open %s",
+                        path);
+        return NULL;
+    }
+    size_t used = 0, capacity = 4096;
+    char *bytes = memory_allocate(capacity);
+    for (;;) {
+        ssize_t got = read(descriptor, bytes + used, capacity - used - 1);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            error_set_errno(error, ERROR_IO, errno, "cannot read %s", path);
+            free(bytes);
+            close(descriptor);
+            return NULL;
+        }
+        if (got == 0)
+            break;
+        used += (size_t)got;
+        if (capacity - used < 2)
+            bytes = memory_resize(bytes, capacity *= 2);
+    }
+    close(descriptor);
+    bytes[used] = 0;
+    if (size)
+        *size = used;
+    return bytes;
+}
+
+int file_create_private(const char *path, struct error *error)
+{
+    int descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (descriptor < 0) {
+        error_set_errno(error, ERROR_IO, errno, "cannot create %s", path);
+        return -1;
+    }
+    /* An existing file keeps its mode through O_CREAT: narrow it. Devices (/dev/null) keep theirs. */
+    struct stat status;
+    if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && fchmod(descriptor, 0600) != 0) {
+        error_set_errno(error, ERROR_IO, errno, "cannot make %s readable by its owner alone", path);
+        close(descriptor);
+        return -1;
+    }
+    return descriptor;
+}
+
+bool file_write_all(int descriptor, const void *bytes, size_t size, const char *path,
+                    struct error *error)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t written = write(descriptor, (const char *)bytes + done, size - done);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return error_set_errno(error, ERROR_IO, errno, "cannot write to %s", path);
+        done += (size_t)written;
+    }
+    return true;
+}
+
+bool file_make_directories(const char *path, struct error *error)
+{
+    char *partial = memory_copy_string(path);
+    bool ok = true;
+    for (char *slash = partial + 1; ok; slash++) {
+        slash = strchr(slash, '/');
+        if (slash)
+            *slash = 0;
+        if (mkdir(partial, 0700) != 0 && errno != EEXIST)
+            ok = error_set_errno(error, ERROR_IO, errno, "cannot make the folder %s", partial);
+        if (!slash)
+            break;
+        *slash = '/';
+    }
+    struct stat status;
+    if (ok && (stat(path, &status) != 0 || !S_ISDIR(status.st_mode)))
+        ok = error_set(error, ERROR_IO, "%s exists but is not a folder", path);
+    free(partial);
+    return ok;
+}
+
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *where)
+{
+    (void)status;
+    (void)kind;
+    (void)where;
+    return remove(path);
+}
+
+bool file_remove_tree(const char *path, struct error *error)
+{
+    if (nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS) != 0 && errno != ENOENT)
+        return error_set_errno(error, ERROR_IO, errno, "cannot remove %s", path);
+    return true;
+}

@@ -1,0 +1,41 @@
+/* Whole files: read, mapped, created so that only their owner can read them.
+ *
+ * Traces and recordings hold secrets of the traced program, so everything that magic-trace creates is mode
+ * 0600 (folders 0700) whatever the umask.
+ */
+#ifndef MAGIC_TRACE_BASE_FILE_H
+#define MAGIC_TRACE_BASE_FILE_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A file mapped for reading. An empty file has bytes NULL and size 0. A file that shrinks while it is mapped
+ * gives SIGBUS on access: map only files that belong to the recording. */
+struct file_view {
+    const uint8_t *bytes;
+    size_t size;
+};
+
+bool file_map(struct file_view *view, const char *path, struct error *error);
+void file_unmap(struct file_view *view);
+
+/* Reads a whole small file (also one of /proc, whose size is not known beforehand); the bytes end with a NUL
+ * that is not counted in *size. The caller frees. NULL on error. `size` may be NULL. */
+char *file_read(const char *path, size_t *size, struct error *error);
+
+/* Opens for writing, mode 0600, truncated; returns the descriptor (close-on-exec) or -1. */
+int file_create_private(const char *path, struct error *error);
+
+/* Writes all bytes, continuing after short writes; `path` is for the message only. */
+bool file_write_all(int descriptor, const void *bytes, size_t size, const char *path,
+                    struct error *error);
+
+/* Makes `path` and its missing parents, mode 0700; an existing folder is fine. */
+bool file_make_directories(const char *path, struct error *error);
+
+/* Removes a folder with all that is in it; a missing one is fine. Never follows symbolic links. */
+bool file_remove_tree(const char *path, struct error *error);
+
+#endif

@@ -1,0 +1,51 @@
+#include "base/memory.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static _Noreturn void out_of_memory(size_t size)
+{
+    fprintf(stderr, "magic-trace: out of memory (wanted %zu bytes more)\n", size);
+    exit(1);
+}
+
+void *memory_allocate(size_t size)
+{
+    return memory_resize(NULL, size);
+}
+
+void *memory_allocate_zeroed(size_t size)
+{
+    void *memory = calloc(1, size ? size : 1);
+    if (!memory)
+        out_of_memory(size);
+    return memory;
+}
+
+void *memory_resize(void *memory, size_t size)
+{
+    void *resized = realloc(memory, size ? size : 1);
+    if (!resized)
+        out_of_memory(size);
+    return resized;
+}
+
+char *memory_copy_string(const char *string)
+{
+    size_t size = strlen(string) + 1;
+    return memcpy(memory_allocate(size), string, size);
+}
+
+char *memory_format(const char *format, ...)
+{
+    char *string;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vasprintf(&string, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        out_of_memory(0);
+    return string;
+}

@@ -1,0 +1,20 @@
+/* Memory that is either there or the process ends with a message.
+ *
+ * magic-trace decodes on a person's machine; when that machine is out of memory there is nothing sensible left
+ * to do, and checking each small allocation would hide the code that matters. Sizes that come from a file are
+ * checked by whoever reads the file, before they get here. Never used inside the traced program (the qemu
+ * plugin), which must survive.
+ */
+#ifndef MAGIC_TRACE_BASE_MEMORY_H
+#define MAGIC_TRACE_BASE_MEMORY_H
+
+#include <stddef.h>
+
+/* All return memory owned by the caller, to be given to free(). */
+void *memory_allocate(size_t size);        /* not initialised */
+void *memory_allocate_zeroed(size_t size); /* all bytes 0 */
+void *memory_resize(void *memory, size_t size);
+char *memory_copy_string(const char *string);
+__attribute__((format(printf, 1, 2))) char *memory_format(const char *format, ...);
+
+#endif

@@ -1,0 +1,59 @@
+/* The flow driver: from a recording to the flow events of each of its threads.
+ *
+ * Called by stack/timeline. Opens perf.data, builds address spaces and symbols, cuts the AUX data into
+ * one stream per thread and decodes the streams on several processor cores. The decoder behind it is private to this
+ * room (libipt's block decoder today; a native one follows).
+ */
+#ifndef MAGIC_TRACE_FLOW_FLOW_H
+#define MAGIC_TRACE_FLOW_FLOW_H
+
+#include "base/error.h"
+#include "flow/flow_event.h"
+#include "image/address_space.h"
+#include "recording/perf_data_reader.h"
+#include "symbol/symbols.h"
+
+#include <stddef.h>
+
+/* Receives the events of one thread. All calls for one thread come from one decoding thread at a time, in order;
+ * different threads may be decoded at the same time. `events` is valid during the call only. */
+struct flow_sink {
+    void *context;
+    /* Returns the receiver's own object for `thread`, given back in `events` and `end`. */
+    void *(*begin)(void *context, const struct thread *thread);
+    void (*events)(void *thread_object, const struct flow_event *events, size_t count);
+    void (*end)(void *thread_object);
+};
+
+struct flow_options {
+    unsigned cores;        /* 0: all that this process may use */
+    const char *perf_map_directory; /* as in symbols_open */
+    void (*progress)(const char *what, uint64_t done, uint64_t total); /* bytes of PT; may be NULL; from the calling thread */
+};
+
+struct flow_statistics {
+    uint64_t bytes;        /* of PT */
+    uint64_t instructions;
+    uint64_t events;
+    uint64_t errors;       /* gaps of kind ERROR and NO_IMAGE */
+    uint64_t overflows;
+};
+
+struct flow; /* owns perf data, address spaces and symbols, which the receivers' results point into */
+
+/* `path` is a recording directory or a perf.data file. False when nothing could be decoded at all; damage that
+ * left something to decode is reported by flow_damage. */
+struct flow *flow_open(const char *path, const struct flow_options *options, struct error *error);
+bool flow_decode(struct flow *flow, const struct flow_sink *sink, struct error *error);
+void flow_close(struct flow *flow);
+
+struct symbols *flow_symbols(const struct flow *flow);
+const struct address_spaces *flow_address_spaces(const struct flow *flow);
+const struct perf_data *flow_perf_data(const struct flow *flow);
+struct flow_statistics flow_statistics(const struct flow *flow);
+/* NULL when the file is whole. */
+const struct error *flow_damage(const struct flow *flow);
+/* What a FLOW_GAP_ERROR's `error` means, in words. */
+const char *flow_error_text(uint8_t error);
+
+#endif

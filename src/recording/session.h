@@ -1,0 +1,48 @@
+/* session.json: what a recording directory says about itself beyond perf.data.
+ *
+ * Written once by the engine at the end (mode 0600), read by decode and report. Unknown keys are ignored, missing
+ * ones get the zero value, so that recordings of older and newer versions can be read.
+ */
+#ifndef MAGIC_TRACE_RECORDING_SESSION_H
+#define MAGIC_TRACE_RECORDING_SESSION_H
+
+#include "base/arena.h"
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A process that ran (wholly or partly) without being traced, and why. */
+struct session_untraced {
+    uint32_t pid;
+    uint32_t threads;    /* how many of its threads ran untraced */
+    const char *name;    /* of the program or thread */
+    const char *flag;    /* which flag would have shown it: "-follow", "-multi-thread"; NULL when none */
+};
+
+struct session {
+    const char *version; /* of magic-trace */
+    const char *engine;  /* "soft", "pt", ... */
+    const char *clock;   /* "default", "host", "instructions" */
+    const char **command; /* NULL-terminated argv of the traced program; NULL for attach */
+    const char *program;  /* absolute path of its executable */
+    uint64_t wall_clock_ns; /* CLOCK_REALTIME at perf time `wall_clock_at` */
+    uint64_t wall_clock_at; /* nanoseconds of perf's clock */
+    bool full_execution;
+    bool multi_thread;
+    bool follow;
+    uint64_t snapshot_size; /* bytes per ring */
+    int exit_status;        /* as from waitpid; -1 unknown */
+    uint64_t instructions;  /* executed while traced, as counted by the engine; 0 unknown */
+    struct session_untraced *untraced;
+    size_t untraced_count;
+    struct arena memory; /* owns all strings of a session that was read */
+};
+
+bool session_write(const struct session *session, const char *directory, struct error *error);
+
+/* A missing session.json gives ERROR_NOT_FOUND. */
+bool session_read(struct session *session, const char *directory, struct error *error);
+void session_free(struct session *session);
+
+#endif

@@ -1,0 +1,77 @@
+/* Spans: what the trace shows. The border between stack/ and output/: times are nanoseconds from here on.
+ *
+ * A span source is pulled: next() gives events in time order, and per track every ENTER has its LEAVE,
+ * properly nested. Sources: the timeline of a recording, and a trace file read back (output/fxt_reader).
+ */
+#ifndef MAGIC_TRACE_STACK_SPAN_H
+#define MAGIC_TRACE_STACK_SPAN_H
+
+#include "base/clock.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A line of the display: one thread. */
+struct span_track {
+    uint32_t pid, tid;
+    const char *process_name; /* never NULL */
+    const char *thread_name;  /* never NULL */
+};
+
+/* What a span is a call of. Spans of the same function share one object, so pointers can be compared. */
+struct span_function {
+    const char *name;   /* readable; never NULL */
+    const char *symbol; /* as in the symbol table; may be NULL */
+    const char *file;   /* source file; may be NULL */
+    uint32_t line;      /* of the function's beginning; 0 unknown */
+    bool special;       /* "[syscall]" and its like, not a function of the program */
+    uint32_t index;     /* dense, from 0, unique in the source: for tables by function */
+};
+
+enum span_event_kind {
+    SPAN_ENTER,
+    SPAN_LEAVE,   /* of the innermost open span of the track */
+    SPAN_INSTANT, /* a mark without length: a gap, a decode error; see text */
+};
+
+/* Why a span ended. */
+enum span_end {
+    SPAN_END_RETURN,
+    SPAN_END_TAIL_CALL, /* its frame was taken over by the next */
+    SPAN_END_UNWOUND,   /* an exception or longjmp passed it */
+    SPAN_END_GAP,       /* ended somewhere in a stretch without data */
+    SPAN_END_OF_TRACE,  /* still open when the trace ends */
+    SPAN_END_EXEC,      /* the process became another program */
+};
+
+enum span_flag {
+    SPAN_START_INFERRED = 1, /* it was already open when tracing began (or began in a gap) */
+    SPAN_END_INFERRED = 2,
+};
+
+struct span_event {
+    enum span_event_kind kind;
+    uint32_t track; /* index into the source's tracks */
+    struct nanoseconds time;
+    const struct span_function *function; /* of ENTER and LEAVE */
+    uint64_t address;                     /* of ENTER: where the function begins in the process; 0 unknown */
+    uint8_t flags;                        /* enum span_flag */
+    enum span_end end;                    /* of LEAVE */
+    const char *text;                     /* of INSTANT; valid until the source is closed */
+};
+
+struct span_source {
+    void *context;
+    const struct span_track *tracks;
+    size_t track_count;
+    size_t function_count; /* one more than the greatest span_function.index; grows while reading a file */
+    /* False at the end, or on error; then error->code tells which. */
+    bool (*next)(struct span_source *source, struct span_event *event, struct error *error);
+    void (*close)(struct span_source *source);
+    /* The wall clock (Unix nanoseconds) at time 0 of the source; 0 unknown. */
+    uint64_t wall_clock;
+};
+
+#endif
