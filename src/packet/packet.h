@@ -3,7 +3,8 @@
  * Each function stores one packet at `out` and returns its length in bytes; none writes more than
  * PT_PACKET_LONGEST. Which packet may follow which is the encoder's business (encoder.h).
  *
- * Source of every format: Intel SDM volume 3, chapter "Intel Processor Trace", section "Packet Definitions".
+ * Source of every format: Intel SDM volume 3, chapter "Intel Processor Trace", section "Packet
+ * Definitions".
  */
 #ifndef MAGIC_TRACE_PACKET_PACKET_H
 #define MAGIC_TRACE_PACKET_PACKET_H
@@ -36,8 +37,9 @@ size_t pt_packet_tsc(uint8_t *out, uint64_t ticks);
 /* Core cycles since the last CYC packet; at most ten bytes. */
 size_t pt_packet_cyc(uint8_t *out, uint64_t cycles);
 
-/* Conditional branches and compressed returns, oldest in the highest bit, under a leading 1: 0b1101 is taken,
- * not taken, taken. At most PT_TNT_BITS branches and at least one. Up to six branches take one byte. */
+/* Conditional branches and compressed returns, oldest in the highest bit, under a leading 1: 0b1101
+ * is taken, not taken, taken. At most PT_TNT_BITS branches and at least one. Up to six branches
+ * take one byte. */
 size_t pt_packet_tnt(uint8_t *out, uint64_t marked_bits);
 
 /* An address, sent as the difference to the address of the packet before (`last_ip`). */
