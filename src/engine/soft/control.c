@@ -49,10 +49,11 @@ struct soft_control *control_create(const char *directory, const struct soft_opt
     char *path = memory_format("%s/soft/control", directory);
     struct soft_control *control = NULL;
     if (access(path, F_OK) == 0)
-        error_set(error, ERROR_USAGE,
-                  "cannot record into %s: it holds a recording that was not finished. Finish it with "
-                  "magic-trace decode %s, or remove the folder.",
-                  directory, directory);
+        error_set(
+            error, ERROR_USAGE,
+            "cannot record into %s: it holds a recording that was not finished. Finish it with "
+            "magic-trace decode %s, or remove the folder.",
+            directory, directory);
     else if (make_folder(directory, "soft", error) && make_folder(directory, "images", error))
         control = create_file(path, error);
     free(path);
@@ -73,10 +74,11 @@ static bool check(const struct soft_control *control, const char *path, struct e
                          "%08x. It was damaged, or magic-trace was killed while making it.",
                          path, control->magic, SOFT_CONTROL_MAGIC);
     if (control->version != SOFT_VERSION)
-        return error_set(error, ERROR_UNSUPPORTED,
-                         "%s was made by another version of magic-trace (its layout is %u, this one "
-                         "knows %d). Finish the recording with the version that began it.",
-                         path, control->version, SOFT_VERSION);
+        return error_set(
+            error, ERROR_UNSUPPORTED,
+            "%s was made by another version of magic-trace (its layout is %u, this one "
+            "knows %d). Finish the recording with the version that began it.",
+            path, control->version, SOFT_VERSION);
     return true;
 }
 
@@ -87,8 +89,8 @@ struct soft_control *control_open(const char *directory, struct error *error)
     struct stat status;
     int descriptor = open(path, O_RDWR | O_CLOEXEC);
     if (descriptor < 0 || fstat(descriptor, &status) != 0)
-        error_set_errno(error, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, errno, "cannot open %s",
-                        path);
+        error_set_errno(error, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, errno,
+                        "cannot open %s", path);
     else if (status.st_size < SOFT_LOG_OFFSET)
         error_set(error, ERROR_FORMAT, "%s is damaged: it has %lld bytes instead of at least %d",
                   path, (long long)status.st_size, SOFT_LOG_OFFSET);

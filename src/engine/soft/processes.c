@@ -2,7 +2,6 @@
 
 #include "base/array.h"
 #include "base/file.h"
-#include "base/memory.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -14,7 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* State and parent from a stat file of /proc; the name before them may hold anything, parentheses too. */
+/* State and parent from a stat file of /proc; the name before them may hold anything, parentheses
+ * too. */
 static bool read_stat(const char *path, char *state, pid_t *parent)
 {
     char *text = file_read(path, NULL, NULL);
@@ -55,7 +55,7 @@ char thread_state(pid_t pid, pid_t tid)
     return read_stat(path, &state, &parent) ? state : 0;
 }
 
-static bool is_recorded_into(pid_t pid, const char *directory)
+static bool has_argument(pid_t pid, const char *word)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/cmdline", pid);
@@ -63,16 +63,15 @@ static bool is_recorded_into(pid_t pid, const char *directory)
     char *line = file_read(path, &size, NULL);
     if (!line)
         return false;
-    char *sought = memory_format(",dir=%s", directory);
-    /* The folder's name may itself begin another's: the argument must end here. */
-    bool ours = memmem(line, size, sought, strlen(sought) + 1) != NULL;
-    free(sought);
+    bool found = false;
+    for (char *argument = line; !found && argument < line + size; argument += strlen(argument) + 1)
+        found = strcmp(argument, word) == 0;
     free(line);
-    return ours;
+    return found;
 }
 
 /* Adds the living processes that are to be killed to `pids` (of pid_t). */
-static void find_ours(struct array *pids, pid_t program, const char *directory)
+static void find_ours(struct array *pids, pid_t program, const char *word)
 {
     DIR *processes = opendir("/proc");
     if (!processes)
@@ -87,21 +86,21 @@ static void find_ours(struct array *pids, pid_t program, const char *directory)
         if (pid == self || parent == 0 || state == 'Z')
             continue;
         /* Being the subreaper, we are the parent of whatever loses its own while we kill. */
-        if (parent == self || process_descends_from(pid, program) || is_recorded_into(pid, directory))
+        if (parent == self || process_descends_from(pid, program) || has_argument(pid, word))
             *(pid_t *)array_add(pids) = pid;
     }
     closedir(processes);
 }
 
-void processes_kill_all(pid_t program, const char *directory)
+void processes_kill_all(pid_t program, const char *word)
 {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    /* Each round takes what the last one's victims had started before they died. A process that does not die
-     * (stuck in the kernel) must not keep us for ever. */
+    /* Each round takes what the last one's victims had started before they died. A process that
+     * does not die (stuck in the kernel) must not keep us for ever. */
     enum { ROUNDS = 100 };
     for (int round = 0; round < ROUNDS; round++) {
         struct array pids = array_of(sizeof(pid_t));
-        find_ours(&pids, program, directory);
+        find_ours(&pids, program, word);
         for (size_t i = 0; i < pids.count; i++)
             kill(*(pid_t *)array_at(&pids, i), SIGKILL);
         for (size_t i = 0; i < pids.count; i++) {

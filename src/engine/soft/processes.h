@@ -9,12 +9,14 @@
 /* Whether `pid` is `ancestor` or descends from it (through living processes). */
 bool process_descends_from(pid_t pid, pid_t ancestor);
 
-/* One letter as in proc(5): 'R' running, 'S' sleeping, 'Z' dead...; 0 when there is no such thread. */
+/* One letter as in proc(5): 'R' running, 'S' sleeping, 'Z' dead...; 0 when there is no such thread.
+ */
 char thread_state(pid_t pid, pid_t tid);
 
-/* Ends `program` and everything that descends from it by SIGKILL: nothing is left behind, not even what is
- * started meanwhile. Processes that had left the tree before (daemons) are found by `directory` in their command
- * line: they run under our qemu and are recorded into it. `program` itself is left to be waited for. */
-void processes_kill_all(pid_t program, const char *directory);
+/* Ends `program` and everything that descends from it by SIGKILL: nothing is left behind, not even
+ * what is started meanwhile. Processes that had left the tree before (daemons) are found by `word`,
+ * an argument on their command line: that of our plugin, under which they run. `program` itself is
+ * left to be waited for. */
+void processes_kill_all(pid_t program, const char *word);
 
 #endif

@@ -31,8 +31,9 @@ static char *search_path(void)
     return memory_copy_string(path ? path : "/bin:/usr/bin");
 }
 
-/* Like a shell: a file that may not be executed does not end the search, but is what is complained about if
- * nothing better comes. An empty element of PATH is the current folder. NULL when not found. */
+/* Like a shell: a file that may not be executed does not end the search, but is what is complained
+ * about if nothing better comes. An empty element of PATH is the current folder. NULL when not
+ * found. */
 static char *search(const char *name, struct error *error)
 {
     char *folders = search_path();
@@ -73,10 +74,11 @@ static bool check_file(const char *path, const char *what, struct error *error)
         return error_set(error, ERROR_USAGE, "cannot run %s: it is not a regular file", what);
     if (faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) != 0) {
         if (status.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH))
-            return error_set_errno(error, ERROR_IO, errno,
-                                   "cannot run %s: this user may not execute it, or its file system "
-                                   "is mounted noexec",
-                                   what);
+            return error_set_errno(
+                error, ERROR_IO, errno,
+                "cannot run %s: this user may not execute it, or its file system "
+                "is mounted noexec",
+                what);
         return error_set(error, ERROR_IO,
                          "cannot run %s: it is not executable. If it is a program, make it so with "
                          "chmod +x.",
@@ -91,11 +93,14 @@ static const char *machine_name(unsigned machine)
         unsigned machine;
         const char *name;
     } names[] = {
-        {EM_386, "x86 (i386)"},  {EM_X86_64, "x86-64 (the x32 ABI)"}, {EM_ARM, "ARM"},
-        {EM_AARCH64, "AArch64"}, {EM_RISCV, "RISC-V"},                {EM_PPC, "PowerPC"},
-        {EM_PPC64, "PowerPC"},   {EM_MIPS, "MIPS"},                   {EM_S390, "s390"},
-        {EM_SPARC, "SPARC"},     {EM_SPARCV9, "SPARC"},               {EM_LOONGARCH, "LoongArch"},
-        {EM_68K, "m68k"},        {EM_ALPHA, "Alpha"},                 {EM_BPF, "BPF"},
+        {EM_386, "x86 (i386)"}, {EM_X86_64, "x86-64 (the x32 ABI)"},
+        {EM_ARM, "ARM"},        {EM_AARCH64, "AArch64"},
+        {EM_RISCV, "RISC-V"},   {EM_PPC, "PowerPC"},
+        {EM_PPC64, "PowerPC"},  {EM_MIPS, "MIPS"},
+        {EM_S390, "s390"},      {EM_SPARC, "SPARC"},
+        {EM_SPARCV9, "SPARC"},  {EM_LOONGARCH, "LoongArch"},
+        {EM_68K, "m68k"},       {EM_ALPHA, "Alpha"},
+        {EM_BPF, "BPF"},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i].machine == machine)
@@ -103,7 +108,8 @@ static const char *machine_name(unsigned machine)
     return "an unknown machine";
 }
 
-/* The file's own class and byte order decide how e_type and e_machine lie; their offsets do not depend on it. */
+/* The file's own class and byte order decide how e_type and e_machine lie; their offsets do not
+ * depend on it. */
 static unsigned half_word(const unsigned char *head, size_t offset)
 {
     return head[EI_DATA] == ELFDATA2MSB ? (unsigned)head[offset] << 8 | head[offset + 1]
@@ -121,14 +127,16 @@ static bool check_elf_header(const unsigned char *head, const char *what, struct
                          what, head[EI_CLASS] == ELFCLASS32 ? "32" : "64", machine_name(machine));
     if (type == ET_REL)
         return error_set(error, ERROR_USAGE,
-                         "cannot run %s: it is an object file. Link it into a program first.", what);
+                         "cannot run %s: it is an object file. Link it into a program first.",
+                         what);
     if (type != ET_EXEC && type != ET_DYN)
         return error_set(error, ERROR_USAGE, "cannot run %s: it is %s, not a program", what,
                          type == ET_CORE ? "a core dump" : "an ELF file of an unknown type");
     return true;
 }
 
-/* A program whose dynamic linker is missing fails with "No such file" natively, which puzzles everybody. */
+/* A program whose dynamic linker is missing fails with "No such file" natively, which puzzles
+ * everybody. */
 static bool check_dynamic_linker(int descriptor, const unsigned char *head, const char *what,
                                  struct error *error)
 {
@@ -142,10 +150,11 @@ static bool check_dynamic_linker(int descriptor, const unsigned char *head, cons
         Elf64_Phdr segment;
         off_t offset = (off_t)(header.e_phoff + i * sizeof segment);
         if (pread(descriptor, &segment, sizeof segment, offset) != (ssize_t)sizeof segment)
-            return error_set(error, ERROR_FORMAT,
-                             "cannot run %s: it ends within its ELF program headers. It is damaged; "
-                             "build or copy it again.",
-                             what);
+            return error_set(
+                error, ERROR_FORMAT,
+                "cannot run %s: it ends within its ELF program headers. It is damaged; "
+                "build or copy it again.",
+                what);
         if (segment.p_type != PT_INTERP)
             continue;
         char linker[PATH_MAX];
@@ -180,10 +189,11 @@ static bool check_privileges(int descriptor, const char *what, struct error *err
         privilege = "file capabilities";
     if (!privilege)
         return true;
-    return error_set(error, ERROR_UNSUPPORTED,
-                     "cannot trace %s: it has %s, and under qemu it would run without the privileges "
-                     "that gives. To trace it without them, copy it with cp and trace the copy.",
-                     what, privilege);
+    return error_set(
+        error, ERROR_UNSUPPORTED,
+        "cannot trace %s: it has %s, and under qemu it would run without the privileges "
+        "that gives. To trace it without them, copy it with cp and trace the copy.",
+        what, privilege);
 }
 
 static bool check_elf(int descriptor, const unsigned char *head, const char *what,
@@ -195,8 +205,8 @@ static bool check_elf(int descriptor, const unsigned char *head, const char *wha
 }
 
 /* Reads the start of a file, the rest of `head` filled with zeros; a descriptor or -1. */
-static int open_head(const char *path, unsigned char head[static SCRIPT_HEAD_SIZE], const char *what,
-                     struct error *error)
+static int open_head(const char *path, unsigned char head[static SCRIPT_HEAD_SIZE],
+                     const char *what, struct error *error)
 {
     memset(head, 0, SCRIPT_HEAD_SIZE);
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
@@ -220,8 +230,8 @@ static void free_arguments(char **arguments)
     free(arguments);
 }
 
-/* The argv of the interpreter: its name, its one argument, the script, the script's arguments. The script's own
- * argv[0] is lost, as with the kernel. */
+/* The argv of the interpreter: its name, its one argument, the script, the script's arguments. The
+ * script's own argv[0] is lost, as with the kernel. */
 static void put_interpreter_first(struct program *program, const struct script_line *line)
 {
     struct array arguments = array_of(sizeof(char *));
@@ -242,10 +252,11 @@ static bool refuse_unknown_format(const unsigned char *head, const char *what, s
 {
     if (head[0] == 0)
         return error_set(error, ERROR_USAGE, "cannot run %s: it is empty or not a program", what);
-    return error_set(error, ERROR_USAGE,
-                     "cannot run %s: it is neither an ELF program nor a script that begins with #!. If "
-                     "it is a shell script, make #!/bin/sh its first line.",
-                     what);
+    return error_set(
+        error, ERROR_USAGE,
+        "cannot run %s: it is neither an ELF program nor a script that begins with #!. If "
+        "it is a shell script, make #!/bin/sh its first line.",
+        what);
 }
 
 /* One step down the chain of interpreters; *done at the ELF file. */
@@ -284,11 +295,12 @@ static bool resolve_chain(struct program *program, const char *typed, struct err
         }
         ok = resolve_step(program, what, &done, error);
         free(what);
-        what = memory_format("%s, which is the interpreter of the script %s%s", program->path, typed,
-                             strchr(program->path, '\r')
-                                 ? " (whose first line ends in a carriage return: it was saved with "
-                                   "Windows line ends)"
-                                 : "");
+        what =
+            memory_format("%s, which is the interpreter of the script %s%s", program->path, typed,
+                          strchr(program->path, '\r')
+                              ? " (whose first line ends in a carriage return: it was saved with "
+                                "Windows line ends)"
+                              : "");
     }
     free(what);
     return ok;

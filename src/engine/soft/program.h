@@ -1,9 +1,11 @@
-/* The program that a command line would run: found, checked, and with its scripts resolved down to an ELF file.
+/* The program that a command line would run: found, checked, and with its scripts resolved down to
+ * an ELF file.
  *
- * qemu-user loads ELF files by itself instead of asking the kernel, so what execve(2) would do first is done
- * here: the search along PATH as a shell does it, the chain of `#!` interpreters as the kernel does it
- * (fs/binfmt_script.c, fs/exec.c of Linux), and every check that would fail, each with a message that says what
- * to do instead. Called by the soft engine before it starts anything.
+ * qemu-user loads ELF files by itself instead of asking the kernel, so what execve(2) would do
+ * first is done here: the search along PATH as a shell does it, the chain of `#!` interpreters as
+ * the kernel does it (fs/binfmt_script.c, fs/exec.c of Linux), and every check that would fail,
+ * each with a message that says what to do instead. Called by the soft engine before it starts
+ * anything.
  */
 #ifndef MAGIC_TRACE_ENGINE_SOFT_PROGRAM_H
 #define MAGIC_TRACE_ENGINE_SOFT_PROGRAM_H

@@ -14,8 +14,8 @@
 
 static const char emulator[] = "qemu-x86_64";
 static const char plugin_name[] = "magic-trace-soft.so";
-/* Where the plugin lies from the binary's folder: in the build tree, and installed (lib is a sibling of bin, or
- * has the distribution's own name, which is what was configured). */
+/* Where the plugin lies from the binary's folder: in the build tree, and installed (lib is a
+ * sibling of bin, or has the distribution's own name, which is what was configured). */
 static const char *const plugin_folders[] = {
     "src/engine/soft/plugin",
     "../" MAGIC_TRACE_LIBDIR "/magic-trace",
@@ -65,16 +65,18 @@ static bool find_plugin(struct qemu *qemu, struct error *error)
         binary[length] = 0;
         *strrchr(binary, '/') = 0;
         for (size_t i = 0; i < sizeof plugin_folders / sizeof *plugin_folders; i++)
-            if (take_plugin(qemu, memory_format("%s/%s/%s", binary, plugin_folders[i], plugin_name)))
+            if (take_plugin(qemu,
+                            memory_format("%s/%s/%s", binary, plugin_folders[i], plugin_name)))
                 return true;
     }
     if (take_plugin(qemu, memory_format("%s/%s", configured_folder, plugin_name)))
         return true;
-    return error_set(error, ERROR_NOT_FOUND,
-                     "cannot find %s, the part of magic-trace that runs inside qemu: looked in %s and "
-                     "beside the program. Build magic-trace with ninja, or install it with meson "
-                     "install.",
-                     plugin_name, configured_folder);
+    return error_set(
+        error, ERROR_NOT_FOUND,
+        "cannot find %s, the part of magic-trace that runs inside qemu: looked in %s and "
+        "beside the program. Build magic-trace with ninja, or install it with meson "
+        "install.",
+        plugin_name, configured_folder);
 }
 
 bool qemu_find(struct qemu *qemu, struct error *error)
@@ -82,13 +84,14 @@ bool qemu_find(struct qemu *qemu, struct error *error)
     struct utsname machine;
     if (uname(&machine) != 0 || strcmp(machine.machine, "x86_64") != 0)
         return error_set(error, ERROR_UNSUPPORTED,
-                         "the soft engine needs an x86-64 machine; this one is %s", machine.machine);
+                         "the soft engine needs an x86-64 machine; this one is %s",
+                         machine.machine);
     *qemu = (struct qemu){0};
     return find_emulator(qemu, error) && find_plugin(qemu, error);
 }
 
-/* What a command prints, cut off at `size`. The words are given to the shell in single quotes, in which only the
- * quote itself is special. */
+/* What a command prints, cut off at `size`. The words are given to the shell in single quotes, in
+ * which only the quote itself is special. */
 static bool output_of(const char *path, const char *option, char *output, size_t size)
 {
     if (strchr(path, '\''))
@@ -144,6 +147,16 @@ static char *double_commas(const char *text)
     return doubled;
 }
 
+char *qemu_plugin_argument(const struct soft_options *options, const char *directory)
+{
+    char *plugin = double_commas(options->plugin);
+    char *quoted_directory = double_commas(directory);
+    char *argument = memory_format("file=%s,dir=%s", plugin, quoted_directory);
+    free(plugin);
+    free(quoted_directory);
+    return argument;
+}
+
 static unsigned long long stack_size(void)
 {
     struct rlimit limit;
@@ -166,8 +179,6 @@ static void add_copy(struct array *arguments, const char *text)
 char **qemu_arguments(const struct soft_options *options, const char *directory,
                       const struct program *program)
 {
-    char *plugin = double_commas(options->plugin);
-    char *quoted_directory = double_commas(directory);
     struct array arguments = array_of(sizeof(char *));
     add_copy(&arguments, options->qemu);
     add_copy(&arguments, "-L");
@@ -179,15 +190,13 @@ char **qemu_arguments(const struct soft_options *options, const char *directory,
         add_copy(&arguments, "1");
     }
     add_copy(&arguments, "-plugin");
-    add(&arguments, memory_format("file=%s,dir=%s", plugin, quoted_directory));
+    add(&arguments, qemu_plugin_argument(options, directory));
     add_copy(&arguments, "-0");
     add_copy(&arguments, program->arguments[0]);
     add_copy(&arguments, program->path);
     for (char **argument = program->arguments + 1; *argument; argument++)
         add_copy(&arguments, *argument);
     array_add(&arguments);
-    free(plugin);
-    free(quoted_directory);
     return arguments.elements;
 }
 

@@ -1,8 +1,8 @@
 /* The first line of a script: `#!INTERPRETER [ARGUMENT]`, read as the kernel reads it.
  *
- * Rules: load_script() in fs/binfmt_script.c of Linux 5.1 and later. Only the first 256 bytes of the file count
- * (BINPRM_BUF_SIZE); everything behind the interpreter is one argument, inner spaces included; an interpreter
- * whose name may have been cut off is refused.
+ * Rules: load_script() in fs/binfmt_script.c of Linux 5.1 and later. Only the first 256 bytes of
+ * the file count (BINPRM_BUF_SIZE); everything behind the interpreter is one argument, inner spaces
+ * included; an interpreter whose name may have been cut off is refused.
  */
 #ifndef MAGIC_TRACE_ENGINE_SOFT_SCRIPT_H
 #define MAGIC_TRACE_ENGINE_SOFT_SCRIPT_H
@@ -17,8 +17,8 @@ struct script_line {
     const char *argument; /* NULL: none */
 };
 
-/* `head` is the start of the file, filled up with zeros. False when it is not a script that the kernel would
- * run. */
+/* `head` is the start of the file, filled up with zeros. False when it is not a script that the
+ * kernel would run. */
 bool script_line_parse(struct script_line *line, const unsigned char head[static SCRIPT_HEAD_SIZE]);
 
 #endif

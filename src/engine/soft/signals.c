@@ -4,13 +4,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* All that end a process by default and can be sent from outside, and what job control needs. Faults stay
- * unblocked; SIGPIPE and SIGXCPU are about magic-trace itself. */
+/* All that end a process by default and can be sent from outside, and what job control needs.
+ * Faults stay unblocked; SIGPIPE and SIGXCPU are about magic-trace itself. */
 static void fill_held(sigset_t *held)
 {
-    static const int numbers[] = {SIGHUP,  SIGINT,    SIGQUIT, SIGTERM, SIGUSR1,   SIGUSR2, SIGALRM,
-                                  SIGPROF, SIGVTALRM, SIGIO,   SIGPWR,  SIGSTKFLT, SIGTSTP, SIGCONT,
-                                  SIGCHLD};
+    static const int numbers[] = {SIGHUP,  SIGINT,    SIGQUIT, SIGTERM,   SIGUSR1,
+                                  SIGUSR2, SIGALRM,   SIGPROF, SIGVTALRM, SIGIO,
+                                  SIGPWR,  SIGSTKFLT, SIGTSTP, SIGCONT,   SIGCHLD};
     sigemptyset(held);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         sigaddset(held, numbers[i]);

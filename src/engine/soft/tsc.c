@@ -15,8 +15,8 @@ static uint64_t clock_ns(clockid_t clock)
 
 struct tsc_anchor tsc_anchor_now(void)
 {
-    /* The narrowest of some readings is the one that was least disturbed (by an interrupt, or by the
-     * hypervisor taking the processor away). */
+    /* The narrowest of some readings is the one that was least disturbed (by an interrupt, or by
+     * the hypervisor taking the processor away). */
     enum { READINGS = 16 };
     struct tsc_anchor best = {0};
     uint64_t best_width = UINT64_MAX;
