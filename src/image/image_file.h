@@ -1,7 +1,8 @@
 /* A file whose bytes were executed: an ELF object, a dumped JIT page, the vDSO.
  *
- * Looked for first in the recording's own images/ folder, then at the recorded path. A file that is missing or
- * has changed since (another inode and build id) is reported once and by name; code in it cannot be decoded.
+ * Looked for first in the recording's own images/ folder, then at the recorded path. A file that is
+ * missing or has changed since (another inode and build id) is reported once and by name; code in
+ * it cannot be decoded.
  */
 #ifndef MAGIC_TRACE_IMAGE_IMAGE_FILE_H
 #define MAGIC_TRACE_IMAGE_IMAGE_FILE_H
@@ -30,7 +31,8 @@ struct image_file {
     uint32_t segment_count;
 };
 
-/* The object's own address (p_vaddr based) of the byte at `file_offset`; false when no segment holds it. */
+/* The object's own address (p_vaddr based) of the byte at `file_offset`; false when no segment
+ * holds it. */
 bool image_file_address(const struct image_file *file, uint64_t file_offset, uint64_t *address);
 
 #endif

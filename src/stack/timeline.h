@@ -1,7 +1,8 @@
 /* A whole recording, decoded: the call stacks of all its threads over time.
  *
- * The two passes of the design: timeline_decode builds every thread's history in memory (about 16 bytes per
- * flow event); timeline_spans then replays it, as often as wanted, merged into time order.
+ * The two passes of the design: timeline_decode builds every thread's history in memory (about 16
+ * bytes per flow event); timeline_spans then replays it, as often as wanted, merged into time
+ * order.
  */
 #ifndef MAGIC_TRACE_STACK_TIMELINE_H
 #define MAGIC_TRACE_STACK_TIMELINE_H
@@ -16,8 +17,8 @@ struct timeline *timeline_decode(const char *path, const struct flow_options *op
                                  struct error *error);
 void timeline_free(struct timeline *timeline);
 
-/* A fresh source at the beginning. Times start near 0 (the first event of the recording is at 0). To be closed by
- * its close(), before timeline_free. */
+/* A fresh source at the beginning. Times start near 0 (the first event of the recording is at 0).
+ * To be closed by its close(), before timeline_free. */
 struct span_source *timeline_spans(struct timeline *timeline, struct error *error);
 
 /* Facts for the summary. */
