@@ -10,7 +10,10 @@ enum {
     LONGEST_CYCLES = 1 << 26,
 };
 
-const struct pt_code_block pt_code_block_none = {
+/* Never written: its edges are never seen. */
+struct pt_code_block pt_code_block_none = {
+    .seen_target = PT_NOWHERE,
+    .seen_fall = PT_NOWHERE,
     .target = PT_NOWHERE,
     .fall = PT_NOWHERE,
     .slow = 1,
@@ -197,6 +200,8 @@ void pt_code_block_describe(struct pt_code_block *block)
      */
     if (block->restartable && block->kind != PT_BLOCK_REPEAT && is_inside(block, block->target))
         block->slow = 1;
+    atomic_init(&block->seen_target, PT_NOWHERE);
+    atomic_init(&block->seen_fall, PT_NOWHERE);
     block->work = counted | (uint64_t)1 << PT_WORK_BLOCK_SHIFT;
 }
 
@@ -331,9 +336,28 @@ static bool is_restart(const struct pt_code_block *previous, const struct pt_cod
            block->kind == PT_BLOCK_SEQUENTIAL && previous->instructions > 1;
 }
 
-void pt_encoder_step_slow(struct pt_encoder *encoder, const struct pt_code_block *block)
+bool pt_encoder_edge_is_new(const struct pt_encoder *encoder, uint64_t pc)
 {
     const struct pt_code_block *previous = encoder->previous;
+    return !previous->slow &&
+           ((pc == previous->target && atomic_load(&previous->seen_target) != pc) ||
+            (pc == previous->fall && atomic_load(&previous->seen_fall) != pc));
+}
+
+/* From now on the inline path takes this edge. */
+static void see_edge(struct pt_code_block *block, uint64_t pc)
+{
+    if (block->slow)
+        return;
+    if (pc == block->target)
+        atomic_store_explicit(&block->seen_target, pc, memory_order_relaxed);
+    else if (pc == block->fall)
+        atomic_store_explicit(&block->seen_fall, pc, memory_order_relaxed);
+}
+
+void pt_encoder_step_slow(struct pt_encoder *encoder, struct pt_code_block *block)
+{
+    struct pt_code_block *previous = encoder->previous;
     if (encoder->stopped)
         return;
     if (block->kind == PT_BLOCK_OUTSIDE) {
@@ -344,6 +368,7 @@ void pt_encoder_step_slow(struct pt_encoder *encoder, const struct pt_code_block
         uncount(encoder, previous, block->pc);
     else
         pt_encoder_edge(encoder, block->pc);
+    see_edge(previous, block->pc);
     encoder->previous = block;
     settle(encoder, block->pc);
 }

@@ -58,15 +58,17 @@ enum pt_code_block_kind {
  */
 struct pt_code_block {
     uint64_t pc, end; /* addresses: first byte, and the byte after the last */
-    uint64_t target;  /* where its branch goes, or PT_NOWHERE */
-    uint64_t fall;    /* where it goes without a branch, or PT_NOWHERE */
-    uint64_t work;    /* what one execution adds to pt_encoder.work */
-    uint8_t bits;     /* TNT bits per execution: 1 for conditional jumps, else 0 */
-    uint8_t push;     /* 1 when the block's call pushes a return address */
-    uint8_t slow;     /* 1 when the inline path must not be taken for what follows this block */
-    uint8_t kind;     /* enum pt_code_block_kind */
+    /* The edges that the inline path follows. */
+    _Atomic uint64_t seen_target, seen_fall;
+    uint64_t work; /* what one execution adds to pt_encoder.work */
+    uint8_t bits;  /* TNT bits per execution: 1 for conditional jumps, else 0 */
+    uint8_t push;  /* 1 when the block's call pushes a return address */
+    uint8_t slow;  /* 1 when the inline path must not be taken for what follows this block */
+    uint8_t kind;  /* enum pt_code_block_kind */
     uint8_t
         restartable; /* bool: may be left in its middle and continued there (see pt_encoder_edge) */
+    uint64_t target; /* where its branch goes, or PT_NOWHERE */
+    uint64_t fall;   /* where it goes without a branch, or PT_NOWHERE */
     uint16_t instructions; /* in the block; length[] has one entry each */
     uint8_t length[];      /* bytes, of each instruction */
 };
@@ -106,7 +108,7 @@ struct pt_encoder {
     uint8_t stopped;       /* bool: pt_encoder_stop was called or no room was left */
 
     /* For the owner alone: addresses of its process. */
-    const struct pt_code_block *previous; /* the block that runs now, or &pt_code_block_none */
+    struct pt_code_block *previous; /* the block that runs now, or &pt_code_block_none */
     struct pt_encoder_owner *owner;
     const _Atomic uint32_t *stop; /* becomes non-zero when tracing shall stop */
     uint8_t *packets; /* stream position P lies at packets[P & mask] and may run over its end */
@@ -117,7 +119,7 @@ struct pt_encoder {
 };
 
 /* Stands for "no block ran before": tracing is off. */
-extern const struct pt_code_block pt_code_block_none;
+extern struct pt_code_block pt_code_block_none;
 
 /* Fills a block whose pc, end, kind, target (of direct branches), instructions and length are set.
  */
@@ -144,20 +146,25 @@ void pt_encoder_flush(struct pt_encoder *encoder, uint64_t pc);
 void pt_encoder_edge(struct pt_encoder *encoder, uint64_t pc);
 
 /* `block` begins to run: the general case. */
-void pt_encoder_step_slow(struct pt_encoder *encoder, const struct pt_code_block *block);
+void pt_encoder_step_slow(struct pt_encoder *encoder, struct pt_code_block *block);
+
+/* Whether the edge from the block that ran last to `pc` is a direct one that nobody has taken
+ * before. */
+bool pt_encoder_edge_is_new(const struct pt_encoder *encoder, uint64_t pc);
 
 /* `block` begins to run: what nearly always happens, without a branch that the host processor
  * cannot predict. False: nothing was done but counting, the caller goes to pt_encoder_step_slow (or
  * knows of a signal). */
-static inline __attribute__((always_inline)) bool
-pt_encoder_step_fast(struct pt_encoder *encoder, const struct pt_code_block *block)
+static inline __attribute__((always_inline)) bool pt_encoder_step_fast(struct pt_encoder *encoder,
+                                                                       struct pt_code_block *block)
 {
     const struct pt_code_block *previous = encoder->previous;
     uint64_t pc = block->pc;
     uint64_t depth = encoder->depth;
-    bool taken = pc == previous->target;
+    bool taken = pc == atomic_load_explicit(&previous->seen_target, memory_order_relaxed);
+    bool falls = pc == atomic_load_explicit(&previous->seen_fall, memory_order_relaxed);
     encoder->work += block->work;
-    if (__builtin_expect((previous->slow == 0) & (taken | (pc == previous->fall)), 1)) {
+    if (__builtin_expect(taken | falls, 1)) {
         /* Always stored; counts only when push is 1. */
         encoder->return_address[depth % PT_RETURN_STACK] = previous->end;
         encoder->depth = depth + previous->push;

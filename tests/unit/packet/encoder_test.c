@@ -58,7 +58,7 @@ static void end(struct recording *recording)
     free(recording);
 }
 
-static void step(struct recording *recording, const struct pt_code_block *block)
+static void step(struct recording *recording, struct pt_code_block *block)
 {
     if (!pt_encoder_step_fast(&recording->encoder, block))
         pt_encoder_step_slow(&recording->encoder, block);
@@ -344,6 +344,21 @@ static void draining_a_damaged_state_gives_nothing(void **state)
     assert_int_equal(pt_encoder_drain(&encoder, out), 1);
 }
 
+static void an_edge_is_new_once(void **state)
+{
+    struct recording *recording = begin(4096);
+    struct pt_code_block *loop = block(0x401000, 2, PT_BLOCK_CONDITIONAL, 0x401000);
+    step(recording, loop);
+    assert_true(pt_encoder_edge_is_new(&recording->encoder, 0x401000));
+    step(recording, loop);
+    assert_false(pt_encoder_edge_is_new(&recording->encoder, 0x401000));
+    assert_true(pt_encoder_edge_is_new(&recording->encoder, 0x401008));
+    step(recording, loop);
+    assert_int_equal(recording->encoder.tnt, 7);
+    free(loop);
+    end(recording);
+}
+
 /* --- Round trip: a random program, walked at random, is followed from its packets alone --- */
 
 enum { BLOCKS = 64, WALK = 20000 };
@@ -497,6 +512,7 @@ int main(void)
         cmocka_unit_test(stopping_ends_the_stream_before_the_next_block),
         cmocka_unit_test(without_room_the_stream_ends_within_the_slack),
         cmocka_unit_test(draining_a_damaged_state_gives_nothing),
+        cmocka_unit_test(an_edge_is_new_once),
         cmocka_unit_test(a_random_walk_is_followed_from_its_packets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
