@@ -57,10 +57,14 @@ struct address_spaces {
 };
 
 /* `directory` is the recording's folder, whose images/ is searched first; NULL for a lone
- * perf.data. */
+ * perf.data. Copies all that it needs: `data` may be closed afterwards. Warns about image files
+ * that are missing or were replaced. False when `directory` is no folder. */
 bool address_spaces_build(struct address_spaces *spaces, const struct perf_data *data,
                           const char *directory, struct error *error);
 void address_spaces_free(struct address_spaces *spaces);
+
+/* The `directory` it was built with, or NULL. */
+const char *address_spaces_directory(const struct address_spaces *spaces);
 
 /* NULL when not in the recording. */
 const struct process *address_spaces_process(const struct address_spaces *spaces, uint32_t pid);
