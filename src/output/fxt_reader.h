@@ -3,8 +3,8 @@
  *
  * Called by `report`. The file is read twice: first to learn threads, names and whether its events
  * are in time order, then event by event. A trace in time order (ours) takes memory for its names
- * only; another is held in memory, 56 bytes per event, and sorted. Plain and gzip, also of several
- * members; a pipe is copied to a temporary file first.
+ * only; another is held in memory, 56 bytes per event while it is sorted. Plain and gzip, also of
+ * several members; a pipe is copied to a temporary file first.
  *
  * Understood: duration begin, end and complete events, instants, process and thread names, the wall
  * clock as fxt_writer.h writes it. Asynchronous events, counters, flows, scheduling and unknown
