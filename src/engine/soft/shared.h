@@ -10,6 +10,15 @@
  * kill -9 of magic-trace does not touch the program, and `magic-trace decode DIR` can finish the
  * recording later (soft/collect).
  *
+ * Both sides start a program with the same words:
+ *
+ *     qemu-x86_64 -L / -s STACK [-seed 1] -plugin file=PLUGIN,dir=DIR -0 ARGV0 PROGRAM ARGUMENTS
+ *
+ * -L / keeps a file under /etc/qemu-binfmt from standing in for the program's own. STACK is the
+ * soft RLIMIT_STACK in bytes, or SOFT_UNLIMITED_STACK. -seed (AT_RANDOM, hence stack protectors and
+ * hash seeds) is given with RECORD_CLOCK_INSTRUCTIONS only. PLUGIN and DIR are absolute; each comma
+ * in them is doubled, which is how qemu's option parser quotes it: the plugin gets the plain path.
+ *
  * All fields are little-endian native; both sides are built together and check `version`.
  * Everything here must be safe at any instant of death: data first, then the counter that makes it
  * visible.
@@ -29,6 +38,8 @@ enum {
     SOFT_LOG_STEP =
         1 << 20, /* bytes; the log's file is allocated in such steps, before it is touched */
     SOFT_LOG_LIMIT = 256 << 20, /* bytes; records beyond it are counted in lost_records */
+    SOFT_UNLIMITED_STACK =
+        1 << 30, /* bytes; qemu maps the stack whole, without reserving memory for it */
 };
 
 /* Options that hold for the whole recording; written by the recorder before anybody else maps the
@@ -42,6 +53,9 @@ struct soft_options {
     uint64_t tsc_hz;         /* host TSC ticks per second, measured */
     uint32_t bus_ratio;      /* what CBR packets say: TSC MHz / 100 */
     uint32_t reserved;
+    /* The same instant in three clocks, taken before the program started: ties ticks to
+     * CLOCK_MONOTONIC. */
+    uint64_t start_tsc, start_monotonic_ns, start_realtime_ns;
     char qemu[4096];   /* absolute path of qemu-x86_64 */
     char plugin[4096]; /* absolute path of the plugin */
 };
