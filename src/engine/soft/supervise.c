@@ -42,7 +42,8 @@ static bool sent_by_program(const struct supervision *supervision,
            process_descends_from((pid_t)info->ssi_pid, supervision->child.pid);
 }
 
-/* A shell without job control starts background commands so: the Ctrl-C that others get is not for them. */
+/* A shell without job control starts background commands so: the Ctrl-C that others get is not for
+ * them. */
 static bool ignores(int number)
 {
     struct sigaction action;
