@@ -155,7 +155,7 @@ static inline __attribute__((always_inline)) bool pt_encoder_step_fast(struct pt
     uint64_t depth = encoder->depth;
     bool taken = pc == previous->target;
     encoder->work += block->work;
-    if (__builtin_expect(!previous->slow & (taken | (pc == previous->fall)), 1)) {
+    if (__builtin_expect((previous->slow == 0) & (taken | (pc == previous->fall)), 1)) {
         /* Always stored; counts only when push is 1. */
         encoder->return_address[depth % PT_RETURN_STACK] = previous->end;
         encoder->depth = depth + previous->push;
