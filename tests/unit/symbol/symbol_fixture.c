@@ -1,9 +1,5 @@
 #include "symbol_fixture.h"
 
-#include "base/array.h"
-#include "base/file.h"
-#include "base/memory.h"
-
 #include <fcntl.h>
 #include <gelf.h>
 #include <setjmp.h>
@@ -25,7 +21,7 @@ static uint64_t load_bias(const char *path, size_t index)
     return dynamic ? 0x10000000000 * (index + 1) : 0;
 }
 
-static void add_mappings(struct array *records, const char *path, size_t index)
+static void map_object(struct recording *recording, const char *path, size_t index)
 {
     elf_version(EV_CURRENT);
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
@@ -39,15 +35,10 @@ static void add_mappings(struct array *records, const char *path, size_t index)
             !(header.p_flags & PF_X))
             continue;
         uint64_t page_offset = header.p_vaddr % 4096;
-        struct side_band_record *record = array_add(records);
-        record->kind = SIDE_BAND_MAPPING;
-        record->pid = record->tid = FIXTURE_PID;
-        record->cpu = UINT32_MAX;
-        record->mapping.start = load_bias(path, index) + header.p_vaddr - page_offset;
-        record->mapping.length = (header.p_filesz + page_offset + 4095) / 4096 * 4096;
-        record->mapping.file_offset = header.p_offset - page_offset;
-        record->mapping.executable = true;
-        record->mapping.path = path;
+        uint64_t start = load_bias(path, index) + header.p_vaddr - page_offset;
+        uint64_t length = (header.p_filesz + page_offset + 4095) / 4096 * 4096;
+        add_mapping(recording, 0, FIXTURE_PID, start, start + length, header.p_offset - page_offset,
+                    path);
     }
     elf_end(elf);
     close(descriptor);
@@ -55,17 +46,23 @@ static void add_mappings(struct array *records, const char *path, size_t index)
 
 void symbol_fixture_open(struct symbol_fixture *fixture, const char *const *paths)
 {
-    struct array records = array_of(sizeof(struct side_band_record));
+    struct recording recording = recording_new();
     for (size_t i = 0; paths[i]; i++)
-        add_mappings(&records, paths[i], i);
-    struct perf_data data = {.records = records.elements, .record_count = records.count};
-    struct error error;
-    assert_true(address_spaces_build(&fixture->spaces, &data, NULL, &error));
-    array_free(&records);
+        map_object(&recording, paths[i], i);
+    symbol_fixture_open_recording(fixture, &recording, NULL, NULL);
+    recording_free(&recording);
+}
+
+void symbol_fixture_open_recording(struct symbol_fixture *fixture,
+                                   const struct recording *recording, const char *directory,
+                                   const char *perf_map_directory)
+{
+    struct perf_data data = recording_of(recording);
+    assert_true(address_spaces_build(&fixture->spaces, &data, directory, NULL));
     address_space_cursor_init(&fixture->cursor,
                               address_spaces_process(&fixture->spaces, FIXTURE_PID));
-    address_space_cursor_advance(&fixture->cursor, (struct ticks){0});
-    fixture->symbols = symbols_open(&fixture->spaces, NULL);
+    address_space_cursor_advance(&fixture->cursor, (struct ticks){UINT64_MAX});
+    fixture->symbols = symbols_open(&fixture->spaces, perf_map_directory);
 }
 
 void symbol_fixture_close(struct symbol_fixture *fixture)
@@ -137,17 +134,4 @@ uint64_t symbol_value(const char *path, const char *name)
     uint64_t value = strtoull(line, NULL, 16);
     free(line);
     return value;
-}
-
-char *make_test_folder(void)
-{
-    char *folder = memory_copy_string("/tmp/magic-trace-symbols-XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    return folder;
-}
-
-void remove_test_folder(char *folder)
-{
-    file_remove_tree(folder, NULL);
-    free(folder);
 }

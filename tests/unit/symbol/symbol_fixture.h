@@ -6,6 +6,7 @@
 #ifndef MAGIC_TRACE_TESTS_SYMBOL_FIXTURE_H
 #define MAGIC_TRACE_TESTS_SYMBOL_FIXTURE_H
 
+#include "../image/image_fixture.h" /* test folders and hand-made records */
 #include "image/address_space.h"
 #include "symbol/symbols.h"
 
@@ -20,6 +21,12 @@ struct symbol_fixture {
 /* `paths` ends with NULL; object number i has load bias 0x10000000000 * (i + 1), executables at
  * fixed addresses excepted. */
 void symbol_fixture_open(struct symbol_fixture *fixture, const char *const *paths);
+
+/* The same with any records; `directory` and `perf_map_directory` as in address_spaces_build and
+ * symbols_open. */
+void symbol_fixture_open_recording(struct symbol_fixture *fixture,
+                                   const struct recording *recording, const char *directory,
+                                   const char *perf_map_directory);
 void symbol_fixture_close(struct symbol_fixture *fixture);
 
 /* What lies at the object's own address `address` of object number `object`; the bounds too are the
@@ -39,9 +46,5 @@ __attribute__((format(printf, 1, 2))) char *command_line_output(const char *form
 
 /* The value of symbol `name` as nm tells it; fails the test when there is none. */
 uint64_t symbol_value(const char *path, const char *name);
-
-/* A fresh folder, removed by remove_test_folder. */
-char *make_test_folder(void);
-void remove_test_folder(char *folder);
 
 #endif
