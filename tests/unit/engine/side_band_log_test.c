@@ -26,13 +26,13 @@ static void add_life(struct side_band_log *log, uint32_t pid, uint32_t tid, uint
 
 static void add_untraced(struct side_band_log *log, uint32_t pid, uint32_t tid, uint32_t reason)
 {
-    struct {
-        struct soft_untraced head;
-        char name[8];
-    } untraced = {.head = {.record = {.kind = SOFT_RECORD_UNTRACED, .pid = pid, .tid = tid},
-                           .reason = reason}};
-    memcpy((char *)&untraced + offsetof(struct soft_untraced, name), "worker", sizeof "worker");
-    side_band_log_add(log, &untraced.head.record);
+    union {
+        struct soft_untraced untraced;
+        unsigned char bytes[sizeof(struct soft_untraced) + 8];
+    } added = {.untraced = {.record = {.kind = SOFT_RECORD_UNTRACED, .pid = pid, .tid = tid},
+                            .reason = reason}};
+    strcpy(added.untraced.name, "worker");
+    side_band_log_add(log, &added.untraced.record);
 }
 
 static void add_mapping(struct side_band_log *log, const char *path, bool jit)
