@@ -39,6 +39,8 @@ struct side_band_record {
             uint32_t flags;      /* MAP_* */
             bool executable;     /* false for PERF_RECORD_MISC_MMAP_DATA */
             bool kernel;         /* the record's cpumode is the kernel's */
+            uint8_t build_id[20]; /* of the file, where the record carries it instead of device and inode */
+            uint8_t build_id_size; /* bytes; 0: not known */
             const char *path;    /* as the kernel names it: a path, "[vdso]", "//anon" */
         } mapping;
         struct {
