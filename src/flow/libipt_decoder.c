@@ -446,9 +446,22 @@ static bool synchronize(struct decoder *decoder)
     }
 }
 
+/* The last branch has gone somewhere, but no packet tells how far the code ran from there. */
+static uint64_t target_of_last_branch(struct decoder *decoder)
+{
+    struct pt_block block;
+    if (decoder->status < 0 || !decoder->flow.running)
+        return 0;
+    pt_blk_next(decoder->blocks, &block, sizeof(block));
+    return block.ip;
+}
+
 static void finish(struct decoder *decoder)
 {
-    settle_all(decoder, 0, decoder->now);
+    uint64_t ip = target_of_last_branch(decoder);
+    settle_all(decoder, ip, decoder->now);
+    if (ip)
+        control_flow_arrive(&decoder->flow, ip);
     if (decoder->input.lost_after)
         control_flow_gap(&decoder->flow, FLOW_GAP_LOST, 0, 0);
     else
