@@ -459,7 +459,8 @@ static uint64_t target_of_last_branch(struct decoder *decoder)
 static void finish(struct decoder *decoder)
 {
     uint64_t ip = target_of_last_branch(decoder);
-    settle_all(decoder, ip, decoder->now);
+    if (decoder->flow.running)
+        settle_all(decoder, ip, decoder->now);
     if (ip)
         control_flow_arrive(&decoder->flow, ip);
     if (decoder->input.lost_after)
@@ -493,7 +494,7 @@ static void step(struct decoder *decoder)
     if (decoder->status == -pte_eos || decoder->status >= 0)
         return;
     uint64_t ip = block.ninsn ? decoder->flow.last_ip : block.ip;
-    if (!block.ninsn && decoder->flow.running)
+    if (!block.ninsn && decoder->flow.running && !decoder->flow.resume_held)
         control_flow_arrive(&decoder->flow, ip);
     take_error(decoder, decoder->status, ip);
 }
