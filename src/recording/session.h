@@ -17,17 +17,18 @@
 /* A process that ran (wholly or partly) without being traced, and why. */
 struct session_untraced {
     uint32_t pid;
-    uint32_t threads;    /* how many of its threads ran untraced */
-    const char *name;    /* of the program or thread */
-    const char *flag;    /* which flag would have shown it: "-follow", "-multi-thread"; NULL when none */
+    uint32_t threads; /* how many of its threads ran untraced */
+    const char *name; /* of the program or thread */
+    const char
+        *flag; /* which flag would have shown it: "-follow", "-multi-thread"; NULL when none */
 };
 
 struct session {
-    const char *version; /* of magic-trace */
-    const char *engine;  /* "soft", "pt", ... */
-    const char *clock;   /* "default", "host", "instructions" */
-    const char **command; /* NULL-terminated argv of the traced program; NULL for attach */
-    const char *program;  /* absolute path of its executable */
+    const char *version;    /* of magic-trace */
+    const char *engine;     /* "soft", "pt", ... */
+    const char *clock;      /* "default", "host", "instructions" */
+    const char **command;   /* NULL-terminated argv of the traced program; NULL for attach */
+    const char *program;    /* absolute path of its executable */
     uint64_t wall_clock_ns; /* CLOCK_REALTIME at perf time `wall_clock_at` */
     uint64_t wall_clock_at; /* nanoseconds of perf's clock */
     bool full_execution;
