@@ -27,13 +27,11 @@ class Settings:
     environment = dict(os.environ)
 
 
-def configure(binary, plugin, work, quick):
+def configure(binary, work, quick):
     Settings.binary = str(pathlib.Path(binary).resolve())
     Settings.work = pathlib.Path(work).resolve()
     Settings.work.mkdir(parents=True, exist_ok=True)
     Settings.quick = quick
-    if plugin:
-        Settings.environment["MAGIC_TRACE_PLUGIN"] = str(pathlib.Path(plugin).resolve())
     Settings.environment["ASAN_OPTIONS"] = f"exitcode={SANITIZER_STATUS}"
     Settings.environment["UBSAN_OPTIONS"] = (
         f"halt_on_error=1:print_stacktrace=1:exitcode={SANITIZER_STATUS}")
