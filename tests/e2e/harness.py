@@ -14,6 +14,8 @@ import sys
 import tempfile
 import unittest
 
+import fxt_spans
+
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 PROGRAMS = TESTS / "programs"
 FXT_CHECK = TESTS / "judge" / "fxt_check.py"
@@ -128,6 +130,10 @@ class TestCase(unittest.TestCase):
         for thread in self.judge_trace(trace)["threads"]:
             totals.update(thread["spans"])
         return totals
+
+    def span_list(self, trace):
+        """Every span with its times, in the order of their beginnings per function."""
+        return sorted(fxt_spans.read_spans(trace), key=lambda span: span.begin)
 
     def assert_counts(self, traced, counts, spans=None):
         spans = spans if spans is not None else self.spans(traced.trace)
