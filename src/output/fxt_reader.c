@@ -56,11 +56,23 @@ static void sort_events(struct fxt_reader *reader)
     qsort_r(reader->order, count, sizeof *reader->order, compare_times, reader->events.elements);
 }
 
+/* The second reading must not meet threads that the first did not: nobody has room for them. */
+static bool next_streamed_event(struct fxt_reader *reader, struct fxt_raw_event *event)
+{
+    if (!fxt_parser_next(reader->parser, event, &reader->ended_by))
+        return false;
+    if (event->track < reader->source.track_count)
+        return true;
+    return error_set(
+        &reader->ended_by, ERROR_FORMAT,
+        "the trace changed while it was being read. Wait until it is complete, then read it again");
+}
+
 /* The next event of the trace in time order. */
 static bool next_raw_event(struct fxt_reader *reader, struct fxt_raw_event *event)
 {
     if (reader->streams)
-        return fxt_parser_next(reader->parser, event, &reader->ended_by);
+        return next_streamed_event(reader, event);
     if (reader->replayed == reader->events.count)
         return false;
     *event = *(struct fxt_raw_event *)array_at(&reader->events, reader->order[reader->replayed++]);

@@ -26,9 +26,15 @@ struct report_tree_options {
     bool fold;          /* neighbours that look the same, callees included, as one line "x12" */
 };
 
-/* Reads `source` to its end. ERROR_USAGE for a moment that makes no sense, ERROR_NOT_FOUND for a
- * call that never happens. When the source fails half way, the tree of what came before is still
- * printed and the source's error returned. */
+/* Reads `source` to its end and prints, per thread, lines of
+ *
+ *           offset   duration  name
+ *
+ * with the moment since the beginning of the trace, names indented by depth, and words in brackets
+ * where a beginning or an end was not seen or a call ended in another way than by returning.
+ * ERROR_USAGE for a moment that makes no sense, ERROR_NOT_FOUND for a call that never happens. When
+ * the source fails half way, the tree of what came before is still printed and the source's error
+ * returned. */
 bool report_tree(struct span_source *source, const struct report_tree_options *options,
                  FILE *stream, struct error *error);
 
