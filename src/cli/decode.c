@@ -21,20 +21,20 @@ enum decode_option {
 };
 
 static const struct option_spec decode_options[] = {
-    {"output", 'o', DECODE_OUTPUT, "FILE",
+    {"output", "o", DECODE_OUTPUT, "FILE",
      "where to write the trace (default trace.fxt.gz;\n"
      "gzip when it ends in .gz); an existing one\n"
      "becomes FILE.old",
      NULL},
-    {"format", 0, DECODE_FORMAT, "FORMAT",
+    {"format", NULL, DECODE_FORMAT, "FORMAT",
      "fxt (for Perfetto, default) or folded (stacks for\nflame graphs)", NULL},
-    {"perf-map-file", 0, DECODE_PERF_MAP_FILE, "FILE[,FILE]",
+    {"perf-map-file", NULL, DECODE_PERF_MAP_FILE, "FILE[,FILE]",
      "names of JIT code: files called perf-PID.map, all\nin one folder", NULL},
-    {"working-directory", 0, DECODE_WORKING_DIRECTORY, "DIR",
+    {"working-directory", NULL, DECODE_WORKING_DIRECTORY, "DIR",
      "the recording, as in the original; the same as the\noperand", NULL},
-    {"executable", 0, DECODE_EXECUTABLE, "FILE",
+    {"executable", NULL, DECODE_EXECUTABLE, "FILE",
      "accepted as in the original; the recording itself\nnames its programs", NULL},
-    {"filter", 0, DECODE_UNAVAILABLE, "RANGE", NULL,
+    {"filter", NULL, DECODE_UNAVAILABLE, "RANGE", NULL,
      "it is not part of this version. `magic-trace report -tree -from A -to B` shows a part of a "
      "trace."},
     {0},

@@ -21,7 +21,7 @@ static void print_option(const struct option_spec *option)
         return;
     int width = printf("  -%s", option->name);
     if (option->letter)
-        width += printf(", -%c", option->letter);
+        width += printf(", -%s", option->letter);
     if (option->argument)
         width += printf(" %s", option->argument);
     if (width >= OPTION_COLUMN) {
@@ -41,7 +41,7 @@ void command_print_help(const struct command *command)
     puts("Options (one or two dashes, unique beginnings suffice):");
     for (const struct option_spec *option = command->options; option->name; option++)
         print_option(option);
-    print_option(&(struct option_spec){.name = "help", .letter = '?', .help = "print this page"});
+    print_option(&(struct option_spec){.name = "help", .letter = "?", .help = "print this page"});
 }
 
 static void print_overview(void)

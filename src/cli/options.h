@@ -11,7 +11,7 @@ struct option;
 
 struct option_spec {
     const char *name;     /* without dashes; NULL ends the table */
-    char letter;          /* short form; 0: none */
+    const char *letter;   /* short form, one letter; NULL: none */
     int id;               /* what option_reader_next returns: 0 or more, the command's own enum */
     const char *argument; /* name of the value in the help page; NULL: a flag without value */
     const char *help;     /* one or more lines, the first without indentation; NULL: not shown */

@@ -28,16 +28,17 @@ enum report_option {
 };
 
 static const struct option_spec report_options[] = {
-    {"top", 0, REPORT_TOP, "N", "show the first N functions only", NULL},
-    {"sort", 0, REPORT_SORT, "KEY",
+    {"top", NULL, REPORT_TOP, "N", "show the first N functions only", NULL},
+    {"sort", NULL, REPORT_SORT, "KEY",
      "self (time in the function itself, default) or total\n(callees included)", NULL},
-    {"tree", 0, REPORT_TREE, NULL, "the time line as an indented call tree with durations", NULL},
-    {"around", 0, REPORT_AROUND, "MOMENT",
+    {"tree", NULL, REPORT_TREE, NULL, "the time line as an indented call tree with durations",
+     NULL},
+    {"around", NULL, REPORT_AROUND, "MOMENT",
      "tree: a call of a function (NAME, NAME#3), or 10 us to\neither side of a time (1.5ms)", NULL},
-    {"from", 0, REPORT_FROM, "MOMENT", "tree: begin here", NULL},
-    {"to", 0, REPORT_TO, "MOMENT", "tree: end here", NULL},
-    {"fold", 0, REPORT_FOLD, NULL, "tree: print equal neighbours once, with their number", NULL},
-    {"folded", 0, REPORT_FOLDED, NULL, "stacks with the time spent in each, for flame graphs",
+    {"from", NULL, REPORT_FROM, "MOMENT", "tree: begin here", NULL},
+    {"to", NULL, REPORT_TO, "MOMENT", "tree: end here", NULL},
+    {"fold", NULL, REPORT_FOLD, NULL, "tree: print equal neighbours once, with their number", NULL},
+    {"folded", NULL, REPORT_FOLDED, NULL, "stacks with the time spent in each, for flame graphs",
      NULL},
     {0},
 };

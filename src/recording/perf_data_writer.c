@@ -7,6 +7,7 @@
 #include "recording/perf_file_format.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <linux/perf_event.h>
 #include <stddef.h>
@@ -46,14 +47,14 @@ static bool fail(struct perf_data_writer *writer, int errnum)
 {
     writer->failed = true;
     if (errnum == ENOSPC || errnum == EDQUOT)
-        return error_set(
-            &writer->failure, ERROR_IO,
-            "cannot write the recording %s after %llu bytes: the disk is full. Free some space, or "
-            "record into another folder or a smaller snapshot.",
-            writer->path, (unsigned long long)writer->position);
+        return error_set(&writer->failure, ERROR_IO,
+                         "cannot write the recording %s after %" PRIu64
+                         " bytes: the disk is full. Free some space, or record into another folder "
+                         "or a smaller snapshot.",
+                         writer->path, writer->position);
     return error_set_errno(&writer->failure, ERROR_IO, errnum,
-                           "cannot write the recording %s after %llu bytes", writer->path,
-                           (unsigned long long)writer->position);
+                           "cannot write the recording %s after %" PRIu64 " bytes", writer->path,
+                           writer->position);
 }
 
 static bool write_bytes(struct perf_data_writer *writer, const void *bytes, size_t size)

@@ -16,7 +16,7 @@ class Counts(harness.TestCase):
         self.assertTrue(counts, "the program printed no counts")
         self.assert_counts(traced, counts, spans)
         self.assert_same_as_untraced(traced, command)
-        self.assert_perf_agrees(traced)
+        self.assert_perf_agrees(traced, "bei")
         self.judge_instructions(traced)
         self.assert_no_gaps(traced)
         return traced, spans
@@ -25,6 +25,13 @@ class Counts(harness.TestCase):
         """fib(20) and mutual recursion"""
         _, spans = self.check([harness.compile_program("recursion")])
         self.assertEqual(spans["fib"], 21891)
+
+    def test_perf_dump(self):
+        """`perf report -D` reads a recording to its end without complaint"""
+        traced = self.trace([harness.compile_program("recursion")], *DEFAULT)
+        finished = harness.run(["perf", "report", "-D", "-i", traced.directory / "perf.data"])
+        self.assertEqual((finished.status, finished.stderr), (0, b""))
+        self.assertIn(b"PERF_RECORD_AUXTRACE", finished.stdout)
 
     def test_callbacks(self):
         """qsort with 533 comparisons, and calls through a table"""

@@ -14,6 +14,8 @@ import sys
 import tempfile
 import unittest
 
+import fxt_spans
+
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 PROGRAMS = TESTS / "programs"
 FXT_CHECK = TESTS / "judge" / "fxt_check.py"
@@ -27,13 +29,11 @@ class Settings:
     environment = dict(os.environ)
 
 
-def configure(binary, plugin, work, quick):
+def configure(binary, work, quick):
     Settings.binary = str(pathlib.Path(binary).resolve())
     Settings.work = pathlib.Path(work).resolve()
     Settings.work.mkdir(parents=True, exist_ok=True)
     Settings.quick = quick
-    if plugin:
-        Settings.environment["MAGIC_TRACE_PLUGIN"] = str(pathlib.Path(plugin).resolve())
     Settings.environment["ASAN_OPTIONS"] = f"exitcode={SANITIZER_STATUS}"
     Settings.environment["UBSAN_OPTIONS"] = (
         f"halt_on_error=1:print_stacktrace=1:exitcode={SANITIZER_STATUS}")
@@ -131,6 +131,10 @@ class TestCase(unittest.TestCase):
             totals.update(thread["spans"])
         return totals
 
+    def span_list(self, trace):
+        """Every span with its times, in the order of their beginnings per function."""
+        return sorted(fxt_spans.read_spans(trace), key=lambda span: span.begin)
+
     def assert_counts(self, traced, counts, spans=None):
         spans = spans if spans is not None else self.spans(traced.trace)
         self.assertEqual({name: spans.get(name, 0) for name in counts}, counts, traced.messages)
@@ -146,16 +150,18 @@ class TestCase(unittest.TestCase):
 
     # The judges of recordings
 
-    def assert_perf_agrees(self, traced, timeout=240):
-        """Stock perf decodes the recording without a single error."""
+    def assert_perf_agrees(self, traced, what="e", timeout=240):
+        """Stock perf decodes the recording without a single error. `what`: "e" makes perf print errors alone, which
+        is quick; "bei" branches and instructions too."""
         if not shutil.which("perf"):
             self.skipTest("perf is not installed")
-        finished = run(["perf", "script", "--itrace=e", "-i", traced.directory / "perf.data"],
+        finished = run(["perf", "script", f"--itrace={what}", "-i", traced.directory / "perf.data"],
                        timeout=timeout)
-        text = (finished.stdout + finished.stderr).decode(errors="replace")
-        self.assertEqual(finished.status, 0, text[:4000])
-        errors = [line for line in text.splitlines() if "error" in line.lower()]
-        self.assertEqual(errors, [], text[:4000])
+        complaints = finished.stderr + b"".join(re.findall(rb"^ instruction trace error.*\n?", finished.stdout,
+                                                           re.MULTILINE))
+        self.assertEqual(finished.status, 0, complaints[:4000])
+        self.assertEqual(complaints, b"")
+        return finished.stdout
 
     def judge_instructions(self, traced, timeout=240):
         """libipt's instruction decoder: no error, and as many instructions as the engine counted."""

@@ -21,7 +21,7 @@ static const char *const plugin_folders[] = {
     "../" MAGIC_TRACE_LIBDIR "/magic-trace",
     "../lib/magic-trace",
 };
-static const char configured_folder[] = MAGIC_TRACE_PREFIX "/" MAGIC_TRACE_LIBDIR "/magic-trace";
+static const char configured_folder[] = MAGIC_TRACE_INSTALLED_LIBDIR "/magic-trace";
 
 static bool find_emulator(struct qemu *qemu, struct error *error)
 {

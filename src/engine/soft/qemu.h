@@ -8,6 +8,9 @@
 #include "engine/soft/program.h"
 #include "engine/soft/shared.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
 struct qemu {
     char path[sizeof((struct soft_options *)0)->qemu];     /* absolute, of qemu-x86_64 */
     char plugin[sizeof((struct soft_options *)0)->plugin]; /* absolute, of magic-trace-soft.so */
