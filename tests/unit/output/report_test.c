@@ -217,8 +217,10 @@ static void calls_not_seen_whole_are_kept_out_of_the_distribution(void **state)
     char *table = table_of(script, (struct report_table_options){0}, &error);
     assert_row(table, "f", "3", "42 ns", "42 ns", "30 ns", "30 ns", "30 ns");
     assert_row(table, "main", "1", "100 ns", "58 ns", "-", "-", "-");
-    assert_contains(table, "Note: 1 gap ");
-    assert_contains(table, "Note: the beginning of 2 and the end of 2 calls was not seen");
+    assert_contains(table, "Note: the trace has 1 gap,");
+    assert_contains(table, "Note: the beginning of 2 calls was not seen;");
+    assert_contains(table, "Note: the end of 1 call was not seen;");
+    assert_contains(table, "Note: 1 call is still open when the trace ends;");
     free(table);
     span_script_free(script);
 }
