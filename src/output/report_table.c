@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char NOT_WHOLE[] = "; what was seen counts in total and self, not in min to max";
+
 /* What is known of one function. */
 struct function_figures {
     const struct span_function *function; /* NULL: not called so far */
@@ -32,7 +34,8 @@ struct track_state {
 struct table {
     struct array figures; /* of struct function_figures, by function */
     struct array tracks;  /* of struct track_state */
-    uint64_t calls, instants, start_inferred, end_inferred;
+    uint64_t calls, instants;
+    uint64_t start_inferred, end_inferred, still_open; /* calls that were not seen whole */
     bool began;
     uint64_t first, last; /* ns: the span of time of the trace */
 };
@@ -81,8 +84,7 @@ static void enter(struct table *table, const struct span_event *event)
 
 static bool end_was_seen(const struct span_event *event)
 {
-    return !(event->flags & SPAN_END_INFERRED) && event->end != SPAN_END_GAP &&
-           event->end != SPAN_END_OF_TRACE;
+    return !(event->flags & SPAN_END_INFERRED) && event->end != SPAN_END_GAP;
 }
 
 static void leave(struct table *table, const struct span_event *event)
@@ -99,7 +101,9 @@ static void leave(struct table *table, const struct span_event *event)
         figures->total += length;
     if (track->calls.count > 0)
         ((struct open_call *)array_at(&track->calls, track->calls.count - 1))->callees += length;
-    if (!end_was_seen(event))
+    if (event->end == SPAN_END_OF_TRACE)
+        table->still_open++;
+    else if (!end_was_seen(event))
         table->end_inferred++;
     else if (!call.start_inferred)
         durations_add(&figures->whole, length);
@@ -200,16 +204,18 @@ static void print_notes(const struct table *table, FILE *stream)
 {
     if (table->instants)
         fprintf(stream,
-                "Note: %" PRIu64
-                " gap%s or other mark%s in the trace: what happened there is not counted; "
-                "-tree shows where.\n",
-                table->instants, table->instants == 1 ? "" : "s", table->instants == 1 ? "" : "s");
-    if (table->start_inferred || table->end_inferred)
-        fprintf(stream,
-                "Note: the beginning of %" PRIu64 " and the end of %" PRIu64
-                " calls was not seen. They count in calls, total and self with what was seen\n"
-                "      of them, not in min to max.\n",
-                table->start_inferred, table->end_inferred);
+                "Note: the trace has %" PRIu64
+                " gap%s, where it is not known what happened; -tree shows where.\n",
+                table->instants, table->instants == 1 ? "" : "s");
+    if (table->start_inferred)
+        fprintf(stream, "Note: the beginning of %" PRIu64 " call%s was not seen%s.\n",
+                table->start_inferred, table->start_inferred == 1 ? "" : "s", NOT_WHOLE);
+    if (table->still_open)
+        fprintf(stream, "Note: %" PRIu64 " call%s still open when the trace ends%s.\n",
+                table->still_open, table->still_open == 1 ? " is" : "s are", NOT_WHOLE);
+    if (table->end_inferred)
+        fprintf(stream, "Note: the end of %" PRIu64 " call%s was not seen%s.\n",
+                table->end_inferred, table->end_inferred == 1 ? "" : "s", NOT_WHOLE);
 }
 
 static void print_quantiles(struct durations *whole, FILE *stream)

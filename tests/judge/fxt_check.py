@@ -14,9 +14,9 @@ Exit status: 0 without fault, 1 with any fault (told on stderr), 2 when the file
 """
 
 import argparse
+import array
 import collections
 import json
-import struct
 import sys
 import zlib
 
@@ -30,9 +30,10 @@ METADATA, INITIALIZATION, STRING, THREAD, EVENT, BLOB, USERSPACE, KERNEL, SCHEDU
 LARGE = 15
 INSTANT, COUNTER, BEGIN, END, COMPLETE, ASYNC_BEGIN, ASYNC_INSTANT, ASYNC_END, FLOW_BEGIN, FLOW_STEP, FLOW_END = range(11)
 PROCESS_OBJECT, THREAD_OBJECT = 1, 2
-ARGUMENT_TYPES = {0: "null", 1: "int32", 2: "uint32", 3: "int64", 4: "uint64", 5: "double", 6: "string",
-                  7: "pointer", 8: "koid", 9: "bool"}
+# null, int32, uint32, int64, uint64, double, string, pointer, koid, bool
+ARGUMENT_TYPES = range(10)
 ONE_WORD_ARGUMENTS = {0, 1, 2, 6, 9}
+KOID = 8
 
 
 class Unreadable(Exception):
@@ -89,30 +90,34 @@ def read_trace(path, faults):
 
 
 class Record:
-    """The words of one record, and how many have been used."""
+    """A cursor over the words of one record."""
 
-    def __init__(self, data, offset, size):
-        self.data = data
-        self.offset = offset
-        self.end = offset + size
-        self.at = offset + 8
+    __slots__ = "words", "at", "start", "end"
+
+    def __init__(self, words, start, end):
+        self.words = words
+        self.start = start
+        self.end = end
+        self.at = start + 1
+
+    def place(self):
+        return f"at byte {self.start * 8}"
 
     def word(self):
-        if self.at + 8 > self.end:
-            raise Fault("record too short", f"at byte {self.offset}")
-        value, = struct.unpack_from("<Q", self.data, self.at)
-        self.at += 8
-        return value
+        if self.at >= self.end:
+            raise Fault("record too short", self.place())
+        self.at += 1
+        return self.words[self.at - 1]
 
     def take(self, length):
-        padded = (length + 7) // 8 * 8
-        if self.at + padded > self.end:
-            raise Fault("record too short", f"at byte {self.offset}: a text of {length} bytes does not fit")
-        taken = self.data[self.at:self.at + length]
-        if any(self.data[self.at + length:self.at + padded]):
-            raise Fault("padding not zero", f"at byte {self.offset}")
-        self.at += padded
-        return taken.decode("utf-8", "replace")
+        count = (length + 7) // 8
+        if self.at + count > self.end:
+            raise Fault("record too short", f"{self.place()}: a text of {length} bytes does not fit")
+        taken = self.words[self.at:self.at + count].tobytes()
+        if any(taken[length:]):
+            raise Fault("padding not zero", self.place())
+        self.at += count
+        return taken[:length].decode("utf-8", "replace")
 
 
 class Thread:
@@ -120,7 +125,7 @@ class Thread:
 
     def __init__(self):
         self.open = []  # of [name, start, end or None]
-        self.last_time = None
+        self.last_time = 0
         self.spans = collections.Counter()
         self.depth = 0
 
@@ -128,6 +133,9 @@ class Thread:
 class Checker:
     def __init__(self, data, faults):
         self.data = data
+        self.words = array.array("Q", data[:len(data) // 8 * 8])
+        if sys.byteorder == "big":
+            self.words.byteswap()
         self.faults = faults
         self.strings = {0: ""}
         self.thread_references = {}
@@ -136,10 +144,9 @@ class Checker:
         self.process_names = {}
         self.ticks_per_second = None
         self.first_time = None
-        self.last_time = None
+        self.last_end = 0  # of complete events
         self.global_time = 0
         self.out_of_order = 0
-        self.records = collections.Counter()
         self.instants = collections.Counter()
         self.arguments = collections.Counter()
         self.ends = collections.Counter()
@@ -153,7 +160,7 @@ class Checker:
         if reference & 0x8000:
             return record.take(reference & 0x7fff)
         if reference not in self.strings:
-            raise Fault("undefined string", f"at byte {record.offset}: {what} is string {reference}")
+            raise Fault("undefined string", f"{record.place()}: {what} is string {reference}")
         return self.strings[reference]
 
     def thread(self, reference, record):
@@ -162,60 +169,60 @@ class Checker:
         elif reference in self.thread_references:
             ids = self.thread_references[reference]
         else:
-            raise Fault("undefined thread", f"at byte {record.offset}: thread {reference}")
+            raise Fault("undefined thread", f"{record.place()}: thread {reference}")
         return ids
 
     def argument(self, record):
         start = record.at
         header = record.word()
-        kind, size = bits(header, 0, 3), bits(header, 4, 15)
+        kind, size = header & 15, header >> 4 & 0xfff
         if kind not in ARGUMENT_TYPES:
-            raise Fault("unknown argument type", f"at byte {start}: type {kind}")
-        end = start + size * 8
+            raise Fault("unknown argument type", f"at byte {start * 8}: type {kind}")
+        end = start + size
         if size == 0 or end > record.end:
-            raise Fault("bad argument size", f"at byte {start}: {size} words")
-        name = self.string(bits(header, 16, 31), record, "the name of an argument")
+            raise Fault("bad argument size", f"at byte {start * 8}: {size} words")
+        name = self.string(header >> 16 & 0xffff, record, "the name of an argument")
         value = None
         if kind == 6:
-            value = self.string(bits(header, 32, 47), record, f"argument {name}")
-        elif kind == 1:
-            value, = struct.unpack("<i", struct.pack("<I", header >> 32))
-        elif kind == 2:
+            value = self.string(header >> 32 & 0xffff, record, name)
+        elif kind in (1, 2):
             value = header >> 32
+            if kind == 1 and value >= 1 << 31:
+                value -= 1 << 32
         elif kind == 9:
-            value = bool(bits(header, 32, 32))
+            value = bool(header >> 32 & 1)
         elif kind not in ONE_WORD_ARGUMENTS:
             value = record.word()
         if record.at > end:
-            raise Fault("bad argument size", f"at byte {start}: {size} words are too few")
+            raise Fault("bad argument size", f"at byte {start * 8}: {size} words are too few")
         record.at = end
-        return ARGUMENT_TYPES[kind], name, value
+        return kind, name, value
 
     # ------------------------------------------------------------ records that define
 
     def initialization(self, header, record):
         self.ticks_per_second = record.word()
         if self.ticks_per_second == 0:
-            raise Fault("zero ticks per second", f"at byte {record.offset}")
+            raise Fault("zero ticks per second", record.place())
 
     def string_record(self, header, record):
         index, length = bits(header, 16, 30), bits(header, 32, 46)
         if index == 0:
-            raise Fault("string number 0", f"at byte {record.offset}: it is the empty string already")
+            raise Fault("string number 0", f"{record.place()}: it is the empty string already")
         if length > MAX_STRING:
-            raise Fault("oversize string", f"at byte {record.offset}: {length} bytes")
+            raise Fault("oversize string", f"{record.place()}: {length} bytes")
         text = record.take(length)
         if "\0" in text:
-            raise Fault("NUL in string", f"at byte {record.offset}: Perfetto cuts the text there")
+            raise Fault("NUL in string", f"{record.place()}: Perfetto cuts the text there")
         self.strings[index] = text
 
     def thread_record(self, header, record):
         index = bits(header, 16, 23)
         pid, tid = record.word(), record.word()
         if index == 0:
-            raise Fault("thread number 0", f"at byte {record.offset}")
+            raise Fault("thread number 0", record.place())
         if pid >= 1 << 32 or tid >= 1 << 32:
-            raise Fault("id beyond 32 bits", f"at byte {record.offset}: {pid}/{tid}")
+            raise Fault("id beyond 32 bits", f"{record.place()}: {pid}/{tid}")
         self.thread_references[index] = pid, tid
 
     def kernel_object(self, header, record):
@@ -226,9 +233,9 @@ class Checker:
         if kind == PROCESS_OBJECT:
             self.process_names[koid] = name
         elif kind == THREAD_OBJECT:
-            owners = [value for kind, key, value in arguments if key == "process" and kind == "koid"]
+            owners = [value for kind, key, value in arguments if key == "process" and kind == KOID]
             if len(owners) != 1:
-                raise Fault("thread without process", f"at byte {record.offset}: {name!r} gets lost")
+                raise Fault("thread without process", f"{record.place()}: {name!r} gets lost")
             key = owners[0], koid
             if self.thread_names.get(key, name) != name:
                 raise Fault("thread named twice", f"{self.thread_names[key]!r} and {name!r}")
@@ -237,83 +244,92 @@ class Checker:
     def blob(self, header, record):
         length, kind = bits(header, 32, 46), bits(header, 48, 55)
         self.string(bits(header, 16, 31), record, "the name of a blob")
-        if record.at + length > record.end:
-            raise Fault("record too short", f"at byte {record.offset}: a blob of {length} bytes")
+        if record.at + (length + 7) // 8 > record.end:
+            raise Fault("record too short", f"{record.place()}: a blob of {length} bytes")
         if kind == 3:
             self.clock_snapshots += 1
 
     # ------------------------------------------------------------ events
 
+    def nanoseconds(self, ticks):
+        if self.ticks_per_second in (None, 1000000000):
+            return ticks
+        return ticks * 1000000000 // self.ticks_per_second
+
     def event(self, header, record):
-        kind, count = bits(header, 16, 19), bits(header, 20, 23)
+        kind = header >> 16 & 15
         ticks = record.word()
-        ids = self.thread(bits(header, 24, 31), record)
-        self.string(bits(header, 32, 47), record, "a category")
-        name = self.string(bits(header, 48, 63), record, "the name of an event")
-        arguments = [self.argument(record) for _ in range(count)]
+        ids = self.thread(header >> 24 & 0xff, record)
+        self.string(header >> 32 & 0xffff, record, "a category")
+        name = self.string(header >> 48, record, "the name of an event")
+        for _ in range(header >> 20 & 15):
+            _, key, value = self.argument(record)
+            self.arguments[key] += 1
+            if key == "end" and kind == END:
+                self.ends[value] += 1
         if kind not in (INSTANT, BEGIN, END, COMPLETE):
             return
-        time = ticks * 1000000000 // (self.ticks_per_second or 1000000000)
+        time = self.nanoseconds(ticks)
         if time >= TIME_LIMIT:
-            raise Fault("time too large", f"at byte {record.offset}: {time} ns")
-        for _, key, _ in arguments:
-            self.arguments[key] += 1
+            raise Fault("time too large", f"{record.place()}: {time} ns")
         thread = self.threads[ids]
-        if thread.last_time is not None and time < thread.last_time:
-            self.faults.add("time goes back", f"at byte {record.offset}: {thread.last_time} to {time} ns on {ids}")
+        if time < thread.last_time:
+            self.faults.add("time goes back", f"{record.place()}: {thread.last_time} to {time} ns on {ids}")
         thread.last_time = time
         if time < self.global_time:
             self.out_of_order += 1
-        self.global_time = max(self.global_time, time)
-        self.first_time = time if self.first_time is None else min(self.first_time, time)
-        self.last_time = time if self.last_time is None else max(self.last_time, time)
+        else:
+            self.global_time = time
+        if self.first_time is None or time < self.first_time:
+            self.first_time = time
         if kind == BEGIN:
             self.begin(thread, ids, name, time, None, record)
         elif kind == COMPLETE:
-            end = record.word() * 1000000000 // (self.ticks_per_second or 1000000000)
+            end = self.nanoseconds(record.word())
             if end < time:
-                raise Fault("ends before it begins", f"at byte {record.offset}: {name!r}")
+                raise Fault("ends before it begins", f"{record.place()}: {name!r}")
             self.begin(thread, ids, name, time, end, record)
-            self.last_time = max(self.last_time, end)
+            self.last_end = max(self.last_end, end)
         elif kind == END:
-            for _, key, value in arguments:
-                if key == "end":
-                    self.ends[value] += 1
             self.end(thread, ids, time, record)
         else:
             self.expire(thread, time)
             if len(thread.open) >= DEPTH_LIMIT:
-                self.faults.add("too deep", f"at byte {record.offset}: instant {name!r} on {ids}")
+                self.faults.add("too deep", f"{record.place()}: instant {name!r} on {ids}")
             self.instants[name] += 1
 
     def note_length(self, length):
-        self.shortest = length if self.shortest is None else min(self.shortest, length)
-        self.longest = length if self.longest is None else max(self.longest, length)
+        if self.shortest is None or length < self.shortest:
+            self.shortest = length
+        if self.longest is None or length > self.longest:
+            self.longest = length
 
     def expire(self, thread, time):
-        while thread.open and thread.open[-1][2] is not None and thread.open[-1][2] <= time:
-            name, start, end = thread.open.pop()
+        stack = thread.open
+        while stack and stack[-1][2] is not None and stack[-1][2] <= time:
+            _, start, end = stack.pop()
             self.note_length(end - start)
 
     def begin(self, thread, ids, name, time, end, record):
         self.expire(thread, time)
         if len(thread.open) >= DEPTH_LIMIT:
-            self.faults.add("too deep", f"at byte {record.offset}: {name!r} on {ids}")
+            self.faults.add("too deep", f"{record.place()}: {name!r} on {ids}")
         limit = thread.open[-1][2] if thread.open else None
         if end is not None and limit is not None and end > limit:
-            self.faults.add("does not nest", f"at byte {record.offset}: {name!r} outlives its caller on {ids}")
-        thread.open.append([name, time, end])
-        thread.depth = max(thread.depth, len(thread.open))
+            self.faults.add("does not nest", f"{record.place()}: {name!r} outlives its caller on {ids}")
+        thread.open.append((name, time, end))
+        if len(thread.open) > thread.depth:
+            thread.depth = len(thread.open)
         thread.spans[name] += 1
 
     def end(self, thread, ids, time, record):
         self.expire(thread, time)
         if not thread.open:
-            self.faults.add("end without begin", f"at byte {record.offset} on {ids}")
+            self.faults.add("end without begin", f"{record.place()} on {ids}")
             return
         name, start, end = thread.open.pop()
         if end is not None:
-            self.faults.add("does not nest", f"at byte {record.offset}: an end event closes complete {name!r} on {ids}")
+            self.faults.add("does not nest", f"{record.place()}: an end event closes complete {name!r} on {ids}")
         self.note_length(time - start)
 
     # ------------------------------------------------------------ the whole
@@ -323,30 +339,29 @@ class Checker:
             raise Unreadable("it does not begin with the magic number of the format")
         handlers = {INITIALIZATION: self.initialization, STRING: self.string_record, THREAD: self.thread_record,
                     EVENT: self.event, BLOB: self.blob, KERNEL: self.kernel_object}
-        offset = 8
-        while offset < len(self.data):
-            if offset + 8 > len(self.data):
-                self.faults.add("cut off", f"{len(self.data) - offset} bytes at byte {offset}")
-                break
-            header, = struct.unpack_from("<Q", self.data, offset)
-            kind = bits(header, 0, 3)
-            size = 8 * (bits(header, 4, 35) if kind == LARGE else bits(header, 4, 15))
+        if len(self.data) % 8:
+            self.faults.add("cut off", f"{len(self.data) % 8} bytes after the last whole word")
+        words = self.words
+        at = 1
+        while at < len(words):
+            header = words[at]
+            kind = header & 15
+            size = header >> 4 & (0xffffffff if kind == LARGE else 0xfff)
             if size == 0:
-                self.faults.add("record size 0", f"at byte {offset}: Perfetto loads nothing of the trace")
+                self.faults.add("record size 0", f"at byte {at * 8}: Perfetto loads nothing of the trace")
                 break
-            if offset + size > len(self.data):
-                self.faults.add("cut off", f"a record of {size} bytes at byte {offset}")
+            if at + size > len(words):
+                self.faults.add("cut off", f"a record of {size * 8} bytes at byte {at * 8}")
                 break
-            self.records[kind] += 1
             handler = handlers.get(kind)
             if handler:
                 try:
-                    handler(header, Record(self.data, offset, size))
+                    handler(header, Record(words, at, at + size))
                 except Fault as fault:
                     self.faults.add(*fault.args)
             elif kind not in (METADATA, USERSPACE, SCHEDULING, LOG, LARGE):
-                self.faults.add("unknown record", f"at byte {offset}: type {kind}")
-            offset += size
+                self.faults.add("unknown record", f"at byte {at * 8}: type {kind}")
+            at += size
         self.finish()
 
     def finish(self):
@@ -377,7 +392,7 @@ class Checker:
             "shortest_ns": self.shortest,
             "longest_ns": self.longest,
             "first_ns": self.first_time,
-            "last_ns": self.last_time,
+            "last_ns": None if self.first_time is None else max(self.global_time, self.last_end),
             "events_out_of_file_order": self.out_of_order,
             "clock_snapshots": self.clock_snapshots,
             "arguments": dict(self.arguments),

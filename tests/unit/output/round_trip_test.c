@@ -3,8 +3,8 @@
 #include "output/fxt_reader.h"
 #include "output/fxt_writer.h"
 #include "span_script.h"
+#include "temporary_folder.h"
 
-#include "base/file.h"
 #include "base/memory.h"
 
 #include <setjmp.h>
@@ -17,21 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-static char folder[] = "/tmp/magic-trace-round-trip-XXXXXX";
-
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    return file_remove_tree(folder, NULL) ? 0 : -1;
-}
 
 static bool same_text(const char *a, const char *b)
 {
@@ -76,7 +61,7 @@ static void assert_names(const struct span_source *written, const struct span_so
 /* Writes the script, reads it back and compares everything. */
 static void assert_round_trip(struct span_script *script, const char *name)
 {
-    char *path = memory_format("%s/%s", folder, name);
+    char *path = temporary_folder_path(name);
     struct error error = {0};
     struct span_source *source = span_script_source(script);
     if (!fxt_write(source, path, NULL, &error))
@@ -253,7 +238,7 @@ static char *name_read_back(const char *unit, size_t length)
     span_script_enter(script, track, 0, name);
     span_script_leave(script, track, 1);
     free(name);
-    char *path = memory_format("%s/long.fxt", folder);
+    char *path = temporary_folder_path("long.fxt");
     struct error error = {0};
     if (!fxt_write(span_script_source(script), path, NULL, &error))
         fail_msg("%s", error.text);
@@ -312,5 +297,5 @@ int main(void)
         cmocka_unit_test(longest_names),
         cmocka_unit_test(long_names_are_cut_between_characters),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, temporary_folder_make, temporary_folder_remove);
 }
