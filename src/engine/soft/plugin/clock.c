@@ -70,8 +70,12 @@ void soft_clock_begin(struct soft_clock *clock, struct soft_control *control, ui
     uint64_t host = __rdtsc();
     look(clock, host, 0);
     uint64_t time = host_to_time(clock, host);
-    if (clock->kind == RECORD_CLOCK_DEFAULT && start_stolen && time > floor)
+    if (clock->kind == RECORD_CLOCK_INSTRUCTIONS)
+        clock->floor = clock->base;
+    else if (clock->kind == RECORD_CLOCK_DEFAULT && start_stolen && time > floor)
         steal(clock, host, time - floor, floor);
+    else
+        clock->floor = later(floor, time);
 }
 
 static void learn_cost(struct soft_clock *clock, uint64_t ticks, uint64_t work)

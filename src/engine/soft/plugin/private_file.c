@@ -9,7 +9,7 @@ int private_file_open(const char *path, int flags)
 {
     int descriptor;
     do
-        descriptor = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+        descriptor = open(path, flags | O_CLOEXEC, 0600);
     while (descriptor < 0 && errno == EINTR);
     return descriptor;
 }
