@@ -1,7 +1,9 @@
-/* Spans: what the trace shows. The border between stack/ and output/: times are nanoseconds from here on.
+/* Spans: what the trace shows. The border between stack/ and output/: times are nanoseconds from
+ * here on.
  *
- * A span source is pulled: next() gives events in time order, and per track every ENTER has its LEAVE,
- * properly nested. Sources: the timeline of a recording, and a trace file read back (output/fxt_reader).
+ * A span source is pulled: next() gives events in time order, and per track every ENTER has its
+ * LEAVE, properly nested. Sources: the timeline of a recording, and a trace file read back
+ * (output/fxt_reader).
  */
 #ifndef MAGIC_TRACE_STACK_SPAN_H
 #define MAGIC_TRACE_STACK_SPAN_H
@@ -20,7 +22,8 @@ struct span_track {
     const char *thread_name;  /* never NULL */
 };
 
-/* What a span is a call of. Spans of the same function share one object, so pointers can be compared. */
+/* What a span is a call of. Spans of the same function share one object, so pointers can be
+ * compared. */
 struct span_function {
     const char *name;   /* readable; never NULL */
     const char *symbol; /* as in the symbol table; may be NULL */
@@ -56,22 +59,26 @@ struct span_event {
     uint32_t track; /* index into the source's tracks */
     struct nanoseconds time;
     const struct span_function *function; /* of ENTER and LEAVE */
-    uint64_t address;                     /* of ENTER: where the function begins in the process; 0 unknown */
-    uint8_t flags;                        /* enum span_flag */
-    enum span_end end;                    /* of LEAVE */
-    const char *text;                     /* of INSTANT; valid until the source is closed */
+    uint64_t address;  /* of ENTER: where the function begins in the process; 0 unknown */
+    uint8_t flags;     /* enum span_flag */
+    enum span_end end; /* of LEAVE */
+    const char *text;  /* of INSTANT; valid until the source is closed */
 };
 
 struct span_source {
     void *context;
     const struct span_track *tracks;
     size_t track_count;
-    size_t function_count; /* one more than the greatest span_function.index; grows while reading a file */
+    size_t function_count; /* one more than the greatest span_function.index; grows while reading a
+                              file */
     /* False at the end, or on error; then error->code tells which. */
     bool (*next)(struct span_source *source, struct span_event *event, struct error *error);
     void (*close)(struct span_source *source);
     /* The wall clock (Unix nanoseconds) at time 0 of the source; 0 unknown. */
     uint64_t wall_clock;
+    /* Set before the first next() by a consumer that shows no source lines: spares reading debug
+     * information. */
+    bool no_lines;
 };
 
 #endif

@@ -61,8 +61,20 @@ void object_close(struct object *object)
 {
     if (!object)
         return;
+    if (object->lines_opened)
+        source_lines_close(&object->lines);
     dwfl_end(object->session);
     symbol_table_free(&object->table);
     arena_free(&object->names);
     free(object);
+}
+
+struct source_line object_line(struct object *object, uint64_t address, struct arena *memory)
+{
+    if (!object->module)
+        return (struct source_line){0};
+    if (!object->lines_opened)
+        source_lines_open(&object->lines, object->module, object->bias);
+    object->lines_opened = true;
+    return source_lines_find(&object->lines, address, memory);
 }

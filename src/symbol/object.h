@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "image/image_file.h"
+#include "symbol/source_lines.h"
 #include "symbol/symbol_table.h"
 
 #include <elfutils/libdwfl.h>
@@ -19,14 +20,19 @@
 struct object {
     struct symbol_table table; /* addresses in the object (p_vaddr) */
     Dwfl *session;             /* NULL when libdwfl does not accept the file */
-    Dwfl_Module *
-        module; /* NULL likewise; else loaded so that its addresses are those of the table, up to */
-    GElf_Addr bias; /* module address minus p_vaddr */
+    Dwfl_Module *module;       /* NULL likewise */
+    GElf_Addr bias;            /* module address minus p_vaddr; usually 0 */
+    bool lines_opened;         /* at the first question about a line */
+    struct source_lines lines;
     struct arena names;
 };
 
 /* Never fails: what cannot be read gives fewer names. `file` must be ELF and outlive the object. */
 struct object *object_open(const struct image_file *file);
 void object_close(struct object *object);
+
+/* Where the function that starts at the object's own `address` begins in the source; the name is
+ * made in `memory`. */
+struct source_line object_line(struct object *object, uint64_t address, struct arena *memory);
 
 #endif

@@ -11,7 +11,6 @@
 #include "symbol/demangle.h"
 #include "symbol/object.h"
 #include "symbol/perf_map.h"
-#include "symbol/source_lines.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -350,7 +349,7 @@ struct source_line symbols_line(struct symbols *symbols, function_id function)
     struct function_record *record = record_of(symbols, function);
     pthread_mutex_lock(&symbols->lock);
     if (!record->line_known && record->object)
-        record->line = source_line_at(record->object, record->function.start, &symbols->names);
+        record->line = object_line(record->object, record->function.start, &symbols->names);
     record->line_known = true;
     struct source_line line = record->line;
     pthread_mutex_unlock(&symbols->lock);
