@@ -24,8 +24,8 @@ static struct process process;
 
 /* Of a thread that has run nothing yet, and of one that has ended: never written but for counts
  * nobody reads. */
-static struct pt_encoder unborn = {.previous = &pt_block_none};
-static struct pt_encoder ended = {.previous = &pt_block_none, .stopped = 1};
+static struct pt_encoder unborn = {.previous = &pt_code_block_none};
+static struct pt_encoder ended = {.previous = &pt_code_block_none, .stopped = 1};
 
 /* The calling thread's encoder; never NULL. A plugin's thread-local storage is in the static block
  * only with this model, which saves a call per block. */
@@ -56,7 +56,7 @@ static void suspend(struct thread *thread)
 {
     if (!thread->suspended && !thread->encoder->stopped) {
         thread->suspended = thread->encoder->previous;
-        thread->encoder->previous = &pt_block_none;
+        thread->encoder->previous = &pt_code_block_none;
     }
 }
 
@@ -79,7 +79,7 @@ static void enter_handler(struct pt_encoder *encoder, uint64_t pc, const uint64_
 }
 
 /* What the inline path would not do. The block's work has been counted. */
-static __attribute__((noinline)) void run_block_slow(const struct pt_block *block,
+static __attribute__((noinline)) void run_block_slow(const struct pt_code_block *block,
                                                      const uint64_t *registers)
 {
     struct thread *thread = current_thread();
@@ -109,7 +109,7 @@ __attribute__((used, visibility("hidden"))) void run_block(unsigned int vcpu, vo
 
 void run_block(unsigned int vcpu, void *data, const uint64_t *registers)
 {
-    const struct pt_block *block = data;
+    const struct pt_code_block *block = data;
     if (!pt_encoder_step_fast(current, block))
         run_block_slow(block, registers);
 }
@@ -146,7 +146,7 @@ static void block_translated(uint64_t id, struct qemu_plugin_tb *tb)
         code.changeable =
             code_map_learn(&process.code, &subject, pc, pc + block_code_size(tb)) != CODE_FILE;
     }
-    const struct pt_block *block = block_table_get(&process.blocks, tb, &code);
+    const struct pt_code_block *block = block_table_get(&process.blocks, tb, &code);
     if (!block)
         return;
     qemu_plugin_register_vcpu_tb_exec_cb(tb, block_entry, QEMU_PLUGIN_CB_NO_REGS, (void *)block);
