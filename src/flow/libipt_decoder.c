@@ -32,6 +32,7 @@ struct decoder_shared {
     struct pt_config config; /* all but begin and end */
     struct symbols *symbols;
     struct libipt_sections *sections;
+    bool kernel; /* was traced too */
 };
 
 /* The calls that a compressed return can return from: tells whether a return had a packet of its
@@ -82,6 +83,7 @@ struct decoder_shared *decoder_shared_open(const struct perf_data *data, struct 
 {
     struct decoder_shared *shared = memory_allocate_zeroed(sizeof(*shared));
     shared->symbols = symbols;
+    shared->kernel = data->setup.kernel;
     shared->sections = libipt_sections_open();
     if (!shared->sections) {
         free(shared);
@@ -218,8 +220,10 @@ static void advance(struct decoder *decoder, struct ticks time)
     }
     if (newest)
         switch_thread(decoder, newest);
+    /* A user program is never running while it calls execve. */
+    bool before_exec = decoder->flow.running && !decoder->shared->kernel;
     if (decoder->running)
-        libipt_image_advance(decoder->running, decoder->now);
+        libipt_image_advance(decoder->running, decoder->now, before_exec);
 }
 
 /* Time: see the top of this file. */
