@@ -352,6 +352,29 @@ static void times_between_packets_follow_the_instructions(void **state)
     assert_int_equal(fixture_event(f, 4)->flags & FLOW_TIME_EXACT, FLOW_TIME_EXACT);
 }
 
+static void a_packet_that_a_later_one_forced_out_has_its_time(void **state)
+{
+    struct fixture *f = *state;
+    struct packets *p = &f->packets;
+    packets_psb(p, 1000, 0);
+    packets_tsc(p, 1000);
+    packets_enable(p, at("caller"));
+    packets_cyc(p, 50); /* of the jump that the TIP tells of: the fifth instruction */
+    packets_tnt(p, "TT");
+    packets_tip(p, at("recursive"));
+    packets_cyc(p, 100); /* of the stop at the end */
+    packets_tnt(p, "T");
+    packets_interrupt(p, at("recursive_return"));
+    packets_enable(p, at("leaf"));
+    fixture_decode(f);
+    assert_int_equal(fixture_event(f, 1)->time.value, 1010);
+    expect_event(f, 3, FLOW_JUMP, at("caller_jump"), at("recursive"));
+    assert_int_equal(fixture_event(f, 3)->time.value, 1050);
+    expect_event(f, 4, FLOW_INTERRUPT, at("recursive_return"), 0);
+    assert_int_equal(fixture_event(f, 4)->time.value, 1150);
+    assert_int_equal(fixture_event(f, 4)->flags & FLOW_TIME_EXACT, FLOW_TIME_EXACT);
+}
+
 static void a_resume_has_the_exact_time_and_nothing_precedes_it(void **state)
 {
     struct fixture *f = *state;
@@ -702,6 +725,7 @@ int main(void)
         TEST(a_ring_may_begin_and_end_inside_a_packet),
         TEST(packets_without_any_psb_give_nothing),
         TEST(times_between_packets_follow_the_instructions),
+        TEST(a_packet_that_a_later_one_forced_out_has_its_time),
         TEST(a_resume_has_the_exact_time_and_nothing_precedes_it),
         TEST(time_never_goes_back_even_if_packets_do),
         TEST(without_timing_packets_events_are_not_held_for_ever),
