@@ -171,8 +171,9 @@ class CommandLine(harness.TestCase):
     def test_reports(self):
         """table, tree and folded stacks, of a trace and of a recording alike"""
         traced = self.trace([harness.compile_program("recursion")])
-        for options in ([], ["-top", "3"], ["-sort", "total"], ["-tree", "-around", "is_even#2"],
-                        ["-folded"]):
+        # Functions of the same name are told apart in a recording, in a trace they are one: so no whole tables.
+        for options in (["-top", "1", "-sort", "total"], ["-tree", "-around", "is_even#2"],
+                        ["-tree", "-fold"], ["-folded"]):
             of_trace = self.magic_trace("report", *options, traced.trace)
             self.assertEqual(of_trace.status, 0, of_trace.stderr)
             of_recording = self.magic_trace("report", traced.directory, *options)
