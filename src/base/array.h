@@ -6,8 +6,8 @@
  *         puts(*(char **)array_at(&names, i));
  *     array_free(&names);
  *
- * Growing moves the elements: keep indices, not pointers, across array_add. Growth is by half, so that the
- * unused tail is at most a third of what is allocated.
+ * Growing moves the elements: keep indices, not pointers, across array_add. Growth is by half, so
+ * that the unused tail is at most a third of what is allocated.
  */
 #ifndef MAGIC_TRACE_BASE_ARRAY_H
 #define MAGIC_TRACE_BASE_ARRAY_H

@@ -1,12 +1,13 @@
 /* The two kinds of time, and the way from one to the other.
  *
- * Packets carry ticks of the processor's time-stamp counter; people, perf's records and trace files use
- * nanoseconds. They are different C types so that one cannot be taken for the other. Ticks live in flow/ and
- * stack/; nanoseconds from the border of output/ on, and in recording/'s side-band records.
+ * Packets carry ticks of the processor's time-stamp counter; people, perf's records and trace files
+ * use nanoseconds. They are different C types so that one cannot be taken for the other. Ticks live
+ * in flow/ and stack/; nanoseconds from the border of output/ on, and in recording/'s side-band
+ * records.
  *
- * The conversion is the kernel's (struct perf_event_mmap_page in linux/perf_event.h, cap_user_time_zero):
- *     quot = ticks >> shift;  rem = ticks & ((1 << shift) - 1);
- *     ns = zero + quot * mult + ((rem * mult) >> shift)
+ * The conversion is the kernel's (struct perf_event_mmap_page in linux/perf_event.h,
+ * cap_user_time_zero): quot = ticks >> shift;  rem = ticks & ((1 << shift) - 1); ns = zero + quot *
+ * mult + ((rem * mult) >> shift)
  */
 #ifndef MAGIC_TRACE_BASE_CLOCK_H
 #define MAGIC_TRACE_BASE_CLOCK_H

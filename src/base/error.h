@@ -1,9 +1,10 @@
 /* What went wrong, in a form a person can act on.
  *
- * Every function that can fail for reasons outside the program (a file, the kernel, the traced program, the
- * bytes of a recording) returns false and fills a `struct error`. The text is one or more full sentences in
- * the form "WHAT failed on WHICH (file, pid, offset): WHY. WHAT TO DO." and has no trailing newline.
- * The command line prints it and exits; nothing below the command line prints errors or exits by itself.
+ * Every function that can fail for reasons outside the program (a file, the kernel, the traced
+ * program, the bytes of a recording) returns false and fills a `struct error`. The text is one or
+ * more full sentences in the form "WHAT failed on WHICH (file, pid, offset): WHY. WHAT TO DO." and
+ * has no trailing newline. The command line prints it and exits; nothing below the command line
+ * prints errors or exits by itself.
  */
 #ifndef MAGIC_TRACE_BASE_ERROR_H
 #define MAGIC_TRACE_BASE_ERROR_H
@@ -24,8 +25,8 @@ struct error {
     char text[2048];
 };
 
-/* Fills `error` (which may be NULL when nobody listens). Always returns false, so that a failing function can
- * say `return error_set(...)`. */
+/* Fills `error` (which may be NULL when nobody listens). Always returns false, so that a failing
+ * function can say `return error_set(...)`. */
 __attribute__((format(printf, 3, 4))) bool error_set(struct error *error, enum error_code code,
                                                      const char *format, ...);
 

@@ -47,8 +47,8 @@ char *file_read(const char *path, size_t *size, struct error *error)
 {
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) {
-        error_set_errno(error, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, errno, "cannot open %s",
-                        path);
+        error_set_errno(error, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, errno,
+                        "cannot open %s", path);
         return NULL;
     }
     size_t used = 0, capacity = 4096;
@@ -83,9 +83,11 @@ int file_create_private(const char *path, struct error *error)
         error_set_errno(error, ERROR_IO, errno, "cannot create %s", path);
         return -1;
     }
-    /* An existing file keeps its mode through O_CREAT: narrow it. Devices (/dev/null) keep theirs. */
+    /* An existing file keeps its mode through O_CREAT: narrow it. Devices (/dev/null) keep theirs.
+     */
     struct stat status;
-    if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && fchmod(descriptor, 0600) != 0) {
+    if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
+        fchmod(descriptor, 0600) != 0) {
         error_set_errno(error, ERROR_IO, errno, "cannot make %s readable by its owner alone", path);
         close(descriptor);
         return -1;

@@ -1,7 +1,7 @@
 /* Whole files: read, mapped, created so that only their owner can read them.
  *
- * Traces and recordings hold secrets of the traced program, so everything that magic-trace creates is mode
- * 0600 (folders 0700) whatever the umask.
+ * Traces and recordings hold secrets of the traced program, so everything that magic-trace creates
+ * is mode 0600 (folders 0700) whatever the umask.
  */
 #ifndef MAGIC_TRACE_BASE_FILE_H
 #define MAGIC_TRACE_BASE_FILE_H
@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A file mapped for reading. An empty file has bytes NULL and size 0. A file that shrinks while it is mapped
- * gives SIGBUS on access: map only files that belong to the recording. */
+/* A file mapped for reading. An empty file has bytes NULL and size 0. A file that shrinks while it
+ * is mapped gives SIGBUS on access: map only files that belong to the recording. */
 struct file_view {
     const uint8_t *bytes;
     size_t size;
@@ -21,8 +21,8 @@ struct file_view {
 bool file_map(struct file_view *view, const char *path, struct error *error);
 void file_unmap(struct file_view *view);
 
-/* Reads a whole small file (also one of /proc, whose size is not known beforehand); the bytes end with a NUL
- * that is not counted in *size. The caller frees. NULL on error. `size` may be NULL. */
+/* Reads a whole small file (also one of /proc, whose size is not known beforehand); the bytes end
+ * with a NUL that is not counted in *size. The caller frees. NULL on error. `size` may be NULL. */
 char *file_read(const char *path, size_t *size, struct error *error);
 
 /* Opens for writing, mode 0600, truncated; returns the descriptor (close-on-exec) or -1. */

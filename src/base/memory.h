@@ -1,9 +1,9 @@
 /* Memory that is either there or the process ends with a message.
  *
- * magic-trace decodes on a person's machine; when that machine is out of memory there is nothing sensible left
- * to do, and checking each small allocation would hide the code that matters. Sizes that come from a file are
- * checked by whoever reads the file, before they get here. Never used inside the traced program (the qemu
- * plugin), which must survive.
+ * magic-trace decodes on a person's machine; when that machine is out of memory there is nothing
+ * sensible left to do, and checking each small allocation would hide the code that matters. Sizes
+ * that come from a file are checked by whoever reads the file, before they get here. Never used
+ * inside the traced program (the qemu plugin), which must survive.
  */
 #ifndef MAGIC_TRACE_BASE_MEMORY_H
 #define MAGIC_TRACE_BASE_MEMORY_H

@@ -1,7 +1,7 @@
 /* An engine: one way of recording a program.
  *
- * The command line chooses one, fills in the options and calls record(). One file (or folder) per engine;
- * engine_all() lists them, best first.
+ * The command line chooses one, fills in the options and calls record(). One file (or folder) per
+ * engine; engine_all() lists them, best first.
  */
 #ifndef MAGIC_TRACE_ENGINE_ENGINE_H
 #define MAGIC_TRACE_ENGINE_ENGINE_H
@@ -18,20 +18,20 @@ enum record_clock {
 };
 
 struct record_options {
-    char **command;        /* argv of the program, NULL-terminated; command[0] as the person typed it */
+    char **command; /* argv of the program, NULL-terminated; command[0] as the person typed it */
     const char *directory; /* the recording's folder: exists, empty of older recordings */
     enum record_clock clock;
     uint64_t snapshot_size; /* bytes kept per thread; a power of two, at least 4096 */
     bool full_execution;    /* keep everything, not only the last snapshot_size bytes */
     bool multi_thread;
-    bool follow;            /* child processes too */
+    bool follow;                /* child processes too */
     char **magic_trace_command; /* our own argv, for the recording's header */
 };
 
 /* What came of a recording. */
 struct record_result {
-    int exit_status;    /* of the program, as from waitpid */
-    bool interrupted;   /* Ctrl-C ended the recording before the program ended */
+    int exit_status;       /* of the program, as from waitpid */
+    bool interrupted;      /* Ctrl-C ended the recording before the program ended */
     uint64_t instructions; /* executed while traced; 0 unknown */
     uint64_t bytes;        /* of packets kept */
 };
@@ -47,19 +47,21 @@ struct engine {
     const char *name;        /* as given to -engine */
     const char *description; /* one line */
     void (*probe)(struct engine_probe *probe);
-    /* Runs options->command to its end (or to Ctrl-C), leaving perf.data and session.json in the directory.
-     * False when nothing was recorded; the program's own failure is not an error of ours. */
+    /* Runs options->command to its end (or to Ctrl-C), leaving perf.data and session.json in the
+     * directory. False when nothing was recorded; the program's own failure is not an error of
+     * ours. */
     bool (*record)(const struct record_options *options, struct record_result *result,
                    struct error *error);
-    /* Finishes what a killed magic-trace left in a recording folder, so that it can be decoded. True also when
-     * there is nothing to do. NULL when the engine leaves nothing behind. */
+    /* Finishes what a killed magic-trace left in a recording folder, so that it can be decoded.
+     * True also when there is nothing to do. NULL when the engine leaves nothing behind. */
     bool (*salvage)(const char *directory, struct error *error);
 };
 
 /* NULL-terminated, best first. */
 const struct engine *const *engine_all(void);
 
-/* By name; "auto" is the first that is available. NULL, with advice in `error`, when there is none. */
+/* By name; "auto" is the first that is available. NULL, with advice in `error`, when there is none.
+ */
 const struct engine *engine_choose(const char *name, struct error *error);
 
 #endif

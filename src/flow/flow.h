@@ -1,8 +1,8 @@
 /* The flow driver: from a recording to the flow events of each of its threads.
  *
- * Called by stack/timeline. Opens perf.data, builds address spaces and symbols, cuts the AUX data into
- * one stream per thread and decodes the streams on several processor cores. The decoder behind it is private to this
- * room (libipt's block decoder today; a native one follows).
+ * Called by stack/timeline. Opens perf.data, builds address spaces and symbols, cuts the AUX data
+ * into one stream per thread and decodes the streams on several processor cores. The decoder behind
+ * it is private to this room (libipt's block decoder today; a native one follows).
  */
 #ifndef MAGIC_TRACE_FLOW_FLOW_H
 #define MAGIC_TRACE_FLOW_FLOW_H
@@ -15,8 +15,9 @@
 
 #include <stddef.h>
 
-/* Receives the events of one thread. All calls for one thread come from one decoding thread at a time, in order;
- * different threads may be decoded at the same time. `events` is valid during the call only. */
+/* Receives the events of one thread. All calls for one thread come from one decoding thread at a
+ * time, in order; different threads may be decoded at the same time. `events` is valid during the
+ * call only. */
 struct flow_sink {
     void *context;
     /* Returns the receiver's own object for `thread`, given back in `events` and `end`. */
@@ -26,23 +27,25 @@ struct flow_sink {
 };
 
 struct flow_options {
-    unsigned cores;        /* 0: all that this process may use */
+    unsigned cores;                 /* 0: all that this process may use */
     const char *perf_map_directory; /* as in symbols_open */
-    void (*progress)(const char *what, uint64_t done, uint64_t total); /* bytes of PT; may be NULL; from the calling thread */
+    void (*progress)(const char *what, uint64_t done,
+                     uint64_t total); /* bytes of PT; may be NULL; from the calling thread */
 };
 
 struct flow_statistics {
-    uint64_t bytes;        /* of PT */
+    uint64_t bytes; /* of PT */
     uint64_t instructions;
     uint64_t events;
-    uint64_t errors;       /* gaps of kind ERROR and NO_IMAGE */
+    uint64_t errors; /* gaps of kind ERROR and NO_IMAGE */
     uint64_t overflows;
 };
 
-struct flow; /* owns perf data, address spaces and symbols, which the receivers' results point into */
+struct flow; /* owns perf data, address spaces and symbols, which the receivers' results point into
+              */
 
-/* `path` is a recording directory or a perf.data file. False when nothing could be decoded at all; damage that
- * left something to decode is reported by flow_damage. */
+/* `path` is a recording directory or a perf.data file. False when nothing could be decoded at all;
+ * damage that left something to decode is reported by flow_damage. */
 struct flow *flow_open(const char *path, const struct flow_options *options, struct error *error);
 bool flow_decode(struct flow *flow, const struct flow_sink *sink, struct error *error);
 void flow_close(struct flow *flow);

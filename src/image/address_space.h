@@ -1,8 +1,8 @@
 /* Which code lay where in which process, and when.
  *
- * Built once from a recording's side-band records; afterwards read-only and shared by the decoding threads. A
- * process is a list of changes in time order. A cursor walks them as a decoder's time advances; several cursors
- * can be on one process at different times.
+ * Built once from a recording's side-band records; afterwards read-only and shared by the decoding
+ * threads. A process is a list of changes in time order. A cursor walks them as a decoder's time
+ * advances; several cursors can be on one process at different times.
  */
 #ifndef MAGIC_TRACE_IMAGE_ADDRESS_SPACE_H
 #define MAGIC_TRACE_IMAGE_ADDRESS_SPACE_H
@@ -19,6 +19,10 @@ struct mapping {
     uint64_t file_offset;
     const struct image_file *file;
     uint32_t pid; /* for names by perf-PID.map; of a forked child: its own */
+    /* Of a page that was dumped because the program had patched it: the object that it was mapped
+     * from, whose symbols still name its code, and where in it. NULL for everything else. */
+    const struct image_file *patched;
+    uint64_t patched_offset;
 };
 
 enum address_space_change_kind {
@@ -34,15 +38,15 @@ struct address_space_change {
 
 struct process {
     uint32_t pid;
-    uint32_t parent_pid; /* 0 unknown */
-    const char *name;    /* last name of its main thread; never NULL */
+    uint32_t parent_pid;                  /* 0 unknown */
+    const char *name;                     /* last name of its main thread; never NULL */
     struct address_space_change *changes; /* by time; a forked child starts with its parent's */
     size_t change_count;
 };
 
 struct thread {
     uint32_t pid, tid;
-    const char *name; /* never NULL */
+    const char *name;  /* never NULL */
     struct ticks born; /* 0: before the recording */
 };
 
@@ -56,10 +60,15 @@ struct address_spaces {
     struct address_spaces_memory *memory; /* private */
 };
 
-/* `directory` is the recording's folder, whose images/ is searched first; NULL for a lone perf.data. */
+/* `directory` is the recording's folder, whose images/ is searched first; NULL for a lone
+ * perf.data. Copies all that it needs: `data` may be closed afterwards. Warns about image files
+ * that are missing or were replaced. False when `directory` is no folder. */
 bool address_spaces_build(struct address_spaces *spaces, const struct perf_data *data,
                           const char *directory, struct error *error);
 void address_spaces_free(struct address_spaces *spaces);
+
+/* The `directory` it was built with, or NULL. */
+const char *address_spaces_directory(const struct address_spaces *spaces);
 
 /* NULL when not in the recording. */
 const struct process *address_spaces_process(const struct address_spaces *spaces, uint32_t pid);
@@ -80,6 +89,7 @@ void address_space_cursor_free(struct address_space_cursor *cursor);
 bool address_space_cursor_advance(struct address_space_cursor *cursor, struct ticks time);
 
 /* The mapping that holds `address`, or NULL. Valid until the next advance. */
-const struct mapping *address_space_find(const struct address_space_cursor *cursor, uint64_t address);
+const struct mapping *address_space_find(const struct address_space_cursor *cursor,
+                                         uint64_t address);
 
 #endif

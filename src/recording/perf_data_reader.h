@@ -1,8 +1,8 @@
 /* Reads perf.data files, ours and anybody's.
  *
- * The file is mapped; records point into the mapping and into memory of the reader, so they live until
- * perf_data_close. Every size is checked against the file. Damage does not fail the whole: what was read before
- * it is returned and `damage` says what is wrong at which offset.
+ * The file is mapped; records point into the mapping and into memory of the reader, so they live
+ * until perf_data_close. Every size is checked against the file. Damage does not fail the whole:
+ * what was read before it is returned and `damage` says what is wrong at which offset.
  */
 #ifndef MAGIC_TRACE_RECORDING_PERF_DATA_READER_H
 #define MAGIC_TRACE_RECORDING_PERF_DATA_READER_H
@@ -22,7 +22,7 @@ struct perf_data {
     size_t record_count;
     struct aux_chunk *chunks; /* in file order */
     size_t chunk_count;
-    struct error damage; /* code ERROR_NONE when the file is whole */
+    struct error damage;             /* code ERROR_NONE when the file is whole */
     struct perf_data_memory *memory; /* private to the reader */
 };
 

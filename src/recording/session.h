@@ -1,7 +1,9 @@
 /* session.json: what a recording directory says about itself beyond perf.data.
  *
- * Written once by the engine at the end (mode 0600), read by decode and report. Unknown keys are ignored, missing
- * ones get the zero value, so that recordings of older and newer versions can be read.
+ * Written once by the engine at the end (mode 0600), read by decode and report. Unknown keys are
+ * ignored, missing ones get the zero value (strings NULL, exit_status -1), so that recordings of
+ * older and newer versions can be read. A string that is not UTF-8 (arguments and paths may be any
+ * bytes) is written as the list of its bytes.
  */
 #ifndef MAGIC_TRACE_RECORDING_SESSION_H
 #define MAGIC_TRACE_RECORDING_SESSION_H
@@ -9,23 +11,25 @@
 #include "base/arena.h"
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* A process that ran (wholly or partly) without being traced, and why. */
 struct session_untraced {
     uint32_t pid;
-    uint32_t threads;    /* how many of its threads ran untraced */
-    const char *name;    /* of the program or thread */
-    const char *flag;    /* which flag would have shown it: "-follow", "-multi-thread"; NULL when none */
+    uint32_t threads; /* how many of its threads ran untraced */
+    const char *name; /* of the program or thread */
+    const char
+        *flag; /* which flag would have shown it: "-follow", "-multi-thread"; NULL when none */
 };
 
 struct session {
-    const char *version; /* of magic-trace */
-    const char *engine;  /* "soft", "pt", ... */
-    const char *clock;   /* "default", "host", "instructions" */
-    const char **command; /* NULL-terminated argv of the traced program; NULL for attach */
-    const char *program;  /* absolute path of its executable */
+    const char *version;    /* of magic-trace */
+    const char *engine;     /* "soft", "pt", ... */
+    const char *clock;      /* "default", "host", "instructions" */
+    const char **command;   /* NULL-terminated argv of the traced program; NULL for attach */
+    const char *program;    /* absolute path of its executable */
     uint64_t wall_clock_ns; /* CLOCK_REALTIME at perf time `wall_clock_at` */
     uint64_t wall_clock_at; /* nanoseconds of perf's clock */
     bool full_execution;
@@ -41,7 +45,8 @@ struct session {
 
 bool session_write(const struct session *session, const char *directory, struct error *error);
 
-/* A missing session.json gives ERROR_NOT_FOUND. */
+/* A missing session.json gives ERROR_NOT_FOUND. After an error the session is empty; freeing it is
+ * allowed. */
 bool session_read(struct session *session, const char *directory, struct error *error);
 void session_free(struct session *session);
 

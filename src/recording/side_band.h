@@ -1,7 +1,8 @@
-/* Side-band records: everything in a recording that is not packets. Who ran, what was mapped where, who forked.
+/* Side-band records: everything in a recording that is not packets. Who ran, what was mapped where,
+ * who forked.
  *
- * One C type serves the writer (engines fill it) and the reader (image/ and flow/ consume it). The records are
- * those of linux/perf_event.h (enum perf_event_type), without what nobody here needs.
+ * One C type serves the writer (engines fill it) and the reader (image/ and flow/ consume it). The
+ * records are those of linux/perf_event.h (enum perf_event_type), without what nobody here needs.
  */
 #ifndef MAGIC_TRACE_RECORDING_SIDE_BAND_H
 #define MAGIC_TRACE_RECORDING_SIDE_BAND_H
@@ -12,20 +13,23 @@
 #include <stdint.h>
 
 enum side_band_kind {
-    SIDE_BAND_MAPPING,        /* PERF_RECORD_MMAP, MMAP2: a file (or JIT dump) became visible at an address */
-    SIDE_BAND_NAME,           /* PERF_RECORD_COMM: a thread got a name; `exec` when by execve */
-    SIDE_BAND_FORK,           /* PERF_RECORD_FORK: a thread or process was born */
-    SIDE_BAND_EXIT,           /* PERF_RECORD_EXIT: a thread ended */
-    SIDE_BAND_TRACE_START,    /* PERF_RECORD_ITRACE_START */
-    SIDE_BAND_AUX,            /* PERF_RECORD_AUX: how much was written to an AUX ring, and whether some was lost */
-    SIDE_BAND_LOST,           /* PERF_RECORD_LOST: side-band records themselves were lost */
+    SIDE_BAND_MAPPING, /* PERF_RECORD_MMAP, MMAP2: a file (or JIT dump) became visible at an address
+                        */
+    SIDE_BAND_NAME,    /* PERF_RECORD_COMM: a thread got a name; `exec` when by execve */
+    SIDE_BAND_FORK,    /* PERF_RECORD_FORK: a thread or process was born */
+    SIDE_BAND_EXIT,    /* PERF_RECORD_EXIT: a thread ended */
+    SIDE_BAND_TRACE_START, /* PERF_RECORD_ITRACE_START */
+    SIDE_BAND_AUX,  /* PERF_RECORD_AUX: how much was written to an AUX ring, and whether some was
+                       lost */
+    SIDE_BAND_LOST, /* PERF_RECORD_LOST: side-band records themselves were lost */
     SIDE_BAND_CONTEXT_SWITCH, /* PERF_RECORD_SWITCH, SWITCH_CPU_WIDE */
 };
 
 struct side_band_record {
     enum side_band_kind kind;
-    struct nanoseconds time; /* perf's clock; 0 when the record carries none: then it holds from the start */
-    uint32_t pid;            /* the process the record speaks of (of a fork: the child) */
+    struct nanoseconds
+        time;     /* perf's clock; 0 when the record carries none: then it holds from the start */
+    uint32_t pid; /* the process the record speaks of (of a fork: the child) */
     uint32_t tid;
     uint32_t cpu; /* UINT32_MAX: unknown */
     union {
@@ -35,11 +39,14 @@ struct side_band_record {
             uint64_t file_offset; /* bytes into the file that lie at `start` */
             uint64_t inode;
             uint32_t device_major, device_minor;
-            uint32_t protection; /* PROT_* */
-            uint32_t flags;      /* MAP_* */
-            bool executable;     /* false for PERF_RECORD_MISC_MMAP_DATA */
-            bool kernel;         /* the record's cpumode is the kernel's */
-            const char *path;    /* as the kernel names it: a path, "[vdso]", "//anon" */
+            uint32_t protection;   /* PROT_* */
+            uint32_t flags;        /* MAP_* */
+            bool executable;       /* false for PERF_RECORD_MISC_MMAP_DATA */
+            bool kernel;           /* the record's cpumode is the kernel's */
+            uint8_t build_id[20];  /* of the file, where the record carries it instead of device and
+                                      inode */
+            uint8_t build_id_size; /* bytes; 0: not known */
+            const char *path;      /* as the kernel names it: a path, "[vdso]", "//anon" */
         } mapping;
         struct {
             const char *name;

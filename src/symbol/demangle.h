@@ -1,7 +1,7 @@
 /* Readable names for mangled symbols of C++, Rust, D, OCaml and Go.
  *
- * Called by symbol/ once per function; the result is owned by the caller (free). A symbol that is not mangled
- * comes back as a copy.
+ * Called by symbol/ once per function; the result is owned by the caller (free). A symbol that is
+ * not mangled comes back as a copy.
  */
 #ifndef MAGIC_TRACE_SYMBOL_DEMANGLE_H
 #define MAGIC_TRACE_SYMBOL_DEMANGLE_H

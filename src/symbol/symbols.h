@@ -1,9 +1,10 @@
 /* From an address to the function it belongs to, with a name a person can read.
  *
- * One `struct symbols` serves a whole decode and may be used from several threads; an object's tables are
- * loaded at the first question about it. Sources, in order: .symtab, .dynsym, separate debug file by build id or
- * .gnu_debuglink, PLT slots ("puts@plt"), perf-PID.map for JIT code, and last the ranges of .eh_frame, which
- * bound functions that have lost their names ("libfoo.so+0x1234").
+ * One `struct symbols` serves a whole decode and may be used from several threads; an object's
+ * tables are loaded at the first question about it. Sources, in order: .symtab, .dynsym, separate
+ * debug file by build id or .gnu_debuglink, PLT slots ("puts@plt"), perf-PID.map for JIT code, and
+ * last the ranges of .eh_frame, which bound functions that have lost their names
+ * ("libfoo.so+0x1234").
  */
 #ifndef MAGIC_TRACE_SYMBOL_SYMBOLS_H
 #define MAGIC_TRACE_SYMBOL_SYMBOLS_H
@@ -24,10 +25,11 @@ enum {
 };
 
 struct function {
-    const char *name;   /* demangled; never NULL */
-    const char *symbol; /* as in the symbol table; NULL for special and nameless functions */
-    const char *object; /* path of the object; NULL for special ones */
-    uint64_t start, end; /* addresses in the object (p_vaddr based; of JIT code: in the process), end exclusive */
+    const char *name;    /* demangled; never NULL */
+    const char *symbol;  /* as in the symbol table; NULL for special and nameless functions */
+    const char *object;  /* path of the object; NULL for special ones */
+    uint64_t start, end; /* addresses in the object (p_vaddr based; of JIT code: in the process),
+                            end exclusive */
 };
 
 /* Where a function begins in the source. */
@@ -38,14 +40,14 @@ struct source_line {
 
 struct symbols;
 
-/* `spaces` is borrowed and must outlive the symbols. `perf_map_directory` is where perf-PID.map files lie: NULL
- * means the recording's images/ folder, then /tmp. */
+/* `spaces` is borrowed and must outlive the symbols. `perf_map_directory` is where perf-PID.map
+ * files lie: NULL means the recording's images/ folder, then /tmp. */
 struct symbols *symbols_open(const struct address_spaces *spaces, const char *perf_map_directory);
 void symbols_close(struct symbols *symbols);
 
-/* What lies at `address` of `mapping`: the function's id, and its bounds as addresses in the process, so that
- * callers can skip asking again while they stay inside. Without a mapping (NULL): FUNCTION_UNKNOWN with the
- * bounds of the one address. Bounds never reach beyond the mapping. */
+/* What lies at `address` of `mapping`: the function's id, and its bounds as addresses in the
+ * process, so that callers can skip asking again while they stay inside. Without a mapping (NULL):
+ * FUNCTION_UNKNOWN with the bounds of the one address. Bounds never reach beyond the mapping. */
 struct function_bounds {
     function_id function;
     uint64_t start, end; /* end exclusive */
@@ -56,7 +58,8 @@ struct function_bounds symbols_find(struct symbols *symbols, const struct mappin
 /* Valid until symbols_close; ids must have come from symbols_find or be one of the special ones. */
 const struct function *symbols_function(const struct symbols *symbols, function_id function);
 
-/* Reads debug information at the first question for an object; slow, so ask only for what is shown. */
+/* Reads debug information at the first question for an object; slow, so ask only for what is shown.
+ */
 struct source_line symbols_line(struct symbols *symbols, function_id function);
 
 #endif

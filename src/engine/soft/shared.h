@@ -1,15 +1,27 @@
 /* What the qemu plugin and the recorder share: files in the recording's folder that both map.
  *
  *     DIR/soft/control        struct soft_control, then the side-band log
- *     DIR/soft/ring.SERIAL    struct soft_ring (one page), then packets: one file per traced thread and exec
- *     DIR/images/             code pages dumped from memory (JIT, self-modified), as tiny ELF files
+ *     DIR/soft/ring.SERIAL    struct soft_ring (one page), then packets: one file per traced thread
+ * and exec DIR/images/             code pages dumped from memory (JIT, self-modified), as tiny ELF
+ * files
  *
- * The recorder (magic-trace) makes DIR/soft/control and starts qemu; every traced process maps it. The files
- * outlive everybody: kill -9 of the program loses nothing that a callback had finished, kill -9 of magic-trace does not
- * touch the program, and `magic-trace decode DIR` can finish the recording later (soft/collect).
+ * The recorder (magic-trace) makes DIR/soft/control and starts qemu; every traced process maps it.
+ * The files outlive everybody: kill -9 of the program loses nothing that a callback had finished,
+ * kill -9 of magic-trace does not touch the program, and `magic-trace decode DIR` can finish the
+ * recording later (soft/collect).
  *
- * All fields are little-endian native; both sides are built together and check `version`. Everything here must be
- * safe at any instant of death: data first, then the counter that makes it visible.
+ * Both sides start a program with the same words:
+ *
+ *     qemu-x86_64 -L / -s STACK [-seed 1] -plugin file=PLUGIN,dir=DIR -0 ARGV0 PROGRAM ARGUMENTS
+ *
+ * -L / keeps a file under /etc/qemu-binfmt from standing in for the program's own. STACK is the
+ * soft RLIMIT_STACK in bytes, or SOFT_UNLIMITED_STACK. -seed (AT_RANDOM, hence stack protectors and
+ * hash seeds) is given with RECORD_CLOCK_INSTRUCTIONS only. PLUGIN and DIR are absolute; each comma
+ * in them is doubled, which is how qemu's option parser quotes it: the plugin gets the plain path.
+ *
+ * All fields are little-endian native; both sides are built together and check `version`.
+ * Everything here must be safe at any instant of death: data first, then the counter that makes it
+ * visible.
  */
 #ifndef MAGIC_TRACE_ENGINE_SOFT_SHARED_H
 #define MAGIC_TRACE_ENGINE_SOFT_SHARED_H
@@ -23,11 +35,15 @@ enum {
     SOFT_CONTROL_MAGIC = 0x4c52544d, /* "MTRL" */
     SOFT_RING_MAGIC = 0x474e524d,    /* "MRNG" */
     SOFT_RECORD_MAGIC = 0x4452424d,  /* "MBRD" */
-    SOFT_LOG_STEP = 1 << 20,         /* bytes; the log's file is allocated in such steps, before it is touched */
-    SOFT_LOG_LIMIT = 256 << 20,      /* bytes; records beyond it are counted in lost_records */
+    SOFT_LOG_STEP =
+        1 << 20, /* bytes; the log's file is allocated in such steps, before it is touched */
+    SOFT_LOG_LIMIT = 256 << 20, /* bytes; records beyond it are counted in lost_records */
+    SOFT_UNLIMITED_STACK =
+        1 << 30, /* bytes; qemu maps the stack whole, without reserving memory for it */
 };
 
-/* Options that hold for the whole recording; written by the recorder before anybody else maps the file. */
+/* Options that hold for the whole recording; written by the recorder before anybody else maps the
+ * file. */
 struct soft_options {
     uint32_t clock;          /* enum record_clock */
     uint32_t full_execution; /* bool */
@@ -37,39 +53,46 @@ struct soft_options {
     uint64_t tsc_hz;         /* host TSC ticks per second, measured */
     uint32_t bus_ratio;      /* what CBR packets say: TSC MHz / 100 */
     uint32_t reserved;
+    /* The same instant in three clocks, taken before the program started: ties ticks to
+     * CLOCK_MONOTONIC. */
+    uint64_t start_tsc, start_monotonic_ns, start_realtime_ns;
     char qemu[4096];   /* absolute path of qemu-x86_64 */
     char plugin[4096]; /* absolute path of the plugin */
 };
 
-/* One page-aligned header at offset 0 of DIR/soft/control; the side-band log begins at SOFT_LOG_OFFSET. */
+/* One page-aligned header at offset 0 of DIR/soft/control; the side-band log begins at
+ * SOFT_LOG_OFFSET. */
 struct soft_control {
     uint32_t magic;   /* SOFT_CONTROL_MAGIC */
     uint32_t version; /* SOFT_VERSION */
     struct soft_options options;
 
-    _Atomic uint32_t frozen;      /* set by the recorder: rings stop at their next packet */
-    _Atomic uint32_t next_ring;   /* serial of the next ring.SERIAL */
-    _Atomic uint64_t log_tail;    /* bytes of the log handed out */
+    /* Set by the recorder: rings stop at their next packet. DIR/soft is removed soon after, while
+     * traced programs may live on: they open no file of it any more, and what they execute runs
+     * natively. */
+    _Atomic uint32_t frozen;
+    _Atomic uint32_t next_ring;     /* serial of the next ring.SERIAL */
+    _Atomic uint64_t log_tail;      /* bytes of the log handed out */
     _Atomic uint64_t log_allocated; /* bytes of the log backed by disk */
     _Atomic uint64_t lost_records;
-    _Atomic uint64_t lost_rings;    /* threads without a ring: no space or no memory */
+    _Atomic uint64_t lost_rings; /* threads without a ring: no space or no memory */
 
     /* The default clock, see soft/clock.h. */
-    _Atomic uint64_t stolen;       /* TSC ticks that qemu's translator used up and nobody shall see */
+    _Atomic uint64_t stolen; /* TSC ticks that qemu's translator used up and nobody shall see */
     _Atomic uint64_t stolen_until; /* host TSC up to which time has been stolen */
     _Atomic uint64_t latest;       /* the latest time that any thread took to the kernel */
 };
 
 enum { SOFT_LOG_OFFSET = 4 * SOFT_PAGE };
 
-/* A side-band record: 16-byte aligned in the log; a reader that meets a hole (its writer was killed) searches
- * forward for the next magic. */
+/* A side-band record: 16-byte aligned in the log; a reader that meets a hole (its writer was
+ * killed) searches forward for the next magic. */
 enum soft_record_kind {
-    SOFT_RECORD_MAPPING = 1,  /* struct soft_mapping + path */
-    SOFT_RECORD_NAME,         /* struct soft_name + name */
-    SOFT_RECORD_FORK,         /* struct soft_fork: thread or process born, traced */
-    SOFT_RECORD_EXIT,         /* struct soft_fork */
-    SOFT_RECORD_UNTRACED,     /* struct soft_untraced + name: ran without being traced */
+    SOFT_RECORD_MAPPING = 1, /* struct soft_mapping + path */
+    SOFT_RECORD_NAME,        /* struct soft_name + name */
+    SOFT_RECORD_FORK,        /* struct soft_fork: thread or process born, traced */
+    SOFT_RECORD_EXIT,        /* struct soft_fork */
+    SOFT_RECORD_UNTRACED,    /* struct soft_untraced + name: ran without being traced */
 };
 
 struct soft_record {
@@ -78,8 +101,8 @@ struct soft_record {
     _Atomic uint16_t ready; /* 1 when complete */
     uint32_t size;          /* bytes, this header included, a multiple of 16 */
     uint32_t pid, tid;
-    uint32_t serial;        /* of the ring it belongs to; UINT32_MAX none */
-    uint64_t time;          /* in the recording's clock (ticks) */
+    uint32_t serial; /* of the ring it belongs to; UINT32_MAX none */
+    uint64_t time;   /* in the recording's clock (ticks) */
 };
 
 struct soft_mapping {
@@ -113,10 +136,11 @@ struct soft_untraced {
     char name[];
 };
 
-/* Header of ring.SERIAL, in its first page; packets follow at SOFT_PAGE. In snapshot mode the packets of
- * stream position P lie at P % size; in full execution at P, the file growing as needed. */
+/* Header of ring.SERIAL, in its first page; packets follow at SOFT_PAGE. In snapshot mode the
+ * packets of stream position P lie at P % size; in full execution at P, the file growing as needed.
+ */
 struct soft_ring {
-    uint32_t magic;   /* SOFT_RING_MAGIC */
+    uint32_t magic; /* SOFT_RING_MAGIC */
     uint32_t version;
     uint32_t serial;
     uint32_t pid, tid;
@@ -128,8 +152,8 @@ struct soft_ring {
     _Atomic uint32_t out_of_space; /* recording stopped because the disk was full */
     uint64_t first_time;           /* ticks, of the first packet */
 
-    /* The encoder's whole state (packet/encoder.h), so that what a killed thread had not yet written can be.
-     * Its field `head` is the stream position up to which packets are valid. */
+    /* The encoder's whole state (packet/encoder.h), so that what a killed thread had not yet
+     * written can be. Its field `head` is the stream position up to which packets are valid. */
     _Alignas(64) unsigned char encoder[SOFT_PAGE - 128];
 };
 

@@ -1,0 +1,66 @@
+/* What time it is for the traced program.
+ *
+ * Three clocks (docs/time.md tells their meaning to people):
+ *
+ * RECORD_CLOCK_HOST is the time-stamp counter.
+ *
+ * RECORD_CLOCK_INSTRUCTIONS is the count of executed instructions, plus a fixed price per system
+ * call: the same program gives the same times. Threads do not share it.
+ *
+ * RECORD_CLOCK_DEFAULT is the time-stamp counter without the time that qemu spent translating code.
+ * That time is "stolen" from the program: control->stolen counts it, for all threads and processes
+ * of the recording at once, and time = TSC - stolen. Nobody tells when qemu begins to translate,
+ * only when it is done. So the interval from the last look at the clock to the first run of new
+ * code is charged with what the work done in it usually costs on this thread (a running average
+ * over intervals without translation, in ticks per unit of work); the rest of it was stolen. One
+ * clock for all keeps causes before effects, and three rules keep it a clock:
+ *  - a thread's time never goes back: it stands still until the others have caught up;
+ *  - memory: stealing never takes the clock below a time that another thread of the process has
+ * already seen; a time stolen by two threads at once (they wait for the same lock of qemu) counts
+ * once (stolen_until);
+ *  - the kernel: whoever enters it leaves its time in control->latest, whoever returns goes on from
+ * there at the earliest. A sleep, or a wait that timed out, lasts as long as it did: what others
+ * stole meanwhile is given back. All of this is only about ticks; the recorder ties them to
+ * nanoseconds.
+ */
+#ifndef MAGIC_TRACE_ENGINE_SOFT_PLUGIN_CLOCK_H
+#define MAGIC_TRACE_ENGINE_SOFT_PLUGIN_CLOCK_H
+
+#include "engine/engine.h"
+#include "engine/soft/shared.h"
+#include "packet/encoder.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One thread's view of it. */
+struct soft_clock {
+    struct soft_control *control;
+    enum record_clock kind;
+    uint64_t floor;         /* no time before this is given out */
+    uint64_t looked;        /* TSC at the last look */
+    uint64_t work_looked;   /* units of work done before it */
+    uint64_t cost;          /* running average, ticks per unit of work, times 256 */
+    uint64_t base;          /* of RECORD_CLOCK_INSTRUCTIONS: time before the first instruction */
+    uint64_t stolen_before; /* control->stolen when the kernel was entered */
+};
+
+/* A thread's first look: its time begins at `floor` or later. `start_stolen`: everything since
+ * `floor` is qemu's doing (it was started for an execve), the thread's time begins just there. */
+void soft_clock_begin(struct soft_clock *clock, struct soft_control *control, uint64_t floor,
+                      bool start_stolen);
+
+/* The time now; never less than before. */
+uint64_t soft_clock_now(struct soft_clock *clock, const struct pt_encoder *encoder);
+
+/* New code is about to run for the first time: what qemu needed to translate it is stolen, except
+ * that the clock stays at or above `seen`, the latest time that another thread has been given. */
+void soft_clock_translated(struct soft_clock *clock, const struct pt_encoder *encoder,
+                           uint64_t seen);
+
+/* Around every system call. `slept`: it waited for a fixed time to pass, and that passed. */
+void soft_clock_enter_kernel(struct soft_clock *clock, const struct pt_encoder *encoder);
+void soft_clock_leave_kernel(struct soft_clock *clock, const struct pt_encoder *encoder,
+                             bool slept);
+
+#endif

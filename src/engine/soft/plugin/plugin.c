@@ -1,0 +1,349 @@
+/* The plugin that qemu loads: its callbacks, and what a program's system calls mean for the
+ * recording.
+ *
+ * For every block that a thread runs, qemu calls block_entry with the block's description; nearly
+ * always the inline path of the encoder is all that happens. Everything else is here and slow.
+ */
+#include "engine/soft/plugin/process.h"
+#include "engine/soft/plugin/program_exec.h"
+#include "engine/soft/plugin/qemu_plugin.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* qemu's callbacks carry no pointer of ours (but for blocks), so the one process that we are in is
+ * found here. */
+static struct process process;
+
+/* Of a thread that has run nothing yet, and of one that has ended: never written but for counts
+ * nobody reads. */
+static struct pt_encoder unborn = {.previous = &pt_code_block_none};
+static struct pt_encoder ended = {.previous = &pt_code_block_none, .stopped = 1};
+
+/* The calling thread's encoder; never NULL. A plugin's thread-local storage is in the static block
+ * only with this model, which saves a call per block. */
+static __thread struct pt_encoder *current __attribute__((tls_model("initial-exec"))) = &unborn;
+
+/* --- Threads --- */
+
+/* NULL for a thread that has ended, or that there was no memory for. */
+static struct thread *current_thread(void)
+{
+    if (current == &unborn) {
+        struct thread *thread = thread_begin(&process);
+        current = thread ? thread->encoder : &ended;
+    }
+    return (struct thread *)(void *)current->owner;
+}
+
+/* New code was translated and did not run: the clock has been told, or need not be. */
+static void resume(struct thread *thread)
+{
+    if (thread->suspended) {
+        thread->encoder->previous = thread->suspended;
+        thread->suspended = NULL;
+    }
+}
+
+static void suspend(struct thread *thread)
+{
+    if (!thread->suspended && !thread->encoder->stopped) {
+        thread->suspended = thread->encoder->previous;
+        thread->encoder->previous = &pt_code_block_none;
+    }
+}
+
+/* --- Blocks --- */
+
+static void check_registers(const uint64_t *registers)
+{
+    struct guest_registers guest = {registers, process.guest_base};
+    process.registers_usable = signal_registers_plausible(&guest);
+    process.registers_checked = true;
+}
+
+static void enter_handler(struct pt_encoder *encoder, uint64_t pc, const uint64_t *registers)
+{
+    struct guest_registers guest = {process.registers_usable ? registers : NULL,
+                                    process.guest_base};
+    struct interruption interruption;
+    if (signal_interrupted(&process.handlers, &guest, pc, &interruption))
+        pt_encoder_interrupt(encoder, interruption.ip, interruption.faulted);
+}
+
+/* What the inline path would not do. The block's work has been counted. */
+static __attribute__((noinline)) void run_block_slow(const struct pt_code_block *block,
+                                                     const uint64_t *registers)
+{
+    struct thread *thread = current_thread();
+    struct pt_encoder *encoder = current;
+    if (encoder->stopped) {
+        if (thread)
+            thread_note_stop(thread);
+        return;
+    }
+    if (!process.registers_checked)
+        check_registers(registers);
+    if (thread->suspended) {
+        resume(thread);
+        encoder->work -= block->work;
+        soft_clock_translated(&thread->clock, encoder, process_seen(&process, thread));
+        if (pt_encoder_step_fast(encoder, block))
+            return;
+    }
+    if (signal_may_be_handler(&process.handlers, block->pc))
+        enter_handler(encoder, block->pc, registers);
+    pt_encoder_step_slow(encoder, block);
+}
+
+/* Reached only through block_entry. */
+__attribute__((used, visibility("hidden"))) void run_block(unsigned int vcpu, void *data,
+                                                           const uint64_t *registers);
+
+void run_block(unsigned int vcpu, void *data, const uint64_t *registers)
+{
+    const struct pt_code_block *block = data;
+    if (!pt_encoder_step_fast(current, block))
+        run_block_slow(block, registers);
+}
+
+/* Passes on RBP, in which qemu keeps the guest's registers (signal_frame.h). */
+__asm__(".pushsection .text\n"
+        ".type block_entry, @function\n"
+        "block_entry:\n"
+        "    mov %rbp, %rdx\n"
+        "    jmp run_block\n"
+        ".size block_entry, . - block_entry\n"
+        ".popsection\n");
+__attribute__((visibility("hidden"))) void block_entry(unsigned int vcpu, void *data);
+
+static void learn_guest_base(const struct qemu_plugin_tb *tb)
+{
+    uint64_t host = (uint64_t)(uintptr_t)qemu_plugin_insn_haddr(qemu_plugin_tb_get_insn(tb, 0));
+    process.guest_base = host - qemu_plugin_tb_vaddr(tb);
+    process.code.guest_base = process.guest_base;
+    process.guest_base_known = true;
+}
+
+static void block_translated(uint64_t id, struct qemu_plugin_tb *tb)
+{
+    struct thread *thread = current_thread();
+    if (process.untraced || !thread)
+        return;
+    if (!process.guest_base_known)
+        learn_guest_base(tb);
+    uint64_t pc = qemu_plugin_tb_vaddr(tb);
+    struct block_code code = {.pc = pc, .guest_base = process.guest_base};
+    if (pc >> 47 == 0) {
+        struct side_band_subject subject = thread_subject(thread);
+        code.changeable =
+            code_map_learn(&process.code, &subject, pc, pc + block_code_size(tb)) != CODE_FILE;
+    }
+    const struct pt_code_block *block = block_table_get(&process.blocks, tb, &code);
+    if (!block)
+        return;
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, block_entry, QEMU_PLUGIN_CB_NO_REGS, (void *)block);
+    suspend(thread);
+}
+
+/* --- System calls --- */
+
+static bool may_move_code(int64_t number)
+{
+    switch (number) {
+    case SYS_mmap:
+    case SYS_munmap:
+    case SYS_mprotect:
+    case SYS_mremap:
+    case SYS_pkey_mprotect:
+    case SYS_remap_file_pages:
+    case SYS_shmat:
+    case SYS_shmdt:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Whether the call waited for some time to pass, and that time did pass. */
+static bool slept(int64_t number, int64_t result)
+{
+    switch (number) {
+    case SYS_nanosleep:
+    case SYS_clock_nanosleep:
+    case SYS_poll:
+    case SYS_ppoll:
+    case SYS_select:
+    case SYS_pselect6:
+    case SYS_epoll_wait:
+    case SYS_epoll_pwait:
+        return result == 0;
+    case SYS_futex:
+        return result == -ETIMEDOUT;
+    case SYS_rt_sigtimedwait:
+    case SYS_semtimedop:
+        return result == -EAGAIN;
+    default:
+        return false;
+    }
+}
+
+static void before_exec(struct thread *thread, const struct exec_call *call)
+{
+    /* The recording is over, its files may be gone: the new program runs natively. */
+    if (atomic_load(&process.log.control->frozen))
+        return;
+    /* Large, and a guest thread's host stack is qemu's: big enough, but not ours. */
+    struct exec_program *program = malloc(sizeof *program);
+    if (!program)
+        return;
+    enum exec_verdict verdict = exec_judge(call, program);
+    if (verdict != EXEC_FAILING) {
+        struct side_band_subject subject = thread_subject(thread);
+        if (process.untraced) {
+            side_band_untraced(&process.log, &subject, SOFT_UNTRACED_PROCESS, program->path);
+        } else {
+            if (verdict == EXEC_TRACEABLE) {
+                thread_note_stop(thread);
+                exec_run(call, program, &process.log.control->options, process.directory,
+                         thread->clock.floor);
+                thread_note_go_on(thread);
+            }
+            side_band_untraced(&process.log, &subject, SOFT_UNTRACED_FOREIGN, program->path);
+        }
+    }
+    free(program);
+}
+
+static void system_call_begins(uint64_t id, unsigned int vcpu, int64_t number, uint64_t a1,
+                               uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6,
+                               uint64_t a7, uint64_t a8)
+{
+    struct thread *thread = current_thread();
+    if (!thread)
+        return;
+    if (!thread->encoder->stopped) {
+        resume(thread);
+        pt_encoder_disable(thread->encoder);
+        soft_clock_enter_kernel(&thread->clock, thread->encoder);
+        thread->in_kernel = true;
+    }
+    uint64_t base = process.guest_base;
+    switch (number) {
+    case SYS_rt_sigaction:
+        signal_handlers_add(&process.handlers, base, a2);
+        break;
+    case SYS_execve:
+        before_exec(thread, &(struct exec_call){AT_FDCWD, 0, a1, a2, a3, base});
+        break;
+    case SYS_execveat:
+        before_exec(thread, &(struct exec_call){(int)a1, (int)a5, a2, a3, a4, base});
+        break;
+    case SYS_exit:
+        thread_end(thread);
+        current = &ended;
+        break;
+    case SYS_exit_group:
+        thread_end_process(thread);
+        break;
+    default:
+        break;
+    }
+}
+
+/* prctl(PR_SET_NAME) has given the calling thread a new name. */
+static void thread_was_named(struct thread *thread)
+{
+    char name[PROCESS_NAME_SIZE] = "";
+    if (process.untraced || prctl(PR_GET_NAME, name) != 0)
+        return;
+    struct side_band_subject subject = thread_subject(thread);
+    if (subject.serial != UINT32_MAX)
+        side_band_name(&process.log, &subject, false, name);
+}
+
+static void system_call_returned(uint64_t id, unsigned int vcpu, int64_t number, int64_t result)
+{
+    struct thread *thread = current_thread();
+    if (!thread)
+        return;
+    bool may_be_child = number == SYS_fork || number == SYS_vfork || number == SYS_clone;
+    if (may_be_child && getpid() != process.pid) {
+        process_forked(thread);
+        current = thread->encoder;
+    } else if (thread->in_kernel) {
+        soft_clock_leave_kernel(&thread->clock, thread->encoder, slept(number, result));
+    }
+    thread->in_kernel = false;
+    if (may_move_code(number))
+        code_map_forget(&process.code);
+    if (number == SYS_prctl && result == 0)
+        thread_was_named(thread);
+}
+
+/* --- Loading --- */
+
+int qemu_plugin_version = 1;
+
+/* qemu reads our version after this and refuses one that it does not know. Which one it has is told
+ * by what it offers: see the list in qemu_plugin.h. */
+__attribute__((constructor)) static void choose_plugin_version(void)
+{
+    if (dlsym(RTLD_DEFAULT, "qemu_plugin_n_vcpus"))
+        qemu_plugin_version = 1;
+    else if (dlsym(RTLD_DEFAULT, "qemu_plugin_register_vcpu_tb_exec_cond_cb"))
+        qemu_plugin_version = 3;
+    else
+        qemu_plugin_version = 2;
+}
+
+static const char *argument_value(const char *argument, const char *name)
+{
+    size_t length = strlen(name);
+    return strncmp(argument, name, length) == 0 ? argument + length : NULL;
+}
+
+/* qemu says "uncaught target signal 6 (Aborted)" on the program's stderr, which belongs to the
+ * program alone; who waits for it sees the signal. A stream without a write function swallows
+ * everything, and takes no descriptor. */
+static void silence_qemu(void)
+{
+    FILE *silent = fopencookie(NULL, "w", (cookie_io_functions_t){0});
+    if (silent)
+        stderr = silent;
+}
+
+int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, char **argv)
+{
+    const char *directory = NULL, *value;
+    if (info->system_emulation || strcmp(info->target_name, "x86_64") != 0)
+        return -1;
+    for (int i = 0; i < argc; i++) {
+        if ((value = argument_value(argv[i], "dir="))) {
+            directory = value;
+        } else if ((value = argument_value(argv[i], "name="))) {
+            strncpy(process.name, value, sizeof process.name - 1);
+        } else if ((value = argument_value(argv[i], "exec="))) {
+            process.execed = true;
+            process.exec_time = strtoull(value, NULL, 16);
+        }
+    }
+    if (!directory)
+        return -1;
+    /* The recording may have ended between an execve and here: the program runs on, unrecorded. */
+    if (!process_begin(&process, directory))
+        return process.execed ? 0 : -1;
+    silence_qemu();
+    qemu_plugin_register_vcpu_tb_trans_cb(id, block_translated);
+    qemu_plugin_register_vcpu_syscall_cb(id, system_call_begins);
+    qemu_plugin_register_vcpu_syscall_ret_cb(id, system_call_returned);
+    return 0;
+}

@@ -1,0 +1,93 @@
+/* The traced process as the plugin knows it, and its threads.
+ *
+ * A process of its own for every execve; a child after fork begins as a copy. Threads are born when
+ * they run their first block and end with the exit system call; what was not ended in order the
+ * recorder completes.
+ */
+#ifndef MAGIC_TRACE_ENGINE_SOFT_PLUGIN_PROCESS_H
+#define MAGIC_TRACE_ENGINE_SOFT_PLUGIN_PROCESS_H
+
+#include "engine/soft/plugin/block_table.h"
+#include "engine/soft/plugin/clock.h"
+#include "engine/soft/plugin/code_map.h"
+#include "engine/soft/plugin/ring.h"
+#include "engine/soft/plugin/side_band.h"
+#include "engine/soft/plugin/signal_frame.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+enum { PROCESS_NAME_SIZE = 16 }; /* TASK_COMM_LEN */
+
+struct process {
+    struct side_band log;
+    struct code_map code;
+    struct block_table blocks;
+    struct signal_handlers handlers;
+    char directory[PATH_MAX], control_path[PATH_MAX];
+    char name[PROCESS_NAME_SIZE];
+    uint64_t guest_base;
+    bool guest_base_known;
+    bool registers_checked, registers_usable;
+    bool execed;        /* begun by execve of a traced process, at exec_time */
+    uint64_t exec_time; /* ticks */
+    bool untraced;      /* a child process without -follow: nothing is recorded */
+    pid_t pid;
+    atomic_bool first_thread_began;
+    pthread_mutex_t lock;   /* of the two below */
+    struct thread *threads; /* with rings */
+    uint64_t seen_by_dead;  /* latest time that an ended thread was given */
+};
+
+struct thread {
+    struct pt_encoder_owner owner; /* first: the encoder's owner pointer leads to the thread */
+    struct process *process;
+    struct pt_encoder *encoder; /* in the ring; or `idle` */
+    struct pt_encoder idle;     /* of a thread that is not recorded: stopped from the beginning */
+    struct ring ring;
+    struct soft_clock clock;
+    /* The block that ran last, kept here while new code has been translated and not run yet:
+     * encoder->previous is then pt_code_block_none, which leads the next block to the slow path.
+     * NULL otherwise. */
+    const struct pt_code_block *suspended;
+    pid_t tid;
+    bool in_kernel;
+    struct thread *next; /* in process->threads */
+};
+
+/* Maps the recording's control file. False: this is no recording that we can take part in. */
+bool process_begin(struct process *process, const char *directory);
+
+/* The calling thread runs its first block. Never fails: without memory the thread is not recorded.
+ * NULL when not even the thread's own state could be allocated. */
+struct thread *thread_begin(struct process *process);
+
+/* The calling thread, having left its last block, is about to end. Frees the thread. */
+void thread_end(struct thread *thread);
+
+/* The process ends with this thread's system call. */
+void thread_end_process(struct thread *thread);
+
+/* After fork, in the child, by its only thread. */
+void process_forked(struct thread *thread);
+
+static inline bool thread_is_recorded(const struct thread *thread)
+{
+    return thread->encoder != &thread->idle;
+}
+
+/* For a record about the thread, at the last time that its packets tell. */
+struct side_band_subject thread_subject(const struct thread *thread);
+
+/* The latest time that a thread other than this one was given. */
+uint64_t process_seen(struct process *process, const struct thread *except);
+
+/* The stream ended (frozen, no space): say so in the ring. */
+void thread_note_stop(struct thread *thread);
+
+/* It did not end after all: execve failed. */
+void thread_note_go_on(struct thread *thread);
+
+#endif

@@ -1,0 +1,25 @@
+/* The program that a command line would run: found, checked, and with its scripts resolved down to
+ * an ELF file.
+ *
+ * qemu-user loads ELF files by itself instead of asking the kernel, so what execve(2) would do
+ * first is done here: the search along PATH as a shell does it, the chain of `#!` interpreters as
+ * the kernel does it (fs/binfmt_script.c, fs/exec.c of Linux), and every check that would fail,
+ * each with a message that says what to do instead. Called by the soft engine before it starts
+ * anything.
+ */
+#ifndef MAGIC_TRACE_ENGINE_SOFT_PROGRAM_H
+#define MAGIC_TRACE_ENGINE_SOFT_PROGRAM_H
+
+#include "base/error.h"
+
+struct program {
+    char *path;       /* owned; of the ELF file, as execve would get it: perhaps relative */
+    char *real_path;  /* owned; the same, absolute and without symbolic links */
+    char **arguments; /* owned, with its strings; NULL-terminated argv of the ELF file */
+};
+
+/* `command` is a NULL-terminated argv with at least one word. */
+bool program_resolve(struct program *program, char *const *command, struct error *error);
+void program_free(struct program *program);
+
+#endif

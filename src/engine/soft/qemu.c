@@ -1,0 +1,208 @@
+#include "engine/soft/qemu.h"
+
+#include "base/array.h"
+#include "base/memory.h"
+#include "engine/engine.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+static const char emulator[] = "qemu-x86_64";
+static const char plugin_name[] = "magic-trace-soft.so";
+/* Where the plugin lies from the binary's folder: in the build tree, and installed (lib is a
+ * sibling of bin, or has the distribution's own name, which is what was configured). */
+static const char *const plugin_folders[] = {
+    "src/engine/soft/plugin",
+    "../" MAGIC_TRACE_LIBDIR "/magic-trace",
+    "../lib/magic-trace",
+};
+static const char configured_folder[] = MAGIC_TRACE_INSTALLED_LIBDIR "/magic-trace";
+
+static bool find_emulator(struct qemu *qemu, struct error *error)
+{
+    const char *path = getenv("PATH");
+    char *folders = memory_copy_string(path ? path : "/bin:/usr/bin");
+    bool found = false;
+    for (char *rest = folders, *folder; !found && (folder = strsep(&rest, ":"));) {
+        char *candidate = memory_format("%s/%s", *folder ? folder : ".", emulator);
+        char *real = access(candidate, X_OK) == 0 ? realpath(candidate, NULL) : NULL;
+        if (real && strlen(real) < sizeof qemu->path) {
+            strcpy(qemu->path, real);
+            found = true;
+        }
+        free(real);
+        free(candidate);
+    }
+    free(folders);
+    return found ||
+           error_set(error, ERROR_NOT_FOUND,
+                     "cannot find %s, which the soft engine needs: looked in %s. Install it with "
+                     "apt-get install qemu-user (or your distribution's package of that name).",
+                     emulator, path ? path : "/bin:/usr/bin (PATH is not set)");
+}
+
+static bool take_plugin(struct qemu *qemu, char *candidate)
+{
+    char *real = access(candidate, R_OK) == 0 ? realpath(candidate, NULL) : NULL;
+    bool taken = real && strlen(real) < sizeof qemu->plugin;
+    if (taken)
+        strcpy(qemu->plugin, real);
+    free(real);
+    free(candidate);
+    return taken;
+}
+
+static bool find_plugin(struct qemu *qemu, struct error *error)
+{
+    char binary[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", binary, sizeof binary - 1);
+    if (length > 0) {
+        binary[length] = 0;
+        *strrchr(binary, '/') = 0;
+        for (size_t i = 0; i < sizeof plugin_folders / sizeof *plugin_folders; i++)
+            if (take_plugin(qemu,
+                            memory_format("%s/%s/%s", binary, plugin_folders[i], plugin_name)))
+                return true;
+    }
+    if (take_plugin(qemu, memory_format("%s/%s", configured_folder, plugin_name)))
+        return true;
+    return error_set(
+        error, ERROR_NOT_FOUND,
+        "cannot find %s, the part of magic-trace that runs inside qemu: looked in %s and "
+        "beside the program. Build magic-trace with ninja, or install it with meson "
+        "install.",
+        plugin_name, configured_folder);
+}
+
+bool qemu_find(struct qemu *qemu, struct error *error)
+{
+    struct utsname machine;
+    if (uname(&machine) != 0 || strcmp(machine.machine, "x86_64") != 0)
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "the soft engine needs an x86-64 machine; this one is %s",
+                         machine.machine);
+    *qemu = (struct qemu){0};
+    return find_emulator(qemu, error) && find_plugin(qemu, error);
+}
+
+/* What a command prints, cut off at `size`. The words are given to the shell in single quotes, in
+ * which only the quote itself is special. */
+static bool output_of(const char *path, const char *option, char *output, size_t size)
+{
+    if (strchr(path, '\''))
+        return false;
+    char *command = memory_format("'%s' %s 2>&1", path, option);
+    FILE *stream = popen(command, "re");
+    free(command);
+    if (!stream)
+        return false;
+    size_t used = fread(output, 1, size - 1, stream);
+    output[used] = 0;
+    /* Reading to the end keeps qemu from a broken pipe, which would look like a failure. */
+    char rest[256];
+    while (fread(rest, 1, sizeof rest, stream) > 0)
+        ;
+    return pclose(stream) == 0;
+}
+
+bool qemu_check(const struct qemu *qemu, char *version, size_t version_size, struct error *error)
+{
+    char output[8192];
+    static const char before_version[] = " version ";
+    const char *found = output_of(qemu->path, "--version", output, sizeof output)
+                            ? strstr(output, before_version)
+                            : NULL;
+    if (!found)
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "%s --version does not work. Install it again with apt-get install "
+                         "--reinstall qemu-user.",
+                         qemu->path);
+    found += sizeof before_version - 1;
+    snprintf(version, version_size, "%.*s", (int)strcspn(found, " \n"), found);
+    /* The usage text ends with status 0 in qemu 7.2 and 1 in older ones: only the text counts. */
+    output_of(qemu->path, "-h", output, sizeof output);
+    if (!strstr(output, "QEMU_PLUGIN"))
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "%s (version %s) was built without plugins, which the soft engine needs. "
+                         "Install your distribution's qemu-user package and put it first in PATH.",
+                         qemu->path, version);
+    return true;
+}
+
+/* qemu takes commas for the end of a value, and two commas for one. */
+static char *double_commas(const char *text)
+{
+    char *doubled = memory_allocate(2 * strlen(text) + 1), *end = doubled;
+    for (; *text; text++) {
+        *end++ = *text;
+        if (*text == ',')
+            *end++ = ',';
+    }
+    *end = 0;
+    return doubled;
+}
+
+char *qemu_plugin_argument(const struct soft_options *options, const char *directory)
+{
+    char *plugin = double_commas(options->plugin);
+    char *quoted_directory = double_commas(directory);
+    char *argument = memory_format("file=%s,dir=%s", plugin, quoted_directory);
+    free(plugin);
+    free(quoted_directory);
+    return argument;
+}
+
+static unsigned long long stack_size(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+        limit.rlim_cur > SOFT_UNLIMITED_STACK)
+        return SOFT_UNLIMITED_STACK;
+    return limit.rlim_cur;
+}
+
+static void add(struct array *arguments, char *owned)
+{
+    *(char **)array_add(arguments) = owned;
+}
+
+static void add_copy(struct array *arguments, const char *text)
+{
+    add(arguments, memory_copy_string(text));
+}
+
+char **qemu_arguments(const struct soft_options *options, const char *directory,
+                      const struct program *program)
+{
+    struct array arguments = array_of(sizeof(char *));
+    add_copy(&arguments, options->qemu);
+    add_copy(&arguments, "-L");
+    add_copy(&arguments, "/");
+    add_copy(&arguments, "-s");
+    add(&arguments, memory_format("%llu", stack_size()));
+    if (options->clock == RECORD_CLOCK_INSTRUCTIONS) {
+        add_copy(&arguments, "-seed");
+        add_copy(&arguments, "1");
+    }
+    add_copy(&arguments, "-plugin");
+    add(&arguments, qemu_plugin_argument(options, directory));
+    add_copy(&arguments, "-0");
+    add_copy(&arguments, program->arguments[0]);
+    add_copy(&arguments, program->path);
+    for (char **argument = program->arguments + 1; *argument; argument++)
+        add_copy(&arguments, *argument);
+    array_add(&arguments);
+    return arguments.elements;
+}
+
+void qemu_free_arguments(char **arguments)
+{
+    for (char **argument = arguments; argument && *argument; argument++)
+        free(*argument);
+    free(arguments);
+}

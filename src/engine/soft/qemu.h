@@ -1,0 +1,34 @@
+/* The emulator and our plugin for it: where they are, whether they will do, and how a program is
+ * started.
+ */
+#ifndef MAGIC_TRACE_ENGINE_SOFT_QEMU_H
+#define MAGIC_TRACE_ENGINE_SOFT_QEMU_H
+
+#include "base/error.h"
+#include "engine/soft/program.h"
+#include "engine/soft/shared.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct qemu {
+    char path[sizeof((struct soft_options *)0)->qemu];     /* absolute, of qemu-x86_64 */
+    char plugin[sizeof((struct soft_options *)0)->plugin]; /* absolute, of magic-trace-soft.so */
+};
+
+/* Finds both. Cheap: nothing is run. The error says what to install. */
+bool qemu_find(struct qemu *qemu, struct error *error);
+
+/* Runs qemu to learn its version ("7.2.22") and whether it was built with plugins. */
+bool qemu_check(const struct qemu *qemu, char *version, size_t version_size, struct error *error);
+
+/* The argument of -plugin for a recording into `directory` (absolute); the caller frees it. */
+char *qemu_plugin_argument(const struct soft_options *options, const char *directory);
+
+/* The argv that starts `program` recorded into `directory`, as shared.h describes it. The caller
+ * frees it with qemu_free_arguments. */
+char **qemu_arguments(const struct soft_options *options, const char *directory,
+                      const struct program *program);
+void qemu_free_arguments(char **arguments);
+
+#endif

@@ -1,0 +1,101 @@
+#include "packet/packet.h"
+
+#include <string.h>
+
+static size_t put(uint8_t *out, const void *bytes, size_t size)
+{
+    memcpy(out, bytes, size);
+    return size;
+}
+
+size_t pt_packet_psb(uint8_t *out)
+{
+    for (size_t i = 0; i < 16; i += 2) {
+        out[i] = 0x02;
+        out[i + 1] = 0x82;
+    }
+    return 16;
+}
+
+size_t pt_packet_psbend(uint8_t *out)
+{
+    return put(out, (const uint8_t[]){0x02, 0x23}, 2);
+}
+
+size_t pt_packet_overflow(uint8_t *out)
+{
+    return put(out, (const uint8_t[]){0x02, 0xf3}, 2);
+}
+
+size_t pt_packet_mode_exec_64(uint8_t *out)
+{
+    return put(out, (const uint8_t[]){0x99, 0x01}, 2); /* leaf 0 (Exec), CS.L = 1, CS.D = 0 */
+}
+
+size_t pt_packet_cbr(uint8_t *out, uint8_t ratio)
+{
+    return put(out, (const uint8_t[]){0x02, 0x03, ratio, 0x00}, 4);
+}
+
+size_t pt_packet_tsc(uint8_t *out, uint64_t ticks)
+{
+    uint64_t packet = ticks << 8 | 0x19;
+    return put(out, &packet, 8);
+}
+
+size_t pt_packet_cyc(uint8_t *out, uint64_t cycles)
+{
+    size_t size = 1;
+    uint64_t rest = cycles >> 5;
+    out[0] = (uint8_t)((cycles & 0x1f) << 3 | (rest ? 0x07 : 0x03));
+    while (rest) {
+        uint64_t more = rest >> 7;
+        out[size++] = (uint8_t)((rest & 0x7f) << 1 | (more ? 1 : 0));
+        rest = more;
+    }
+    return size;
+}
+
+size_t pt_packet_tnt(uint8_t *out, uint64_t marked_bits)
+{
+    if (marked_bits >> 7 == 0) {
+        out[0] = (uint8_t)(marked_bits << 1);
+        return 1;
+    }
+    uint64_t packet = marked_bits << 16 | 0xa302;
+    return put(out, &packet, 8);
+}
+
+/* The values of IPBytes, in bits 7:5 of the header. */
+enum { IP_SUPPRESSED = 0, IP_LOW_16 = 1, IP_LOW_32 = 2, IP_SIGN_EXTENDED_48 = 3, IP_ALL_64 = 6 };
+
+static size_t put_ip(uint8_t *out, enum pt_ip_packet kind, unsigned ip_bytes, uint64_t ip,
+                     size_t size)
+{
+    out[0] = (uint8_t)(ip_bytes << 5 | kind);
+    memcpy(out + 1, &ip, size);
+    return 1 + size;
+}
+
+size_t pt_packet_ip(uint8_t *out, enum pt_ip_packet kind, uint64_t ip, uint64_t last_ip)
+{
+    uint64_t difference = ip ^ last_ip;
+    if (difference >> 16 == 0)
+        return put_ip(out, kind, IP_LOW_16, ip, 2);
+    if (difference >> 32 == 0)
+        return put_ip(out, kind, IP_LOW_32, ip, 4);
+    return pt_packet_ip_whole(out, kind, ip);
+}
+
+size_t pt_packet_ip_whole(uint8_t *out, enum pt_ip_packet kind, uint64_t ip)
+{
+    uint64_t sign_extended = (uint64_t)((int64_t)(ip << 16) >> 16);
+    if (sign_extended == ip)
+        return put_ip(out, kind, IP_SIGN_EXTENDED_48, ip, 6);
+    return put_ip(out, kind, IP_ALL_64, ip, 8);
+}
+
+size_t pt_packet_ip_suppressed(uint8_t *out, enum pt_ip_packet kind)
+{
+    return put_ip(out, kind, IP_SUPPRESSED, 0, 0);
+}

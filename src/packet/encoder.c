@@ -1,0 +1,412 @@
+#include "packet/encoder.h"
+
+#include <string.h>
+
+enum {
+    NO_BRANCHES = 1, /* of encoder->tnt */
+
+    /* Cycles that go into a CYC packet; more (a blocking system call) is told by a TSC packet,
+       which is shorter. */
+    LONGEST_CYCLES = 1 << 26,
+};
+
+const struct pt_code_block pt_code_block_none = {
+    .target = PT_NOWHERE,
+    .fall = PT_NOWHERE,
+    .slow = 1,
+    .kind = PT_BLOCK_NONE,
+};
+
+/* Packets being written: the stream grows by all of them at once, so that none is seen without the
+ * next. */
+struct group {
+    uint8_t *start;
+    uint8_t *end;
+};
+
+static struct group group_begin(const struct pt_encoder *encoder)
+{
+    uint64_t head = atomic_load_explicit(&encoder->head, memory_order_relaxed);
+    uint8_t *start = encoder->packets + (head & encoder->mask);
+    return (struct group){start, start};
+}
+
+/* Everything stored before (the packets, and an emptied encoder->tnt) is visible before the new
+ * head: whoever finds the state of a killed owner may miss branches but never sees them twice. */
+static void group_end(struct pt_encoder *encoder, const struct group *group)
+{
+    uint64_t head = atomic_load_explicit(&encoder->head, memory_order_relaxed);
+    atomic_store_explicit(&encoder->head, head + (uint64_t)(group->end - group->start),
+                          memory_order_release);
+}
+
+static bool has_branches(const struct pt_encoder *encoder)
+{
+    return encoder->tnt != NO_BRANCHES;
+}
+
+static void clear_returns(struct pt_encoder *encoder)
+{
+    encoder->floor = encoder->depth;
+}
+
+static void put_tsc(struct pt_encoder *encoder, struct group *group, uint64_t now)
+{
+    group->end += pt_packet_tsc(group->end, now);
+    encoder->last_time = now;
+}
+
+/* All time that passes is told in CYC packets, because perf adds them up from one TSC that directly
+ * follows a CYC to the next such TSC (intel_pt_calc_tsc_timestamp() in
+ * tools/perf/util/intel-pt-decoder): a TSC without one would leave perf's sum behind, and its clock
+ * would stand still until the sum has caught up. */
+static void put_time(struct pt_encoder *encoder, struct group *group)
+{
+    uint64_t now = encoder->owner->time(encoder->owner);
+    uint64_t cycles = now - encoder->last_time;
+    bool too_long = cycles > LONGEST_CYCLES;
+    group->end += pt_packet_cyc(group->end, too_long ? 0 : cycles);
+    encoder->last_time = now;
+    if (too_long)
+        put_tsc(encoder, group, now);
+}
+
+static void count_work(struct pt_encoder *encoder)
+{
+    encoder->instructions = pt_encoder_instructions(encoder);
+    encoder->blocks += encoder->work >> PT_WORK_BLOCK_SHIFT;
+    encoder->work = 0;
+}
+
+/* The time, and the branches up to it. What follows in the group happened at that time, too. */
+static void put_branches(struct pt_encoder *encoder, struct group *group)
+{
+    put_time(encoder, group);
+    count_work(encoder);
+    if (has_branches(encoder)) {
+        group->end += pt_packet_tnt(group->end, encoder->tnt);
+        encoder->tnt = NO_BRANCHES;
+    }
+}
+
+static void put_ip(struct pt_encoder *encoder, struct group *group, enum pt_ip_packet kind,
+                   uint64_t ip)
+{
+    if (encoder->last_ip == 0)
+        group->end += pt_packet_ip_whole(group->end, kind, ip);
+    else
+        group->end += pt_packet_ip(group->end, kind, ip, encoder->last_ip);
+    encoder->last_ip = ip;
+}
+
+/* `ip` is the address about to run, or 0 when tracing is off. No branch may be pending. */
+static void put_psb(struct pt_encoder *encoder, struct group *group, uint64_t ip)
+{
+    bool first = encoder->last_time == 0;
+    if (!first)
+        put_time(encoder, group);
+    encoder->last_psb = atomic_load_explicit(&encoder->head, memory_order_relaxed) +
+                        (uint64_t)(group->end - group->start);
+    encoder->last_ip = 0;
+    clear_returns(encoder);
+    group->end += pt_packet_psb(group->end);
+    put_tsc(encoder, group, first ? encoder->owner->time(encoder->owner) : encoder->last_time);
+    group->end += pt_packet_cbr(group->end, encoder->bus_ratio);
+    group->end += pt_packet_mode_exec_64(group->end);
+    if (ip != 0)
+        put_ip(encoder, group, PT_FUP, ip);
+    group->end += pt_packet_psbend(group->end);
+}
+
+static bool psb_is_due(const struct pt_encoder *encoder)
+{
+    uint64_t head = atomic_load_explicit(&encoder->head, memory_order_relaxed);
+    return head == 0 || head - encoder->last_psb >= encoder->psb_interval;
+}
+
+/* False when tracing has to end. */
+static bool may_go_on(struct pt_encoder *encoder)
+{
+    if (atomic_load_explicit(encoder->stop, memory_order_relaxed))
+        return false;
+    uint64_t head = atomic_load_explicit(&encoder->head, memory_order_relaxed);
+    return head < encoder->limit || encoder->owner->make_room(encoder->owner);
+}
+
+/* The stream tells how execution came to `pc`: the moment to look after the ring. */
+static void settle(struct pt_encoder *encoder, uint64_t pc)
+{
+    if (!may_go_on(encoder)) {
+        pt_encoder_stop(encoder, pc);
+    } else if (psb_is_due(encoder)) {
+        struct group group = group_begin(encoder);
+        if (has_branches(encoder))
+            put_branches(encoder, &group);
+        put_psb(encoder, &group, pc);
+        group_end(encoder, &group);
+    }
+}
+
+/* Takes instructions of `block` from `pc` on, which were counted when it began, off the count. */
+static void uncount(struct pt_encoder *encoder, const struct pt_code_block *block, uint64_t pc)
+{
+    uint64_t counted = block->work & (((uint64_t)1 << PT_WORK_BLOCK_SHIFT) - 1);
+    uint64_t executed = 0;
+    for (uint64_t at = block->pc; at < pc && executed < counted; executed++)
+        at += block->length[executed];
+    count_work(encoder);
+    encoder->instructions -= counted - executed;
+}
+
+static bool is_inside(const struct pt_code_block *block, uint64_t pc)
+{
+    return pc >= block->pc && pc < block->end;
+}
+
+void pt_code_block_describe(struct pt_code_block *block)
+{
+    uint64_t counted = block->instructions;
+    bool falls = true;
+    block->bits = block->push = block->slow = 0;
+    switch ((enum pt_code_block_kind)block->kind) {
+    case PT_BLOCK_SEQUENTIAL:
+        block->target = PT_NOWHERE;
+        break;
+    case PT_BLOCK_CONDITIONAL:
+        block->bits = 1;
+        break;
+    case PT_BLOCK_JUMP:
+        falls = false;
+        break;
+    case PT_BLOCK_CALL:
+        falls = false;
+        block->push = block->target != block->end;
+        break;
+    case PT_BLOCK_REPEAT:
+        /* One block per iteration, but one instruction: it is counted when the loop is left, which
+         * is not the inline path's business. */
+        block->target = block->end - block->length[block->instructions - 1];
+        counted--;
+        falls = false;
+        break;
+    case PT_BLOCK_OUTSIDE:
+        counted = 0;
+        /* fall through */
+    default:
+        block->target = PT_NOWHERE;
+        falls = false;
+        block->slow = 1;
+        break;
+    }
+    block->fall = falls ? block->end : PT_NOWHERE;
+    /* A branch into the block itself looks like a restart of it: decided in pt_encoder_step_slow.
+     */
+    if (block->restartable && block->kind != PT_BLOCK_REPEAT && is_inside(block, block->target))
+        block->slow = 1;
+    block->work = counted | (uint64_t)1 << PT_WORK_BLOCK_SHIFT;
+}
+
+void pt_encoder_begin(struct pt_encoder *encoder, uint8_t bus_ratio, uint32_t psb_interval)
+{
+    encoder->tnt = NO_BRANCHES;
+    encoder->bus_ratio = bus_ratio;
+    encoder->psb_interval = psb_interval;
+    encoder->previous = &pt_code_block_none;
+}
+
+void pt_encoder_flush(struct pt_encoder *encoder, uint64_t pc)
+{
+    struct group group = group_begin(encoder);
+    put_branches(encoder, &group);
+    group_end(encoder, &group);
+    settle(encoder, pc);
+}
+
+static void push_return(struct pt_encoder *encoder, const struct pt_code_block *call)
+{
+    encoder->return_address[encoder->depth % PT_RETURN_STACK] = call->end;
+    encoder->depth++;
+}
+
+static void edge_enable(struct pt_encoder *encoder, uint64_t pc)
+{
+    struct group group = group_begin(encoder);
+    if (psb_is_due(encoder))
+        put_psb(encoder, &group, 0);
+    else
+        put_time(encoder, &group);
+    put_ip(encoder, &group, PT_TIP_PGE, pc);
+    group_end(encoder, &group);
+}
+
+static void edge_indirect(struct pt_encoder *encoder, uint64_t pc)
+{
+    struct group group = group_begin(encoder);
+    put_branches(encoder, &group);
+    put_ip(encoder, &group, PT_TIP, pc);
+    group_end(encoder, &group);
+}
+
+static void edge_branch(struct pt_encoder *encoder, bool taken)
+{
+    encoder->tnt = encoder->tnt << 1 | taken;
+    if (encoder->tnt >> PT_TNT_BITS == 0)
+        return;
+    struct group group = group_begin(encoder);
+    put_branches(encoder, &group);
+    group_end(encoder, &group);
+}
+
+static void edge_return(struct pt_encoder *encoder, uint64_t pc)
+{
+    if (encoder->depth - encoder->floor > PT_RETURN_STACK)
+        encoder->floor = encoder->depth - PT_RETURN_STACK;
+    bool empty = encoder->depth == encoder->floor;
+    if (!empty && encoder->return_address[(encoder->depth - 1) % PT_RETURN_STACK] == pc) {
+        encoder->depth--;
+        edge_branch(encoder, true);
+        return;
+    }
+    clear_returns(encoder);
+    edge_indirect(encoder, pc);
+}
+
+/* Nothing known leads to `pc`: say so and go on from there. */
+static void edge_lost(struct pt_encoder *encoder, uint64_t pc)
+{
+    encoder->losses++;
+    encoder->last_ip = 0;
+    clear_returns(encoder);
+    struct group group = group_begin(encoder);
+    put_branches(encoder, &group);
+    group.end += pt_packet_overflow(group.end);
+    put_ip(encoder, &group, PT_FUP, pc);
+    group_end(encoder, &group);
+}
+
+void pt_encoder_edge(struct pt_encoder *encoder, uint64_t pc)
+{
+    const struct pt_code_block *previous = encoder->previous;
+    switch ((enum pt_code_block_kind)previous->kind) {
+    case PT_BLOCK_NONE:
+        edge_enable(encoder, pc);
+        return;
+    case PT_BLOCK_FAR:
+        /* Left user mode without a system call, and came back. */
+        pt_encoder_disable(encoder);
+        edge_enable(encoder, pc);
+        return;
+    case PT_BLOCK_RETURN:
+        edge_return(encoder, pc);
+        return;
+    case PT_BLOCK_INDIRECT_CALL:
+        push_return(encoder, previous);
+        edge_indirect(encoder, pc);
+        return;
+    case PT_BLOCK_INDIRECT_JUMP:
+        edge_indirect(encoder, pc);
+        return;
+    case PT_BLOCK_REPEAT:
+        if (pc == previous->target)
+            return;
+        if (pc == previous->end) {
+            encoder->work++;
+            return;
+        }
+        break;
+    default:
+        if (pc == previous->target || pc == previous->fall) {
+            if (previous->push)
+                push_return(encoder, previous);
+            if (previous->bits)
+                edge_branch(encoder, pc == previous->target);
+            return;
+        }
+        break;
+    }
+    if (is_inside(previous, pc))
+        uncount(encoder, previous, pc);
+    else
+        edge_lost(encoder, pc);
+}
+
+/* The emulator gave `previous` up in its middle and runs the instruction there by itself. */
+static bool is_restart(const struct pt_code_block *previous, const struct pt_code_block *block)
+{
+    return previous->restartable && is_inside(previous, block->pc) && block->instructions == 1 &&
+           block->kind == PT_BLOCK_SEQUENTIAL && previous->instructions > 1;
+}
+
+void pt_encoder_step_slow(struct pt_encoder *encoder, const struct pt_code_block *block)
+{
+    const struct pt_code_block *previous = encoder->previous;
+    if (encoder->stopped)
+        return;
+    if (block->kind == PT_BLOCK_OUTSIDE) {
+        pt_encoder_disable(encoder);
+        return;
+    }
+    if (is_restart(previous, block))
+        uncount(encoder, previous, block->pc);
+    else
+        pt_encoder_edge(encoder, block->pc);
+    encoder->previous = block;
+    settle(encoder, block->pc);
+}
+
+void pt_encoder_disable(struct pt_encoder *encoder)
+{
+    if (encoder->previous->kind == PT_BLOCK_NONE)
+        return;
+    struct group group = group_begin(encoder);
+    put_branches(encoder, &group);
+    group.end += pt_packet_ip_suppressed(group.end, PT_TIP_PGD);
+    group_end(encoder, &group);
+    encoder->previous = &pt_code_block_none;
+}
+
+static void put_asynchronous_end(struct pt_encoder *encoder, uint64_t ip)
+{
+    struct group group = group_begin(encoder);
+    put_branches(encoder, &group);
+    put_ip(encoder, &group, PT_FUP, ip);
+    group.end += pt_packet_ip_suppressed(group.end, PT_TIP_PGD);
+    group_end(encoder, &group);
+    encoder->previous = &pt_code_block_none;
+}
+
+void pt_encoder_interrupt(struct pt_encoder *encoder, uint64_t ip, bool faulted)
+{
+    const struct pt_code_block *previous = encoder->previous;
+    if (encoder->stopped || previous->kind == PT_BLOCK_NONE)
+        return;
+    if (previous->kind == PT_BLOCK_FAR && ip == previous->end) {
+        pt_encoder_disable(encoder); /* int3, int n: the branch itself ends tracing */
+        return;
+    }
+    if (faulted && is_inside(previous, ip))
+        uncount(encoder, previous, ip);
+    else
+        pt_encoder_edge(encoder, ip);
+    put_asynchronous_end(encoder, ip);
+}
+
+void pt_encoder_stop(struct pt_encoder *encoder, uint64_t pc)
+{
+    if (encoder->stopped)
+        return;
+    encoder->stopped = 1;
+    if (encoder->previous->kind == PT_BLOCK_NONE)
+        return;
+    if (is_inside(encoder->previous, pc))
+        uncount(encoder, encoder->previous, pc); /* it was counted and will not be seen */
+    put_asynchronous_end(encoder, pc);
+}
+
+size_t pt_encoder_drain(const struct pt_encoder *encoder, uint8_t out[PT_DRAIN_SIZE])
+{
+    uint64_t tnt = encoder->tnt;
+    if (tnt <= NO_BRANCHES || tnt >> (PT_TNT_BITS + 1) != 0)
+        return 0;
+    return pt_packet_tnt(out, tnt);
+}

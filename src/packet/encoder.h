@@ -1,0 +1,200 @@
+/* Turns "block B ran, then block C" into Intel PT packets.
+ *
+ * Whoever can see a program run block by block (the qemu plugin; a ptrace stepper) describes each
+ * basic block once, as a struct pt_code_block, and then reports every execution with
+ * pt_encoder_step. The encoder writes what a processor would have written: TNT bits for conditional
+ * jumps, TIP for indirect ones, nothing for direct ones.
+ *
+ * All state lives in struct pt_encoder, which holds no pointer that anybody but its owner follows
+ * and may lie in memory shared with another process. Its owner may be killed between any two
+ * instructions: packets are written first, `head` moves last, so that the bytes before `head`
+ * always decode; what had been gathered for the next TNT packet is recovered by pt_encoder_drain.
+ * Not for use by two threads at a time.
+ *
+ * The rules, where both perf and libipt have to understand the result:
+ * - Return compression (SDM "Indirect Transfer Compression for Returns"): 64 return addresses; a
+ * return that goes to the newest one is a TNT bit 1. The stack is emptied at PSB, at an overflow,
+ * and whenever a return misses a stack that is not empty, because perf pops on every return and
+ * libipt only on compressed ones. A call to the next instruction is not pushed (SDM).
+ * - last_ip is 0 after PSB and overflow: perf 6.1 does not reset its own, so the next FUP carries a
+ * whole address.
+ * - PSB+ is PSB, TSC, CBR, MODE.Exec, FUP when tracing is on, PSBEND.
+ * - Time: TSC in PSB+ and before TIP.PGE, else CYC in front of TNT and TIP, in ticks of the same
+ * clock (CBR says that one cycle is one tick).
+ */
+#ifndef MAGIC_TRACE_PACKET_ENCODER_H
+#define MAGIC_TRACE_PACKET_ENCODER_H
+
+#include "packet/packet.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    PT_RETURN_STACK = 64,
+    PT_ENCODER_SLACK = 256, /* bytes behind `head` that a killed owner may have been writing */
+    PT_DRAIN_SIZE = 32,     /* bytes that pt_encoder_drain may write */
+};
+
+/* How a block ends, which is all the encoder needs to know of its code. */
+enum pt_code_block_kind {
+    PT_BLOCK_SEQUENTIAL,  /* no branch: the next block follows in memory */
+    PT_BLOCK_CONDITIONAL, /* Jcc, LOOP, JRCXZ */
+    PT_BLOCK_JUMP,        /* direct jump */
+    PT_BLOCK_CALL,        /* direct call */
+    PT_BLOCK_INDIRECT_JUMP,
+    PT_BLOCK_INDIRECT_CALL,
+    PT_BLOCK_RETURN,
+    PT_BLOCK_FAR,     /* syscall, int n, far jump, iret: the processor leaves user mode */
+    PT_BLOCK_REPEAT,  /* ends with a rep string instruction that runs one iteration at a time */
+    PT_BLOCK_OUTSIDE, /* code that decoders cannot read (vsyscall page): tracing is off while it
+                         runs */
+    PT_BLOCK_NONE,    /* not a block: tracing is off */
+};
+
+/* One basic block, made with pt_code_block_describe. Read-only afterwards, shared by all threads.
+ */
+struct pt_code_block {
+    uint64_t pc, end; /* addresses: first byte, and the byte after the last */
+    uint64_t target;  /* where its branch goes, or PT_NOWHERE */
+    uint64_t fall;    /* where it goes without a branch, or PT_NOWHERE */
+    uint64_t work;    /* what one execution adds to pt_encoder.work */
+    uint8_t bits;     /* TNT bits per execution: 1 for conditional jumps, else 0 */
+    uint8_t push;     /* 1 when the block's call pushes a return address */
+    uint8_t slow;     /* 1 when the inline path must not be taken for what follows this block */
+    uint8_t kind;     /* enum pt_code_block_kind */
+    uint8_t
+        restartable; /* bool: may be left in its middle and continued there (see pt_encoder_edge) */
+    uint16_t instructions; /* in the block; length[] has one entry each */
+    uint8_t length[];      /* bytes, of each instruction */
+};
+
+#define PT_NOWHERE UINT64_MAX
+
+/* pt_code_block.work and pt_encoder.work: instructions below, executions of blocks above this bit.
+ */
+enum { PT_WORK_BLOCK_SHIFT = 40 };
+
+/* What the encoder asks of its owner. Called only when packets are written. */
+struct pt_encoder_owner {
+    /* The time now, in ticks, never less than before. */
+    uint64_t (*time)(struct pt_encoder_owner *owner);
+    /* Packets reach `limit`: makes room for PT_ENCODER_SLACK bytes or more and sets packets, mask
+     * and limit. False: there is none, tracing ends here (within the slack that is left). */
+    bool (*make_room)(struct pt_encoder_owner *owner);
+};
+
+struct pt_encoder {
+    /* Stream position up to which packets are valid, in bytes from the beginning of the recording.
+     */
+    _Atomic uint64_t head;
+    uint64_t tnt;  /* branches for the next TNT packet, under a leading 1; 1 = none */
+    uint64_t work; /* since `instructions` and `blocks` were brought up to date */
+    uint64_t depth,
+        floor; /* the return stack holds return_address[i % 64] for floor <= i < depth */
+
+    uint64_t instructions; /* executed, without those in `work` */
+    uint64_t blocks;       /* executed, without those in `work` */
+    uint64_t last_ip;
+    uint64_t last_time;    /* ticks, of the newest TSC or CYC packet */
+    uint64_t last_psb;     /* stream position */
+    uint64_t losses;       /* OVF packets written because a block came from nowhere known */
+    uint32_t psb_interval; /* bytes between PSBs, about */
+    uint8_t bus_ratio;     /* for CBR */
+    uint8_t stopped;       /* bool: pt_encoder_stop was called or no room was left */
+
+    /* For the owner alone: addresses of its process. */
+    const struct pt_code_block *previous; /* the block that runs now, or &pt_code_block_none */
+    struct pt_encoder_owner *owner;
+    const _Atomic uint32_t *stop; /* becomes non-zero when tracing shall stop */
+    uint8_t *packets; /* stream position P lies at packets[P & mask] and may run over its end */
+    uint64_t mask;
+    uint64_t limit; /* stream position at which make_room is called */
+
+    uint64_t return_address[PT_RETURN_STACK];
+};
+
+/* Stands for "no block ran before": tracing is off. */
+extern const struct pt_code_block pt_code_block_none;
+
+/* Fills a block whose pc, end, kind, target (of direct branches), instructions and length are set.
+ */
+void pt_code_block_describe(struct pt_code_block *block);
+
+/* Sets up an encoder, all bytes 0 before, except packets, mask, limit, owner and stop, which its
+ * owner has set. Tracing begins with the first step. `psb_interval` in bytes. */
+void pt_encoder_begin(struct pt_encoder *encoder, uint8_t bus_ratio, uint32_t psb_interval);
+
+/* Instructions executed so far. Up to date at every step. */
+static inline uint64_t pt_encoder_instructions(const struct pt_encoder *encoder)
+{
+    return encoder->instructions + (encoder->work & (((uint64_t)1 << PT_WORK_BLOCK_SHIFT) - 1));
+}
+
+/* Writes the gathered TNT bits, with their time; and a PSB+ at `pc`, which runs next, when one is
+ * due. */
+void pt_encoder_flush(struct pt_encoder *encoder, uint64_t pc);
+
+/* The edge from the block that ran last to `pc`, whatever it is. A block may also be left in its
+ * middle and continued there (the emulator gave up on it: self-modifying code, an instruction that
+ * needs the whole machine): `pc` inside of it is such a continuation, which the processor never
+ * did; the instructions from there on are taken off the count. */
+void pt_encoder_edge(struct pt_encoder *encoder, uint64_t pc);
+
+/* `block` begins to run: the general case. */
+void pt_encoder_step_slow(struct pt_encoder *encoder, const struct pt_code_block *block);
+
+/* `block` begins to run: what nearly always happens, without a branch that the host processor
+ * cannot predict. False: nothing was done but counting, the caller goes to pt_encoder_step_slow (or
+ * knows of a signal). */
+static inline __attribute__((always_inline)) bool
+pt_encoder_step_fast(struct pt_encoder *encoder, const struct pt_code_block *block)
+{
+    const struct pt_code_block *previous = encoder->previous;
+    uint64_t pc = block->pc;
+    uint64_t depth = encoder->depth;
+    bool taken = pc == previous->target;
+    encoder->work += block->work;
+    if (__builtin_expect((previous->slow == 0) & (taken | (pc == previous->fall)), 1)) {
+        /* Always stored; counts only when push is 1. */
+        encoder->return_address[depth % PT_RETURN_STACK] = previous->end;
+        encoder->depth = depth + previous->push;
+        encoder->tnt = encoder->tnt << previous->bits | (taken & previous->bits);
+        encoder->previous = block;
+    } else if (previous->kind == PT_BLOCK_RETURN && depth != encoder->floor &&
+               encoder->return_address[(depth - 1) % PT_RETURN_STACK] == pc) {
+        if (depth - encoder->floor > PT_RETURN_STACK)
+            encoder->floor = depth - PT_RETURN_STACK;
+        encoder->depth = depth - 1;
+        encoder->tnt = encoder->tnt << 1 | 1;
+        encoder->previous = block;
+    } else {
+        return false;
+    }
+    if (__builtin_expect(encoder->tnt >> PT_TNT_BITS != 0, 0))
+        pt_encoder_flush(encoder, pc);
+    return true;
+}
+
+/* Tracing goes off behind the last block (a system call): TIP.PGD. The next step turns it on again.
+ */
+void pt_encoder_disable(struct pt_encoder *encoder);
+
+/* Something (a signal) interrupted the program before the instruction at `ip`: FUP, TIP.PGD.
+ * `faulted`: that instruction raised it; when `ip` is in the block that runs, the block got no
+ * further. */
+void pt_encoder_interrupt(struct pt_encoder *encoder, uint64_t ip, bool faulted);
+
+/* Ends the stream in order, `pc` being about to run (or 0 when tracing is off). Steps are ignored
+ * from now on. */
+void pt_encoder_stop(struct pt_encoder *encoder, uint64_t pc);
+
+/* For whoever finds the state of a dead owner: writes to `out` the packets that complete the stream
+ * behind encoder->head (a TNT packet with the bits gathered) and returns their length, 0 when there
+ * is nothing. Trusts no field. Bytes of the stream from head - size + PT_ENCODER_SLACK (in a ring)
+ * to head are valid. */
+size_t pt_encoder_drain(const struct pt_encoder *encoder, uint8_t out[PT_DRAIN_SIZE]);
+
+#endif

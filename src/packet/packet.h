@@ -1,0 +1,54 @@
+/* The bytes of Intel Processor Trace packets, written one at a time.
+ *
+ * Each function stores one packet at `out` and returns its length in bytes; none writes more than
+ * PT_PACKET_LONGEST. Which packet may follow which is the encoder's business (encoder.h).
+ *
+ * Source of every format: Intel SDM volume 3, chapter "Intel Processor Trace", section "Packet
+ * Definitions".
+ */
+#ifndef MAGIC_TRACE_PACKET_PACKET_H
+#define MAGIC_TRACE_PACKET_PACKET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    PT_PACKET_LONGEST = 16, /* bytes: PSB */
+    PT_TNT_BITS = 47,       /* branches that one long TNT packet holds */
+};
+
+/* The low five bits of the packets that carry an address. */
+enum pt_ip_packet {
+    PT_TIP = 0x0d,
+    PT_TIP_PGE = 0x11, /* tracing begins at this address */
+    PT_TIP_PGD = 0x01, /* tracing ends */
+    PT_FUP = 0x1d,     /* where an asynchronous event happened */
+};
+
+size_t pt_packet_psb(uint8_t *out);
+size_t pt_packet_psbend(uint8_t *out);
+size_t pt_packet_overflow(uint8_t *out);
+size_t pt_packet_mode_exec_64(uint8_t *out);
+size_t pt_packet_cbr(uint8_t *out, uint8_t ratio);
+
+/* `ticks` of the time-stamp counter; the packet holds the low 56 bits. */
+size_t pt_packet_tsc(uint8_t *out, uint64_t ticks);
+
+/* Core cycles since the last CYC packet; at most ten bytes. */
+size_t pt_packet_cyc(uint8_t *out, uint64_t cycles);
+
+/* Conditional branches and compressed returns, oldest in the highest bit, under a leading 1: 0b1101
+ * is taken, not taken, taken. At most PT_TNT_BITS branches and at least one. Up to six branches
+ * take one byte. */
+size_t pt_packet_tnt(uint8_t *out, uint64_t marked_bits);
+
+/* An address, sent as the difference to the address of the packet before (`last_ip`). */
+size_t pt_packet_ip(uint8_t *out, enum pt_ip_packet kind, uint64_t ip, uint64_t last_ip);
+
+/* An address sent whole (six bytes, sign-extended), for decoders that have no last address. */
+size_t pt_packet_ip_whole(uint8_t *out, enum pt_ip_packet kind, uint64_t ip);
+
+/* Without an address: where tracing went is not to be told. */
+size_t pt_packet_ip_suppressed(uint8_t *out, enum pt_ip_packet kind);
+
+#endif

@@ -1,0 +1,25 @@
+/* One record of the kernel, as bytes of a perf.data file -> a side-band record.
+ *
+ * Used by the reader, private to this room. Layouts: enum perf_event_type in linux/perf_event.h.
+ */
+#ifndef MAGIC_TRACE_RECORDING_RECORD_DECODER_H
+#define MAGIC_TRACE_RECORDING_RECORD_DECODER_H
+
+#include "recording/perf_data_events.h"
+#include "recording/side_band.h"
+
+#include <linux/perf_event.h>
+
+enum record_outcome {
+    RECORD_DECODED,
+    RECORD_SKIPPED, /* of a type that nobody here needs */
+    RECORD_DAMAGED, /* shorter than its type demands, or with a string that does not end */
+};
+
+/* `body` is what follows the header, header->size - sizeof *header bytes. Strings of the side-band
+ * record point into it. */
+enum record_outcome record_decode(const struct perf_event_header *header, const uint8_t *body,
+                                  const struct perf_data_events *events,
+                                  struct side_band_record *record);
+
+#endif

@@ -1,0 +1,238 @@
+#include "recording/session.h"
+
+#include "base/file.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- strings: JSON holds only UTF-8, names of files and arguments are any bytes ---- */
+
+/* A string when it is UTF-8, otherwise the list of its bytes as numbers; null for NULL. */
+static json_t *string_to_json(const char *string)
+{
+    if (!string)
+        return json_null();
+    json_t *text = json_string(string);
+    if (text)
+        return text;
+    json_t *bytes = json_array();
+    for (; *string; string++)
+        json_array_append_new(bytes, json_integer((unsigned char)*string));
+    return bytes;
+}
+
+static const char *bytes_from_json(const json_t *bytes, struct arena *memory)
+{
+    size_t count = json_array_size(bytes);
+    char *string = arena_allocate(memory, count + 1);
+    for (size_t i = 0; i < count; i++)
+        string[i] = (char)json_integer_value(json_array_get(bytes, i));
+    string[count] = 0;
+    return string;
+}
+
+/* NULL when the value is neither form of a string. */
+static const char *string_from_json(const json_t *value, struct arena *memory)
+{
+    if (json_is_string(value))
+        return arena_copy_string(memory, json_string_value(value));
+    if (json_is_array(value))
+        return bytes_from_json(value, memory);
+    return NULL;
+}
+
+/* ---- writing ---- */
+
+static json_t *command_to_json(const char *const *command)
+{
+    if (!command)
+        return json_null();
+    json_t *list = json_array();
+    for (; *command; command++)
+        json_array_append_new(list, string_to_json(*command));
+    return list;
+}
+
+static json_t *untraced_to_json(const struct session *session)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < session->untraced_count; i++) {
+        const struct session_untraced *untraced = &session->untraced[i];
+        json_t *entry = json_object();
+        json_object_set_new(entry, "pid", json_integer(untraced->pid));
+        json_object_set_new(entry, "threads", json_integer(untraced->threads));
+        json_object_set_new(entry, "name", string_to_json(untraced->name));
+        json_object_set_new(entry, "flag", string_to_json(untraced->flag));
+        json_array_append_new(list, entry);
+    }
+    return list;
+}
+
+static json_t *session_to_json(const struct session *session)
+{
+    json_t *root = json_object();
+    json_object_set_new(root, "version", string_to_json(session->version));
+    json_object_set_new(root, "engine", string_to_json(session->engine));
+    json_object_set_new(root, "clock", string_to_json(session->clock));
+    json_object_set_new(root, "command", command_to_json((const char *const *)session->command));
+    json_object_set_new(root, "program", string_to_json(session->program));
+    json_object_set_new(root, "wall_clock_ns", json_integer((json_int_t)session->wall_clock_ns));
+    json_object_set_new(root, "wall_clock_at", json_integer((json_int_t)session->wall_clock_at));
+    json_object_set_new(root, "full_execution", json_boolean(session->full_execution));
+    json_object_set_new(root, "multi_thread", json_boolean(session->multi_thread));
+    json_object_set_new(root, "follow", json_boolean(session->follow));
+    json_object_set_new(root, "snapshot_size", json_integer((json_int_t)session->snapshot_size));
+    json_object_set_new(root, "exit_status", json_integer(session->exit_status));
+    json_object_set_new(root, "instructions", json_integer((json_int_t)session->instructions));
+    json_object_set_new(root, "untraced", untraced_to_json(session));
+    return root;
+}
+
+/* Under a temporary name first, so that a full disk never leaves half a file. */
+static bool write_text(const char *text, const char *path, struct error *error)
+{
+    char *temporary_path = memory_format("%s.partial", path);
+    int descriptor = file_create_private(temporary_path, error);
+    bool ok = descriptor >= 0;
+    if (ok) {
+        ok = file_write_all(descriptor, text, strlen(text), temporary_path, error);
+        if (close(descriptor) != 0 && ok)
+            ok = error_set_errno(error, ERROR_IO, errno, "cannot write %s", temporary_path);
+        if (ok && rename(temporary_path, path) != 0)
+            ok = error_set_errno(error, ERROR_IO, errno, "cannot rename %s to %s", temporary_path,
+                                 path);
+        if (!ok)
+            unlink(temporary_path);
+    }
+    free(temporary_path);
+    return ok;
+}
+
+bool session_write(const struct session *session, const char *directory, struct error *error)
+{
+    json_t *root = session_to_json(session);
+    char *json = json_dumps(root, JSON_INDENT(2));
+    json_decref(root);
+    if (!json)
+        return error_set(error, ERROR_IO, "cannot write %s/session.json: out of memory.",
+                         directory);
+    char *text = memory_format("%s\n", json);
+    char *path = memory_format("%s/session.json", directory);
+    bool ok = write_text(text, path, error);
+    free(path);
+    free(text);
+    free(json);
+    return ok;
+}
+
+/* ---- reading ---- */
+
+static const char *read_string(const json_t *object, const char *key, struct arena *memory)
+{
+    return string_from_json(json_object_get(object, key), memory);
+}
+
+/* 0 when missing or not a number. */
+static uint64_t read_number(const json_t *object, const char *key)
+{
+    return (uint64_t)json_integer_value(json_object_get(object, key));
+}
+
+static bool read_boolean(const json_t *object, const char *key)
+{
+    return json_is_true(json_object_get(object, key));
+}
+
+static const char **command_from_json(const json_t *list, struct arena *memory)
+{
+    if (!json_is_array(list))
+        return NULL;
+    size_t count = json_array_size(list);
+    const char **command = arena_allocate(memory, (count + 1) * sizeof *command);
+    for (size_t i = 0; i < count; i++) {
+        const char *word = string_from_json(json_array_get(list, i), memory);
+        command[i] = word ? word : "";
+    }
+    command[count] = NULL;
+    return command;
+}
+
+static void untraced_from_json(struct session *session, const json_t *list)
+{
+    size_t count = json_array_size(list); /* 0 when there is no list */
+    if (count == 0)
+        return;
+    session->untraced_count = count;
+    session->untraced = arena_allocate(&session->memory, count * sizeof *session->untraced);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *entry = json_array_get(list, i);
+        session->untraced[i] = (struct session_untraced){
+            .pid = (uint32_t)read_number(entry, "pid"),
+            .threads = (uint32_t)read_number(entry, "threads"),
+            .name = read_string(entry, "name", &session->memory),
+            .flag = read_string(entry, "flag", &session->memory),
+        };
+    }
+}
+
+static void session_from_json(struct session *session, const json_t *root)
+{
+    struct arena *memory = &session->memory;
+    session->version = read_string(root, "version", memory);
+    session->engine = read_string(root, "engine", memory);
+    session->clock = read_string(root, "clock", memory);
+    session->command = command_from_json(json_object_get(root, "command"), memory);
+    session->program = read_string(root, "program", memory);
+    session->wall_clock_ns = read_number(root, "wall_clock_ns");
+    session->wall_clock_at = read_number(root, "wall_clock_at");
+    session->full_execution = read_boolean(root, "full_execution");
+    session->multi_thread = read_boolean(root, "multi_thread");
+    session->follow = read_boolean(root, "follow");
+    session->snapshot_size = read_number(root, "snapshot_size");
+    const json_t *exit_status = json_object_get(root, "exit_status");
+    session->exit_status = json_is_integer(exit_status) ? (int)json_integer_value(exit_status) : -1;
+    session->instructions = read_number(root, "instructions");
+    untraced_from_json(session, json_object_get(root, "untraced"));
+}
+
+static bool parse(struct session *session, const char *text, size_t size, const char *path,
+                  struct error *error)
+{
+    json_error_t problem;
+    json_t *root = json_loadb(text, size, 0, &problem);
+    if (!json_is_object(root)) {
+        error_set(
+            error, ERROR_FORMAT,
+            "cannot read %s, line %d: %s. The file is damaged; removing it lets the recording "
+            "be decoded without it.",
+            path, root ? 1 : problem.line, root ? "not a JSON object" : problem.text);
+        json_decref(root);
+        return false;
+    }
+    session_from_json(session, root);
+    json_decref(root);
+    return true;
+}
+
+bool session_read(struct session *session, const char *directory, struct error *error)
+{
+    *session = (struct session){.exit_status = -1};
+    char *path = memory_format("%s/session.json", directory);
+    size_t size = 0;
+    char *text = file_read(path, &size, error);
+    bool ok = text && parse(session, text, size, path, error);
+    free(text);
+    free(path);
+    return ok;
+}
+
+void session_free(struct session *session)
+{
+    arena_free(&session->memory);
+    *session = (struct session){.exit_status = -1};
+}

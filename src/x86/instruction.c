@@ -1,0 +1,65 @@
+#include "x86/instruction.h"
+
+#include <Zydis/Zydis.h>
+
+static enum x86_flow direct_or_indirect(const ZydisDecodedInstruction *decoded,
+                                        enum x86_flow direct, enum x86_flow indirect)
+{
+    return decoded->raw.imm[0].is_relative ? direct : indirect;
+}
+
+/* Zydis counts them among the branches, but they branch only when a transaction aborts. */
+static bool is_transactional(const ZydisDecodedInstruction *decoded)
+{
+    return decoded->mnemonic == ZYDIS_MNEMONIC_XBEGIN ||
+           decoded->mnemonic == ZYDIS_MNEMONIC_XABORT || decoded->mnemonic == ZYDIS_MNEMONIC_XEND;
+}
+
+static enum x86_flow flow_of(const ZydisDecodedInstruction *decoded)
+{
+    if (decoded->attributes &
+        (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE))
+        return X86_REPEAT;
+    if (decoded->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
+        return X86_FAR;
+    if (is_transactional(decoded))
+        return X86_SEQUENTIAL;
+    switch (decoded->meta.category) {
+    case ZYDIS_CATEGORY_COND_BR:
+        return X86_CONDITIONAL;
+    case ZYDIS_CATEGORY_UNCOND_BR:
+        return direct_or_indirect(decoded, X86_JUMP, X86_INDIRECT_JUMP);
+    case ZYDIS_CATEGORY_CALL:
+        return direct_or_indirect(decoded, X86_CALL, X86_INDIRECT_CALL);
+    case ZYDIS_CATEGORY_RET:
+        return decoded->mnemonic == ZYDIS_MNEMONIC_RET ? X86_RETURN : X86_FAR;
+    case ZYDIS_CATEGORY_SYSCALL:
+    case ZYDIS_CATEGORY_SYSRET:
+    case ZYDIS_CATEGORY_INTERRUPT:
+        return X86_FAR;
+    default:
+        return X86_SEQUENTIAL;
+    }
+}
+
+static bool is_direct(enum x86_flow flow)
+{
+    return flow == X86_CONDITIONAL || flow == X86_JUMP || flow == X86_CALL;
+}
+
+bool x86_decode(struct x86_instruction *instruction, const uint8_t *bytes, size_t size, uint64_t pc)
+{
+    ZydisDecoder decoder;
+    ZydisDecodedInstruction decoded;
+    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, bytes, size, &decoded)))
+        return false;
+    *instruction = (struct x86_instruction){
+        .flow = flow_of(&decoded),
+        .length = decoded.length,
+        .locked = (decoded.attributes & ZYDIS_ATTRIB_HAS_LOCK) != 0,
+    };
+    if (is_direct(instruction->flow))
+        instruction->target = pc + decoded.length + (uint64_t)decoded.raw.imm[0].value.s;
+    return true;
+}

@@ -1,0 +1,43 @@
+/* What an x86-64 instruction does to the flow of control, and how long it is.
+ *
+ * Called once per basic block, when it is first seen. Decoding is Zydis's; this file only sorts the
+ * result.
+ */
+#ifndef MAGIC_TRACE_X86_INSTRUCTION_H
+#define MAGIC_TRACE_X86_INSTRUCTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    X86_LONGEST_INSTRUCTION = 15, /* bytes (SDM volume 2, 2.3.11) */
+};
+
+enum x86_flow {
+    X86_SEQUENTIAL,    /* goes on behind itself; also ud2, hlt and other instructions that can only
+                          fault */
+    X86_CONDITIONAL,   /* Jcc, LOOPcc, JRCXZ */
+    X86_JUMP,          /* direct */
+    X86_CALL,          /* direct */
+    X86_INDIRECT_JUMP, /* through a register or memory */
+    X86_INDIRECT_CALL,
+    X86_RETURN, /* near */
+    X86_FAR,    /* syscall, sysenter, int n, int3, far jumps, calls and returns, iret */
+    X86_REPEAT, /* string instruction with a rep prefix */
+};
+
+struct x86_instruction {
+    enum x86_flow flow;
+    unsigned length; /* bytes */
+    uint64_t target; /* of X86_CONDITIONAL, X86_JUMP, X86_CALL */
+    bool locked;     /* has a LOCK prefix */
+};
+
+/* Decodes the instruction whose first `size` bytes are at `bytes` and which runs at address `pc`.
+ * False when it is not whole or not an instruction: nothing may be concluded from the bytes that
+ * are there. */
+bool x86_decode(struct x86_instruction *instruction, const uint8_t *bytes, size_t size,
+                uint64_t pc);
+
+#endif

@@ -1,0 +1,159 @@
+/* session.json: what is written is read back, what is missing or foreign does no harm. */
+#include "recording/session.h"
+
+#include "sample_recording.h"
+
+#include "base/file.h"
+#include "base/memory.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void write_session_file(const char *folder, const char *text)
+{
+    char *path = memory_format("%s/session.json", folder);
+    int descriptor = file_create_private(path, NULL);
+    assert_true(descriptor >= 0);
+    assert_true(file_write_all(descriptor, text, strlen(text), path, NULL));
+    close(descriptor);
+    free(path);
+}
+
+static void what_is_written_is_read_back(void **state)
+{
+    struct session_untraced untraced[] = {{7, 2, "helper \"x\"", "-follow"}, {8, 1, "other", NULL}};
+    const char *command[] = {"./prog", "", "caf\xc3\xa9", "\xff\xfe", NULL};
+    const struct session written = {
+        .version = "1.2",
+        .engine = "soft",
+        .clock = "host",
+        .command = command,
+        .program = "/tmp/\xe9t\xe9/prog",
+        .wall_clock_ns = 1700000000123456789,
+        .wall_clock_at = 42,
+        .full_execution = true,
+        .follow = true,
+        .snapshot_size = 4 << 20,
+        .exit_status = 9,
+        .instructions = 123456789012,
+        .untraced = untraced,
+        .untraced_count = 2,
+    };
+    struct error error = {0};
+    assert_true(session_write(&written, *state, &error));
+    struct session read;
+    assert_true(session_read(&read, *state, &error));
+    assert_string_equal(read.version, "1.2");
+    assert_string_equal(read.engine, "soft");
+    assert_string_equal(read.clock, "host");
+    for (int i = 0; i < 4; i++)
+        assert_string_equal(read.command[i], command[i]);
+    assert_null(read.command[4]);
+    assert_string_equal(read.program, written.program);
+    assert_int_equal(read.wall_clock_ns, written.wall_clock_ns);
+    assert_int_equal(read.wall_clock_at, 42);
+    assert_true(read.full_execution && read.follow && !read.multi_thread);
+    assert_int_equal(read.snapshot_size, 4 << 20);
+    assert_int_equal(read.exit_status, 9);
+    assert_int_equal(read.instructions, 123456789012);
+    assert_int_equal(read.untraced_count, 2);
+    assert_int_equal(read.untraced[0].pid, 7);
+    assert_int_equal(read.untraced[0].threads, 2);
+    assert_string_equal(read.untraced[0].name, "helper \"x\"");
+    assert_string_equal(read.untraced[0].flag, "-follow");
+    assert_null(read.untraced[1].flag);
+    session_free(&read);
+}
+
+static void only_the_owner_may_read_it(void **state)
+{
+    assert_true(session_write(&(struct session){0}, *state, NULL));
+    char *path = memory_format("%s/session.json", (char *)*state);
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0600);
+    free(path);
+}
+
+static void missing_file_is_not_found(void **state)
+{
+    struct session read;
+    struct error error = {0};
+    assert_false(session_read(&read, *state, &error));
+    assert_int_equal(error.code, ERROR_NOT_FOUND);
+    session_free(&read);
+}
+
+static void missing_and_unknown_keys_do_no_harm(void **state)
+{
+    write_session_file(*state, "{\"later\": {\"x\": [1]}, \"engine\": \"pt\"}");
+    struct session read;
+    assert_true(session_read(&read, *state, NULL));
+    assert_string_equal(read.engine, "pt");
+    assert_null(read.program);
+    assert_null(read.command);
+    assert_int_equal(read.untraced_count, 0);
+    assert_int_equal(read.exit_status, -1);
+    session_free(&read);
+}
+
+static void values_of_another_type_count_as_missing(void **state)
+{
+    write_session_file(*state,
+                       "{\"command\": [3, null, \"a\"], \"untraced\": [1, {\"pid\": \"x\"}], "
+                       "\"snapshot_size\": \"big\", \"engine\": 5}");
+    struct session read;
+    assert_true(session_read(&read, *state, NULL));
+    assert_string_equal(read.command[0], "");
+    assert_string_equal(read.command[2], "a");
+    assert_int_equal(read.untraced_count, 2);
+    assert_int_equal(read.untraced[1].pid, 0);
+    assert_int_equal(read.snapshot_size, 0);
+    assert_null(read.engine);
+    session_free(&read);
+}
+
+static void damage_is_an_error_that_names_the_file(void **state)
+{
+    static const char *const damaged[] = {"", "{\"engine\": ", "[1, 2]", "\"text\"", "{\"a\":1}}"};
+    for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
+        write_session_file(*state, damaged[i]);
+        struct session read;
+        struct error error = {0};
+        assert_false(session_read(&read, *state, &error));
+        assert_int_equal(error.code, ERROR_FORMAT);
+        assert_non_null(strstr(error.text, *state));
+        session_free(&read);
+    }
+}
+
+static void writing_into_a_missing_folder_fails(void **state)
+{
+    struct error error = {0};
+    assert_false(session_write(&(struct session){0}, "/nonexistent/folder", &error));
+    assert_int_equal(error.code, ERROR_IO);
+}
+
+int main(void)
+{
+#define IN_FOLDER(test)                                                                            \
+    cmocka_unit_test_setup_teardown(test, sample_folder_make, sample_folder_remove)
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(what_is_written_is_read_back),
+        IN_FOLDER(only_the_owner_may_read_it),
+        IN_FOLDER(missing_file_is_not_found),
+        IN_FOLDER(missing_and_unknown_keys_do_no_harm),
+        IN_FOLDER(values_of_another_type_count_as_missing),
+        IN_FOLDER(damage_is_an_error_that_names_the_file),
+        cmocka_unit_test(writing_into_a_missing_folder_fails),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
