@@ -75,13 +75,17 @@ static void end_frames(struct thread_stack *stack, frame_id frame, const struct 
     end_frame(stack, frame, event);
 }
 
-/* True when the root is the leaf and may have been called from where the event leads. */
+/* True when the leaf is the root and the event can lead to its caller: to any function if it is not
+ * known where the root returns to, to any other if it is. Not to a function's first instruction,
+ * which follows no call. */
 static bool returns_from_root(const struct thread_stack *stack, const struct flow_event *event)
 {
     const struct frame *leaf = thread_stack_leaf(stack);
     if (!thread_stack_is_root(stack, stack->leaf))
         return false;
-    return leaf->return_address == 0 || leaf->function != event->function;
+    if (leaf->return_address != 0 && leaf->function == event->function)
+        return false;
+    return event->function == FUNCTION_UNKNOWN || !thread_stack_is_start(stack, event->to);
 }
 
 /* A handler returns to a function that is not running; but a handler can also be left by an

@@ -82,20 +82,20 @@ void rule_interrupt(struct thread_stack *stack, const struct flow_event *event)
 void leave_kernel(struct thread_stack *stack, const struct flow_event *event)
 {
     const struct frame *kernel = thread_stack_leaf(stack);
-    uint64_t return_address = kernel->return_address;
-    bool from_syscall = kernel->kind == FRAME_SYSCALL;
-    bool continues =
-        from_syscall ? continues_at(return_address, event->to) : return_address == event->to;
     if (thread_stack_is_root(stack, stack->leaf)) {
         thread_stack_discover(stack, event->function, event->to);
         return;
     }
-    frame_id below = kernel->parent;
-    thread_stack_return(stack, below);
-    if (continues || (from_syscall && leave_signal_handler(stack, event)))
+    thread_stack_return(stack, kernel->parent);
+    bool from_syscall = kernel->kind == FRAME_SYSCALL;
+    if (event->to == kernel->return_address)
+        return;
+    if (from_syscall && continues_at(kernel->return_address, event->to))
+        return;
+    if (from_syscall && leave_signal_handler(stack, event))
         return;
     if (thread_stack_is_start(stack, event->to))
-        enter_signal_handler(stack, event, return_address);
+        enter_signal_handler(stack, event, kernel->return_address);
     else
         land(stack, event->function, event->to);
 }

@@ -153,6 +153,25 @@ static void a_long_return_past_a_root_that_was_called_discovers_the_caller(void 
     assert_spans(s, "a?(b(c()))$");
 }
 
+static void a_return_elsewhere_from_a_root_that_was_called_discovers_a_caller(void **state)
+{
+    struct scene *s = *state;
+    call(s, at('a', 0x10), 'b');
+    return_to(s, at('x', 0x33));
+    assert_spans(s, "x?(b())$");
+}
+
+static void the_return_address_of_a_discovered_root_is_not_that_of_the_first(void **state)
+{
+    struct scene *s = *state;
+    call(s, at('a', 0x10), 'b');
+    return_after(s, at('a', 0x10));
+    call(s, at('a', 0x20), 'c');
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "a?(b()c()u)$");
+    assert_int_equal(repaired(s), 1);
+}
+
 static void a_lost_call_is_repaired_without_a_new_frame(void **state)
 {
     struct scene *s = *state;
@@ -209,6 +228,15 @@ static void a_return_to_a_function_start_is_a_jump(void **state)
 
 /* Jumps. */
 
+static void a_return_to_a_function_start_discovers_no_caller(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('b', 0x10));
+    return_to(s, at('c', 0));
+    return_to(s, at('a', 0x15));
+    assert_spans(s, "a?(b?()tc())$");
+}
+
 static void a_tail_call_replaces_the_leaf_and_keeps_the_caller(void **state)
 {
     struct scene *s = *state;
@@ -244,6 +272,14 @@ static void a_jump_inside_the_leaf_changes_nothing(void **state)
     struct scene *s = *state;
     resume(s, at('a', 0));
     jump(s, at('a', 0x40));
+    assert_spans(s, "a()$");
+}
+
+static void a_loop_over_the_whole_function_changes_nothing(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    jump(s, at('a', 0));
     assert_spans(s, "a()$");
 }
 
@@ -326,6 +362,17 @@ static void a_restarted_system_call_is_two(void **state)
     resume(s, at('a', 0x10));
     system_call(s, at('a', 0x10));
     resume(s, at('a', 0x12));
+    assert_spans(s, "a(S()S())$");
+}
+
+static void a_restarted_system_call_at_a_function_start_is_no_signal(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    system_call(s, at('a', 0));
+    resume(s, at('a', 0));
+    system_call(s, at('a', 0));
+    resume(s, at('a', 2));
     assert_spans(s, "a(S()S())$");
 }
 
@@ -476,6 +523,34 @@ static void a_system_call_is_restarted_after_its_signal(void **state)
     assert_spans(s, "a(S()h()r(S())S())$");
 }
 
+static void a_signal_can_interrupt_the_first_instruction(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'b');
+    interrupt(s, at('b', 0));
+    resume(s, at('h', 0));
+    return_to(s, at('r', 0));
+    system_call(s, at('r', 0x7));
+    resume(s, at('b', 0));
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "a(b(I()h()r(S())))$");
+}
+
+static void an_interrupt_in_the_restorer_does_not_end_it(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    interrupt(s, at('a', 0x20));
+    resume(s, at('h', 0));
+    return_to(s, at('r', 0));
+    interrupt(s, at('r', 0x3));
+    resume(s, at('r', 0x5));
+    system_call(s, at('r', 0x7));
+    resume(s, at('a', 0x20));
+    assert_spans(s, "a(I()h()r(I()S()))$");
+}
+
 static void signals_nest(void **state)
 {
     struct scene *s = *state;
@@ -582,7 +657,7 @@ static void the_interrupted_function_is_discovered_when_tracing_began_in_a_handl
     system_call(s, at('r', 0x7));
     resume(s, at('b', 0x20));
     return_to(s, at('a', 0x15));
-    assert_spans(s, "a?(b?(r?(h?()S())))$");
+    assert_spans(s, "a?(b?(h?()tr(S())))$");
 }
 
 /* Pauses, gaps, exec. */
@@ -597,6 +672,26 @@ static void a_pause_is_shown_when_tracing_goes_on(void **state)
     return_after(s, at('a', 0x10));
     stop(s, at('a', 0x20));
     assert_spans(s, "a(b(U()))$");
+}
+
+static void a_pause_has_its_length(void **state)
+{
+    struct scene *s = *state;
+    struct replay replay;
+    struct replay_event event;
+    resume(s, at('a', 0));
+    stop(s, at('a', 0x20));
+    s->time += 90;
+    resume(s, at('a', 0x30));
+    assert_spans(s, "a(U())$");
+
+    replay_init(&replay, &s->stack);
+    assert_true(replay_next(&replay, &event));
+    assert_true(replay_next(&replay, &event));
+    assert_int_equal(event.time.value, 1010);
+    assert_true(replay_next(&replay, &event));
+    assert_int_equal(event.time.value, 1110);
+    replay_free(&replay);
 }
 
 static void functions_may_have_returned_during_a_pause(void **state)
@@ -754,15 +849,19 @@ int main(void)
         RULE(a_long_return_ends_all_frames_up_to_its_own),
         RULE(a_long_return_is_matched_by_address_not_by_name),
         RULE(a_long_return_past_a_root_that_was_called_discovers_the_caller),
+        RULE(a_return_elsewhere_from_a_root_that_was_called_discovers_a_caller),
+        RULE(the_return_address_of_a_discovered_root_is_not_that_of_the_first),
         RULE(a_lost_call_is_repaired_without_a_new_frame),
         RULE(a_lost_call_in_the_root_is_repaired_without_a_new_frame),
         RULE(a_lost_return_is_repaired_by_the_next_one),
         RULE(an_unmatched_return_replaces_the_leaf_alone),
         RULE(a_return_to_a_function_start_is_a_jump),
+        RULE(a_return_to_a_function_start_discovers_no_caller),
         RULE(a_tail_call_replaces_the_leaf_and_keeps_the_caller),
         RULE(a_tail_call_of_an_open_function_is_no_unwinding),
         RULE(a_tail_call_of_the_root_keeps_its_caller_discoverable),
         RULE(a_jump_inside_the_leaf_changes_nothing),
+        RULE(a_loop_over_the_whole_function_changes_nothing),
         RULE(a_jump_into_the_middle_of_an_ancestor_unwinds_to_it_at_once),
         RULE(unwinding_takes_the_innermost_activation),
         RULE(a_return_into_the_middle_of_an_ancestor_unwinds_to_it_at_once),
@@ -770,6 +869,7 @@ int main(void)
         RULE(a_jump_into_the_middle_of_a_new_function_replaces_the_leaf),
         RULE(a_system_call_is_a_span_until_tracing_resumes_after_it),
         RULE(a_restarted_system_call_is_two),
+        RULE(a_restarted_system_call_at_a_function_start_is_no_signal),
         RULE(a_trace_can_end_in_a_system_call),
         RULE(a_segment_can_begin_with_a_system_call),
         RULE(a_fault_is_a_span_until_its_instruction_is_done_again),
@@ -783,6 +883,8 @@ int main(void)
         RULE(a_signal_handler_lies_on_what_it_interrupts),
         RULE(a_signal_interrupts_a_system_call),
         RULE(a_system_call_is_restarted_after_its_signal),
+        RULE(a_signal_can_interrupt_the_first_instruction),
+        RULE(an_interrupt_in_the_restorer_does_not_end_it),
         RULE(signals_nest),
         RULE(the_next_signal_can_begin_where_one_ends),
         RULE(a_handler_can_change_where_the_program_goes_on),
@@ -792,6 +894,7 @@ int main(void)
         RULE(a_signal_interrupts_a_plt_stub),
         RULE(the_interrupted_function_is_discovered_when_tracing_began_in_a_handler),
         RULE(a_pause_is_shown_when_tracing_goes_on),
+        RULE(a_pause_has_its_length),
         RULE(functions_may_have_returned_during_a_pause),
         RULE(a_pause_that_ends_in_an_unknown_function_ends_the_segment),
         RULE(a_resume_for_no_reason_goes_on_where_it_can),
