@@ -53,7 +53,9 @@ static const struct command *find_by_prefix(const char *name)
     const struct command *found = NULL;
     size_t length = strlen(name);
     for (const struct command *const *command = command_all(); *command && length; command++) {
-        if (strncmp((*command)->name, name, length) != 0)
+        const char *alias = (*command)->alias;
+        if (strncmp((*command)->name, name, length) != 0 &&
+            !(alias && strncmp(alias, name, length) == 0))
             continue;
         if (found)
             return NULL;

@@ -37,7 +37,8 @@ struct branch branch_classify(const uint8_t *bytes, size_t size, bool wide)
         return branch;
     branch.kind = kind_of(&instruction);
     branch.length = instruction.length;
-    branch.reads_own_address = branch.kind == BRANCH_CALL && instruction.raw.imm[0].is_relative &&
-                               instruction.raw.imm[0].value.s == 0;
+    branch.direct = instruction.raw.imm[0].is_relative;
+    branch.reads_own_address =
+        branch.kind == BRANCH_CALL && branch.direct && instruction.raw.imm[0].value.s == 0;
     return branch;
 }

@@ -24,6 +24,7 @@ enum branch_kind {
 struct branch {
     uint8_t kind;   /* enum branch_kind */
     uint8_t length; /* bytes; 0 when the bytes are no instruction */
+    bool direct;    /* a jump or call whose target is in its bytes */
     /* `call` of the instruction after itself: position-independent code that reads its own address.
      * Neither processors nor decoders count it as a call. */
     bool reads_own_address;

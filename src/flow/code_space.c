@@ -44,18 +44,31 @@ void code_space_free(struct code_space *space)
     free(space->branches);
 }
 
-bool code_space_advance(struct code_space *space, struct ticks time)
+size_t code_space_changes(const struct code_space *space, struct ticks time, bool before_exec)
 {
     const struct process *process = space->process;
-    /* Asked for every timing packet: look before calling. */
-    if (!process || space->cursor.next_change >= process->change_count ||
-        process->changes[space->cursor.next_change].time.value > time.value)
-        return false;
-    if (!address_space_cursor_advance(&space->cursor, time))
-        return false;
+    size_t count = space->cursor.next_change;
+    while (process && count < process->change_count &&
+           process->changes[count].time.value <= time.value) {
+        if (before_exec && process->changes[count].kind == ADDRESS_SPACE_CLEAR)
+            break;
+        count++;
+    }
+    return count;
+}
+
+void code_space_advance(struct code_space *space, size_t count)
+{
+    if (!space->process || count == space->cursor.next_change)
+        return;
+    /* The cursor goes by time, but an execve can have the same time as what came before it. */
+    struct process until_there = *space->process;
+    until_there.change_count = count;
+    space->cursor.process = &until_there;
+    address_space_cursor_advance(&space->cursor, (struct ticks){UINT64_MAX});
+    space->cursor.process = space->process;
     space->recent = NULL;
     space->generation++;
-    return true;
 }
 
 const struct mapping *code_space_mapping(struct code_space *space, uint64_t address)

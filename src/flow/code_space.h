@@ -27,8 +27,13 @@ void code_space_init(struct code_space *space, const struct process *process,
                      struct symbols *symbols);
 void code_space_free(struct code_space *space);
 
-/* Applies what changed up to and including `time`; true when anything did. */
-bool code_space_advance(struct code_space *space, struct ticks time);
+/* How many of the process's changes have happened by `time`; at least as many as have been applied.
+ * With `before_exec` only those before the next execve, whatever its time: code that is running is
+ * still the old program's. */
+size_t code_space_changes(const struct code_space *space, struct ticks time, bool before_exec);
+
+/* Applies the process's changes, the first `count` of them. */
+void code_space_advance(struct code_space *space, size_t count);
 
 /* The mapping that holds `address`, or NULL; valid until the next advance that returns true. */
 const struct mapping *code_space_mapping(struct code_space *space, uint64_t address);

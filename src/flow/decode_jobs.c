@@ -17,7 +17,6 @@ enum {
 /* A thread that events go to, found by its tid. */
 struct receiver {
     uint32_t tid;
-    bool ended; /* the sink has been told */
     struct thread_output output;
     struct thread unknown; /* stands in for a thread that the side band does not know */
     UT_hash_handle hh;
@@ -69,10 +68,8 @@ static struct receiver *find_receiver(struct decode_run *run, uint32_t pid, uint
     receiver->tid = tid;
     receiver->unknown = (struct thread){.pid = pid, .tid = tid, .name = ""};
     const struct thread *thread = address_spaces_thread(run->request->spaces, tid);
-    const struct flow_sink *sink = run->request->sink;
     receiver->output.thread = thread ? thread : &receiver->unknown;
-    receiver->output.sink = sink;
-    receiver->output.object = sink->begin(sink->context, receiver->output.thread);
+    receiver->output.sink = run->request->sink;
     HASH_ADD(hh, run->receivers, tid, sizeof(receiver->tid), receiver);
     return receiver;
 }
@@ -82,19 +79,12 @@ static struct thread_output *find_output(void *context, uint32_t pid, uint32_t t
     return &find_receiver(context, pid, tid)->output;
 }
 
-static void end_receiver(struct receiver *receiver)
-{
-    if (!receiver->ended)
-        receiver->output.sink->end(receiver->output.object);
-    receiver->ended = true;
-}
-
 static void free_receivers(struct decode_run *run)
 {
     struct receiver *receiver, *next;
     HASH_ITER(hh, run->receivers, receiver, next)
     {
-        end_receiver(receiver);
+        thread_output_end(&receiver->output);
         HASH_DEL(run->receivers, receiver);
         free(receiver);
     }
@@ -221,6 +211,9 @@ static void add_thread_jobs(struct decode_run *run)
             continue;
         struct receiver *receiver = find_receiver(run, stream->tid, stream->tid);
         uint32_t pid = receiver->output.thread->pid;
+        /* Here and not when the first events come, so that their order does not depend on the
+         * workers. */
+        thread_output_begin(&receiver->output);
         struct decode_job *job = add_job(run, receiver);
         schedule_of_thread(&add_stream(job, stream)->schedule, &receiver->output,
                            address_spaces_process(request->spaces, pid));
@@ -277,7 +270,7 @@ static void do_job(struct decode_run *run, struct decode_job *job)
     while (advance_farthest_behind(run, job->streams.elements, job->streams.count))
         ;
     if (job->receiver)
-        end_receiver(job->receiver);
+        thread_output_end(&job->receiver->output);
 }
 
 /* Workers. */

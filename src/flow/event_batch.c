@@ -14,6 +14,20 @@ enum {
     HELD_EVENTS_LIMIT = 65536,
 };
 
+void thread_output_begin(struct thread_output *output)
+{
+    if (!output->begun)
+        output->object = output->sink->begin(output->sink->context, output->thread);
+    output->begun = true;
+}
+
+void thread_output_end(struct thread_output *output)
+{
+    if (output->begun)
+        output->sink->end(output->object);
+    output->begun = false;
+}
+
 void event_batch_init(struct event_batch *batch)
 {
     *batch = (struct event_batch){.output = NULL};
@@ -49,6 +63,7 @@ static void deliver_timed(struct event_batch *batch)
                 *time = output->last_time;
             output->last_time = *time;
         }
+        thread_output_begin(output);
         output->sink->events(output->object, batch->events, timed);
         batch->delivered += timed;
     }

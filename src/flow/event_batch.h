@@ -21,10 +21,15 @@
 struct thread_output {
     const struct thread *thread;
     const struct flow_sink *sink;
-    void *object;           /* of the sink */
+    bool begun;             /* the sink knows the thread, ... */
+    void *object;           /* ... by this */
     struct ticks last_time; /* of the events delivered */
     bool in_gap;            /* the newest event is a GAP, with nothing known after it */
 };
+
+/* Tells the sink of the thread, unless it knows already. */
+void thread_output_begin(struct thread_output *output);
+void thread_output_end(struct thread_output *output);
 
 struct event_batch {
     struct thread_output *output; /* NULL: nobody knows whose events these are; they are dropped */

@@ -1,11 +1,11 @@
 /* Decodes packets with libipt's block decoder (intel-pt.h of libipt 2.0.5, "Block decoder").
  *
  * How libipt tells the time. It reads one packet ahead, but a tick event names the time of the
- * packet that the newest block's last branch has used. A CYC or TSC stands in front of its TNT
- * packet and is written when that packet is full, so its time is that of the packet's *last*
- * branch; in front of a TIP it is the time of that one branch. libipt reports it at the first
- * branch in either case. So the time of a TNT packet becomes an anchor at the last branch before
- * the next tick, and the time of a TIP one at its own branch.
+ * packet that the newest block's last branch has used. A CYC or TSC stands in front of a TNT packet
+ * and is written together with it: when it is full, or when a TIP or the end of tracing must
+ * follow. So its time is that of the *last* branch before the next packet with a time, while in
+ * front of a TIP it is the time of that one branch. libipt reports it at the first branch in either
+ * case; here the first kind is held until its last branch is known.
  */
 #include "flow/decoder.h"
 
@@ -32,6 +32,7 @@ struct decoder_shared {
     struct pt_config config; /* all but begin and end */
     struct symbols *symbols;
     struct libipt_sections *sections;
+    bool kernel; /* was traced too */
 };
 
 /* The calls that a compressed return can return from: tells whether a return had a packet of its
@@ -62,7 +63,7 @@ struct decoder {
     struct ticks tick;
     bool has_bits_time; /* a TNT packet is being used up whose last branch was at bits_time */
     struct ticks bits_time;
-    uint64_t bit, bit_before; /* positions of the newest branches that used a TNT bit */
+    uint64_t bits_position; /* the newest branch that may be that last one */
 };
 
 static void fill_timing(struct pt_config *config, const struct pt_setup *setup)
@@ -82,6 +83,7 @@ struct decoder_shared *decoder_shared_open(const struct perf_data *data, struct 
 {
     struct decoder_shared *shared = memory_allocate_zeroed(sizeof(*shared));
     shared->symbols = symbols;
+    shared->kernel = data->setup.kernel;
     shared->sections = libipt_sections_open();
     if (!shared->sections) {
         free(shared);
@@ -218,8 +220,10 @@ static void advance(struct decoder *decoder, struct ticks time)
     }
     if (newest)
         switch_thread(decoder, newest);
+    /* A user program is never running while it calls execve. */
+    bool before_exec = decoder->flow.running && !decoder->shared->kernel;
     if (decoder->running)
-        libipt_image_advance(decoder->running, decoder->now);
+        libipt_image_advance(decoder->running, decoder->now, before_exec);
 }
 
 /* Time: see the top of this file. */
@@ -239,11 +243,32 @@ static bool return_stack_pop_matches(struct return_stack *stack, uint64_t addres
     return stack->addresses[--stack->pushed % RETURN_STACK_DEPTH] == address;
 }
 
-static void anchor_used_bits(struct decoder *decoder, uint64_t last_bit)
+static void anchor_used_bits(struct decoder *decoder, uint64_t position)
 {
     if (decoder->has_bits_time)
-        control_flow_time(&decoder->flow, last_bit, decoder->bits_time);
+        control_flow_time(&decoder->flow, position, decoder->bits_time);
     decoder->has_bits_time = false;
+}
+
+/* Does the newest branch, which is no return by a TNT bit, need a TIP packet to tell where it went?
+ */
+static bool needs_tip(struct decoder *decoder)
+{
+    const struct control_flow *flow = &decoder->flow;
+    switch ((enum branch_kind)flow->branch_kind) {
+    case BRANCH_NONE:
+    case BRANCH_CONDITIONAL:
+        return false;
+    case BRANCH_RETURN:
+    case BRANCH_FAR_CALL:
+    case BRANCH_FAR_RETURN:
+    case BRANCH_FAR_JUMP:
+        return true;
+    case BRANCH_JUMP:
+    case BRANCH_CALL:
+        break;
+    }
+    return flow->space && !code_space_branch(flow->space, flow->branch.from, true).direct;
 }
 
 /* The newest branch is now known to have gone to `ip` (0: not known): settles whose time its packet
@@ -254,30 +279,32 @@ static void settle_branch(struct decoder *decoder, uint64_t ip)
     bool used_bit = flow->branch_kind == BRANCH_CONDITIONAL;
     if (flow->branch_kind == BRANCH_RETURN)
         used_bit = return_stack_pop_matches(&decoder->returns, ip);
-    if (used_bit) {
-        decoder->bit_before = decoder->bit;
-        decoder->bit = flow->branch_position;
-    }
-    if (!decoder->has_tick)
-        return;
-    decoder->has_tick = false;
-    anchor_used_bits(decoder, used_bit ? decoder->bit_before : decoder->bit);
-    if (used_bit) {
-        decoder->has_bits_time = true;
+    if (decoder->has_tick) {
+        anchor_used_bits(decoder, decoder->bits_position);
+        decoder->has_tick = false;
+        decoder->has_bits_time = used_bit;
         decoder->bits_time = decoder->tick;
-    } else {
+        decoder->bits_position = flow->branch_position;
+        if (used_bit)
+            return;
         control_flow_time(flow, flow->branch_position, decoder->tick);
         control_flow_branch_time_exact(flow);
+    } else if (decoder->has_bits_time && (used_bit || needs_tip(decoder))) {
+        decoder->bits_position = flow->branch_position;
     }
 }
 
-/* Packets that are no branch: all branches before them are done. True when `time` is news. */
+/* Packets that are no branch: all branches before them are done. True when their time is told by a
+ * packet, either as `time` or by what was written together with them. */
 static bool settle_all(struct decoder *decoder, uint64_t ip, struct ticks time)
 {
     settle_branch(decoder, ip);
-    anchor_used_bits(decoder, decoder->bit);
-    bool exact = time.value > decoder->now.value;
-    control_flow_time(&decoder->flow, decoder->flow.position, exact ? time : decoder->now);
+    bool is_news = time.value > decoder->now.value;
+    bool exact = is_news || decoder->has_bits_time;
+    if (is_news)
+        anchor_used_bits(decoder, decoder->bits_position);
+    decoder->has_bits_time = false;
+    control_flow_time(&decoder->flow, decoder->flow.position, is_news ? time : decoder->now);
     return exact;
 }
 

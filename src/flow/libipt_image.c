@@ -139,16 +139,13 @@ static bool covers_code(const struct address_space_cursor *cursor, const struct 
 }
 
 /* libipt can put a section over others, but not cut a hole: a mapping without bytes that hides
- * code, and an exec, make it start over. */
-static bool needs_rebuild(const struct libipt_image *image, struct ticks time)
+ * code, and an exec, make it start over. Asked before the cursor has moved to `end`. */
+static bool needs_rebuild(const struct libipt_image *image, size_t end)
 {
-    const struct process *process = image->space.process;
     const struct address_space_cursor *cursor = &image->space.cursor;
-    size_t first = cursor->next_change;
-    for (size_t i = first; i < process->change_count; i++) {
-        const struct address_space_change *change = &process->changes[i];
-        if (change->time.value > time.value)
-            break;
+    size_t first = image->applied;
+    for (size_t i = first; i < end; i++) {
+        const struct address_space_change *change = &image->space.process->changes[i];
         if (change->kind == ADDRESS_SPACE_CLEAR)
             return true;
         if (is_readable(&change->mapping))
@@ -160,15 +157,14 @@ static bool needs_rebuild(const struct libipt_image *image, struct ticks time)
     return false;
 }
 
-void libipt_image_advance(struct libipt_image *image, struct ticks time)
+void libipt_image_advance(struct libipt_image *image, struct ticks time, bool before_exec)
 {
     const struct process *process = image->space.process;
-    if (!process || image->applied >= process->change_count ||
-        process->changes[image->applied].time.value > time.value)
+    size_t end = code_space_changes(&image->space, time, before_exec);
+    if (end == image->applied)
         return;
-    bool start_over = needs_rebuild(image, time);
-    code_space_advance(&image->space, time);
-    size_t end = image->space.cursor.next_change;
+    bool start_over = needs_rebuild(image, end);
+    code_space_advance(&image->space, end);
     for (size_t i = image->applied; i < end && !start_over; i++)
         add_mapping(image, &process->changes[i].mapping);
     image->applied = end;

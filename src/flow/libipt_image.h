@@ -33,7 +33,8 @@ struct libipt_image *libipt_image_new(const struct process *process, struct symb
                                       struct libipt_sections *sections);
 void libipt_image_free(struct libipt_image *image);
 
-/* Makes space and image as they were at `time`. Must not run while the decoder is inside libipt. */
-void libipt_image_advance(struct libipt_image *image, struct ticks time);
+/* Makes space and image as they were at `time`; `before_exec` as in code_space_changes. Must not
+ * run while the decoder is inside libipt. */
+void libipt_image_advance(struct libipt_image *image, struct ticks time, bool before_exec);
 
 #endif

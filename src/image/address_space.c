@@ -46,6 +46,44 @@ static void replace_mappings(struct address_space_cursor *cursor, size_t first, 
     cursor->mapping_count = new_count;
 }
 
+/* Most of a patched page is as it was; code that was compiled where a library lay before is not. */
+static bool mostly_equal(const struct mapping *dump, const struct image_file *object,
+                         uint64_t object_offset)
+{
+    const struct file_view *a = &dump->file->view, *b = &object->view;
+    uint64_t size = dump->end - dump->start, equal = 0;
+    if (dump->file_offset > a->size || size > a->size - dump->file_offset ||
+        object_offset > b->size || size > b->size - object_offset)
+        return false;
+    for (uint64_t i = 0; i < size; i++)
+        equal += a->bytes[dump->file_offset + i] == b->bytes[object_offset + i];
+    return equal > size / 2;
+}
+
+/* When `dump` covers part of an object, or of an earlier dump of it, remembers which. */
+static void recognise_patched_page(struct mapping *dump, const struct mapping *below)
+{
+    if (!dump->file->jit || dump->patched || below->start > dump->start || below->end < dump->end)
+        return;
+    const struct image_file *object = below->patched ? below->patched : below->file;
+    uint64_t offset = (below->patched ? below->patched_offset : below->file_offset) +
+                      (dump->start - below->start);
+    if (object->elf && !object->jit && mostly_equal(dump, object, offset)) {
+        dump->patched = object;
+        dump->patched_offset = offset;
+    }
+}
+
+/* The part of `mapping` from `start` on. */
+static struct mapping tail_of(const struct mapping *mapping, uint64_t start)
+{
+    struct mapping tail = *mapping;
+    tail.start = start;
+    tail.file_offset += start - mapping->start;
+    tail.patched_offset += start - mapping->start;
+    return tail;
+}
+
 /* A new mapping hides what it covers; of what it covers in part, the rest stays. */
 static void apply_map(struct address_space_cursor *cursor, const struct mapping *mapping)
 {
@@ -59,13 +97,12 @@ static void apply_map(struct address_space_cursor *cursor, const struct mapping 
         pieces[count] = cursor->mappings[first];
         pieces[count++].end = mapping->start;
     }
-    pieces[count++] = *mapping;
-    if (first < last && cursor->mappings[last - 1].end > mapping->end) {
-        struct mapping rest = cursor->mappings[last - 1];
-        rest.file_offset += mapping->end - rest.start;
-        rest.start = mapping->end;
-        pieces[count++] = rest;
-    }
+    pieces[count] = *mapping;
+    if (first < last)
+        recognise_patched_page(&pieces[count], &cursor->mappings[first]);
+    count++;
+    if (first < last && cursor->mappings[last - 1].end > mapping->end)
+        pieces[count++] = tail_of(&cursor->mappings[last - 1], mapping->end);
     replace_mappings(cursor, first, last, pieces, count);
 }
 

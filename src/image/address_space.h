@@ -19,6 +19,10 @@ struct mapping {
     uint64_t file_offset;
     const struct image_file *file;
     uint32_t pid; /* for names by perf-PID.map; of a forked child: its own */
+    /* Of a page that was dumped because the program had patched it: the object that it was mapped
+     * from, whose symbols still name its code, and where in it. NULL for everything else. */
+    const struct image_file *patched;
+    uint64_t patched_offset;
 };
 
 enum address_space_change_kind {

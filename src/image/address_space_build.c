@@ -1,15 +1,15 @@
 /* Builds address spaces from side-band records. Rules, beside those of the header:
  *
  * - A process is known from the first record that names its pid; a thread likewise, and one that
- * appears only as the owner of an AUX ring is taken for the main thread of a process of its own.
+ *   appears only as the owner of an AUX ring is taken for the main thread of a process of its own.
  * - A forked process starts with what its parent had mapped at that moment. The copy holds from the
- * beginning, because the child's first packets can carry a time just before the record's.
+ *   beginning, because the child's first packets can carry a time just before the record's.
  * - A pid that is forked again is another process that got the same number: what was mapped is
- * gone. FORK records without time were made up by perf for what ran already
- * (perf_event__synthesize_fork): they tell who belongs to whom and copy nothing.
+ *   gone. FORK records without time were made up by perf for what ran already
+ *   (perf_event__synthesize_fork): they tell who belongs to whom and copy nothing.
  * - A record's time is rounded down to ticks, so that a mapping never comes later than the code
- * that runs in it. Without a clock in the recording everything holds from the beginning, in the
- * order of the records.
+ *   that runs in it. Without a clock in the recording everything holds from the beginning, in the
+ *   order of the records.
  */
 #include "image/address_space.h"
 

@@ -2,14 +2,16 @@
  *
  * Called by address_space.c for each path that a recording names. In this order:
  *   1. DIR/images/NAME, for a recorded path that ends in "images/NAME": a page dumped by the soft
- * engine. Its path was recorded absolute, and the recording's folder may have been moved or copied
- * since.
+ *      engine. Its path was recorded absolute, and the recording's folder may have been moved or
+ *      copied since.
  *   2. DIR/images/PATH, the recorded path below the recording's images folder
- * (DIR/images/usr/bin/xz): where images are bundled, laid out so that `perf script --symfs
- * DIR/images` finds them too.
+ *      (DIR/images/usr/bin/xz): where images are bundled, laid out so that `perf script --symfs
+ *      DIR/images` finds them too.
  *   3. The recorded path itself. Of a file that the kernel marked " (deleted)" only when its inode
- * is still the recorded one: what has since taken its place is another file. Names of memory
- * without a file ("//anon", "[heap]", "/memfd:x (deleted)") are looked for in DIR/images only.
+ *      is still the recorded one: what has since taken its place is another file.
+ *
+ * Names of memory without a file ("//anon", "[heap]", "/memfd:x (deleted)") are looked for in
+ * DIR/images only.
  */
 #ifndef MAGIC_TRACE_IMAGE_IMAGE_SEARCH_H
 #define MAGIC_TRACE_IMAGE_IMAGE_SEARCH_H

@@ -10,7 +10,7 @@ enum {
     LONGEST_CYCLES = 1 << 26,
 };
 
-const struct pt_block pt_block_none = {
+const struct pt_code_block pt_code_block_none = {
     .target = PT_NOWHERE,
     .fall = PT_NOWHERE,
     .slow = 1,
@@ -56,16 +56,19 @@ static void put_tsc(struct pt_encoder *encoder, struct group *group, uint64_t no
     encoder->last_time = now;
 }
 
+/* All time that passes is told in CYC packets, because perf adds them up from one TSC that directly
+ * follows a CYC to the next such TSC (intel_pt_calc_tsc_timestamp() in
+ * tools/perf/util/intel-pt-decoder): a TSC without one would leave perf's sum behind, and its clock
+ * would stand still until the sum has caught up. */
 static void put_time(struct pt_encoder *encoder, struct group *group)
 {
     uint64_t now = encoder->owner->time(encoder->owner);
     uint64_t cycles = now - encoder->last_time;
-    if (cycles > LONGEST_CYCLES) {
+    bool too_long = cycles > LONGEST_CYCLES;
+    group->end += pt_packet_cyc(group->end, too_long ? 0 : cycles);
+    encoder->last_time = now;
+    if (too_long)
         put_tsc(encoder, group, now);
-    } else {
-        group->end += pt_packet_cyc(group->end, cycles);
-        encoder->last_time = now;
-    }
 }
 
 static void count_work(struct pt_encoder *encoder)
@@ -99,12 +102,15 @@ static void put_ip(struct pt_encoder *encoder, struct group *group, enum pt_ip_p
 /* `ip` is the address about to run, or 0 when tracing is off. No branch may be pending. */
 static void put_psb(struct pt_encoder *encoder, struct group *group, uint64_t ip)
 {
+    bool first = encoder->last_time == 0;
+    if (!first)
+        put_time(encoder, group);
     encoder->last_psb = atomic_load_explicit(&encoder->head, memory_order_relaxed) +
                         (uint64_t)(group->end - group->start);
     encoder->last_ip = 0;
     clear_returns(encoder);
     group->end += pt_packet_psb(group->end);
-    put_tsc(encoder, group, encoder->owner->time(encoder->owner));
+    put_tsc(encoder, group, first ? encoder->owner->time(encoder->owner) : encoder->last_time);
     group->end += pt_packet_cbr(group->end, encoder->bus_ratio);
     group->end += pt_packet_mode_exec_64(group->end);
     if (ip != 0)
@@ -142,7 +148,7 @@ static void settle(struct pt_encoder *encoder, uint64_t pc)
 }
 
 /* Takes instructions of `block` from `pc` on, which were counted when it began, off the count. */
-static void uncount(struct pt_encoder *encoder, const struct pt_block *block, uint64_t pc)
+static void uncount(struct pt_encoder *encoder, const struct pt_code_block *block, uint64_t pc)
 {
     uint64_t counted = block->work & (((uint64_t)1 << PT_WORK_BLOCK_SHIFT) - 1);
     uint64_t executed = 0;
@@ -152,17 +158,17 @@ static void uncount(struct pt_encoder *encoder, const struct pt_block *block, ui
     encoder->instructions -= counted - executed;
 }
 
-static bool is_inside(const struct pt_block *block, uint64_t pc)
+static bool is_inside(const struct pt_code_block *block, uint64_t pc)
 {
     return pc >= block->pc && pc < block->end;
 }
 
-void pt_block_describe(struct pt_block *block)
+void pt_code_block_describe(struct pt_code_block *block)
 {
     uint64_t counted = block->instructions;
     bool falls = true;
     block->bits = block->push = block->slow = 0;
-    switch ((enum pt_block_kind)block->kind) {
+    switch ((enum pt_code_block_kind)block->kind) {
     case PT_BLOCK_SEQUENTIAL:
         block->target = PT_NOWHERE;
         break;
@@ -205,7 +211,7 @@ void pt_encoder_begin(struct pt_encoder *encoder, uint8_t bus_ratio, uint32_t ps
     encoder->tnt = NO_BRANCHES;
     encoder->bus_ratio = bus_ratio;
     encoder->psb_interval = psb_interval;
-    encoder->previous = &pt_block_none;
+    encoder->previous = &pt_code_block_none;
 }
 
 void pt_encoder_flush(struct pt_encoder *encoder, uint64_t pc)
@@ -216,7 +222,7 @@ void pt_encoder_flush(struct pt_encoder *encoder, uint64_t pc)
     settle(encoder, pc);
 }
 
-static void push_return(struct pt_encoder *encoder, const struct pt_block *call)
+static void push_return(struct pt_encoder *encoder, const struct pt_code_block *call)
 {
     encoder->return_address[encoder->depth % PT_RETURN_STACK] = call->end;
     encoder->depth++;
@@ -228,7 +234,7 @@ static void edge_enable(struct pt_encoder *encoder, uint64_t pc)
     if (psb_is_due(encoder))
         put_psb(encoder, &group, 0);
     else
-        put_tsc(encoder, &group, encoder->owner->time(encoder->owner));
+        put_time(encoder, &group);
     put_ip(encoder, &group, PT_TIP_PGE, pc);
     group_end(encoder, &group);
 }
@@ -280,8 +286,8 @@ static void edge_lost(struct pt_encoder *encoder, uint64_t pc)
 
 void pt_encoder_edge(struct pt_encoder *encoder, uint64_t pc)
 {
-    const struct pt_block *previous = encoder->previous;
-    switch ((enum pt_block_kind)previous->kind) {
+    const struct pt_code_block *previous = encoder->previous;
+    switch ((enum pt_code_block_kind)previous->kind) {
     case PT_BLOCK_NONE:
         edge_enable(encoder, pc);
         return;
@@ -325,15 +331,15 @@ void pt_encoder_edge(struct pt_encoder *encoder, uint64_t pc)
 }
 
 /* The emulator gave `previous` up in its middle and runs the instruction there by itself. */
-static bool is_restart(const struct pt_block *previous, const struct pt_block *block)
+static bool is_restart(const struct pt_code_block *previous, const struct pt_code_block *block)
 {
     return previous->restartable && is_inside(previous, block->pc) && block->instructions == 1 &&
            block->kind == PT_BLOCK_SEQUENTIAL && previous->instructions > 1;
 }
 
-void pt_encoder_step_slow(struct pt_encoder *encoder, const struct pt_block *block)
+void pt_encoder_step_slow(struct pt_encoder *encoder, const struct pt_code_block *block)
 {
-    const struct pt_block *previous = encoder->previous;
+    const struct pt_code_block *previous = encoder->previous;
     if (encoder->stopped)
         return;
     if (block->kind == PT_BLOCK_OUTSIDE) {
@@ -356,7 +362,7 @@ void pt_encoder_disable(struct pt_encoder *encoder)
     put_branches(encoder, &group);
     group.end += pt_packet_ip_suppressed(group.end, PT_TIP_PGD);
     group_end(encoder, &group);
-    encoder->previous = &pt_block_none;
+    encoder->previous = &pt_code_block_none;
 }
 
 static void put_asynchronous_end(struct pt_encoder *encoder, uint64_t ip)
@@ -366,12 +372,12 @@ static void put_asynchronous_end(struct pt_encoder *encoder, uint64_t ip)
     put_ip(encoder, &group, PT_FUP, ip);
     group.end += pt_packet_ip_suppressed(group.end, PT_TIP_PGD);
     group_end(encoder, &group);
-    encoder->previous = &pt_block_none;
+    encoder->previous = &pt_code_block_none;
 }
 
 void pt_encoder_interrupt(struct pt_encoder *encoder, uint64_t ip, bool faulted)
 {
-    const struct pt_block *previous = encoder->previous;
+    const struct pt_code_block *previous = encoder->previous;
     if (encoder->stopped || previous->kind == PT_BLOCK_NONE)
         return;
     if (previous->kind == PT_BLOCK_FAR && ip == previous->end) {

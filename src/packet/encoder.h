@@ -1,9 +1,9 @@
 /* Turns "block B ran, then block C" into Intel PT packets.
  *
  * Whoever can see a program run block by block (the qemu plugin; a ptrace stepper) describes each
- * basic block once, as a struct pt_block, and then reports every execution with pt_encoder_step.
- * The encoder writes what a processor would have written: TNT bits for conditional jumps, TIP for
- * indirect ones, nothing for direct ones.
+ * basic block once, as a struct pt_code_block, and then reports every execution with
+ * pt_encoder_step. The encoder writes what a processor would have written: TNT bits for conditional
+ * jumps, TIP for indirect ones, nothing for direct ones.
  *
  * All state lives in struct pt_encoder, which holds no pointer that anybody but its owner follows
  * and may lie in memory shared with another process. Its owner may be killed between any two
@@ -39,7 +39,7 @@ enum {
 };
 
 /* How a block ends, which is all the encoder needs to know of its code. */
-enum pt_block_kind {
+enum pt_code_block_kind {
     PT_BLOCK_SEQUENTIAL,  /* no branch: the next block follows in memory */
     PT_BLOCK_CONDITIONAL, /* Jcc, LOOP, JRCXZ */
     PT_BLOCK_JUMP,        /* direct jump */
@@ -54,8 +54,9 @@ enum pt_block_kind {
     PT_BLOCK_NONE,    /* not a block: tracing is off */
 };
 
-/* One basic block, made with pt_block_describe. Read-only afterwards, shared by all threads. */
-struct pt_block {
+/* One basic block, made with pt_code_block_describe. Read-only afterwards, shared by all threads.
+ */
+struct pt_code_block {
     uint64_t pc, end; /* addresses: first byte, and the byte after the last */
     uint64_t target;  /* where its branch goes, or PT_NOWHERE */
     uint64_t fall;    /* where it goes without a branch, or PT_NOWHERE */
@@ -63,7 +64,7 @@ struct pt_block {
     uint8_t bits;     /* TNT bits per execution: 1 for conditional jumps, else 0 */
     uint8_t push;     /* 1 when the block's call pushes a return address */
     uint8_t slow;     /* 1 when the inline path must not be taken for what follows this block */
-    uint8_t kind;     /* enum pt_block_kind */
+    uint8_t kind;     /* enum pt_code_block_kind */
     uint8_t
         restartable; /* bool: may be left in its middle and continued there (see pt_encoder_edge) */
     uint16_t instructions; /* in the block; length[] has one entry each */
@@ -72,7 +73,8 @@ struct pt_block {
 
 #define PT_NOWHERE UINT64_MAX
 
-/* pt_block.work and pt_encoder.work: instructions below, executions of blocks above this bit. */
+/* pt_code_block.work and pt_encoder.work: instructions below, executions of blocks above this bit.
+ */
 enum { PT_WORK_BLOCK_SHIFT = 40 };
 
 /* What the encoder asks of its owner. Called only when packets are written. */
@@ -104,7 +106,7 @@ struct pt_encoder {
     uint8_t stopped;       /* bool: pt_encoder_stop was called or no room was left */
 
     /* For the owner alone: addresses of its process. */
-    const struct pt_block *previous; /* the block that runs now, or &pt_block_none */
+    const struct pt_code_block *previous; /* the block that runs now, or &pt_code_block_none */
     struct pt_encoder_owner *owner;
     const _Atomic uint32_t *stop; /* becomes non-zero when tracing shall stop */
     uint8_t *packets; /* stream position P lies at packets[P & mask] and may run over its end */
@@ -115,11 +117,11 @@ struct pt_encoder {
 };
 
 /* Stands for "no block ran before": tracing is off. */
-extern const struct pt_block pt_block_none;
+extern const struct pt_code_block pt_code_block_none;
 
 /* Fills a block whose pc, end, kind, target (of direct branches), instructions and length are set.
  */
-void pt_block_describe(struct pt_block *block);
+void pt_code_block_describe(struct pt_code_block *block);
 
 /* Sets up an encoder, all bytes 0 before, except packets, mask, limit, owner and stop, which its
  * owner has set. Tracing begins with the first step. `psb_interval` in bytes. */
@@ -142,15 +144,15 @@ void pt_encoder_flush(struct pt_encoder *encoder, uint64_t pc);
 void pt_encoder_edge(struct pt_encoder *encoder, uint64_t pc);
 
 /* `block` begins to run: the general case. */
-void pt_encoder_step_slow(struct pt_encoder *encoder, const struct pt_block *block);
+void pt_encoder_step_slow(struct pt_encoder *encoder, const struct pt_code_block *block);
 
 /* `block` begins to run: what nearly always happens, without a branch that the host processor
  * cannot predict. False: nothing was done but counting, the caller goes to pt_encoder_step_slow (or
  * knows of a signal). */
-static inline __attribute__((always_inline)) bool pt_encoder_step_fast(struct pt_encoder *encoder,
-                                                                       const struct pt_block *block)
+static inline __attribute__((always_inline)) bool
+pt_encoder_step_fast(struct pt_encoder *encoder, const struct pt_code_block *block)
 {
-    const struct pt_block *previous = encoder->previous;
+    const struct pt_code_block *previous = encoder->previous;
     uint64_t pc = block->pc;
     uint64_t depth = encoder->depth;
     bool taken = pc == previous->target;

@@ -5,9 +5,9 @@
 #include "base/memory.h"
 #include "recording/byte_cursor.h"
 #include "recording/perf_data_events.h"
-#include "recording/perf_data_records.h"
 #include "recording/perf_data_setup.h"
 #include "recording/perf_file_format.h"
+#include "recording/record_decoder.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -203,7 +203,7 @@ static void read_side_band(struct reader *reader, uint64_t offset,
                            const struct perf_event_header *header, const uint8_t *body)
 {
     struct side_band_record record;
-    switch (perf_data_record_decode(header, body, &reader->events, &record)) {
+    switch (record_decode(header, body, &reader->events, &record)) {
     case RECORD_DECODED:
         array_add_all(&reader->records, &record, 1);
         break;

@@ -29,6 +29,13 @@ void rule_call(struct thread_stack *stack, const struct flow_event *event)
     thread_stack_enter(stack, &called, event->to);
 }
 
+/* True when `frame` was pushed by a call to be followed by `address`. What the kernel has pushed
+ * (signal handlers) is not ended by a return. */
+static bool returns_to(const struct frame *frame, uint64_t address)
+{
+    return frame->return_address == address && frame->kind == FRAME_FUNCTION;
+}
+
 /* The innermost frame that returns to `address`, in function `function`; FRAME_NONE when there is
  * none. */
 static frame_id find_by_return_address(const struct thread_stack *stack, uint64_t address,
@@ -43,7 +50,7 @@ static frame_id find_by_return_address(const struct thread_stack *stack, uint64_
         const struct frame *frame = thread_stack_frame(stack, id);
         if (frame->kind == FRAME_PLACEHOLDER)
             return FRAME_NONE;
-        if (frame->return_address == address)
+        if (returns_to(frame, address))
             return id;
         function_passed = function_passed || frame->function == function;
         beyond += function_passed;
@@ -77,6 +84,15 @@ static bool returns_from_root(const struct thread_stack *stack, const struct flo
     return leaf->return_address == 0 || leaf->function != event->function;
 }
 
+/* A handler returns to a function that is not running; but a handler can also be left by an
+ * exception. */
+static bool is_restorer(const struct thread_stack *stack, const struct flow_event *event)
+{
+    return thread_stack_leaf(stack)->kind == FRAME_SIGNAL &&
+           (open_functions_count(&stack->open, event->function) == 0 ||
+            thread_stack_is_start(stack, event->to));
+}
+
 static void repair_return(struct thread_stack *stack, const struct flow_event *event)
 {
     stack->statistics.repaired++;
@@ -98,7 +114,7 @@ void rule_return(struct thread_stack *stack, const struct flow_event *event)
         return;
     }
     leave_unseen_kernel(stack);
-    if (thread_stack_leaf(stack)->return_address == event->to) {
+    if (returns_to(thread_stack_leaf(stack), event->to)) {
         end_frame(stack, stack->leaf, event);
         return;
     }
@@ -111,7 +127,7 @@ void rule_return(struct thread_stack *stack, const struct flow_event *event)
         end_frames(stack, frame, event);
     else if (stack->root_return_address == event->to)
         thread_stack_discover(stack, event->function, event->to);
-    else if (thread_stack_leaf(stack)->kind == FRAME_SIGNAL)
+    else if (is_restorer(stack, event))
         enter_restorer(stack, event->function, event->to);
     else if (thread_stack_is_start(stack, event->to))
         thread_stack_replace(stack, event->function, event->to);

@@ -59,7 +59,14 @@ static void follow_event(struct thread_stack *stack, const struct flow_event *ev
         give_up(stack);
         return;
     }
-    apply_rule(stack, event);
+    if (is_special_function(event->function)) {
+        /* Special frames are made by the rules alone, which rely on what lies below them. */
+        struct flow_event unknown = *event;
+        unknown.function = FUNCTION_UNKNOWN;
+        apply_rule(stack, &unknown);
+    } else {
+        apply_rule(stack, event);
+    }
     if (event->kind != FLOW_STOP)
         stack->stopped = false;
     stack->started = true;

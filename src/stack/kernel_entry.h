@@ -22,6 +22,9 @@ void rule_syscall(struct thread_stack *stack, const struct flow_event *event);
 void rule_interrupt(struct thread_stack *stack, const struct flow_event *event);
 void rule_kernel_return(struct thread_stack *stack, const struct flow_event *event);
 
+/* "[syscall]", "[interrupt]" or "[untraced]". */
+bool is_special_function(function_id function);
+
 /* True when `frame` stands for a time in which nothing of the thread is traced. */
 bool is_outside_frame(const struct frame *frame);
 

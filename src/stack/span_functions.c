@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "flow/flow.h"
+#include "stack/kernel_entry.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -36,7 +37,7 @@ static struct shown_function *make_function(struct span_functions *functions, fu
             {
                 .name = function->name,
                 .symbol = function->symbol,
-                .special = id < FUNCTION_FIRST && id != FUNCTION_UNKNOWN,
+                .special = is_special_function(id),
                 .index = functions->count++,
             },
         .line_known = id < FUNCTION_FIRST,

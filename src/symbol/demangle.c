@@ -23,6 +23,14 @@ static size_t length_without_llvm_hash(const char *symbol)
                : strlen(symbol);
 }
 
+/* "__GI_" marks glibc's internal aliases (include/libc-symbols.h there); sometimes the linker keeps
+ * only the alias. */
+static const char *without_glibc_prefix(const char *symbol)
+{
+    static const char prefix[] = "__GI_";
+    return starts_with(symbol, prefix) && symbol[strlen(prefix)] ? symbol + strlen(prefix) : symbol;
+}
+
 /* Each language's names begin in a way of their own; Rust's older scheme is C++'s with a hash at
  * the end, so it is tried first. */
 static char *demangle_language(const char *symbol)
@@ -53,8 +61,8 @@ char *demangle(const char *symbol)
         free(callee);
         return name;
     }
-    char *mangled = memory_copy_string(symbol);
-    mangled[length_without_llvm_hash(symbol)] = 0;
+    char *mangled = memory_copy_string(without_glibc_prefix(symbol));
+    mangled[length_without_llvm_hash(mangled)] = 0;
     char *name = demangle_language(mangled);
     if (!name)
         return mangled;

@@ -1,6 +1,7 @@
 #include "symbol/plt.h"
 
 #include "symbol/code_symbol.h"
+#include "symbol/symbol_choice.h"
 
 #include <gelf.h>
 #include <stdbool.h>
@@ -38,15 +39,14 @@ static const char *name_in_got(const struct plt_reader *reader, uint64_t address
     return found ? found->name : NULL;
 }
 
-/* The exported-most function that starts at `address`: the resolver of an IFUNC carries the IFUNC's
- * name. */
+/* The function that starts at `address`: the resolver of an IFUNC carries the IFUNC's name. */
 static const char *name_of_function(const struct plt_reader *reader, uint64_t address)
 {
     const struct code_symbol *best = NULL;
     for (size_t i = 0; i < reader->symbols->count; i++) {
         const struct code_symbol *symbol = array_at(reader->symbols, i);
         if (symbol->kind == CODE_FUNCTION && symbol->start == address &&
-            (!best || symbol->binding > best->binding))
+            (!best || symbol_choice_compare(symbol, best) < 0))
             best = symbol;
     }
     return best ? best->name : NULL;
@@ -146,10 +146,17 @@ static void add_slot(struct plt_reader *reader, const char *name, uint64_t start
     };
 }
 
+/* GNU ld does not write the size of .plt slots in static programs; there it is the alignment. */
+static size_t slot_size_of(const GElf_Shdr *header)
+{
+    return header->sh_entsize == 8 || (header->sh_entsize == 0 && header->sh_addralign == 8) ? 8
+                                                                                             : 16;
+}
+
 static void read_slots(struct plt_reader *reader, Elf_Scn *section, const GElf_Shdr *header)
 {
     Elf_Data *data = elf_rawdata(section, NULL);
-    size_t slot_size = header->sh_entsize == 8 ? 8 : 16;
+    size_t slot_size = slot_size_of(header);
     if (!data || !data->d_buf)
         return;
     for (size_t at = 0; at < data->d_size; at += slot_size) {

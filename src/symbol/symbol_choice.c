@@ -10,6 +10,10 @@ int symbol_choice_compare(const struct code_symbol *a, const struct code_symbol 
     bool a_exported = a->binding != CODE_LOCAL, b_exported = b->binding != CODE_LOCAL;
     if (a_exported != b_exported)
         return a_exported ? -1 : 1;
+    bool a_internal = strncmp(a->name, "__GI_", 5) == 0;
+    bool b_internal = strncmp(b->name, "__GI_", 5) == 0;
+    if (a_internal != b_internal)
+        return b_internal ? -1 : 1;
     size_t a_underscores = strspn(a->name, "_"), b_underscores = strspn(b->name, "_");
     if (a_underscores != b_underscores)
         return a_underscores < b_underscores ? -1 : 1;

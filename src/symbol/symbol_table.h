@@ -6,12 +6,12 @@
  *
  * What happens to overlapping, nested and unsized symbols:
  * - Symbols with the same start are one function, called by its best name (symbol_choice.h); the
- * longest size counts.
+ *   longest size counts.
  * - A symbol without a size ends at an FDE's end if one begins with it, else at the next function,
- * or label that is not local, or where its section ends.
+ *   or label that is not local, or where its section ends.
  * - A label inside a function is no function.
  * - Of functions that overlap, the one that starts last owns the bytes they share, so that each
- * still begins at its start.
+ *   still begins at its start.
  * - "f.cold" is a range of the function f (cold_part.h).
  */
 #ifndef MAGIC_TRACE_SYMBOL_SYMBOL_TABLE_H

@@ -286,13 +286,13 @@ static struct function_bounds bounds_around(const struct mapping *mapping, uint6
     };
 }
 
+/* `file_offset` is where in `file` the start of the mapping lies. */
 static struct function_bounds find_in_object(struct symbols *symbols, const struct mapping *mapping,
+                                             const struct image_file *file, uint64_t file_offset,
                                              uint64_t address)
 {
-    const struct image_file *file = mapping->file;
     uint64_t object_address, gap_start, gap_end;
-    if (image_file_address(file, mapping->file_offset + (address - mapping->start),
-                           &object_address)) {
+    if (image_file_address(file, file_offset + (address - mapping->start), &object_address)) {
         struct object *object = get_object(symbols, file);
         const struct table_range *range =
             symbol_table_find(&object->table, object_address, &gap_start, &gap_end);
@@ -334,8 +334,10 @@ struct function_bounds symbols_find(struct symbols *symbols, const struct mappin
     if (!mapping)
         return (struct function_bounds){FUNCTION_UNKNOWN, address,
                                         address == UINT64_MAX ? address : address + 1};
+    if (mapping->patched)
+        return find_in_object(symbols, mapping, mapping->patched, mapping->patched_offset, address);
     if (mapping->file->elf && !mapping->file->jit)
-        return find_in_object(symbols, mapping, address);
+        return find_in_object(symbols, mapping, mapping->file, mapping->file_offset, address);
     return find_in_jit_code(symbols, mapping, address);
 }
 

@@ -24,13 +24,15 @@ SANITIZER_STATUS = 99  # what a sanitizer exits with: no status of ours or of th
 
 class Settings:
     binary = None  # magic-trace
+    judges = None  # folder of the judges' programs
     work = None    # folder for everything the tests make
     quick = False  # smaller inputs
     environment = dict(os.environ)
 
 
-def configure(binary, work, quick):
+def configure(binary, judges, work, quick):
     Settings.binary = str(pathlib.Path(binary).resolve())
+    Settings.judges = pathlib.Path(judges).resolve()
     Settings.work = pathlib.Path(work).resolve()
     Settings.work.mkdir(parents=True, exist_ok=True)
     Settings.quick = quick
@@ -164,11 +166,21 @@ class TestCase(unittest.TestCase):
         return finished.stdout
 
     def judge_instructions(self, traced, timeout=240):
-        """libipt's instruction decoder: no error, and as many instructions as the engine counted."""
-        judge = pathlib.Path(Settings.binary).parent / "tests" / "judge" / "insn_judge"
+        """libipt's instruction decoder: no error, as many instructions as we decoded, and as many as the engine counted
+        when nothing was left out."""
+        judge = Settings.judges / "insn_judge"
         finished = run([judge, traced.directory / "perf.data"], timeout=timeout)
-        self.assertEqual(finished.status, 0, (finished.stdout + finished.stderr).decode()[:4000])
-        return finished.stdout.decode()
+        text = (finished.stdout + finished.stderr).decode(errors="replace")
+        self.assertEqual(finished.status, 0, text[:4000])
+        judged = sum(int(number) for number in re.findall(r": (\d+) instructions", text))
+        self.assertEqual(judged, self.decoded_instructions(traced))
+        session = traced.session()
+        if session["full_execution"]:
+            self.assertEqual(judged, session["instructions"])
+
+    def decoded_instructions(self, traced):
+        """As magic-trace says itself."""
+        return int(re.search(r": ([\d,]+) instructions from", traced.messages).group(1).replace(",", ""))
 
     def assert_no_gaps(self, traced):
         """We ourselves saw neither a decode error nor a gap."""

@@ -1,11 +1,13 @@
 """Ctrl-C and other signals to magic-trace."""
 import os
+import pty
 import signal
 import subprocess
 import sys
 import time
 
 import harness
+from harness import Settings
 from kills import Started, alive, wait_until
 
 # Ignores the first interrupt and says so.
@@ -29,21 +31,36 @@ class Interrupts(harness.TestCase):
         self.assertIn(b"[ Snapshot taken. ]", finished.stderr)
         self.assertGreater(self.spans(started.trace)["last_words"], 10)
 
-    def test_interrupt_of_the_group(self):
-        """Ctrl-C at a terminal reaches program and magic-trace, the program once"""
-        started = Started(self, program=[sys.executable, "-c", STUBBORN])
-        os.killpg(started.process.pid, signal.SIGINT)
-        wait_until(lambda: b"interrupted" in (self.folder / "output").read_bytes())
-        time.sleep(0.5)
-        os.kill(started.program, signal.SIGTERM)
-        finished = started.finish(self)
-        self.assertEqual(finished.status, 0, finished.stderr)
+    def test_interrupt_at_a_terminal(self):
+        """Ctrl-C typed at a terminal reaches the program once"""
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execve(Settings.binary, ["magic-trace", "run", "-snapshot-size", "64K", "-o",
+                                        str(self.folder / "trace.fxt.gz"), sys.executable, "-c", STUBBORN],
+                      Settings.environment)
+        seen = bytearray()
+
+        def read_until(text):
+            while text not in seen:
+                seen.extend(os.read(terminal, 4096))
+
+        read_until(b"ready")
+        os.write(terminal, b"\x03")
+        read_until(b"interrupted")
+        time.sleep(1.5)
+        os.write(terminal, b"\x03")
+        read_until(b"The trace is in")
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
+        os.close(terminal)
+        self.assertEqual(seen.count(b"interrupted"), 1, seen.decode())
+        self.judge_trace(self.folder / "trace.fxt.gz")
 
     def test_second_interrupt(self):
         """a second Ctrl-C stops at once, leaves no orphan and still makes the trace"""
         started = Started(self, program=[sys.executable, "-c", STUBBORN])
         os.kill(started.process.pid, signal.SIGINT)
         wait_until(lambda: b"interrupted" in (self.folder / "output").read_bytes())
+        time.sleep(1.5)  # two at once count as one
         os.kill(started.process.pid, signal.SIGINT)
         finished = started.finish(self)
         self.assertEqual(finished.status, 0, finished.stderr)
@@ -66,7 +83,7 @@ class Interrupts(harness.TestCase):
         command = ["sh", "-c", script]
         traced = self.trace(command)
         untraced = subprocess.run(command, stdout=subprocess.PIPE, cwd=self.folder, check=True,
-                                  env=harness.Settings.environment)
+                                  env=Settings.environment)
         self.assertEqual(traced.stdout.decode(), untraced.stdout.decode())
 
     def test_standard_input(self):

@@ -30,7 +30,7 @@ def children_of(pid):
 class Started:
     """magic-trace in the background, running `endings wait`, and the pid of the program."""
 
-    def __init__(self, test, *options, program=None):
+    def __init__(self, test, program=None):
         self.directory = test.folder / "recording"
         self.trace = test.folder / "trace.fxt.gz"
         self.output = (test.folder / "output").open("wb")
@@ -38,7 +38,7 @@ class Started:
         command = program or [harness.compile_program("endings"), "wait"]
         self.process = subprocess.Popen(
             [harness.Settings.binary, "run", "-o", self.trace, "-working-directory", self.directory,
-             *options, "--", *command],
+             "-snapshot-size", "64K", "--", *command],
             stdout=self.output, stderr=self.errors, cwd=test.folder,
             env=harness.Settings.environment, start_new_session=True)
         test.addCleanup(self.clean_up)

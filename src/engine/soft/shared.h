@@ -67,7 +67,10 @@ struct soft_control {
     uint32_t version; /* SOFT_VERSION */
     struct soft_options options;
 
-    _Atomic uint32_t frozen;        /* set by the recorder: rings stop at their next packet */
+    /* Set by the recorder: rings stop at their next packet. DIR/soft is removed soon after, while
+     * traced programs may live on: they open no file of it any more, and what they execute runs
+     * natively. */
+    _Atomic uint32_t frozen;
     _Atomic uint32_t next_ring;     /* serial of the next ring.SERIAL */
     _Atomic uint64_t log_tail;      /* bytes of the log handed out */
     _Atomic uint64_t log_allocated; /* bytes of the log backed by disk */

@@ -126,23 +126,36 @@ static const char *flag_that_shows(uint32_t reason)
     }
 }
 
+static struct session_untraced *find_untraced(struct side_band_log *log, uint32_t pid,
+                                              const char *flag)
+{
+    for (size_t i = 0; i < log->untraced.count; i++) {
+        struct session_untraced *known = array_at(&log->untraced, i);
+        /* The flags are constants: the same flag is the same pointer. */
+        if (known->pid == pid && known->flag == flag)
+            return known;
+    }
+    return NULL;
+}
+
+/* A process is one entry per flag. Threads are counted; what a process became by execve replaces
+ * the name that it was forked with. */
 static void add_untraced(struct side_band_log *log, const struct soft_untraced *untraced)
 {
     uint32_t pid = side_band_log_number(log, untraced->record.pid);
     const char *flag = flag_that_shows(untraced->reason);
-    for (size_t i = 0; i < log->untraced.count; i++) {
-        struct session_untraced *known = array_at(&log->untraced, i);
-        /* The flags are constants: the same flag is the same pointer. */
-        if (known->pid == pid && known->flag == flag && strcmp(known->name, untraced->name) == 0) {
-            known->threads++;
-            return;
-        }
+    struct session_untraced *entry = find_untraced(log, pid, flag);
+    bool is_thread = untraced->reason == SOFT_UNTRACED_THREAD;
+    if (entry && is_thread) {
+        entry->threads++;
+        return;
     }
-    struct session_untraced *added = array_add(&log->untraced);
-    added->pid = pid;
-    added->threads = 1;
-    added->name = arena_copy_string(&log->memory, untraced->name);
-    added->flag = flag;
+    if (!entry)
+        entry = array_add(&log->untraced);
+    entry->pid = pid;
+    entry->threads = 1;
+    entry->name = arena_copy_string(&log->memory, untraced->name);
+    entry->flag = flag;
 }
 
 void side_band_log_add(struct side_band_log *log, const struct soft_record *record)

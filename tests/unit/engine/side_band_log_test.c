@@ -24,14 +24,15 @@ static void add_life(struct side_band_log *log, uint32_t pid, uint32_t tid, uint
     side_band_log_add(log, &life.record);
 }
 
-static void add_untraced(struct side_band_log *log, uint32_t pid, uint32_t tid, uint32_t reason)
+static void add_untraced(struct side_band_log *log, uint32_t pid, uint32_t tid, uint32_t reason,
+                         const char *name)
 {
     union {
         struct soft_untraced untraced;
-        unsigned char bytes[sizeof(struct soft_untraced) + 8];
+        unsigned char bytes[sizeof(struct soft_untraced) + 32];
     } added = {.untraced = {.record = {.kind = SOFT_RECORD_UNTRACED, .pid = pid, .tid = tid},
                             .reason = reason}};
-    strcpy(added.untraced.name, "worker");
+    strcpy(added.untraced.name, name);
     side_band_log_add(log, &added.untraced.record);
 }
 
@@ -102,17 +103,29 @@ static void what_ran_untraced_is_counted_with_the_flag_that_shows_it(void **stat
 {
     struct side_band_log log;
     side_band_log_begin(&log, "/dir", &nanoseconds, false);
-    add_untraced(&log, 1, 2, SOFT_UNTRACED_THREAD);
-    add_untraced(&log, 1, 3, SOFT_UNTRACED_THREAD);
-    add_untraced(&log, 9, 9, SOFT_UNTRACED_PROCESS);
-    add_untraced(&log, 9, 9, SOFT_UNTRACED_FOREIGN);
-    assert_int_equal(log.untraced.count, 3);
-    const struct session_untraced *untraced = log.untraced.elements;
-    assert_int_equal(untraced[0].threads, 2);
-    assert_string_equal(untraced[0].name, "worker");
-    assert_string_equal(untraced[0].flag, "-multi-thread");
-    assert_string_equal(untraced[1].flag, "-follow");
-    assert_null(untraced[2].flag);
+    add_untraced(&log, 1, 2, SOFT_UNTRACED_THREAD, "worker");
+    add_untraced(&log, 1, 3, SOFT_UNTRACED_THREAD, "worker 2");
+    add_untraced(&log, 9, 9, SOFT_UNTRACED_PROCESS, "bash");
+    add_untraced(&log, 9, 9, SOFT_UNTRACED_PROCESS, "/usr/bin/ls");
+    add_untraced(&log, 10, 10, SOFT_UNTRACED_PROCESS, "bash");
+    add_untraced(&log, 9, 9, SOFT_UNTRACED_FOREIGN, "/usr/bin/su");
+    static const struct session_untraced expected[] = {
+        {.pid = 1, .threads = 2, .name = "worker", .flag = "-multi-thread"},
+        {.pid = 9, .threads = 1, .name = "/usr/bin/ls", .flag = "-follow"},
+        {.pid = 10, .threads = 1, .name = "bash", .flag = "-follow"},
+        {.pid = 9, .threads = 1, .name = "/usr/bin/su"},
+    };
+    assert_int_equal(log.untraced.count, sizeof expected / sizeof *expected);
+    for (size_t i = 0; i < log.untraced.count; i++) {
+        const struct session_untraced *entry = array_at(&log.untraced, i);
+        assert_int_equal(entry->pid, expected[i].pid);
+        assert_int_equal(entry->threads, expected[i].threads);
+        assert_string_equal(entry->name, expected[i].name);
+        if (expected[i].flag)
+            assert_string_equal(entry->flag, expected[i].flag);
+        else
+            assert_null(entry->flag);
+    }
     assert_int_equal(log.records.count, 0);
     finish(&log);
 }

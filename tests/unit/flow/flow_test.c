@@ -235,7 +235,7 @@ static void damage_is_a_gap_up_to_the_next_psb(void **state)
     packets_enable(p, at("indirect"));
     packets_tip(p, at("leaf"));
     packets_tip(p, at("indirect_after_call")); /* libipt reads ahead: lost with what follows */
-    packets_raw(p, "\x02\xff\xff\xff", 4); /* no packet begins like this */
+    packets_raw(p, "\x02\xff\xff\xff", 4);     /* no packet begins like this */
     packets_psb(p, 9000, at("handler"));
     packets_tip(p, at("caller"));
     fixture_decode(f);
@@ -352,6 +352,29 @@ static void times_between_packets_follow_the_instructions(void **state)
     assert_int_equal(fixture_event(f, 4)->flags & FLOW_TIME_EXACT, FLOW_TIME_EXACT);
 }
 
+static void a_packet_that_a_later_one_forced_out_has_its_time(void **state)
+{
+    struct fixture *f = *state;
+    struct packets *p = &f->packets;
+    packets_psb(p, 1000, 0);
+    packets_tsc(p, 1000);
+    packets_enable(p, at("caller"));
+    packets_cyc(p, 50); /* of the jump that the TIP tells of: the fifth instruction */
+    packets_tnt(p, "TT");
+    packets_tip(p, at("recursive"));
+    packets_cyc(p, 100); /* of the stop at the end */
+    packets_tnt(p, "T");
+    packets_interrupt(p, at("recursive_return"));
+    packets_enable(p, at("leaf"));
+    fixture_decode(f);
+    assert_int_equal(fixture_event(f, 1)->time.value, 1010);
+    expect_event(f, 3, FLOW_JUMP, at("caller_jump"), at("recursive"));
+    assert_int_equal(fixture_event(f, 3)->time.value, 1050);
+    expect_event(f, 4, FLOW_INTERRUPT, at("recursive_return"), 0);
+    assert_int_equal(fixture_event(f, 4)->time.value, 1150);
+    assert_int_equal(fixture_event(f, 4)->flags & FLOW_TIME_EXACT, FLOW_TIME_EXACT);
+}
+
 static void a_resume_has_the_exact_time_and_nothing_precedes_it(void **state)
 {
     struct fixture *f = *state;
@@ -436,6 +459,24 @@ static void after_exec_the_old_code_is_gone(void **state)
     expect_event(f, 2, FLOW_RESUME, 0, at("tail"));
     expect_event(f, 3, FLOW_GAP, at("tail"), 0);
     assert_int_equal(fixture_event(f, 3)->gap, FLOW_GAP_NO_IMAGE);
+}
+
+static void code_runs_on_until_its_own_exec(void **state)
+{
+    struct fixture *f = *state;
+    struct packets *p = &f->packets;
+    struct side_band_record *exec = fixture_add_record(f, SIDE_BAND_NAME, 1060, PROGRAM_TID);
+    exec->name.name = "other";
+    exec->name.exec = true;
+    packets_psb(p, 1000, 0);
+    packets_enable(p, at("caller"));
+    packets_cyc(p, 60); /* the time of the exec, and of branches before it */
+    packets_tnt(p, "TT");
+    packets_tip(p, at("tail"));
+    packets_disable(p);
+    fixture_decode(f);
+    expect_event(f, 4, FLOW_SYSCALL, at("tail_syscall"), 0);
+    assert_int_equal(f->statistics.errors, 0);
 }
 
 /* Rings and threads. */
@@ -684,11 +725,13 @@ int main(void)
         TEST(a_ring_may_begin_and_end_inside_a_packet),
         TEST(packets_without_any_psb_give_nothing),
         TEST(times_between_packets_follow_the_instructions),
+        TEST(a_packet_that_a_later_one_forced_out_has_its_time),
         TEST(a_resume_has_the_exact_time_and_nothing_precedes_it),
         TEST(time_never_goes_back_even_if_packets_do),
         TEST(without_timing_packets_events_are_not_held_for_ever),
         TEST(a_page_that_is_replaced_is_decoded_as_it_was_at_the_time),
         TEST(after_exec_the_old_code_is_gone),
+        TEST(code_runs_on_until_its_own_exec),
         TEST(a_packet_may_lie_in_two_chunks),
         TEST(a_hole_between_chunks_is_a_gap),
         TEST(the_kernel_says_where_packets_were_lost),

@@ -2,12 +2,18 @@
  * needed. */
 #include "image/address_space.h"
 
+#include "base/file.h"
+#include "base/memory.h"
 #include "image_fixture.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -297,6 +303,72 @@ static void one_file_for_all_its_mappings(void **state)
     recording_free(&recording);
 }
 
+/* What `address_spaces_build` writes to stderr; owned by the caller. */
+static char *warnings_of_build(const struct perf_data *data)
+{
+    char path[] = "/tmp/magic-trace-warnings-XXXXXX";
+    int file = mkstemp(path), saved = dup(STDERR_FILENO);
+    assert_true(file >= 0 && saved >= 0);
+    fflush(stderr);
+    dup2(file, STDERR_FILENO);
+    struct address_spaces spaces;
+    bool built = address_spaces_build(&spaces, data, NULL, NULL);
+    fflush(stderr);
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    close(file);
+    assert_true(built);
+    address_spaces_free(&spaces);
+    char *text = file_read(path, NULL, NULL);
+    unlink(path);
+    return text;
+}
+
+static int occurrences(const char *text, const char *wanted)
+{
+    int count = 0;
+    for (; (text = strstr(text, wanted)) != NULL; text++)
+        count++;
+    return count;
+}
+
+static void missing_and_replaced_files_are_named_once(void **state)
+{
+    char *folder = make_test_folder();
+    char *kept = memory_format("%s/kept", folder), *replaced = memory_format("%s/replaced", folder);
+    char *data_path = memory_format("%s/perf.data", folder);
+    write_file(kept, "x", 1);
+    write_file(replaced, "x", 1);
+    write_file(data_path, "x", 1);
+    const struct timespec before[2] = {{1000, 0}, {1000, 0}}, at[2] = {{2000, 0}, {2000, 0}},
+                          after[2] = {{3000, 0}, {3000, 0}};
+    assert_int_equal(utimensat(AT_FDCWD, kept, before, 0), 0);
+    assert_int_equal(utimensat(AT_FDCWD, data_path, at, 0), 0);
+    assert_int_equal(utimensat(AT_FDCWD, replaced, after, 0), 0);
+
+    struct recording recording = recording_new();
+    for (uint32_t pid = 7; pid < 9; pid++) {
+        add_mapping(&recording, 0, pid, 0x1000, 0x2000, 0, kept);
+        add_mapping(&recording, 0, pid, 0x3000, 0x4000, 0, replaced);
+        add_mapping(&recording, 0, pid, 0x5000, 0x6000, 0, "/no/such/file");
+        add_mapping(&recording, 0, pid, 0x7000, 0x8000, 0, "//anon");
+    }
+    struct perf_data data = recording_of(&recording);
+    data.path = data_path;
+    char *warnings = warnings_of_build(&data);
+    assert_int_equal(occurrences(warnings, "not on this machine: /no/such/file."), 1);
+    assert_int_equal(occurrences(warnings, replaced), 1);
+    assert_non_null(strstr(warnings, "have changed since the recording"));
+    assert_null(strstr(warnings, kept));
+    assert_null(strstr(warnings, "anon"));
+    free(warnings);
+    recording_free(&recording);
+    free(data_path);
+    free(replaced);
+    free(kept);
+    remove_test_folder(folder);
+}
+
 static void missing_folder_is_an_error_that_names_it(void **state)
 {
     struct recording recording = recording_new();
@@ -327,6 +399,7 @@ int main(void)
         cmocka_unit_test(ring_without_records_has_a_thread),
         cmocka_unit_test(damaged_times_do_not_hide_later_mappings),
         cmocka_unit_test(one_file_for_all_its_mappings),
+        cmocka_unit_test(missing_and_replaced_files_are_named_once),
         cmocka_unit_test(missing_folder_is_an_error_that_names_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

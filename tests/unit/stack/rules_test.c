@@ -535,6 +535,30 @@ static void siglongjmp_leaves_a_handler(void **state)
     assert_spans(s, "a(b(I()h(l()u)u)u)$");
 }
 
+static void an_exception_leaves_a_handler(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'b');
+    interrupt(s, at('b', 0x20));
+    resume(s, at('h', 0));
+    return_to(s, at('a', 0x70));
+    assert_spans(s, "a(b(I()h()u)u)$");
+}
+
+static void no_return_ends_a_handler_at_what_it_interrupted(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'b');
+    interrupt(s, at('b', 0x20));
+    resume(s, at('h', 0));
+    call(s, at('h', 0x10), 'c');
+    return_to(s, at('b', 0x20));
+    assert_spans(s, "a(b(I()h(c()u)u)$)$");
+    assert_int_equal(repaired(s), 1);
+}
+
 static void a_signal_interrupts_a_plt_stub(void **state)
 {
     struct scene *s = *state;
@@ -763,6 +787,8 @@ int main(void)
         RULE(the_next_signal_can_begin_where_one_ends),
         RULE(a_handler_can_change_where_the_program_goes_on),
         RULE(siglongjmp_leaves_a_handler),
+        RULE(an_exception_leaves_a_handler),
+        RULE(no_return_ends_a_handler_at_what_it_interrupted),
         RULE(a_signal_interrupts_a_plt_stub),
         RULE(the_interrupted_function_is_discovered_when_tracing_began_in_a_handler),
         RULE(a_pause_is_shown_when_tracing_goes_on),

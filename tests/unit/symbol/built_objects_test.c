@@ -237,6 +237,53 @@ static void plt_with_branch_tracking(void **state)
     check_plt(*state, "gcc -O1 -fcf-protection -Wl,-z,lazy,-z,ibtplt program.c -o program");
 }
 
+static void plt_of_gold(void **state)
+{
+    check_plt(*state, "gcc -O1 -fuse-ld=gold program.c -o program");
+}
+
+/* objdump takes each of lld's slots for one of a layout that it knows, so look where the calls go.
+ */
+static void plt_of_lld(void **state)
+{
+    const char *folder = *state;
+    if (system("command -v ld.lld > /dev/null") != 0)
+        skip();
+    run_command("cd %s && clang -O1 -fuse-ld=lld program.c -o program", folder);
+    char *program = memory_format("%s/program", folder);
+    char *line = command_line_output(
+        "objdump -d --disassemble=main %s | sed -n 's/.*call *\\([0-9a-f]*\\).*/\\1/p'", program);
+    assert_non_null(line);
+    struct symbol_fixture fixture;
+    symbol_fixture_open(&fixture, (const char *const[]){program, NULL});
+    assert_string_equal(symbol_fixture_name(&fixture, 0, strtoull(line, NULL, 16)), "puts@plt");
+    symbol_fixture_close(&fixture);
+    free(line);
+    free(program);
+}
+
+static void plt_of_static_program_names_indirect_functions(void **state)
+{
+    const char *folder = *state;
+    write_source(folder, "ifunc.c",
+                 "static int fast(int x) { return x + 1; }\n"
+                 "static int (*resolve(void))(int) { return fast; }\n"
+                 "int chosen(int x) __attribute__((ifunc(\"resolve\")));\n"
+                 "int main(int argc, char **argv) { return chosen(argc); }\n");
+    run_command("cd %s && gcc -O1 -static ifunc.c -o program", folder);
+    char *program = memory_format("%s/program", folder);
+    char *line = command_line_output(
+        "objdump -d --disassemble=main %s | sed -n 's/.*\\(call\\|jmp\\) *\\([0-9a-f]*\\).*/\\2/p'",
+        program);
+    assert_non_null(line);
+    struct symbol_fixture fixture;
+    symbol_fixture_open(&fixture, (const char *const[]){program, NULL});
+    assert_string_equal(symbol_fixture_name(&fixture, 0, strtoull(line, NULL, 16)), "chosen@plt");
+    symbol_fixture_close(&fixture);
+    free(line);
+    free(program);
+}
+
 static void plt_of_stripped_program(void **state)
 {
     check_plt(*state, "gcc -O1 -s program.c -o program");
@@ -410,6 +457,42 @@ static void every_cpp_name_is_as_nm_demangles_it(void **state)
     free(program);
 }
 
+static void rust_program(void **state)
+{
+    const char *folder = *state;
+    if (system("rustc --version > /dev/null 2>&1") != 0)
+        skip();
+    write_source(folder, "program.rs",
+                 "#[no_mangle]\n"
+                 "#[inline(never)]\n"
+                 "pub fn marker(x: usize) -> usize { x * 2 }\n"
+                 "mod inner {\n"
+                 "    pub struct Counter(pub usize);\n"
+                 "    impl Counter {\n"
+                 "        #[inline(never)]\n"
+                 "        pub fn add(&mut self, x: usize) { self.0 += super::marker(x) }\n"
+                 "    }\n"
+                 "}\n"
+                 "fn main() {\n"
+                 "    let mut counter = inner::Counter(std::env::args().count());\n"
+                 "    counter.add(7);\n"
+                 "    std::process::exit(counter.0 as i32)\n"
+                 "}\n");
+    run_command("cd %s && rustc -g -C opt-level=1 program.rs -o program 2>&1", folder);
+    char *program = memory_format("%s/program", folder);
+    char *line = command_line_output("nm %s | awk '/Counter.*add/ { print $1 }'", program);
+    assert_non_null(line);
+    struct symbol_fixture fixture;
+    symbol_fixture_open(&fixture, (const char *const[]){program, NULL});
+    uint64_t add = strtoull(line, NULL, 16);
+    assert_string_equal(symbol_fixture_name(&fixture, 0, add), "program::inner::Counter::add");
+    check_line(&fixture, add, "program.rs", 8);
+    check_line(&fixture, symbol_value(program, "marker"), "program.rs", 3);
+    symbol_fixture_close(&fixture);
+    free(line);
+    free(program);
+}
+
 static void mapping_clips_the_bounds(void **state)
 {
     const char *folder = *state;
@@ -464,6 +547,9 @@ int main(void)
         TEST(lazy_plt),
         TEST(eager_plt),
         TEST(plt_with_branch_tracking),
+        TEST(plt_of_gold),
+        TEST(plt_of_lld),
+        TEST(plt_of_static_program_names_indirect_functions),
         TEST(plt_of_stripped_program),
         TEST(plt_got_slots),
         TEST(cold_part_belongs_to_its_function),
@@ -471,6 +557,7 @@ int main(void)
         TEST(assembly_labels_are_functions),
         TEST(the_name_without_underscores_is_chosen),
         TEST(every_cpp_name_is_as_nm_demangles_it),
+        TEST(rust_program),
         TEST(mapping_clips_the_bounds),
         TEST(without_mapping_a_function_is_unknown),
     };

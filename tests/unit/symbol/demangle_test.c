@@ -26,6 +26,8 @@ static void plain_names_stay(void **state)
     check("_Dark", "_Dark");
     check("_Zebra", "_Zebra");
     check("_Rust", "_Rust");
+    check("__GI___tunables_init", "__tunables_init");
+    check("__GI_", "__GI_");
     check("f.constprop.0", "f.constprop.0");
     check("runtime.(*mheap).alloc", "runtime.(*mheap).alloc");
     check("main.main.func1", "main.main.func1");

@@ -1,6 +1,7 @@
 /* Code without an object: names from perf-PID.map, and what it is called without one. */
 #include "symbol_fixture.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 
 #include <setjmp.h>
@@ -179,6 +180,57 @@ static void thousands_of_entries(void **state)
     recording_free(&recording);
 }
 
+/* A program that patches its own code: the dumped page hides the object's, but not its names.
+ * Memory that was reused for other code keeps nothing. */
+static void patched_page_keeps_the_names_of_its_object(void **state)
+{
+    char *folder = *state, *source = memory_format("%s/object.s", folder);
+    char *object = memory_format("%s/object.so", folder);
+    static const char text[] = "    .text\n    .globl first\n    .type first, @function\nfirst:\n"
+                               "    .fill 0x800, 1, 0x90\n    ret\n    .size first, . - first\n"
+                               "    .globl second\n    .type second, @function\nsecond:\n"
+                               "    .fill 0x900, 1, 0x90\n    ret\n    .size second, . - second\n";
+    write_file(source, text, strlen(text));
+    run_command("gcc -shared -nostdlib -Wl,-z,max-page-size=4096 %s -o %s", source, object);
+    uint64_t first = symbol_value(object, "first");
+    assert_int_equal(first % 4096, 0);
+
+    struct file_view view;
+    assert_true(file_map(&view, object, NULL));
+    uint8_t page[4096];
+    memcpy(page, view.bytes + first, sizeof page); /* this layout has offset and address equal */
+    memset(page + 16, 0xcc, 64);
+    char *patched = memory_format("%s/images/code-0-0", folder);
+    write_file(patched, page, sizeof page);
+    memset(page, 0x55, sizeof page);
+    char *other = memory_format("%s/images/code-0-1", folder);
+    write_file(other, page, sizeof page);
+
+    struct recording recording = recording_new();
+    add_mapping(&recording, 0, FIXTURE_PID, 0x10000, 0x12000, first, object);
+    add_mapping(&recording, 10, FIXTURE_PID, 0x10000, 0x11000, 0, patched);
+    struct symbol_fixture fixture;
+    symbol_fixture_open_recording(&fixture, &recording, folder, NULL);
+    assert_string_equal(name_at(&fixture, 0x10000 + 20), "first");
+    assert_string_equal(name_at(&fixture, 0x10000 + 0x900), "second");
+    assert_int_equal(find(&fixture, 0x10900).function, find(&fixture, 0x11000).function);
+    symbol_fixture_close(&fixture);
+
+    add_mapping(&recording, 20, FIXTURE_PID, 0x10000, 0x11000, 0, other);
+    add_mapping(&recording, 20, FIXTURE_PID, 0x11000, 0x12000, 0, other);
+    symbol_fixture_open_recording(&fixture, &recording, folder, NULL);
+    assert_string_equal(name_at(&fixture, 0x10000), "[JIT code]");
+    assert_string_equal(name_at(&fixture, 0x11000), "[JIT code]");
+    symbol_fixture_close(&fixture);
+
+    recording_free(&recording);
+    file_unmap(&view);
+    free(other);
+    free(patched);
+    free(object);
+    free(source);
+}
+
 /* A file that is mapped but missing is still called by its name. */
 static void missing_object_is_named_in_brackets(void **state)
 {
@@ -206,6 +258,7 @@ int main(void)
         TEST(forked_child_uses_its_parents_map_until_exec),
         TEST(map_of_the_recording_is_found),
         TEST(thousands_of_entries),
+        TEST(patched_page_keeps_the_names_of_its_object),
         TEST(missing_object_is_named_in_brackets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,7 @@ struct block_key {
 struct block_entry {
     UT_hash_handle hh;
     struct block_key key;
-    struct pt_block block; /* ends with a flexible array */
+    struct pt_code_block block; /* ends with a flexible array */
 };
 
 static size_t instruction_size(const struct qemu_plugin_tb *tb, size_t index)
@@ -44,9 +44,9 @@ uint64_t block_code_size(const struct qemu_plugin_tb *tb)
     return size;
 }
 
-static enum pt_block_kind kind_of(enum x86_flow flow)
+static enum pt_code_block_kind kind_of(enum x86_flow flow)
 {
-    static const enum pt_block_kind kinds[] = {
+    static const enum pt_code_block_kind kinds[] = {
         [X86_SEQUENTIAL] = PT_BLOCK_SEQUENTIAL,
         [X86_CONDITIONAL] = PT_BLOCK_CONDITIONAL,
         [X86_JUMP] = PT_BLOCK_JUMP,
@@ -62,12 +62,12 @@ static enum pt_block_kind kind_of(enum x86_flow flow)
 
 /* qemu 7.2 lists an instruction that crosses into the next page, cut off at the page's end, though
  * it does not translate it (it begins the next block). Only its first bytes being there tells. */
-static bool was_cut_off(const struct pt_block *block)
+static bool was_cut_off(const struct pt_code_block *block)
 {
     return block->instructions > 1 && block->end % CODE_PAGE == 0;
 }
 
-static void classify(struct pt_block *block, const uint8_t *bytes, uint64_t size)
+static void classify(struct pt_code_block *block, const uint8_t *bytes, uint64_t size)
 {
     uint8_t last = block->length[block->instructions - 1];
     struct x86_instruction instruction;
@@ -90,7 +90,7 @@ static bool may_be_locked(const uint8_t *bytes, size_t size)
     return memchr(bytes, LOCK_PREFIX, size < LONGEST_PREFIXES ? size : LONGEST_PREFIXES) != NULL;
 }
 
-static void describe(struct pt_block *block, const struct qemu_plugin_tb *tb,
+static void describe(struct pt_code_block *block, const struct qemu_plugin_tb *tb,
                      const struct block_code *code, size_t count, uint64_t size)
 {
     block->pc = code->pc;
@@ -109,11 +109,12 @@ static void describe(struct pt_block *block, const struct qemu_plugin_tb *tb,
         }
         classify(block, bytes, size);
     }
-    pt_block_describe(block);
+    pt_code_block_describe(block);
 }
 
-const struct pt_block *block_table_get(struct block_table *table, const struct qemu_plugin_tb *tb,
-                                       const struct block_code *code)
+const struct pt_code_block *block_table_get(struct block_table *table,
+                                            const struct qemu_plugin_tb *tb,
+                                            const struct block_code *code)
 {
     size_t count = qemu_plugin_tb_n_insns(tb);
     uint64_t size = block_code_size(tb);

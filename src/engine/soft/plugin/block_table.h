@@ -24,8 +24,9 @@ struct block_code {
 
 /* NULL when there is no memory left: the block then runs unseen, and the encoder resynchronises
  * after it. */
-const struct pt_block *block_table_get(struct block_table *table, const struct qemu_plugin_tb *tb,
-                                       const struct block_code *code);
+const struct pt_code_block *block_table_get(struct block_table *table,
+                                            const struct qemu_plugin_tb *tb,
+                                            const struct block_code *code);
 
 /* Bytes that qemu says are in the block, also those of an instruction that it did not translate. */
 uint64_t block_code_size(const struct qemu_plugin_tb *tb);

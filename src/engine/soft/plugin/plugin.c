@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -24,8 +25,8 @@ static struct process process;
 
 /* Of a thread that has run nothing yet, and of one that has ended: never written but for counts
  * nobody reads. */
-static struct pt_encoder unborn = {.previous = &pt_block_none};
-static struct pt_encoder ended = {.previous = &pt_block_none, .stopped = 1};
+static struct pt_encoder unborn = {.previous = &pt_code_block_none};
+static struct pt_encoder ended = {.previous = &pt_code_block_none, .stopped = 1};
 
 /* The calling thread's encoder; never NULL. A plugin's thread-local storage is in the static block
  * only with this model, which saves a call per block. */
@@ -56,7 +57,7 @@ static void suspend(struct thread *thread)
 {
     if (!thread->suspended && !thread->encoder->stopped) {
         thread->suspended = thread->encoder->previous;
-        thread->encoder->previous = &pt_block_none;
+        thread->encoder->previous = &pt_code_block_none;
     }
 }
 
@@ -79,7 +80,7 @@ static void enter_handler(struct pt_encoder *encoder, uint64_t pc, const uint64_
 }
 
 /* What the inline path would not do. The block's work has been counted. */
-static __attribute__((noinline)) void run_block_slow(const struct pt_block *block,
+static __attribute__((noinline)) void run_block_slow(const struct pt_code_block *block,
                                                      const uint64_t *registers)
 {
     struct thread *thread = current_thread();
@@ -109,7 +110,7 @@ __attribute__((used, visibility("hidden"))) void run_block(unsigned int vcpu, vo
 
 void run_block(unsigned int vcpu, void *data, const uint64_t *registers)
 {
-    const struct pt_block *block = data;
+    const struct pt_code_block *block = data;
     if (!pt_encoder_step_fast(current, block))
         run_block_slow(block, registers);
 }
@@ -146,7 +147,7 @@ static void block_translated(uint64_t id, struct qemu_plugin_tb *tb)
         code.changeable =
             code_map_learn(&process.code, &subject, pc, pc + block_code_size(tb)) != CODE_FILE;
     }
-    const struct pt_block *block = block_table_get(&process.blocks, tb, &code);
+    const struct pt_code_block *block = block_table_get(&process.blocks, tb, &code);
     if (!block)
         return;
     qemu_plugin_register_vcpu_tb_exec_cb(tb, block_entry, QEMU_PLUGIN_CB_NO_REGS, (void *)block);
@@ -197,6 +198,9 @@ static bool slept(int64_t number, int64_t result)
 
 static void before_exec(struct thread *thread, const struct exec_call *call)
 {
+    /* The recording is over, its files may be gone: the new program runs natively. */
+    if (atomic_load(&process.log.control->frozen))
+        return;
     /* Large, and a guest thread's host stack is qemu's: big enough, but not ours. */
     struct exec_program *program = malloc(sizeof *program);
     if (!program)
@@ -307,6 +311,16 @@ static const char *argument_value(const char *argument, const char *name)
     return strncmp(argument, name, length) == 0 ? argument + length : NULL;
 }
 
+/* qemu says "uncaught target signal 6 (Aborted)" on the program's stderr, which belongs to the
+ * program alone; who waits for it sees the signal. A stream without a write function swallows
+ * everything, and takes no descriptor. */
+static void silence_qemu(void)
+{
+    FILE *silent = fopencookie(NULL, "w", (cookie_io_functions_t){0});
+    if (silent)
+        stderr = silent;
+}
+
 int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, char **argv)
 {
     const char *directory = NULL, *value;
@@ -322,8 +336,12 @@ int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, cha
             process.exec_time = strtoull(value, NULL, 16);
         }
     }
-    if (!directory || !process_begin(&process, directory))
+    if (!directory)
         return -1;
+    /* The recording may have ended between an execve and here: the program runs on, unrecorded. */
+    if (!process_begin(&process, directory))
+        return process.execed ? 0 : -1;
+    silence_qemu();
     qemu_plugin_register_vcpu_tb_trans_cb(id, block_translated);
     qemu_plugin_register_vcpu_syscall_cb(id, system_call_begins);
     qemu_plugin_register_vcpu_syscall_ret_cb(id, system_call_returned);

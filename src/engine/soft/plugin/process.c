@@ -98,7 +98,7 @@ struct side_band_subject thread_subject(const struct thread *thread)
 static void be_idle(struct thread *thread)
 {
     thread->idle = (struct pt_encoder){.owner = &thread->owner, .stopped = 1};
-    thread->idle.previous = &pt_block_none;
+    thread->idle.previous = &pt_code_block_none;
     thread->encoder = &thread->idle;
 }
 
