@@ -1,11 +1,15 @@
 #include "output/fxt_reader.h"
 
 #include "base/array.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "output/fxt_parser.h"
 #include "output/span_nesting.h"
 
 #include <stdlib.h>
+
+/* Events between two looks at the progress line. */
+static const uint64_t EVENTS_PER_LOOK = 1 << 16;
 
 struct fxt_reader {
     struct span_source source;
@@ -26,11 +30,14 @@ static bool survey(struct fxt_parser *parser)
     struct error ignored; /* damage is met again, and told, when the events are read */
     uint64_t last = 0;
     bool in_order = true;
-    while (fxt_parser_next(parser, &event, &ignored)) {
+    for (uint64_t count = 0; fxt_parser_next(parser, &event, &ignored); count++) {
+        if (count % EVENTS_PER_LOOK == 0)
+            log_progress("Looking through the trace", count, 0);
         /* A complete event in order may still end after what comes next, which is no trouble. */
         in_order = in_order && event.time >= last;
         last = event.time;
     }
+    log_progress_end();
     return in_order;
 }
 

@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
-#include "output/report_stream.h"
+#include "output/report_events.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -94,9 +94,9 @@ static void print_stack(const struct stack_node *node, struct array *path, FILE 
 bool report_folded(struct span_source *source, FILE *stream, struct error *error)
 {
     struct folded folded = {.tracks = array_of(sizeof(struct folded_track))};
-    struct error ended = {0};
+    struct report_events events = {.source = source};
     struct span_event event;
-    while (source->next(source, &event, &ended))
+    while (report_events_next(&events, &event))
         read_event(&folded, source, &event);
 
     struct array path = array_of(sizeof(struct stack_node *));
@@ -107,5 +107,5 @@ bool report_folded(struct span_source *source, FILE *stream, struct error *error
     HASH_CLEAR(hh, folded.nodes);
     array_free(&folded.tracks);
     arena_free(&folded.arena);
-    return report_end(stream, &ended, error);
+    return report_events_finish(&events, stream, error);
 }

@@ -3,7 +3,7 @@
 #include "base/array.h"
 #include "output/duration.h"
 #include "output/durations.h"
-#include "output/report_stream.h"
+#include "output/report_events.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -287,11 +287,11 @@ bool report_table(struct span_source *source, const struct report_table_options 
         .figures = array_of(sizeof(struct function_figures)),
         .tracks = array_of(sizeof(struct track_state)),
     };
-    struct error ended = {0};
+    struct report_events events = {.source = source};
     struct span_event event;
-    while (source->next(source, &event, &ended))
+    while (report_events_next(&events, &event))
         read_event(&table, &event);
     print_table(&table, source, options, stream);
     free_table(&table);
-    return report_end(stream, &ended, error);
+    return report_events_finish(&events, stream, error);
 }

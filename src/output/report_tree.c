@@ -3,7 +3,7 @@
 #include "base/array.h"
 #include "base/memory.h"
 #include "output/duration.h"
-#include "output/report_stream.h"
+#include "output/report_events.h"
 #include "output/trace_window.h"
 
 #include <inttypes.h>
@@ -299,12 +299,13 @@ bool report_tree(struct span_source *source, const struct report_tree_options *o
     struct tree tree = {.tracks = array_of(sizeof(struct tree_track))};
     if (!trace_window_init(&tree.window, options, error))
         return false;
-    struct error ended = {0};
+    struct report_events events = {.source = source};
     struct span_event event;
-    while (source->next(source, &event, &ended))
+    while (report_events_next(&events, &event))
         read_event(&tree, &event);
     struct nanoseconds last = {tree.last};
     print_tree(&tree, source, options->fold, stream);
     free_tree(&tree);
-    return report_end(stream, &ended, error) && trace_window_check(&tree.window, last, error);
+    return report_events_finish(&events, stream, error) &&
+           trace_window_check(&tree.window, last, error);
 }

@@ -153,6 +153,7 @@ class Checker:
         self.shortest = None
         self.longest = None
         self.clock_snapshots = 0
+        self.sound_arguments = {}  # header word: words and name; of arguments found sound since the last string record
 
     # ------------------------------------------------------------ references
 
@@ -211,6 +212,7 @@ class Checker:
             raise Fault("string number 0", f"{record.place()}: it is the empty string already")
         if length > MAX_STRING:
             raise Fault("oversize string", f"{record.place()}: {length} bytes")
+        self.sound_arguments.clear()
         text = record.take(length)
         if "\0" in text:
             raise Fault("NUL in string", f"{record.place()}: Perfetto cuts the text there")
@@ -251,6 +253,22 @@ class Checker:
 
     # ------------------------------------------------------------ events
 
+    def event_argument(self, record, kind):
+        """Most arguments repeat: one that was found sound is only counted when it comes again."""
+        if record.at < record.end:
+            size, key = self.sound_arguments.get(record.words[record.at], (0, None))
+            if size and record.at + size <= record.end:
+                record.at += size
+                self.arguments[key] += 1
+                return
+        start = record.at
+        _, key, value = self.argument(record)
+        self.arguments[key] += 1
+        if key == "end" and kind == END:
+            self.ends[value] += 1
+        else:
+            self.sound_arguments[record.words[start]] = record.at - start, key
+
     def nanoseconds(self, ticks):
         if self.ticks_per_second in (None, 1000000000):
             return ticks
@@ -263,10 +281,7 @@ class Checker:
         self.string(header >> 32 & 0xffff, record, "a category")
         name = self.string(header >> 48, record, "the name of an event")
         for _ in range(header >> 20 & 15):
-            _, key, value = self.argument(record)
-            self.arguments[key] += 1
-            if key == "end" and kind == END:
-                self.ends[value] += 1
+            self.event_argument(record, kind)
         if kind not in (INSTANT, BEGIN, END, COMPLETE):
             return
         time = self.nanoseconds(ticks)
