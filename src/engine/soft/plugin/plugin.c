@@ -83,8 +83,11 @@ static void enter_handler(struct pt_encoder *encoder, uint64_t pc, const uint64_
 static __attribute__((noinline)) void run_block_slow(const struct pt_code_block *block,
                                                      const uint64_t *registers)
 {
+    bool newborn = current == &unborn;
     struct thread *thread = current_thread();
     struct pt_encoder *encoder = current;
+    if (newborn)
+        encoder->work += block->work; /* it was counted for nobody */
     if (encoder->stopped) {
         if (thread)
             thread_note_stop(thread);
