@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/memory.h"
 #include "engine/engine.h"
+#include "engine/soft/environment.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -205,4 +206,14 @@ void qemu_free_arguments(char **arguments)
     for (char **argument = arguments; argument && *argument; argument++)
         free(*argument);
     free(arguments);
+}
+
+char **qemu_environment(void)
+{
+    struct array variables = array_of(sizeof(char *));
+    for (char **variable = environ; *variable; variable++)
+        add(&variables, *variable);
+    environment_reverse(variables.elements, variables.count);
+    array_add(&variables);
+    return variables.elements;
 }

@@ -31,4 +31,8 @@ char **qemu_arguments(const struct soft_options *options, const char *directory,
                       const struct program *program);
 void qemu_free_arguments(char **arguments);
 
+/* The environment under which the program gets ours; the strings are borrowed, the caller frees the
+ * array. */
+char **qemu_environment(void);
+
 #endif

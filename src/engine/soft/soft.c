@@ -209,13 +209,14 @@ static bool run(const struct record_options *wanted, const char *directory,
         return false;
     }
     char **arguments = qemu_arguments(options, directory, program);
+    char **environment = qemu_environment();
     char *plugin_argument = qemu_plugin_argument(options, directory);
     struct supervision supervision = {
         .signals = &signals,
         .control = control,
         .plugin_argument = plugin_argument,
     };
-    bool ok = launch(&supervision.child, arguments, &signals,
+    bool ok = launch(&supervision.child, arguments, environment, &signals,
                      options->clock == RECORD_CLOCK_INSTRUCTIONS, error);
     if (!ok) {
         forget_recording(directory);
@@ -230,6 +231,7 @@ static bool run(const struct record_options *wanted, const char *directory,
     }
     signals_release(&signals, result->interrupted);
     qemu_free_arguments(arguments);
+    free(environment);
     free(plugin_argument);
     return ok;
 }
