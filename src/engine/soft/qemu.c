@@ -60,6 +60,14 @@ static bool take_plugin(struct qemu *qemu, char *candidate)
 
 static bool find_plugin(struct qemu *qemu, struct error *error)
 {
+    const char *chosen = getenv("MAGIC_TRACE_SOFT_PLUGIN");
+    if (chosen)
+        return take_plugin(qemu, memory_copy_string(chosen)) ||
+               error_set(
+                   error, ERROR_NOT_FOUND,
+                   "cannot read the plugin %s that MAGIC_TRACE_SOFT_PLUGIN names. Correct it or "
+                   "unset it.",
+                   chosen);
     char binary[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", binary, sizeof binary - 1);
     if (length > 0) {
