@@ -247,6 +247,9 @@ static char *absolute_directory(const char *directory, struct error *error)
 static bool record(const struct record_options *wanted, struct record_result *result,
                    struct error *error)
 {
+    struct error unheard;
+    if (!error)
+        error = &unheard;
     *result = (struct record_result){.exit_status = -1};
     struct qemu qemu;
     struct program program;
@@ -285,6 +288,9 @@ static bool salvage_into(const char *directory, struct soft_control *control, st
 
 static bool salvage(const char *directory, struct error *error)
 {
+    struct error unheard;
+    if (!error)
+        error = &unheard;
     char *absolute = absolute_directory(directory, error);
     if (!absolute)
         return false;

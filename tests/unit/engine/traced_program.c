@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+static volatile int sum;
+
 static int fibonacci(int n)
 {
     return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
@@ -19,7 +21,6 @@ static void touch(const char *path)
 /* Works on for ever, having said that it does. */
 static void work(const char *path)
 {
-    volatile int sum = 0;
     touch(path);
     for (;;)
         sum += fibonacci(5);
@@ -38,8 +39,7 @@ int main(int argc, char **argv)
 {
     if (argc < 3)
         return 2;
-    volatile int sum = fibonacci(15);
-    (void)sum;
+    sum = fibonacci(15);
     if (strcmp(argv[1], "abort") == 0)
         abort();
     if (strcmp(argv[1], "kill") == 0)
