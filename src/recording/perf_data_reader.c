@@ -5,9 +5,9 @@
 #include "base/memory.h"
 #include "recording/byte_cursor.h"
 #include "recording/perf_data_events.h"
-#include "recording/perf_data_records.h"
 #include "recording/perf_data_setup.h"
 #include "recording/perf_file_format.h"
+#include "recording/record_decoder.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -110,7 +110,7 @@ static bool find_data_end(struct reader *reader, uint64_t *end, struct error *er
                   "%s was cut off: its header announces %" PRIu64
                   " bytes of records at offset %" PRIu64 ", but only %" PRIu64
                   " follow. Those are used.",
-                  path, section->size, section->offset, (*end - section->offset));
+                  path, section->size, section->offset, *end - section->offset);
     else
         *end = section->offset + section->size;
     return true;
@@ -203,7 +203,7 @@ static void read_side_band(struct reader *reader, uint64_t offset,
                            const struct perf_event_header *header, const uint8_t *body)
 {
     struct side_band_record record;
-    switch (perf_data_record_decode(header, body, &reader->events, &record)) {
+    switch (record_decode(header, body, &reader->events, &record)) {
     case RECORD_DECODED:
         array_add_all(&reader->records, &record, 1);
         break;
@@ -231,7 +231,7 @@ static uint64_t read_chunk(struct reader *reader, uint64_t offset,
         error_set(new_damage(reader), ERROR_FORMAT,
                   "%s is damaged: the AUXTRACE record at offset %" PRIu64 " announces %" PRIu64
                   " bytes of packets, but only %" PRIu64 " follow. Those are used.",
-                  reader->data->path, offset, size, (end - begin));
+                  reader->data->path, offset, size, end - begin);
         size = end - begin;
     }
     if (size > 0) {
@@ -284,7 +284,7 @@ static void note_damaged_record(struct reader *reader, uint64_t offset, uint64_t
         error_set(new_damage(reader), ERROR_FORMAT,
                   "%s is damaged or was cut off: there is no whole record at offset %" PRIu64
                   ", %" PRIu64 " bytes before the end. Everything before it is used.",
-                  reader->data->path, offset, (end - offset));
+                  reader->data->path, offset, end - offset);
 }
 
 /* Reads the record at `offset`; returns where the next one begins. */

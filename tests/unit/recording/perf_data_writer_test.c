@@ -160,6 +160,26 @@ static void perf_decodes_the_expected_branches(void **state)
     free(path);
 }
 
+static void perf_decodes_rings_of_cpus(void **state)
+{
+    char *path = in_folder(state, "perf.data");
+    char *program = in_folder(state, "tiny");
+    sample_program_write(program);
+    sample_recording_write_per_cpu(path, program);
+    char *text = perf("script --itrace=be -F tid,cpu,event,ip,addr", path);
+    if (text) {
+        assert_int_equal(count_of(text, "error"), 0);
+        assert_int_equal(count_of(text, "Warning"), 0);
+        assert_int_equal(count_of(text, "branches:"), 2 * 5);
+        assert_int_equal(count_of(text, "500 [000]"), 5);
+        assert_int_equal(count_of(text, "501 [001]"), 5);
+        assert_int_equal(count_of(text, "400104 =>           40010a"), 2);
+    }
+    free(text);
+    free(program);
+    free(path);
+}
+
 static void perf_reads_every_record(void **state)
 {
     char *path = in_folder(state, "perf.data");
@@ -206,6 +226,7 @@ int main(void)
         IN_FOLDER(full_disk_is_said_and_leaves_nothing),
         cmocka_unit_test(missing_folder_is_an_error),
         IN_FOLDER(perf_decodes_the_expected_branches),
+        IN_FOLDER(perf_decodes_rings_of_cpus),
         IN_FOLDER(perf_reads_every_record),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -140,7 +140,25 @@ void sample_program_write(const char *path)
     write_file(path, file, sizeof file);
 }
 
-static void write_chunks(struct perf_data_writer *writer, struct error *error)
+static void write_chunk(struct perf_data_writer *writer, const struct aux_chunk *chunk)
+{
+    /* As from a ring that wrapped. */
+    const struct iovec pieces[] = {
+        {(void *)sample_packets, 20},
+        {(void *)(sample_packets + 20), sizeof sample_packets - 20},
+    };
+    assert_true(perf_data_write_aux(writer, chunk, pieces, 2, NULL));
+}
+
+static void write_record(struct perf_data_writer *writer, struct side_band_record record,
+                         const char *program)
+{
+    if (record.kind == SIDE_BAND_MAPPING && record.mapping.executable)
+        record.mapping.path = program;
+    assert_true(perf_data_write_record(writer, &record, NULL));
+}
+
+static void write_chunks_of_threads(struct perf_data_writer *writer)
 {
     for (uint32_t ring = 0; ring < 2; ring++) {
         for (uint64_t part = 0; part < 2; part++) {
@@ -151,12 +169,7 @@ static void write_chunks(struct perf_data_writer *writer, struct error *error)
                 .offset = part * 64,
                 .reference = {1000016},
             };
-            /* As from a ring that wrapped. */
-            const struct iovec pieces[] = {
-                {(void *)sample_packets, 20},
-                {(void *)(sample_packets + 20), sizeof sample_packets - 20},
-            };
-            assert_true(perf_data_write_aux(writer, &chunk, pieces, 2, error));
+            write_chunk(writer, &chunk);
         }
     }
 }
@@ -164,18 +177,51 @@ static void write_chunks(struct perf_data_writer *writer, struct error *error)
 void sample_recording_write(const char *path, const char *program)
 {
     char *const command[] = {"magic-trace", "run", "./tiny", NULL};
-    struct error error = {0};
-    struct perf_data_writer *writer = perf_data_writer_open(path, &sample_setup, command, &error);
+    struct perf_data_writer *writer = perf_data_writer_open(path, &sample_setup, command, NULL);
+    assert_non_null(writer);
+    for (size_t i = 0; i < sample_record_count; i++) {
+        write_record(writer, sample_records[i], program);
+        if (sample_records[i].kind == SIDE_BAND_CONTEXT_SWITCH)
+            write_chunks_of_threads(writer);
+    }
+    assert_true(perf_data_writer_close(writer, NULL));
+}
+
+/* The thread comes to the CPU before its packets and leaves it after them. */
+static void write_cpu(struct perf_data_writer *writer, uint32_t cpu)
+{
+    struct side_band_record record = {
+        .kind = SIDE_BAND_CONTEXT_SWITCH,
+        .time = {950000},
+        .pid = SAMPLE_PID,
+        .tid = SAMPLE_PID + cpu,
+        .cpu = cpu,
+    };
+    write_record(writer, record, NULL);
+    record.time.value = 1000900;
+    record.context_switch.out = true;
+    write_record(writer, record, NULL);
+    const struct aux_chunk chunk = {
+        .tid = UINT32_MAX, .cpu = cpu, .index = cpu, .reference = {1000016}};
+    write_chunk(writer, &chunk);
+}
+
+void sample_recording_write_per_cpu(const char *path, const char *program)
+{
+    struct pt_setup setup = sample_setup;
+    setup.per_cpu = true;
+    struct perf_data_writer *writer = perf_data_writer_open(path, &setup, NULL, NULL);
     assert_non_null(writer);
     for (size_t i = 0; i < sample_record_count; i++) {
         struct side_band_record record = sample_records[i];
-        if (record.kind == SIDE_BAND_MAPPING && record.mapping.executable)
-            record.mapping.path = program;
-        assert_true(perf_data_write_record(writer, &record, &error));
-        if (record.kind == SIDE_BAND_CONTEXT_SWITCH)
-            write_chunks(writer, &error);
+        record.cpu = 0;
+        if (record.kind == SIDE_BAND_NAME || record.kind == SIDE_BAND_MAPPING ||
+            record.kind == SIDE_BAND_FORK)
+            write_record(writer, record, program);
     }
-    assert_true(perf_data_writer_close(writer, &error));
+    write_cpu(writer, 0);
+    write_cpu(writer, 1);
+    assert_true(perf_data_writer_close(writer, NULL));
 }
 
 int sample_folder_make(void **state)

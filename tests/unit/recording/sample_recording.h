@@ -33,6 +33,10 @@ void sample_program_write(const char *path);
 /* The mapping names `program`. Two chunks for each of two rings. */
 void sample_recording_write(const char *path, const char *program);
 
+/* The same program, recorded per CPU: thread 500 ran on CPU 0 and thread 501 on CPU 1, one chunk
+ * each. */
+void sample_recording_write_per_cpu(const char *path, const char *program);
+
 /* For setup and teardown of tests: a new folder, whose name is the state. */
 int sample_folder_make(void **state);
 int sample_folder_remove(void **state);
