@@ -35,7 +35,8 @@ enum {
     SOFT_RING_MAGIC = 0x474e524d,    /* "MRNG" */
     SOFT_RECORD_MAGIC = 0x4452424d,  /* "MBRD" */
     /* Sizes in bytes. The log's file is allocated in steps, before it is touched; records beyond
-     * its limit are counted in lost_records. qemu maps the stack whole, without reserving memory. */
+     * its limit are counted in lost_records. qemu maps the stack whole, without reserving memory.
+     */
     SOFT_LOG_STEP = 1 << 20,
     SOFT_LOG_LIMIT = 256 << 20,
     SOFT_UNLIMITED_STACK = 1 << 30,
