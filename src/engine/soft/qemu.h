@@ -16,7 +16,8 @@ struct qemu {
     char plugin[sizeof((struct soft_options *)0)->plugin]; /* absolute, of magic-trace-soft.so */
 };
 
-/* Finds both. Cheap: nothing is run. The error says what to install. */
+/* Finds both. Cheap: nothing is run. The error says what to install. The environment variable
+ * MAGIC_TRACE_SOFT_PLUGIN, if set, names the plugin (tests set it). */
 bool qemu_find(struct qemu *qemu, struct error *error);
 
 /* Runs qemu to learn its version ("7.2.22") and whether it was built with plugins. */
@@ -30,5 +31,9 @@ char *qemu_plugin_argument(const struct soft_options *options, const char *direc
 char **qemu_arguments(const struct soft_options *options, const char *directory,
                       const struct program *program);
 void qemu_free_arguments(char **arguments);
+
+/* The environment under which the program gets ours; the strings are borrowed, the caller frees the
+ * array. */
+char **qemu_environment(void);
 
 #endif

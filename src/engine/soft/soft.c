@@ -209,13 +209,14 @@ static bool run(const struct record_options *wanted, const char *directory,
         return false;
     }
     char **arguments = qemu_arguments(options, directory, program);
+    char **environment = qemu_environment();
     char *plugin_argument = qemu_plugin_argument(options, directory);
     struct supervision supervision = {
         .signals = &signals,
         .control = control,
         .plugin_argument = plugin_argument,
     };
-    bool ok = launch(&supervision.child, arguments, &signals,
+    bool ok = launch(&supervision.child, arguments, environment, &signals,
                      options->clock == RECORD_CLOCK_INSTRUCTIONS, error);
     if (!ok) {
         forget_recording(directory);
@@ -230,6 +231,7 @@ static bool run(const struct record_options *wanted, const char *directory,
     }
     signals_release(&signals, result->interrupted);
     qemu_free_arguments(arguments);
+    free(environment);
     free(plugin_argument);
     return ok;
 }
@@ -245,6 +247,9 @@ static char *absolute_directory(const char *directory, struct error *error)
 static bool record(const struct record_options *wanted, struct record_result *result,
                    struct error *error)
 {
+    struct error unheard;
+    if (!error)
+        error = &unheard;
     *result = (struct record_result){.exit_status = -1};
     struct qemu qemu;
     struct program program;
@@ -283,6 +288,9 @@ static bool salvage_into(const char *directory, struct soft_control *control, st
 
 static bool salvage(const char *directory, struct error *error)
 {
+    struct error unheard;
+    if (!error)
+        error = &unheard;
     char *absolute = absolute_directory(directory, error);
     if (!absolute)
         return false;

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -54,11 +55,23 @@ static void the_instruction_clock_fixes_the_seed(void **state)
                                     "x,y", NULL});
 }
 
+static void the_environment_is_given_backwards(void **state)
+{
+    clearenv();
+    setenv("A", "1", 1);
+    setenv("B", "2", 1);
+    setenv("C", "3", 1);
+    char **environment = qemu_environment();
+    expect_words(environment, (const char *[]){"C=3", "B=2", "A=1", NULL});
+    free(environment);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(commas_are_doubled_for_qemu_only),
         cmocka_unit_test(the_instruction_clock_fixes_the_seed),
+        cmocka_unit_test(the_environment_is_given_backwards),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

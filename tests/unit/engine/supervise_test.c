@@ -60,7 +60,7 @@ static struct outcome run_program(char **arguments, const int *numbers)
     struct supervision supervision = {
         .signals = &signals, .control = &control, .plugin_argument = "no such argument"};
     assert_true(signals_hold(&signals, &error));
-    assert_true(launch(&supervision.child, arguments, &signals, false, &error));
+    assert_true(launch(&supervision.child, arguments, environ, &signals, false, &error));
     close(READY);
     struct outcome outcome = {.status = supervise(&supervision)};
     outcome.interrupts = supervision.interrupts;
@@ -182,7 +182,7 @@ static void what_cannot_be_started_is_an_error(void **state)
     struct child child;
     char *arguments[] = {"/no/such/emulator", NULL};
     assert_true(signals_hold(&signals, &error));
-    assert_false(launch(&child, arguments, &signals, false, &error));
+    assert_false(launch(&child, arguments, environ, &signals, false, &error));
     signals_release(&signals, false);
     assert_non_null(strstr(error.text, "/no/such/emulator"));
     assert_non_null(strstr(error.text, "No such file"));
