@@ -17,8 +17,8 @@
 #include <stdlib.h>
 
 enum {
-    /* Processors and encoders remember this many calls for return compression (SDM vol
-       3, 33.4.2.2). */
+    /* Processors and encoders remember this many calls for return compression (SDM volume 3, "Intel
+     * Processor Trace", "Indirect Transfer Compression for Returns"). */
     RETURN_STACK_DEPTH = 64,
     /* As many instructions without any branch that needs a packet are a loop that no packet ends:
      * the packets do not belong to this code. */
