@@ -171,7 +171,7 @@ class CommandLine(harness.TestCase):
     def test_reports(self):
         """table, tree and folded stacks, of a trace and of a recording alike"""
         traced = self.trace([harness.compile_program("recursion")])
-        for options in (["-tree", "-around", "is_even#2"], ["-tree", "-fold"], ["-folded"]):
+        for options in (["-tree", "-around", "is_even#2"], ["-tree", "-fold"]):
             of_trace = self.magic_trace("report", *options, traced.trace)
             self.assertEqual(of_trace.status, 0, of_trace.stderr)
             of_recording = self.magic_trace("report", traced.directory, *options)
