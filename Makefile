@@ -1,4 +1,4 @@
-# A thin front for Meson: `make` builds, and the README's two commands are `make demo` and `make test`.
+# A thin front for Meson: `make` builds, and the README's commands are `make demo` and `make test`.
 # Everything that has to be decided is decided in meson.build and tools/.
 BUILD ?= build
 
@@ -10,17 +10,22 @@ $(BUILD)/build.ninja:
 	@tools/install-dependencies build
 	@meson setup $(BUILD)
 
-demo: build
+demo:
+	@tools/install-dependencies demo
+	@$(MAKE) --no-print-directory build
 	@demo/run $(BUILD)
 
 test:
+	@tools/install-dependencies test
 	@tests/run
 
-bench: build
+bench:
+	@tools/install-dependencies test
+	@$(MAKE) --no-print-directory build
 	@bench/run $(BUILD)
 
 install: build
-	@meson install -C $(BUILD)
+	@meson install --no-rebuild -C $(BUILD)
 
 clean:
-	rm -rf $(BUILD) build-*
+	rm -rf build build-clang build-asan

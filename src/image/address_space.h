@@ -19,6 +19,10 @@ struct mapping {
     uint64_t file_offset;
     const struct image_file *file;
     uint32_t pid; /* for names by perf-PID.map; of a forked child: its own */
+    /* Of a page that was dumped because the program had patched it: the object that it was mapped
+     * from, whose symbols still name its code, and where in it. NULL for everything else. */
+    const struct image_file *patched;
+    uint64_t patched_offset;
 };
 
 enum address_space_change_kind {
@@ -57,10 +61,14 @@ struct address_spaces {
 };
 
 /* `directory` is the recording's folder, whose images/ is searched first; NULL for a lone
- * perf.data. */
+ * perf.data. Copies all that it needs: `data` may be closed afterwards. Warns about image files
+ * that are missing or were replaced. False when `directory` is no folder. */
 bool address_spaces_build(struct address_spaces *spaces, const struct perf_data *data,
                           const char *directory, struct error *error);
 void address_spaces_free(struct address_spaces *spaces);
+
+/* The `directory` it was built with, or NULL. */
+const char *address_spaces_directory(const struct address_spaces *spaces);
 
 /* NULL when not in the recording. */
 const struct process *address_spaces_process(const struct address_spaces *spaces, uint32_t pid);

@@ -1,12 +1,16 @@
 /* A file whose bytes were executed: an ELF object, a dumped JIT page, the vDSO.
  *
- * Looked for first in the recording's own images/ folder, then at the recorded path. A file that is
- * missing or has changed since (another inode and build id) is reported once and by name; code in
- * it cannot be decoded.
+ * Made by address_space.c while it builds, read-only and shared by all threads afterwards; flow/
+ * reads code from `view`, symbol/ reads symbols from `local_path`. Where the bytes are looked for:
+ * image_search.h. A file that is missing or has been replaced since the recording is reported once
+ * and by name.
+ *
+ * ELF facts: System V gABI chapter 5 (program header), x86-64 psABI.
  */
 #ifndef MAGIC_TRACE_IMAGE_IMAGE_FILE_H
 #define MAGIC_TRACE_IMAGE_IMAGE_FILE_H
 
+#include "base/arena.h"
 #include "base/file.h"
 
 #include <stdbool.h>
@@ -15,7 +19,7 @@
 struct image_segment {
     uint64_t address; /* p_vaddr */
     uint64_t file_offset;
-    uint64_t file_size;
+    uint64_t file_size; /* never beyond the end of the file, nor beyond memory_size */
     uint64_t memory_size;
     bool executable;
 };
@@ -30,6 +34,14 @@ struct image_file {
     struct image_segment *segments; /* PT_LOAD, by address */
     uint32_t segment_count;
 };
+
+/* Reads the bytes of `file->local_path` and fills view, elf and segments; `memory` owns the
+ * segments and the bytes of JIT dumps. False when the file cannot be read: then local_path becomes
+ * NULL. A file that is no ELF object is no error. */
+bool image_file_open(struct image_file *file, struct arena *memory, struct error *error);
+
+/* Releases what image_file_open got outside of the arena. */
+void image_file_close(struct image_file *file);
 
 /* The object's own address (p_vaddr based) of the byte at `file_offset`; false when no segment
  * holds it. */

@@ -59,16 +59,19 @@ static void put_tsc(struct pt_encoder *encoder, struct group *group, uint64_t no
     encoder->last_time = now;
 }
 
+/* All time that passes is told in CYC packets, because perf adds them up from one TSC that directly
+ * follows a CYC to the next such TSC (intel_pt_calc_tsc_timestamp() in
+ * tools/perf/util/intel-pt-decoder): a TSC without one would leave perf's sum behind, and its clock
+ * would stand still until the sum has caught up. */
 static void put_time(struct pt_encoder *encoder, struct group *group)
 {
     uint64_t now = encoder->owner->time(encoder->owner);
     uint64_t cycles = now - encoder->last_time;
-    if (cycles > LONGEST_CYCLES) {
+    bool too_long = cycles > LONGEST_CYCLES;
+    group->end += pt_packet_cyc(group->end, too_long ? 0 : cycles);
+    encoder->last_time = now;
+    if (too_long)
         put_tsc(encoder, group, now);
-    } else {
-        group->end += pt_packet_cyc(group->end, cycles);
-        encoder->last_time = now;
-    }
 }
 
 static void count_work(struct pt_encoder *encoder)
@@ -102,12 +105,15 @@ static void put_ip(struct pt_encoder *encoder, struct group *group, enum pt_ip_p
 /* `ip` is the address about to run, or 0 when tracing is off. No branch may be pending. */
 static void put_psb(struct pt_encoder *encoder, struct group *group, uint64_t ip)
 {
+    bool first = encoder->last_time == 0;
+    if (!first)
+        put_time(encoder, group);
     encoder->last_psb = atomic_load_explicit(&encoder->head, memory_order_relaxed) +
                         (uint64_t)(group->end - group->start);
     encoder->last_ip = 0;
     clear_returns(encoder);
     group->end += pt_packet_psb(group->end);
-    put_tsc(encoder, group, encoder->owner->time(encoder->owner));
+    put_tsc(encoder, group, first ? encoder->owner->time(encoder->owner) : encoder->last_time);
     group->end += pt_packet_cbr(group->end, encoder->bus_ratio);
     group->end += pt_packet_mode_exec_64(group->end);
     if (ip != 0)
@@ -233,7 +239,7 @@ static void edge_enable(struct pt_encoder *encoder, uint64_t pc)
     if (psb_is_due(encoder))
         put_psb(encoder, &group, 0);
     else
-        put_tsc(encoder, &group, encoder->owner->time(encoder->owner));
+        put_time(encoder, &group);
     put_ip(encoder, &group, PT_TIP_PGE, pc);
     group_end(encoder, &group);
 }

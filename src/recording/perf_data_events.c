@@ -2,6 +2,7 @@
 
 #include "recording/byte_cursor.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,20 +111,19 @@ bool perf_data_events_read(struct perf_data_events *events, const struct file_vi
         element_size < ATTRIBUTE_SIZE_MINIMUM + sizeof(struct file_section) ||
         section->size < element_size)
         return error_set(error, ERROR_FORMAT,
-                         "%s is damaged: its header says that the list of events has %llu bytes at "
-                         "offset %llu, %llu bytes each, which cannot be. Record again.",
-                         path, (unsigned long long)section->size,
-                         (unsigned long long)section->offset, (unsigned long long)element_size);
+                         "%s is damaged: its header says that the list of events has %" PRIu64
+                         " bytes at offset %" PRIu64 ", %" PRIu64
+                         " bytes each, which cannot be. Record again.",
+                         path, section->size, section->offset, element_size);
     struct byte_cursor cursor = {view->bytes + section->offset,
                                  view->bytes + section->offset + section->size, false};
     while (cursor_left(&cursor) >= element_size) {
         uint64_t offset = (uint64_t)(cursor.next - view->bytes);
         if (!read_event(events, &cursor, element_size - sizeof(struct file_section), view))
-            return error_set(
-                error, ERROR_FORMAT,
-                "%s is damaged: the event described at offset %llu has its ids outside of "
-                "the file. Record again.",
-                path, (unsigned long long)offset);
+            return error_set(error, ERROR_FORMAT,
+                             "%s is damaged: the event described at offset %" PRIu64
+                             " has its ids outside of the file. Record again.",
+                             path, offset);
     }
     prepare_lookup(events);
     return true;

@@ -5,10 +5,11 @@
 #include "base/memory.h"
 #include "recording/byte_cursor.h"
 #include "recording/perf_data_events.h"
-#include "recording/perf_data_records.h"
 #include "recording/perf_data_setup.h"
 #include "recording/perf_file_format.h"
+#include "recording/record_decoder.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,7 @@ struct reader {
      * begin. They are places to go on at when what is before them is damaged. */
     struct array known_chunks;
     size_t next_known_chunk;
+    struct error refusal; /* why the file as a whole cannot be read; code ERROR_NONE when it can */
 };
 
 /* Where the first damage is to be described; NULL once there is a description. */
@@ -47,17 +49,15 @@ static bool check_magic(const struct file_view *view, const char *path, struct e
                          "folder or a file made by magic-trace or perf record.",
                          path, view->size);
     if (memcmp(magic, PERF_FILE_MAGIC_SWAPPED, 8) == 0)
-        return error_set(
-            error, ERROR_UNSUPPORTED,
-            "%s was recorded on a machine of the other byte order, which has no Intel PT. Read it "
-            "with perf.",
-            path);
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "%s was recorded on a machine of the other byte order, which has no Intel "
+                         "PT. Read it with perf.",
+                         path);
     if (memcmp(magic, PERF_FILE_MAGIC_OLD, 8) == 0)
-        return error_set(
-            error, ERROR_UNSUPPORTED,
-            "%s is a perf.data file of the format before Linux 2.6.38, which cannot hold Intel "
-            "PT. Record again with a newer perf.",
-            path);
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "%s is a perf.data file of the format before Linux 2.6.38, which cannot "
+                         "hold Intel PT. Record again with a newer perf.",
+                         path);
     if (memcmp(magic, PERF_FILE_MAGIC, 8) != 0)
         return error_set(
             error, ERROR_FORMAT,
@@ -76,28 +76,15 @@ static bool check_header(const struct file_header *header, const char *path, str
 {
     enum { PIPE_HEADER_SIZE = 16 };
     if (header->size == PIPE_HEADER_SIZE)
-        return error_set(
-            error, ERROR_UNSUPPORTED,
-            "%s was written by perf through a pipe (perf record -o -), which cannot be read "
-            "yet. Record again into a file: perf record -o FILE.",
-            path);
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "%s was written by perf through a pipe (perf record -o -), which cannot "
+                         "be read yet. Record again into a file: perf record -o FILE.",
+                         path);
     if (header->size != sizeof *header)
         return error_set(error, ERROR_FORMAT,
-                         "%s is damaged: its header says that it has %llu bytes at offset 8, but "
-                         "headers have %zu. Record again.",
-                         path, (unsigned long long)header->size, sizeof *header);
-    if (has_feature(header, FEATURE_COMPRESSED))
-        return error_set(
-            error, ERROR_UNSUPPORTED,
-            "%s holds records that perf compressed (perf record -z), which cannot be read yet. "
-            "Record again without -z.",
-            path);
-    if (has_feature(header, FEATURE_DIRECTORY_FORMAT))
-        return error_set(
-            error, ERROR_UNSUPPORTED,
-            "%s is one file of a folder written by perf record --threads, which cannot be read "
-            "yet. Record again without --threads.",
-            path);
+                         "%s is damaged: its header says that it has %" PRIu64
+                         " bytes at offset 8, but headers have %zu. Record again.",
+                         path, header->size, sizeof *header);
     return true;
 }
 
@@ -109,24 +96,21 @@ static bool find_data_end(struct reader *reader, uint64_t *end, struct error *er
     const char *path = reader->data->path;
     *end = reader->view.size;
     if (section->offset < sizeof reader->header || section->offset > *end)
-        return error_set(
-            error, ERROR_FORMAT,
-            "%s is damaged: its header says that the records begin at offset %llu, but the file "
-            "has %zu bytes. Record again.",
-            path, (unsigned long long)section->offset, reader->view.size);
+        return error_set(error, ERROR_FORMAT,
+                         "%s is damaged: its header says that the records begin at offset %" PRIu64
+                         ", but the file has %zu bytes. Record again.",
+                         path, section->offset, reader->view.size);
     if (section->size == 0)
         error_set(new_damage(reader), ERROR_FORMAT,
                   "%s was not finished: whoever recorded it was killed before the sizes in the "
-                  "header were "
-                  "written. What is there is used.",
+                  "header were written. What is there is used.",
                   path);
     else if (section->size > *end - section->offset)
         error_set(new_damage(reader), ERROR_FORMAT,
-                  "%s was cut off: its header announces %llu bytes of records at offset %llu, but "
-                  "only %llu "
-                  "follow. Those are used.",
-                  path, (unsigned long long)section->size, (unsigned long long)section->offset,
-                  (unsigned long long)(*end - section->offset));
+                  "%s was cut off: its header announces %" PRIu64
+                  " bytes of records at offset %" PRIu64 ", but only %" PRIu64
+                  " follow. Those are used.",
+                  path, section->size, section->offset, *end - section->offset);
     else
         *end = section->offset + section->size;
     return true;
@@ -152,10 +136,9 @@ static bool find_feature(struct reader *reader, enum feature feature, struct byt
         memcpy(&section, view->bytes + entry, sizeof section);
     if (!ok || section.offset > view->size || section.size > view->size - section.offset) {
         error_set(new_damage(reader), ERROR_FORMAT,
-                  "%s is damaged: the section of feature %d, named at offset %llu, is not in the "
-                  "file. The "
-                  "rest is used.",
-                  reader->data->path, (int)feature, (unsigned long long)entry);
+                  "%s is damaged: the section of feature %d, named at offset %" PRIu64
+                  ", is not in the file. The rest is used.",
+                  reader->data->path, (int)feature, entry);
         return false;
     }
     const uint8_t *begin = view->bytes + section.offset;
@@ -183,8 +166,7 @@ static bool is_auxtrace_at(const struct file_view *view, uint64_t offset)
            header.size >= sizeof header + sizeof(struct auxtrace_record);
 }
 
-/* Entries that are themselves damaged are left out: nothing depends on them when the rest is whole.
- */
+/* Damaged entries are left out: when the rest is whole, nothing depends on them. */
 static void read_known_chunks(struct reader *reader)
 {
     struct byte_cursor contents;
@@ -212,16 +194,16 @@ static void read_auxtrace_info(struct reader *reader, uint64_t offset, const uin
         reader->data->has_setup = true;
     else
         error_set(new_damage(reader), why.code,
-                  "%s cannot be decoded, offset %llu: %s. Record with perf record -e intel_pt// or "
-                  "with magic-trace.",
-                  reader->data->path, (unsigned long long)offset, why.text);
+                  "%s cannot be decoded, offset %" PRIu64
+                  ": %s. Record with perf record -e intel_pt// or with magic-trace.",
+                  reader->data->path, offset, why.text);
 }
 
 static void read_side_band(struct reader *reader, uint64_t offset,
                            const struct perf_event_header *header, const uint8_t *body)
 {
     struct side_band_record record;
-    switch (perf_data_record_decode(header, body, &reader->events, &record)) {
+    switch (record_decode(header, body, &reader->events, &record)) {
     case RECORD_DECODED:
         array_add_all(&reader->records, &record, 1);
         break;
@@ -229,10 +211,9 @@ static void read_side_band(struct reader *reader, uint64_t offset,
         break;
     case RECORD_DAMAGED:
         error_set(new_damage(reader), ERROR_FORMAT,
-                  "%s is damaged: the record of type %u at offset %llu is too short for what it "
-                  "should hold. "
-                  "It is left out.",
-                  reader->data->path, header->type, (unsigned long long)offset);
+                  "%s is damaged: the record of type %u at offset %" PRIu64
+                  " is too short for what it should hold. It is left out.",
+                  reader->data->path, header->type, offset);
         break;
     }
 }
@@ -248,11 +229,9 @@ static uint64_t read_chunk(struct reader *reader, uint64_t offset,
     uint64_t size = auxtrace.size;
     if (size > end - begin) {
         error_set(new_damage(reader), ERROR_FORMAT,
-                  "%s is damaged: the AUXTRACE record at offset %llu announces %llu bytes of "
-                  "packets, but only "
-                  "%llu follow. Those are used.",
-                  reader->data->path, (unsigned long long)offset, (unsigned long long)size,
-                  (unsigned long long)(end - begin));
+                  "%s is damaged: the AUXTRACE record at offset %" PRIu64 " announces %" PRIu64
+                  " bytes of packets, but only %" PRIu64 " follow. Those are used.",
+                  reader->data->path, offset, size, end - begin);
         size = end - begin;
     }
     if (size > 0) {
@@ -297,17 +276,15 @@ static void note_damaged_record(struct reader *reader, uint64_t offset, uint64_t
 {
     if (resumed < end)
         error_set(new_damage(reader), ERROR_FORMAT,
-                  "%s is damaged: there is no valid record at offset %llu. Reading goes on with "
-                  "the packets at "
-                  "offset %llu; what happened in between is not known.",
-                  reader->data->path, (unsigned long long)offset, (unsigned long long)resumed);
+                  "%s is damaged: there is no valid record at offset %" PRIu64
+                  ". Reading goes on with the packets at offset %" PRIu64
+                  "; what happened in between is not known.",
+                  reader->data->path, offset, resumed);
     else
         error_set(new_damage(reader), ERROR_FORMAT,
-                  "%s is damaged or was cut off: there is no whole record at offset %llu, %llu "
-                  "bytes before the "
-                  "end. Everything before it is used.",
-                  reader->data->path, (unsigned long long)offset,
-                  (unsigned long long)(end - offset));
+                  "%s is damaged or was cut off: there is no whole record at offset %" PRIu64
+                  ", %" PRIu64 " bytes before the end. Everything before it is used.",
+                  reader->data->path, offset, end - offset);
 }
 
 /* Reads the record at `offset`; returns where the next one begins. */
@@ -330,12 +307,12 @@ static uint64_t read_record(struct reader *reader, uint64_t offset, uint64_t end
         break;
     case USER_RECORD_COMPRESSED:
     case USER_RECORD_COMPRESSED2:
-        error_set(new_damage(reader), ERROR_UNSUPPORTED,
-                  "%s holds records that perf compressed (perf record -z), the first at offset "
-                  "%llu, which "
-                  "cannot be read yet. Record again without -z.",
-                  reader->data->path, (unsigned long long)offset);
-        break;
+        error_set(
+            &reader->refusal, ERROR_UNSUPPORTED,
+            "%s holds records that perf compressed (perf record -z), the first at offset %" PRIu64
+            ", which cannot be read yet. Record again without -z.",
+            reader->data->path, offset);
+        return end;
     default:
         read_side_band(reader, offset, &header, body);
         break;
@@ -414,8 +391,15 @@ static bool read_file(struct reader *reader, struct error *error)
         return false;
     read_cpu_identity(reader);
     read_known_chunks(reader);
+    if (has_feature(&reader->header, FEATURE_DIRECTORY_FORMAT))
+        error_set(new_damage(reader), ERROR_UNSUPPORTED,
+                  "%s is one file of a folder written by perf record --threads; the others cannot "
+                  "be read yet. Record again without --threads.",
+                  path);
     read_data(reader, end);
-    return true;
+    if (reader->refusal.code != ERROR_NONE && error)
+        *error = reader->refusal;
+    return reader->refusal.code == ERROR_NONE;
 }
 
 bool perf_data_open(struct perf_data *data, const char *path, struct error *error)

@@ -5,9 +5,10 @@
 #include "base/memory.h"
 #include "recording/perf_data_features.h"
 #include "recording/perf_file_format.h"
+#include "recording/record_encoder.h"
 
 #include <errno.h>
-#include <limits.h>
+#include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -37,7 +38,7 @@ struct perf_data_writer {
     uint64_t data_offset;
     struct nanoseconds first_time, last_time; /* of all records and chunks that carry one */
     struct array auxtrace_index;              /* struct auxtrace_index_entry */
-    struct array record;                      /* bytes of the record being made */
+    struct record_encoder encoder;
 };
 
 /* ---- bytes into the file ---- */
@@ -46,14 +47,14 @@ static bool fail(struct perf_data_writer *writer, int errnum)
 {
     writer->failed = true;
     if (errnum == ENOSPC || errnum == EDQUOT)
-        return error_set(
-            &writer->failure, ERROR_IO,
-            "cannot write the recording %s after %llu bytes: the disk is full. Free some space, or "
-            "record into another folder or a smaller snapshot.",
-            writer->path, (unsigned long long)writer->position);
+        return error_set(&writer->failure, ERROR_IO,
+                         "cannot write the recording %s after %" PRIu64
+                         " bytes: the disk is full. Free some space, or record into another folder "
+                         "or a smaller snapshot.",
+                         writer->path, writer->position);
     return error_set_errno(&writer->failure, ERROR_IO, errnum,
-                           "cannot write the recording %s after %llu bytes", writer->path,
-                           (unsigned long long)writer->position);
+                           "cannot write the recording %s after %" PRIu64 " bytes", writer->path,
+                           writer->position);
 }
 
 static bool write_bytes(struct perf_data_writer *writer, const void *bytes, size_t size)
@@ -72,67 +73,19 @@ static bool write_zeros(struct perf_data_writer *writer, size_t count)
     return write_bytes(writer, zeros, count);
 }
 
+/* The record that the encoder holds. */
+static bool write_record(struct perf_data_writer *writer)
+{
+    const struct array *bytes = record_end(&writer->encoder);
+    return write_bytes(writer, bytes->elements, bytes->count);
+}
+
 /* What every public function returns: whether all went well so far, and if not, why. */
 static bool report(const struct perf_data_writer *writer, struct error *error)
 {
     if (writer->failed && error)
         *error = writer->failure;
     return !writer->failed;
-}
-
-/* ---- one record, built in memory ---- */
-
-static void record_begin(struct perf_data_writer *writer, uint32_t type, uint16_t misc)
-{
-    writer->record.count = 0;
-    struct perf_event_header header = {.type = type, .misc = misc};
-    array_add_all(&writer->record, &header, sizeof header);
-}
-
-static void add_bytes(struct perf_data_writer *writer, const void *bytes, size_t size)
-{
-    array_add_all(&writer->record, bytes, size);
-}
-
-static void add_u32(struct perf_data_writer *writer, uint32_t value)
-{
-    add_bytes(writer, &value, sizeof value);
-}
-
-static void add_u64(struct perf_data_writer *writer, uint64_t value)
-{
-    add_bytes(writer, &value, sizeof value);
-}
-
-/* At most `limit` bytes including the NUL; then zeros up to a multiple of 8, as the kernel pads. */
-static void add_string(struct perf_data_writer *writer, const char *string, size_t limit)
-{
-    static const char zeros[8];
-    size_t length = strnlen(string, limit - 1);
-    add_bytes(writer, string, length);
-    add_bytes(writer, zeros, 8 - length % 8);
-}
-
-/* The sample_id that ends every record of the kernel, fields in the order of enum
- * perf_event_sample_format. */
-static void add_sample_id(struct perf_data_writer *writer, uint32_t pid, uint32_t tid,
-                          const struct side_band_record *record)
-{
-    add_u32(writer, pid);
-    add_u32(writer, tid);
-    add_u64(writer, record->time.value);
-    if (writer->attribute.sample_type & PERF_SAMPLE_CPU) {
-        add_u32(writer, record->cpu);
-        add_u32(writer, 0);
-    }
-    add_u64(writer, pt_event_id);
-}
-
-static bool record_end(struct perf_data_writer *writer)
-{
-    struct perf_event_header *header = writer->record.elements;
-    header->size = (uint16_t)writer->record.count;
-    return write_bytes(writer, writer->record.elements, writer->record.count);
 }
 
 /* ---- what stands before the data ---- */
@@ -157,7 +110,7 @@ static void fill_attribute(struct perf_event_attr *attribute, const struct pt_se
         .context_switch = setup->per_cpu,
     };
     if (setup->per_cpu)
-        attribute->sample_type |= PERF_SAMPLE_CPU;
+        attribute->sample_type |= PERF_SAMPLE_CPU; /* the sample id of record_encoder.c */
 }
 
 static const struct file_section id_section = {sizeof(struct file_header), sizeof pt_event_id};
@@ -190,11 +143,11 @@ static bool write_auxtrace_info(struct perf_data_writer *writer)
         [PT_WORD_CYC_BIT] = setup->cyc_bit,
         [PT_WORD_MAX_NONTURBO_RATIO] = setup->max_nonturbo_ratio,
     };
-    record_begin(writer, USER_RECORD_AUXTRACE_INFO, 0);
     const struct auxtrace_info_record info = {.type = AUXTRACE_INFO_INTEL_PT};
-    add_bytes(writer, &info, sizeof info);
-    add_bytes(writer, words, sizeof words);
-    return record_end(writer);
+    record_begin(&writer->encoder, USER_RECORD_AUXTRACE_INFO, 0);
+    record_add(&writer->encoder, &info, sizeof info);
+    record_add(&writer->encoder, words, sizeof words);
+    return write_record(writer);
 }
 
 static bool write_start(struct perf_data_writer *writer)
@@ -210,7 +163,7 @@ static bool write_start(struct perf_data_writer *writer)
 static void free_writer(struct perf_data_writer *writer)
 {
     array_free(&writer->auxtrace_index);
-    array_free(&writer->record);
+    array_free(&writer->encoder.bytes);
     free(writer->temporary_path);
     free(writer->path);
     free(writer);
@@ -231,8 +184,12 @@ struct perf_data_writer *perf_data_writer_open(const char *path, const struct pt
     writer->setup = *setup;
     writer->command_line = command_line;
     writer->auxtrace_index = array_of(sizeof(struct auxtrace_index_entry));
-    writer->record = array_of(1);
     fill_attribute(&writer->attribute, setup);
+    writer->encoder = (struct record_encoder){
+        .event_id = pt_event_id,
+        .per_cpu = setup->per_cpu,
+        .bytes = array_of(1),
+    };
     writer->file = fdopen(descriptor, "w");
     if (!writer->file) {
         fail(writer, errno);
@@ -246,90 +203,7 @@ struct perf_data_writer *perf_data_writer_open(const char *path, const struct pt
     return NULL;
 }
 
-/* ---- side-band records ---- */
-
-static void add_mapping(struct perf_data_writer *writer, const struct side_band_record *record)
-{
-    uint16_t misc = record->mapping.kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
-    if (!record->mapping.executable)
-        misc |= PERF_RECORD_MISC_MMAP_DATA;
-    record_begin(writer, PERF_RECORD_MMAP2, misc);
-    add_u32(writer, record->pid);
-    add_u32(writer, record->tid);
-    add_u64(writer, record->mapping.start);
-    add_u64(writer, record->mapping.length);
-    add_u64(writer, record->mapping.file_offset);
-    add_u32(writer, record->mapping.device_major);
-    add_u32(writer, record->mapping.device_minor);
-    add_u64(writer, record->mapping.inode);
-    add_u64(writer, 0); /* inode generation */
-    add_u32(writer, record->mapping.protection);
-    add_u32(writer, record->mapping.flags);
-    add_string(writer, record->mapping.path, PATH_MAX);
-    add_sample_id(writer, record->pid, record->tid, record);
-}
-
-static void add_name(struct perf_data_writer *writer, const struct side_band_record *record)
-{
-    record_begin(writer, PERF_RECORD_COMM, record->name.exec ? PERF_RECORD_MISC_COMM_EXEC : 0);
-    add_u32(writer, record->pid);
-    add_u32(writer, record->tid);
-    add_string(writer, record->name.name, 16); /* TASK_COMM_LEN */
-    add_sample_id(writer, record->pid, record->tid, record);
-}
-
-static void add_fork_or_exit(struct perf_data_writer *writer, const struct side_band_record *record)
-{
-    bool fork = record->kind == SIDE_BAND_FORK;
-    record_begin(writer, fork ? PERF_RECORD_FORK : PERF_RECORD_EXIT, 0);
-    add_u32(writer, record->pid);
-    add_u32(writer, record->fork.parent_pid);
-    add_u32(writer, record->tid);
-    add_u32(writer, record->fork.parent_tid);
-    add_u64(writer, record->time.value);
-    /* The kernel puts there who ran: of a fork the parent. */
-    add_sample_id(writer, fork ? record->fork.parent_pid : record->pid,
-                  fork ? record->fork.parent_tid : record->tid, record);
-}
-
-static void add_trace_start(struct perf_data_writer *writer, const struct side_band_record *record)
-{
-    record_begin(writer, PERF_RECORD_ITRACE_START, 0);
-    add_u32(writer, record->pid);
-    add_u32(writer, record->tid);
-    add_sample_id(writer, record->pid, record->tid, record);
-}
-
-static void add_aux(struct perf_data_writer *writer, const struct side_band_record *record)
-{
-    record_begin(writer, PERF_RECORD_AUX, 0);
-    add_u64(writer, record->aux.offset);
-    add_u64(writer, record->aux.size);
-    add_u64(writer, record->aux.flags);
-    add_sample_id(writer, record->pid, record->tid, record);
-}
-
-static void add_lost(struct perf_data_writer *writer, const struct side_band_record *record)
-{
-    record_begin(writer, PERF_RECORD_LOST, 0);
-    add_u64(writer, pt_event_id);
-    add_u64(writer, record->lost.count);
-    add_sample_id(writer, record->pid, record->tid, record);
-}
-
-static void add_context_switch(struct perf_data_writer *writer,
-                               const struct side_band_record *record)
-{
-    uint16_t misc = record->context_switch.out ? PERF_RECORD_MISC_SWITCH_OUT : 0;
-    if (writer->setup.per_cpu) {
-        record_begin(writer, PERF_RECORD_SWITCH_CPU_WIDE, misc);
-        add_u32(writer, record->context_switch.other_pid);
-        add_u32(writer, record->context_switch.other_tid);
-    } else {
-        record_begin(writer, PERF_RECORD_SWITCH, misc);
-    }
-    add_sample_id(writer, record->pid, record->tid, record);
-}
+/* ---- records ---- */
 
 static void note_time(struct perf_data_writer *writer, struct nanoseconds time)
 {
@@ -344,32 +218,9 @@ static void note_time(struct perf_data_writer *writer, struct nanoseconds time)
 bool perf_data_write_record(struct perf_data_writer *writer, const struct side_band_record *record,
                             struct error *error)
 {
-    switch (record->kind) {
-    case SIDE_BAND_MAPPING:
-        add_mapping(writer, record);
-        break;
-    case SIDE_BAND_NAME:
-        add_name(writer, record);
-        break;
-    case SIDE_BAND_FORK:
-    case SIDE_BAND_EXIT:
-        add_fork_or_exit(writer, record);
-        break;
-    case SIDE_BAND_TRACE_START:
-        add_trace_start(writer, record);
-        break;
-    case SIDE_BAND_AUX:
-        add_aux(writer, record);
-        break;
-    case SIDE_BAND_LOST:
-        add_lost(writer, record);
-        break;
-    case SIDE_BAND_CONTEXT_SWITCH:
-        add_context_switch(writer, record);
-        break;
-    }
+    record_encode(&writer->encoder, record);
+    write_record(writer);
     note_time(writer, record->time);
-    record_end(writer);
     return report(writer, error);
 }
 
@@ -396,9 +247,9 @@ bool perf_data_write_aux(struct perf_data_writer *writer, const struct aux_chunk
     array_add_all(&writer->auxtrace_index, &entry, 1);
     if (writer->setup.has_clock)
         note_time(writer, clock_to_nanoseconds(&writer->setup.clock, chunk->reference));
-    record_begin(writer, USER_RECORD_AUXTRACE, 0);
-    add_bytes(writer, &auxtrace, sizeof auxtrace);
-    record_end(writer);
+    record_begin(&writer->encoder, USER_RECORD_AUXTRACE, 0);
+    record_add(&writer->encoder, &auxtrace, sizeof auxtrace);
+    write_record(writer);
     for (size_t i = 0; i < part_count; i++)
         write_bytes(writer, parts[i].iov_base, parts[i].iov_len);
     write_zeros(writer, padding); /* which are PAD packets */

@@ -18,15 +18,19 @@
 
 struct perf_data_writer;
 
-/* `command_line` (argv of magic-trace, NULL-terminated) goes into the CMDLINE feature. */
+/* `command_line` (argv of magic-trace, NULL-terminated, borrowed until close) goes into the CMDLINE
+ * feature; NULL when there is none to tell. */
 struct perf_data_writer *perf_data_writer_open(const char *path, const struct pt_setup *setup,
                                                char *const *command_line, struct error *error);
 
+/* A path is cut at PATH_MAX and the name of a thread at 15 bytes, as the kernel does. After a
+ * failure (the disk is full) every later call fails in the same way. */
 bool perf_data_write_record(struct perf_data_writer *writer, const struct side_band_record *record,
                             struct error *error);
 
 /* `chunk->bytes` and `chunk->size` are ignored; the bytes are those of `parts`, one after the other
- * (a ring that wrapped has two). */
+ * (a ring that wrapped has two). PAD packets bring the chunk's size to a multiple of 8, so only the
+ * last chunk of a ring may end in the middle of a packet. */
 bool perf_data_write_aux(struct perf_data_writer *writer, const struct aux_chunk *chunk,
                          const struct iovec *parts, size_t part_count, struct error *error);
 

@@ -56,7 +56,6 @@ enum feature {
     FEATURE_AUXTRACE = 18,
     FEATURE_SAMPLE_TIME = 21,
     FEATURE_DIRECTORY_FORMAT = 24,
-    FEATURE_COMPRESSED = 27,
 };
 
 /* Record types that perf adds to those of the kernel. */

@@ -1,8 +1,9 @@
 /* session.json: what a recording directory says about itself beyond perf.data.
  *
- * Written once by the engine at the end (mode 0600), read by decode and report. Unknown keys are ignored, missing
- * ones get the zero value (strings NULL, exit_status -1), so that recordings of older and newer versions can be read.
- * A string that is not UTF-8 (arguments and paths may be any bytes) is written as the list of its bytes.
+ * Written once by the engine at the end (mode 0600), read by decode and report. Unknown keys are
+ * ignored, missing ones get the zero value (strings NULL, exit_status -1), so that recordings of
+ * older and newer versions can be read. A string that is not UTF-8 (arguments and paths may be any
+ * bytes) is written as the list of its bytes.
  */
 #ifndef MAGIC_TRACE_RECORDING_SESSION_H
 #define MAGIC_TRACE_RECORDING_SESSION_H
@@ -44,7 +45,8 @@ struct session {
 
 bool session_write(const struct session *session, const char *directory, struct error *error);
 
-/* A missing session.json gives ERROR_NOT_FOUND. After an error the session is empty; freeing it is allowed. */
+/* A missing session.json gives ERROR_NOT_FOUND. After an error the session is empty; freeing it is
+ * allowed. */
 bool session_read(struct session *session, const char *directory, struct error *error);
 void session_free(struct session *session);
 

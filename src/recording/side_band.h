@@ -39,13 +39,14 @@ struct side_band_record {
             uint64_t file_offset; /* bytes into the file that lie at `start` */
             uint64_t inode;
             uint32_t device_major, device_minor;
-            uint32_t protection; /* PROT_* */
-            uint32_t flags;      /* MAP_* */
-            bool executable;     /* false for PERF_RECORD_MISC_MMAP_DATA */
-            bool kernel;         /* the record's cpumode is the kernel's */
-            uint8_t build_id[20]; /* of the file, where the record carries it instead of device and inode */
+            uint32_t protection;   /* PROT_* */
+            uint32_t flags;        /* MAP_* */
+            bool executable;       /* false for PERF_RECORD_MISC_MMAP_DATA */
+            bool kernel;           /* the record's cpumode is the kernel's */
+            uint8_t build_id[20];  /* of the file, where the record carries it instead of device and
+                                      inode */
             uint8_t build_id_size; /* bytes; 0: not known */
-            const char *path;    /* as the kernel names it: a path, "[vdso]", "//anon" */
+            const char *path;      /* as the kernel names it: a path, "[vdso]", "//anon" */
         } mapping;
         struct {
             const char *name;

@@ -76,6 +76,9 @@ struct span_source {
     void (*close)(struct span_source *source);
     /* The wall clock (Unix nanoseconds) at time 0 of the source; 0 unknown. */
     uint64_t wall_clock;
+    /* Set before the first next() by a consumer that shows no source lines: spares reading debug
+     * information. */
+    bool no_lines;
 };
 
 #endif

@@ -1,8 +1,8 @@
 /* A whole recording, decoded: the call stacks of all its threads over time.
  *
- * The two passes of the design: timeline_decode builds every thread's history in memory (about 16
- * bytes per flow event); timeline_spans then replays it, as often as wanted, merged into time
- * order.
+ * The two passes of the design: timeline_decode builds every thread's history in memory (8 bytes
+ * per flow event, and the distinct call stacks); timeline_spans then replays it, as often as
+ * wanted, merged into time order.
  */
 #ifndef MAGIC_TRACE_STACK_TIMELINE_H
 #define MAGIC_TRACE_STACK_TIMELINE_H
@@ -13,6 +13,7 @@
 
 struct timeline;
 
+/* NULL on error: nothing could be decoded. */
 struct timeline *timeline_decode(const char *path, const struct flow_options *options,
                                  struct error *error);
 void timeline_free(struct timeline *timeline);
@@ -26,9 +27,15 @@ struct timeline_statistics {
     struct flow_statistics flow;
     uint64_t spans;
     uint64_t gaps;
+    uint64_t unwound;  /* events that ended several frames at once: longjmp, exceptions */
     uint64_t repaired; /* events that did not fit the stack and were repaired */
+    uint64_t
+        ignored; /* events after a thread had more distinct stacks than can be numbered (2^32) */
 };
 struct timeline_statistics timeline_statistics(const struct timeline *timeline);
+/* What time 0 of the spans is on the clock of perf's records, for telling the wall clock
+ * (span_source.wall_clock; the recording's session.json relates the two). */
+struct nanoseconds timeline_origin(const struct timeline *timeline);
 /* NULL when the recording is whole. */
 const struct error *timeline_damage(const struct timeline *timeline);
 

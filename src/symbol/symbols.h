@@ -1,10 +1,13 @@
 /* From an address to the function it belongs to, with a name a person can read.
  *
  * One `struct symbols` serves a whole decode and may be used from several threads; an object's
- * tables are loaded at the first question about it. Sources, in order: .symtab, .dynsym, separate
- * debug file by build id or .gnu_debuglink, PLT slots ("puts@plt"), perf-PID.map for JIT code, and
- * last the ranges of .eh_frame, which bound functions that have lost their names
- * ("libfoo.so+0x1234").
+ * tables are loaded at the first question about it. Sources, best first: .symtab (of the object or
+ * of its separate debug file, by build id or .gnu_debuglink), .dynsym, PLT slots ("puts@plt"),
+ * perf-PID.map for JIT code, and last the ranges of .eh_frame, which bound functions that have lost
+ * their names ("libfoo.so+0x1234"). Code that nothing names is one function per process
+ * ("[JIT code]") or, in a file that is missing, per file ("[libgone.so]").
+ *
+ * A function can own several ranges: its cold part ("f.cold") lies elsewhere and has the same id.
  */
 #ifndef MAGIC_TRACE_SYMBOL_SYMBOLS_H
 #define MAGIC_TRACE_SYMBOL_SYMBOLS_H
@@ -27,7 +30,7 @@ enum {
 struct function {
     const char *name;    /* demangled; never NULL */
     const char *symbol;  /* as in the symbol table; NULL for special and nameless functions */
-    const char *object;  /* path of the object; NULL for special ones */
+    const char *object;  /* path of the object, "[JIT]" for JIT code; NULL for special ones */
     uint64_t start, end; /* addresses in the object (p_vaddr based; of JIT code: in the process),
                             end exclusive */
 };

@@ -26,12 +26,18 @@ static struct soft_control *create_file(const char *path, struct error *error)
         return NULL;
     struct soft_control *control = NULL;
     int failed = posix_fallocate(descriptor, 0, SOFT_LOG_OFFSET + SOFT_LOG_STEP);
-    if (failed)
-        error_set_errno(error, ERROR_IO, failed, "cannot allocate %d bytes for %s",
-                        SOFT_LOG_OFFSET + SOFT_LOG_STEP, path);
+    if (failed == ENOSPC || failed == EDQUOT)
+        error_set(error, ERROR_IO,
+                  "cannot make %s of %d bytes: the disk is full. Free some space, or record into "
+                  "another folder.",
+                  path, SOFT_LOG_OFFSET + SOFT_LOG_STEP);
+    else if (failed)
+        error_set_errno(error, ERROR_IO, failed, "cannot allocate space for %s", path);
     else
         control = map(descriptor, path, error);
     close(descriptor);
+    if (!control)
+        unlink(path);
     return control;
 }
 
@@ -41,6 +47,13 @@ static bool make_folder(const char *directory, const char *name, struct error *e
     bool ok = file_make_directories(path, error);
     free(path);
     return ok;
+}
+
+static void remove_empty_folder(const char *directory, const char *name)
+{
+    char *path = memory_format("%s/%s", directory, name);
+    rmdir(path);
+    free(path);
 }
 
 struct soft_control *control_create(const char *directory, const struct soft_options *options,
@@ -57,8 +70,11 @@ struct soft_control *control_create(const char *directory, const struct soft_opt
     else if (make_folder(directory, "soft", error) && make_folder(directory, "images", error))
         control = create_file(path, error);
     free(path);
-    if (!control)
+    if (!control) {
+        remove_empty_folder(directory, "soft");
+        remove_empty_folder(directory, "images");
         return NULL;
+    }
     control->version = SOFT_VERSION;
     control->options = *options;
     atomic_store(&control->log_allocated, SOFT_LOG_STEP);

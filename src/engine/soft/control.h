@@ -9,6 +9,8 @@
 #include "base/error.h"
 #include "engine/soft/shared.h"
 
+#include <stdbool.h>
+
 /* Makes DIR/soft with the control file, and DIR/images. The disk space for the options and the
  * first step of the log is allocated, so that no traced process can fault on a full disk. NULL on
  * error; unmap with control_close. */

@@ -7,15 +7,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static _Noreturn void become(char *const *arguments, const struct signals *signals,
-                             bool fixed_addresses, int failures)
+static _Noreturn void become(char *const *arguments, char *const *environment,
+                             const struct signals *signals, bool fixed_addresses, int failures)
 {
     signals_restore_in_child(signals);
     if (fixed_addresses) {
         int persona = personality(0xffffffff); /* asks, changes nothing */
         personality((unsigned)persona | ADDR_NO_RANDOMIZE);
     }
-    execv(arguments[0], arguments);
+    execve(arguments[0], arguments, environment);
     int reason = errno;
     /* When nobody reads this, nobody is left to be told. */
     ssize_t ignored = write(failures, &reason, sizeof reason);
@@ -34,15 +34,15 @@ static int exec_failure(int failures)
     return got == (ssize_t)sizeof reason ? reason : 0;
 }
 
-static bool start(struct child *child, char *const *arguments, const struct signals *signals,
-                  bool fixed_addresses, struct error *error)
+static bool start(struct child *child, char *const *arguments, char *const *environment,
+                  const struct signals *signals, bool fixed_addresses, struct error *error)
 {
     int failures[2];
     if (pipe2(failures, O_CLOEXEC) != 0)
         return error_set_errno(error, ERROR_IO, errno, "cannot start %s (pipe)", arguments[0]);
     child->pid = fork();
     if (child->pid == 0)
-        become(arguments, signals, fixed_addresses, failures[1]);
+        become(arguments, environment, signals, fixed_addresses, failures[1]);
     int fork_failure = errno;
     close(failures[1]);
     int failure = child->pid < 0 ? fork_failure : exec_failure(failures[0]);
@@ -56,10 +56,10 @@ static bool start(struct child *child, char *const *arguments, const struct sign
                                             : "");
 }
 
-bool launch(struct child *child, char *const *arguments, const struct signals *signals,
-            bool fixed_addresses, struct error *error)
+bool launch(struct child *child, char *const *arguments, char *const *environment,
+            const struct signals *signals, bool fixed_addresses, struct error *error)
 {
-    if (!start(child, arguments, signals, fixed_addresses, error))
+    if (!start(child, arguments, environment, signals, fixed_addresses, error))
         return false;
     /* The child cannot be reaped by anybody but us, so its number still means it. */
     child->descriptor = (int)syscall(SYS_pidfd_open, child->pid, 0);

@@ -55,6 +55,15 @@ char thread_state(pid_t pid, pid_t tid)
     return read_stat(path, &state, &parent) ? state : 0;
 }
 
+/* Whether `argument` is `word`, perhaps with more of qemu's ",key=value" behind it. Two commas are
+ * no such end: they are one comma of the value. */
+static bool begins_with_word(const char *argument, const char *word)
+{
+    size_t length = strlen(word);
+    return strncmp(argument, word, length) == 0 &&
+           (argument[length] == 0 || (argument[length] == ',' && argument[length + 1] != ','));
+}
+
 static bool has_argument(pid_t pid, const char *word)
 {
     char path[64];
@@ -65,7 +74,7 @@ static bool has_argument(pid_t pid, const char *word)
         return false;
     bool found = false;
     for (char *argument = line; !found && argument < line + size; argument += strlen(argument) + 1)
-        found = strcmp(argument, word) == 0;
+        found = begins_with_word(argument, word);
     free(line);
     return found;
 }

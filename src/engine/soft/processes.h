@@ -15,8 +15,8 @@ char thread_state(pid_t pid, pid_t tid);
 
 /* Ends `program` and everything that descends from it by SIGKILL: nothing is left behind, not even
  * what is started meanwhile. Processes that had left the tree before (daemons) are found by `word`,
- * an argument on their command line: that of our plugin, under which they run. `program` itself is
- * left to be waited for. */
+ * an argument (or its beginning) on their command line: that of our plugin, under which they run.
+ * `program` itself is left to be waited for. */
 void processes_kill_all(pid_t program, const char *word);
 
 #endif

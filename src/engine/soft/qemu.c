@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/memory.h"
 #include "engine/engine.h"
+#include "engine/soft/environment.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@ static const char *const plugin_folders[] = {
     "../" MAGIC_TRACE_LIBDIR "/magic-trace",
     "../lib/magic-trace",
 };
-static const char configured_folder[] = MAGIC_TRACE_PREFIX "/" MAGIC_TRACE_LIBDIR "/magic-trace";
+static const char configured_folder[] = MAGIC_TRACE_INSTALLED_LIBDIR "/magic-trace";
 
 static bool find_emulator(struct qemu *qemu, struct error *error)
 {
@@ -59,6 +60,14 @@ static bool take_plugin(struct qemu *qemu, char *candidate)
 
 static bool find_plugin(struct qemu *qemu, struct error *error)
 {
+    const char *chosen = getenv("MAGIC_TRACE_SOFT_PLUGIN");
+    if (chosen)
+        return take_plugin(qemu, memory_copy_string(chosen)) ||
+               error_set(
+                   error, ERROR_NOT_FOUND,
+                   "cannot read the plugin %s that MAGIC_TRACE_SOFT_PLUGIN names. Correct it or "
+                   "unset it.",
+                   chosen);
     char binary[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", binary, sizeof binary - 1);
     if (length > 0) {
@@ -205,4 +214,14 @@ void qemu_free_arguments(char **arguments)
     for (char **argument = arguments; argument && *argument; argument++)
         free(*argument);
     free(arguments);
+}
+
+char **qemu_environment(void)
+{
+    struct array variables = array_of(sizeof(char *));
+    for (char **variable = environ; *variable; variable++)
+        add(&variables, *variable);
+    environment_reverse(variables.elements, variables.count);
+    array_add(&variables);
+    return variables.elements;
 }

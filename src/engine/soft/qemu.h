@@ -8,12 +8,16 @@
 #include "engine/soft/program.h"
 #include "engine/soft/shared.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
 struct qemu {
     char path[sizeof((struct soft_options *)0)->qemu];     /* absolute, of qemu-x86_64 */
     char plugin[sizeof((struct soft_options *)0)->plugin]; /* absolute, of magic-trace-soft.so */
 };
 
-/* Finds both. Cheap: nothing is run. The error says what to install. */
+/* Finds both. Cheap: nothing is run. The error says what to install. The environment variable
+ * MAGIC_TRACE_SOFT_PLUGIN, if set, names the plugin (tests set it). */
 bool qemu_find(struct qemu *qemu, struct error *error);
 
 /* Runs qemu to learn its version ("7.2.22") and whether it was built with plugins. */
@@ -27,5 +31,9 @@ char *qemu_plugin_argument(const struct soft_options *options, const char *direc
 char **qemu_arguments(const struct soft_options *options, const char *directory,
                       const struct program *program);
 void qemu_free_arguments(char **arguments);
+
+/* The environment under which the program gets ours; the strings are borrowed, the caller frees the
+ * array. */
+char **qemu_environment(void);
 
 #endif

@@ -1,9 +1,8 @@
 /* What the qemu plugin and the recorder share: files in the recording's folder that both map.
  *
  *     DIR/soft/control        struct soft_control, then the side-band log
- *     DIR/soft/ring.SERIAL    struct soft_ring (one page), then packets: one file per traced thread
- * and exec DIR/images/             code pages dumped from memory (JIT, self-modified), as tiny ELF
- * files
+ *     DIR/soft/ring.SERIAL    struct soft_ring (one page), then packets; one per thread and exec
+ *     DIR/images/             code pages dumped from memory (JIT, self-modified), as ELF files
  *
  * The recorder (magic-trace) makes DIR/soft/control and starts qemu; every traced process maps it.
  * The files outlive everybody: kill -9 of the program loses nothing that a callback had finished,
@@ -35,11 +34,12 @@ enum {
     SOFT_CONTROL_MAGIC = 0x4c52544d, /* "MTRL" */
     SOFT_RING_MAGIC = 0x474e524d,    /* "MRNG" */
     SOFT_RECORD_MAGIC = 0x4452424d,  /* "MBRD" */
-    SOFT_LOG_STEP =
-        1 << 20, /* bytes; the log's file is allocated in such steps, before it is touched */
-    SOFT_LOG_LIMIT = 256 << 20, /* bytes; records beyond it are counted in lost_records */
-    SOFT_UNLIMITED_STACK =
-        1 << 30, /* bytes; qemu maps the stack whole, without reserving memory for it */
+    /* Sizes in bytes. The log's file is allocated in steps, before it is touched; records beyond
+     * its limit are counted in lost_records. qemu maps the stack whole, without reserving memory.
+     */
+    SOFT_LOG_STEP = 1 << 20,
+    SOFT_LOG_LIMIT = 256 << 20,
+    SOFT_UNLIMITED_STACK = 1 << 30,
 };
 
 /* Options that hold for the whole recording; written by the recorder before anybody else maps the
@@ -67,7 +67,10 @@ struct soft_control {
     uint32_t version; /* SOFT_VERSION */
     struct soft_options options;
 
-    _Atomic uint32_t frozen;        /* set by the recorder: rings stop at their next packet */
+    /* Set by the recorder: rings stop at their next packet. DIR/soft is removed soon after, while
+     * traced programs may live on: they open no file of it any more, and what they execute runs
+     * natively. */
+    _Atomic uint32_t frozen;
     _Atomic uint32_t next_ring;     /* serial of the next ring.SERIAL */
     _Atomic uint64_t log_tail;      /* bytes of the log handed out */
     _Atomic uint64_t log_allocated; /* bytes of the log backed by disk */

@@ -42,6 +42,14 @@ static bool sent_by_program(const struct supervision *supervision,
            process_descends_from((pid_t)info->ssi_pid, supervision->child.pid);
 }
 
+/* A shell without job control starts background commands so: the Ctrl-C that others get is not for
+ * them. */
+static bool ignores(int number)
+{
+    struct sigaction action;
+    return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 static void pass_on(const struct supervision *supervision, const struct signalfd_siginfo *info)
 {
     siginfo_t queued = {.si_signo = (int)info->ssi_signo, .si_code = SI_QUEUE};
@@ -105,7 +113,7 @@ static void answer(struct supervision *supervision, const struct signalfd_siginf
         continue_program(supervision);
         return;
     case SIGINT:
-        if (sent_by_program(supervision, info))
+        if (sent_by_program(supervision, info) || (reached_program(info) && ignores(SIGINT)))
             return;
         if (!reached_program(info))
             pass_on(supervision, info);

@@ -1,6 +1,8 @@
 /* session.json: what is written is read back, what is missing or foreign does no harm. */
 #include "recording/session.h"
 
+#include "sample_recording.h"
+
 #include "base/file.h"
 #include "base/memory.h"
 
@@ -14,20 +16,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-static int make_folder(void **state)
-{
-    char *folder = memory_copy_string("/tmp/session-test-XXXXXX");
-    *state = mkdtemp(folder);
-    return *state ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    bool ok = file_remove_tree(*state, NULL);
-    free(*state);
-    return ok ? 0 : -1;
-}
 
 static void write_session_file(const char *folder, const char *text)
 {
@@ -156,7 +144,8 @@ static void writing_into_a_missing_folder_fails(void **state)
 
 int main(void)
 {
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
+#define IN_FOLDER(test)                                                                            \
+    cmocka_unit_test_setup_teardown(test, sample_folder_make, sample_folder_remove)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(what_is_written_is_read_back),
         IN_FOLDER(only_the_owner_may_read_it),

@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -201,6 +202,9 @@ static bool slept(int64_t number, int64_t result)
 
 static void before_exec(struct thread *thread, const struct exec_call *call)
 {
+    /* The recording is over, its files may be gone: the new program runs natively. */
+    if (atomic_load(&process.log.control->frozen))
+        return;
     /* Large, and a guest thread's host stack is qemu's: big enough, but not ours. */
     struct exec_program *program = malloc(sizeof *program);
     if (!program)
@@ -311,6 +315,16 @@ static const char *argument_value(const char *argument, const char *name)
     return strncmp(argument, name, length) == 0 ? argument + length : NULL;
 }
 
+/* qemu says "uncaught target signal 6 (Aborted)" on the program's stderr, which belongs to the
+ * program alone; who waits for it sees the signal. A stream without a write function swallows
+ * everything, and takes no descriptor. */
+static void silence_qemu(void)
+{
+    FILE *silent = fopencookie(NULL, "w", (cookie_io_functions_t){0});
+    if (silent)
+        stderr = silent;
+}
+
 int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, char **argv)
 {
     const char *directory = NULL, *value;
@@ -326,8 +340,12 @@ int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, cha
             process.exec_time = strtoull(value, NULL, 16);
         }
     }
-    if (!directory || !process_begin(&process, directory))
+    if (!directory)
         return -1;
+    /* The recording may have ended between an execve and here: the program runs on, unrecorded. */
+    if (!process_begin(&process, directory))
+        return process.execed ? 0 : -1;
+    silence_qemu();
     qemu_plugin_register_vcpu_tb_trans_cb(id, block_translated);
     qemu_plugin_register_vcpu_syscall_cb(id, system_call_begins);
     qemu_plugin_register_vcpu_syscall_ret_cb(id, system_call_returned);

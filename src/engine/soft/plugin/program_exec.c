@@ -1,6 +1,7 @@
 #include "engine/soft/plugin/program_exec.h"
 
 #include "engine/engine.h"
+#include "engine/soft/environment.h"
 #include "engine/soft/plugin/private_file.h"
 #include "engine/soft/script.h"
 
@@ -327,8 +328,10 @@ void exec_run(const struct exec_call *call, const struct exec_program *program,
             *next++ = (char *)word;
         ok = ok && copy_pointers(call, next, call->arguments, 1, argument_count) &&
              copy_pointers(call, environment, call->environment, 0, variable_count);
-        if (ok)
+        if (ok) {
+            environment_reverse(environment, (size_t)variable_count);
             execve(options->qemu, arguments, environment);
+        }
     }
     free(arguments);
     free(environment);

@@ -2,8 +2,8 @@
  *
  * Used by the reader, private to this room. Layouts: enum perf_event_type in linux/perf_event.h.
  */
-#ifndef MAGIC_TRACE_RECORDING_PERF_DATA_RECORDS_H
-#define MAGIC_TRACE_RECORDING_PERF_DATA_RECORDS_H
+#ifndef MAGIC_TRACE_RECORDING_RECORD_DECODER_H
+#define MAGIC_TRACE_RECORDING_RECORD_DECODER_H
 
 #include "recording/perf_data_events.h"
 #include "recording/side_band.h"
@@ -18,9 +18,8 @@ enum record_outcome {
 
 /* `body` is what follows the header, header->size - sizeof *header bytes. Strings of the side-band
  * record point into it. */
-enum record_outcome perf_data_record_decode(const struct perf_event_header *header,
-                                            const uint8_t *body,
-                                            const struct perf_data_events *events,
-                                            struct side_band_record *record);
+enum record_outcome record_decode(const struct perf_event_header *header, const uint8_t *body,
+                                  const struct perf_data_events *events,
+                                  struct side_band_record *record);
 
 #endif

@@ -1,4 +1,4 @@
-#include "recording/perf_data_records.h"
+#include "recording/record_decoder.h"
 
 #include "recording/byte_cursor.h"
 
@@ -146,10 +146,9 @@ static bool take_record(const struct perf_event_header *header, struct side_band
     }
 }
 
-enum record_outcome perf_data_record_decode(const struct perf_event_header *header,
-                                            const uint8_t *body,
-                                            const struct perf_data_events *events,
-                                            struct side_band_record *record)
+enum record_outcome record_decode(const struct perf_event_header *header, const uint8_t *body,
+                                  const struct perf_data_events *events,
+                                  struct side_band_record *record)
 {
     struct sample_id id;
     size_t size = header->size - sizeof *header;

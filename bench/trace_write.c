@@ -1,0 +1,262 @@
+/* How fast spans become a trace file, and how much each compressor would make of it.
+ *
+ *     trace_write [SPANS]            spans per second of fxt_write, plain and gzip; default 10
+ * million trace_write --compressors FILE size and speed of zlib, libdeflate and isa-l on an
+ * uncompressed trace
+ *
+ * The spans are those of an imaginary program of 2000 functions with fixed callees, run by a fixed
+ * random walk, with addresses, symbols, files and lines as a real one has. The time of making them
+ * up is measured alone and told beside.
+ */
+#include "base/array.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "output/fxt_writer.h"
+
+#include <isa-l/igzip_lib.h>
+#include <libdeflate.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum {
+    FUNCTIONS = 2000,
+    CALLEES = 8,
+    DEPTH_MAX = 60,
+};
+
+struct walk {
+    struct span_source source;
+    struct span_track track;
+    struct span_function functions[FUNCTIONS];
+    uint32_t callees[FUNCTIONS][CALLEES];
+    uint32_t stack[DEPTH_MAX];
+    uint32_t depth;
+    uint64_t random;
+    uint64_t time;
+    uint64_t spans_left;
+};
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state ^= *state << 13; /* xorshift64 (Marsaglia 2003) */
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+static bool next_event(struct span_source *source, struct span_event *event, struct error *error)
+{
+    struct walk *walk = source->context;
+    uint64_t random = next_random(&walk->random);
+    if (walk->depth == 0 && walk->spans_left == 0) {
+        *error = (struct error){0};
+        return false;
+    }
+    walk->time += 2 + (random >> 40) % 30 + (random % 97 == 0 ? random >> 50 : 0);
+    *event = (struct span_event){.time = {walk->time}};
+    bool deeper = random % 100 < (walk->depth < 12 ? 55 : 40);
+    if (walk->depth == 0 || (deeper && walk->depth < DEPTH_MAX && walk->spans_left > 0)) {
+        uint32_t function =
+            walk->depth ? walk->callees[walk->stack[walk->depth - 1]][(random >> 32) % CALLEES] : 0;
+        walk->stack[walk->depth++] = function;
+        walk->spans_left -= walk->spans_left > 0;
+        event->kind = SPAN_ENTER;
+        event->function = &walk->functions[function];
+        event->address = 0x555555554000 + 64 * (uint64_t)function;
+        return true;
+    }
+    event->kind = SPAN_LEAVE;
+    event->function = &walk->functions[walk->stack[--walk->depth]];
+    return true;
+}
+
+static void close_walk(struct span_source *source)
+{
+    struct walk *walk = source->context;
+    for (uint32_t i = 0; i < FUNCTIONS; i++) {
+        free((char *)walk->functions[i].name);
+        free((char *)walk->functions[i].symbol);
+        if (i % 20 == 0)
+            free((char *)walk->functions[i].file);
+    }
+    free(walk);
+}
+
+static struct span_source *open_walk(uint64_t spans)
+{
+    struct walk *walk = memory_allocate_zeroed(sizeof *walk);
+    walk->random = 88172645463325252;
+    walk->spans_left = spans;
+    walk->track = (struct span_track){1234, 1234, "program --with arguments", "program"};
+    for (uint32_t i = 0; i < FUNCTIONS; i++) {
+        struct span_function *function = &walk->functions[i];
+        function->index = i;
+        function->name = memory_format("space::thing_%u::operation(int, char const*)", i);
+        function->symbol = memory_format("_ZN5space9thing_%u9operationEiPKc", i);
+        function->file =
+            i % 20 ? function[-1].file : memory_format("/usr/src/program/source_%u.cc", i / 20);
+        function->line = 10 + i * 37 % 2000;
+        for (uint32_t j = 0; j < CALLEES; j++) /* mostly neighbours, as in real programs */
+            walk->callees[i][j] =
+                (uint32_t)(i + next_random(&walk->random) % (j < 6 ? 40 : FUNCTIONS)) % FUNCTIONS;
+    }
+    walk->source = (struct span_source){
+        .context = walk,
+        .tracks = &walk->track,
+        .track_count = 1,
+        .function_count = FUNCTIONS,
+        .next = next_event,
+        .close = close_walk,
+    };
+    return &walk->source;
+}
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static double thread_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static double measure_walk(uint64_t spans)
+{
+    struct span_source *source = open_walk(spans);
+    struct span_event event;
+    struct error error;
+    double start = thread_seconds();
+    while (source->next(source, &event, &error))
+        ;
+    double taken = thread_seconds() - start;
+    source->close(source);
+    return taken;
+}
+
+static int measure_writing(uint64_t spans)
+{
+    static const char *const PATHS[] = {"/dev/null", "/tmp/trace_write.fxt",
+                                        "/tmp/trace_write.fxt.gz"};
+    double made_up = measure_walk(spans);
+    printf("%-26s %10s %10s %14s %10s\n", "million spans per second", "wall", "CPU, own",
+           "CPU, own - walk", "MB");
+    for (size_t i = 0; i < sizeof PATHS / sizeof PATHS[0]; i++) {
+        struct span_source *source = open_walk(spans);
+        struct error error = {0};
+        double wall = seconds_now(), own = thread_seconds();
+        if (!fxt_write(source, PATHS[i], NULL, &error)) {
+            fprintf(stderr, "%s\n", error.text);
+            return 1;
+        }
+        wall = seconds_now() - wall;
+        own = thread_seconds() - own;
+        source->close(source);
+        struct stat status = {0};
+        stat(PATHS[i], &status);
+        double millions = (double)spans / 1e6;
+        printf("%-26s %10.1f %10.1f %14.1f %10.1f\n", PATHS[i], millions / wall, millions / own,
+               millions / (own - made_up), (double)status.st_size / 1e6);
+    }
+    return 0;
+}
+
+static size_t zlib_compress(int level, const uint8_t *in, size_t size, uint8_t *out, size_t room)
+{
+    z_stream stream = {0};
+    deflateInit2(&stream, level, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY);
+    stream.next_in = (uint8_t *)in;
+    stream.avail_in = (uInt)size;
+    stream.next_out = out;
+    stream.avail_out = (uInt)room;
+    deflate(&stream, Z_FINISH);
+    size_t used = stream.total_out;
+    deflateEnd(&stream);
+    return used;
+}
+
+static size_t libdeflate_compress(int level, const uint8_t *in, size_t size, uint8_t *out,
+                                  size_t room)
+{
+    struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(level);
+    size_t used = libdeflate_gzip_compress(compressor, in, size, out, room);
+    libdeflate_free_compressor(compressor);
+    return used;
+}
+
+static size_t isal_compress(int level, const uint8_t *in, size_t size, uint8_t *out, size_t room)
+{
+    static const uint32_t ROOM[] = {ISAL_DEF_LVL0_DEFAULT, ISAL_DEF_LVL1_DEFAULT,
+                                    ISAL_DEF_LVL2_DEFAULT, ISAL_DEF_LVL3_DEFAULT};
+    struct isal_zstream stream;
+    isal_deflate_init(&stream);
+    stream.level = (uint32_t)level;
+    stream.level_buf_size = ROOM[level];
+    stream.level_buf = memory_allocate(ROOM[level] + 1);
+    stream.gzip_flag = IGZIP_GZIP;
+    stream.end_of_stream = 1;
+    stream.next_in = (uint8_t *)in;
+    stream.avail_in = (uint32_t)size;
+    stream.next_out = out;
+    stream.avail_out = (uint32_t)room;
+    isal_deflate(&stream);
+    free(stream.level_buf);
+    return room - stream.avail_out;
+}
+
+static int measure_compressors(const char *path)
+{
+    static const struct {
+        const char *name;
+        size_t (*compress)(int level, const uint8_t *in, size_t size, uint8_t *out, size_t room);
+        int level;
+    } COMPRESSORS[] = {
+        {"zlib", zlib_compress, 1},
+        {"zlib", zlib_compress, 6},
+        {"libdeflate", libdeflate_compress, 1},
+        {"libdeflate", libdeflate_compress, 6},
+        {"isa-l", isal_compress, 0},
+        {"isa-l", isal_compress, 1},
+        {"isa-l", isal_compress, 2},
+        {"isa-l", isal_compress, 3},
+    };
+    struct file_view view;
+    struct error error;
+    if (!file_map(&view, path, &error)) {
+        fprintf(stderr, "%s\n", error.text);
+        return 1;
+    }
+    size_t room = view.size + view.size / 8 + 4096;
+    uint8_t *out = memory_allocate(room);
+    memset(out, 0, room);
+    printf("%s: %.1f MB\n%-12s %6s %10s %8s %10s\n", path, (double)view.size / 1e6, "compressor",
+           "level", "MB", "share", "MB/s");
+    for (size_t i = 0; i < sizeof COMPRESSORS / sizeof COMPRESSORS[0]; i++) {
+        double start = thread_seconds();
+        size_t used =
+            COMPRESSORS[i].compress(COMPRESSORS[i].level, view.bytes, view.size, out, room);
+        double taken = thread_seconds() - start;
+        printf("%-12s %6d %10.2f %7.1f%% %10.0f\n", COMPRESSORS[i].name, COMPRESSORS[i].level,
+               (double)used / 1e6, 100.0 * (double)used / (double)view.size,
+               (double)view.size / 1e6 / taken);
+    }
+    free(out);
+    file_unmap(&view);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 3 && strcmp(argv[1], "--compressors") == 0)
+        return measure_compressors(argv[2]);
+    return measure_writing(argc > 1 ? strtoull(argv[1], NULL, 10) : 10000000);
+}

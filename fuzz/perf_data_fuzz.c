@@ -1,0 +1,51 @@
+/* Whatever bytes a perf.data file has: reading it ends, and every string and chunk of the result
+ * can be read. */
+#include "base/file.h"
+#include "recording/perf_data_reader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+/* Keeps the reading of the result from being optimised away. */
+static volatile uint64_t sink;
+
+static void read_result(const struct perf_data *data)
+{
+    for (size_t i = 0; i < data->record_count; i++) {
+        const struct side_band_record *record = &data->records[i];
+        if (i > 0 && record[-1].time.value > record->time.value)
+            abort();
+        if (record->kind == SIDE_BAND_MAPPING)
+            sink += strlen(record->mapping.path);
+        else if (record->kind == SIDE_BAND_NAME)
+            sink += strlen(record->name.name);
+    }
+    for (size_t i = 0; i < data->chunk_count; i++)
+        for (size_t j = 0; j < data->chunks[i].size; j++)
+            sink += data->chunks[i].bytes[j];
+    sink += clock_to_nanoseconds(&data->setup.clock, (struct ticks){UINT64_MAX}).value;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    int descriptor = memfd_create("perf.data", MFD_CLOEXEC);
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    struct error error = {0};
+    if (descriptor < 0 || !file_write_all(descriptor, bytes, size, path, &error))
+        abort();
+    struct perf_data data;
+    if (perf_data_open(&data, path, &error)) {
+        read_result(&data);
+        perf_data_close(&data);
+    } else if (error.code == ERROR_NONE) {
+        abort();
+    }
+    close(descriptor);
+    return 0;
+}

@@ -1,0 +1,104 @@
+#include "cli/command.h"
+#include "cli/nearest.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct command *const *command_all(void)
+{
+    static const struct command *const commands[] = {
+        &run_command,
+        &decode_command,
+        &report_command,
+        &doctor_command,
+        &version_command,
+        &help_command,
+        NULL,
+    };
+    return commands;
+}
+
+/* Commands of the original and of the design that this version lacks, each with what to do instead.
+ */
+static const struct {
+    const char *name;
+    const char *instead;
+} unavailable_commands[] = {
+    {"attach", "needs an engine that can trace a running process, and this version has the soft "
+               "engine alone. Start the program under `magic-trace run` instead."},
+    {"view", "is not part of this version. Open the trace at https://ui.perfetto.dev, or use "
+             "`magic-trace report`."},
+};
+
+static bool explain_unavailable(const char *name)
+{
+    for (size_t i = 0; i < sizeof unavailable_commands / sizeof *unavailable_commands; i++) {
+        if (strcmp(name, unavailable_commands[i].name) != 0)
+            continue;
+        fprintf(stderr, "magic-trace: `%s` %s\n", name, unavailable_commands[i].instead);
+        return true;
+    }
+    return false;
+}
+
+static bool is_named(const struct command *command, const char *name)
+{
+    return strcmp(command->name, name) == 0 ||
+           (command->alias && strcmp(command->alias, name) == 0);
+}
+
+static const struct command *find_by_prefix(const char *name)
+{
+    const struct command *found = NULL;
+    size_t length = strlen(name);
+    for (const struct command *const *command = command_all(); *command && length; command++) {
+        const char *alias = (*command)->alias;
+        if (strncmp((*command)->name, name, length) != 0 &&
+            !(alias && strncmp(alias, name, length) == 0))
+            continue;
+        if (found)
+            return NULL;
+        found = *command;
+    }
+    return found;
+}
+
+const struct command *command_find(const char *name)
+{
+    for (const struct command *const *command = command_all(); *command; command++)
+        if (is_named(*command, name))
+            return *command;
+    if (explain_unavailable(name))
+        return NULL;
+    const struct command *found = find_by_prefix(name);
+    if (found)
+        return found;
+
+    struct nearest nearest = nearest_to(name);
+    for (const struct command *const *command = command_all(); *command; command++) {
+        nearest_offer(&nearest, (*command)->name);
+        if ((*command)->alias)
+            nearest_offer(&nearest, (*command)->alias);
+    }
+    if (nearest.best)
+        fprintf(stderr, "magic-trace: there is no command `%s`. Did you mean `%s`?\n", name,
+                nearest.best);
+    else
+        fprintf(stderr,
+                "magic-trace: there is no command `%s`. `magic-trace help` lists them; to trace a "
+                "program: `magic-trace run %s`.\n",
+                name, name);
+    return NULL;
+}
+
+int command_usage_error(const struct command *command, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("magic-trace: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fprintf(stderr, "\nTry `magic-trace help %s`.\n", command->name);
+    va_end(arguments);
+    return EXIT_STATUS_USAGE;
+}

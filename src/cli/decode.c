@@ -1,0 +1,177 @@
+/* magic-trace decode: write the trace of a recording made earlier. */
+#include "base/log.h"
+#include "base/memory.h"
+#include "cli/command.h"
+#include "cli/salvage.h"
+#include "cli/trace_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum decode_option {
+    DECODE_OUTPUT,
+    DECODE_FORMAT,
+    DECODE_PERF_MAP_FILE,
+    DECODE_WORKING_DIRECTORY,
+    DECODE_EXECUTABLE,
+    DECODE_UNAVAILABLE,
+};
+
+static const struct option_spec decode_options[] = {
+    {"output", "o", DECODE_OUTPUT, "FILE",
+     "where to write the trace (default trace.fxt.gz;\n"
+     "gzip when it ends in .gz); an existing one\n"
+     "becomes FILE.old",
+     NULL},
+    {"format", NULL, DECODE_FORMAT, "FORMAT",
+     "fxt (for Perfetto, default) or folded (stacks for\nflame graphs)", NULL},
+    {"perf-map-file", NULL, DECODE_PERF_MAP_FILE, "FILE[,FILE]",
+     "names of JIT code: files called perf-PID.map, all\nin one folder", NULL},
+    {"working-directory", NULL, DECODE_WORKING_DIRECTORY, "DIR",
+     "the recording, as in the original; the same as the\noperand", NULL},
+    {"executable", NULL, DECODE_EXECUTABLE, "FILE",
+     "accepted as in the original; the recording itself\nnames its programs", NULL},
+    {"filter", NULL, DECODE_UNAVAILABLE, "RANGE", NULL,
+     "it is not part of this version. `magic-trace report -tree -from A -to B` shows a part of a "
+     "trace."},
+    {0},
+};
+
+struct decode_request {
+    struct trace_file_options trace;
+    const char *recording;
+    char *perf_map_directory; /* owned */
+};
+
+/* perf-PID.map: the decoder finds the file of a process by this name. */
+static bool is_perf_map_name(const char *name)
+{
+    if (strncmp(name, "perf-", strlen("perf-")) != 0)
+        return false;
+    const char *pid = name + strlen("perf-");
+    size_t digits = strspn(pid, "0123456789");
+    return digits > 0 && strcmp(pid + digits, ".map") == 0;
+}
+
+/* The folder in which all files of the comma-separated list lie. */
+static int find_perf_maps(const struct command *self, const char *list, char **directory)
+{
+    char *copy = memory_copy_string(list);
+    int status = 0;
+    char *rest = NULL;
+    for (char *file = strtok_r(copy, ",", &rest); file && !status;
+         file = strtok_r(NULL, ",", &rest)) {
+        char *slash = strrchr(file, '/');
+        const char *name = slash ? slash + 1 : file;
+        char *folder =
+            slash ? memory_format("%.*s/", (int)(slash - file), file) : memory_copy_string("./");
+        if (!is_perf_map_name(name))
+            status = command_usage_error(
+                self, "-perf-map-file %s: the file has to be named perf-PID.map.", file);
+        else if (access(file, R_OK) != 0)
+            status = command_usage_error(self, "-perf-map-file %s cannot be read: %s.", file,
+                                         strerror(errno));
+        else if (*directory && strcmp(*directory, folder) != 0)
+            status =
+                command_usage_error(self, "-perf-map-file: all files have to lie in one folder.");
+        free(*directory);
+        *directory = folder;
+    }
+    free(copy);
+    return status;
+}
+
+static int apply_option(const struct command *self, struct decode_request *request, int option,
+                        const char *value)
+{
+    switch (option) {
+    case DECODE_OUTPUT:
+        request->trace.output = value;
+        break;
+    case DECODE_FORMAT:
+        if (!trace_format_parse(value, &request->trace.format))
+            return command_usage_error(self, "-format is fxt or folded, not `%s`.", value);
+        break;
+    case DECODE_PERF_MAP_FILE:
+        return find_perf_maps(self, value, &request->perf_map_directory);
+    case DECODE_WORKING_DIRECTORY:
+        request->recording = value;
+        break;
+    default:
+        break;
+    }
+    return 0;
+}
+
+/* 0 with a complete request, -1 after help, or the exit status after a message. */
+static int read_request(const struct command *self, int argc, char **argv,
+                        struct decode_request *request)
+{
+    struct option_reader reader;
+    option_reader_open(&reader, decode_options, argc, argv);
+    int option = OPTION_END, status = 0;
+    while (status == 0 && (option = option_reader_next_or_operand(&reader)) != OPTION_END) {
+        if (option == OPTION_HELP || option == OPTION_ERROR)
+            break;
+        if (option != OPTION_OPERAND)
+            status = apply_option(self, request, option, reader.value);
+        else if (request->recording)
+            status = command_usage_error(self, "one recording at a time, and there is `%s` too.",
+                                         reader.value);
+        else
+            request->recording = reader.value;
+    }
+    option_reader_close(&reader);
+    if (option == OPTION_ERROR)
+        return EXIT_STATUS_USAGE;
+    if (option == OPTION_HELP) {
+        command_print_help(self);
+        return -1;
+    }
+    if (!status && !request->recording)
+        status =
+            command_usage_error(self, "no recording was given: a folder (see -working-directory "
+                                      "of `magic-trace run`) or a perf.data file.");
+    return status;
+}
+
+static int decode(struct decode_request *request)
+{
+    struct error error = {0};
+    request->trace.perf_map_directory = request->perf_map_directory;
+    if (trace_file_check_output(&request->trace, &error) && salvage(request->recording, &error)) {
+        log_status("Decoding, this takes a while...");
+        if (trace_file_write(request->recording, &request->trace, &error))
+            return 0;
+    }
+    log_progress_end();
+    fprintf(stderr, "magic-trace: %s\n", error.text);
+    return error.code == ERROR_USAGE ? EXIT_STATUS_USAGE : EXIT_STATUS_ERROR;
+}
+
+static int run_decode(const struct command *self, int argc, char **argv)
+{
+    struct decode_request request = {0};
+    int status = read_request(self, argc, argv, &request);
+    if (status == 0)
+        status = decode(&request);
+    else if (status < 0)
+        status = 0;
+    free(request.perf_map_directory);
+    return status;
+}
+
+const struct command decode_command = {
+    .name = "decode",
+    .summary = "write the trace of a recording made earlier",
+    .operands = "DIR|PERF.DATA",
+    .description =
+        "Decodes a recording and writes its trace. DIR is a folder kept by `magic-trace\n"
+        "run -working-directory DIR`, or left by a magic-trace that was killed; PERF.DATA\n"
+        "is a file by `perf record -e intel_pt//u`.\n",
+    .options = decode_options,
+    .run = run_decode,
+};

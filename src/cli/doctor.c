@@ -1,0 +1,164 @@
+/* magic-trace doctor: what this machine can do, what will be used, and what would make it better.
+ */
+#include "base/file.h"
+#include "cli/command.h"
+#include "engine/engine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct option_spec doctor_options[] = {{0}};
+
+static void print_finding(const char *what, const char *finding)
+{
+    printf("%-14s %s\n", what, finding);
+}
+
+static void print_advice(const char *advice)
+{
+    if (*advice)
+        printf("%-14s -> %s\n", "", advice);
+}
+
+/* The value of the first line "KEY : VALUE" of /proc/cpuinfo, copied into `value`; "" when there is
+ * none. */
+static void read_cpu_field(const char *cpuinfo, const char *key, char *value, size_t size)
+{
+    *value = 0;
+    size_t length = strlen(key);
+    for (const char *line = cpuinfo; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, key, length) != 0 || !strchr("\t :", line[length]))
+            continue;
+        const char *colon = strchr(line, ':');
+        if (!colon)
+            return;
+        colon += 1 + strspn(colon + 1, " \t");
+        snprintf(value, size, "%.*s", (int)strcspn(colon, "\n"), colon);
+        return;
+    }
+}
+
+static bool has_word(const char *words, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = words; (at = strstr(at, word)); at += length)
+        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == 0))
+            return true;
+    return false;
+}
+
+static void examine_processor(void)
+{
+    char *cpuinfo = file_read("/proc/cpuinfo", NULL, NULL);
+    char model[128] = "unknown", flags[8192] = "";
+    if (cpuinfo) {
+        read_cpu_field(cpuinfo, "model name", model, sizeof model);
+        read_cpu_field(cpuinfo, "flags", flags, sizeof flags);
+    }
+    free(cpuinfo);
+    char finding[256];
+    snprintf(finding, sizeof finding, "%s%s", model,
+             has_word(flags, "hypervisor") ? " (a virtual machine)" : "");
+    print_finding("processor", finding);
+
+    if (access("/sys/bus/event_source/devices/intel_pt", F_OK) == 0)
+        print_finding("Intel PT", "there, but this version has no engine that uses it");
+    else if (has_word(flags, "intel_pt"))
+        print_finding("Intel PT", "the processor has it, the kernel does not offer it; not needed");
+    else
+        print_finding("Intel PT", "not on this machine; not needed");
+}
+
+/* Looks for a program as execvp does. */
+static bool find_program(const char *name, char *path, size_t size)
+{
+    const char *folders = getenv("PATH");
+    for (const char *folder = folders ? folders : "/usr/bin:/bin"; *folder;) {
+        int length = (int)strcspn(folder, ":");
+        snprintf(path, size, "%.*s%s%s", length, folder, length ? "/" : "./", name);
+        if (access(path, X_OK) == 0)
+            return true;
+        folder += length + (folder[length] == ':');
+    }
+    return false;
+}
+
+static void examine_helper(const char *name, const char *missing, const char *advice)
+{
+    char path[4096];
+    bool found = find_program(name, path, sizeof path);
+    print_finding(name, found ? path : missing);
+    if (!found)
+        print_advice(advice);
+}
+
+/* Returns the engine that -engine auto takes, or NULL. */
+static const struct engine *examine_engines(void)
+{
+    const struct engine *chosen = NULL;
+    for (const struct engine *const *engine = engine_all(); *engine; engine++) {
+        struct engine_probe probe = {0};
+        (*engine)->probe(&probe);
+        char what[64], finding[640];
+        snprintf(what, sizeof what, "engine %s", (*engine)->name);
+        snprintf(finding, sizeof finding, "%s: %s", probe.available ? "works" : "does not work",
+                 probe.why);
+        print_finding(what, (*engine)->description);
+        print_finding("", finding);
+        print_advice(probe.advice);
+        if (probe.available && !chosen)
+            chosen = *engine;
+    }
+    return chosen;
+}
+
+static int examine(void)
+{
+    examine_processor();
+    const struct engine *chosen = examine_engines();
+    examine_helper(
+        "perf", "not found; not needed",
+        "to look at recordings with `perf script --itrace=bei -i DIR/perf.data`: apt-get "
+        "install linux-perf");
+    putchar('\n');
+    if (!chosen) {
+        puts("Nothing can be recorded here until one of the engines above works.");
+        return EXIT_STATUS_ERROR;
+    }
+    printf("`magic-trace run` will use the %s engine, the best that works here.\n", chosen->name);
+    return 0;
+}
+
+static int run_doctor(const struct command *self, int argc, char **argv)
+{
+    struct option_reader reader;
+    option_reader_open(&reader, doctor_options, argc, argv);
+    int option = option_reader_next(&reader);
+    int first = reader.next;
+    option_reader_close(&reader);
+    if (option == OPTION_ERROR)
+        return EXIT_STATUS_USAGE;
+    if (option == OPTION_HELP) {
+        command_print_help(self);
+        return 0;
+    }
+    if (first < argc)
+        return command_usage_error(self, "doctor takes no operands, and there is `%s`.",
+                                   argv[first]);
+    return examine();
+}
+
+const struct command doctor_command = {
+    .name = "doctor",
+    .summary = "say what this machine can record with, and what to install",
+    .operands = "",
+    .description =
+        "Examines this machine: which engines work, which one `magic-trace run` will use\n"
+        "and why, and what to install or set to get a better one. Exits with 0 when\n"
+        "something can be recorded, else with 1.\n",
+    .options = doctor_options,
+    .run = run_doctor,
+};

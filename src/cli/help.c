@@ -1,0 +1,91 @@
+#include "cli/command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { OPTION_COLUMN = 30 }; /* where the explanation of an option begins */
+
+static void print_indented(const char *text, int column)
+{
+    for (const char *c = text; *c; c++) {
+        putchar(*c);
+        if (*c == '\n')
+            printf("%*s", column, "");
+    }
+    putchar('\n');
+}
+
+static void print_option(const struct option_spec *option)
+{
+    if (!option->help)
+        return;
+    int width = printf("  -%s", option->name);
+    if (option->letter)
+        width += printf(", -%s", option->letter);
+    if (option->argument)
+        width += printf(" %s", option->argument);
+    if (width >= OPTION_COLUMN) {
+        putchar('\n');
+        width = 0;
+    }
+    printf("%*s", OPTION_COLUMN - width, "");
+    print_indented(option->help, OPTION_COLUMN);
+}
+
+void command_print_help(const struct command *command)
+{
+    printf("Usage: magic-trace %s [OPTIONS]%s%s\n\n%s\n", command->name,
+           *command->operands ? " " : "", command->operands, command->description);
+    if (command->alias)
+        printf("`%s` is another name for it.\n\n", command->alias);
+    puts("Options (one or two dashes, unique beginnings suffice):");
+    for (const struct option_spec *option = command->options; option->name; option++)
+        print_option(option);
+    print_option(&(struct option_spec){.name = "help", .letter = "?", .help = "print this page"});
+}
+
+static void print_overview(void)
+{
+    puts("magic-trace records every branch a program takes and shows its calls on a time line.\n\n"
+         "Usage: magic-trace COMMAND ...\n\nCommands:");
+    for (const struct command *const *command = command_all(); *command; command++)
+        printf("  %-9s %s\n", (*command)->name, (*command)->summary);
+    puts("\n`magic-trace help COMMAND` says more about one. To begin:\n\n"
+         "  magic-trace run ./program\n"
+         "  magic-trace report trace.fxt.gz");
+}
+
+static const struct option_spec help_options[] = {{0}};
+
+static int run_help(const struct command *self, int argc, char **argv)
+{
+    struct option_reader reader;
+    option_reader_open(&reader, help_options, argc, argv);
+    int option = option_reader_next(&reader);
+    int first = reader.next;
+    option_reader_close(&reader);
+    if (option == OPTION_ERROR)
+        return EXIT_STATUS_USAGE;
+    if (option == OPTION_HELP)
+        command_print_help(self);
+    else if (first == argc)
+        print_overview();
+    else if (argc - first > 1)
+        return command_usage_error(self, "help explains one command at a time.");
+    else {
+        const struct command *command = command_find(argv[first]);
+        if (!command)
+            return EXIT_STATUS_USAGE;
+        command_print_help(command);
+    }
+    return 0;
+}
+
+const struct command help_command = {
+    .name = "help",
+    .summary = "explain a command",
+    .operands = "[COMMAND]",
+    .description = "Lists the commands, or explains one of them.\n",
+    .options = help_options,
+    .run = run_help,
+};

@@ -1,0 +1,263 @@
+/* magic-trace report: a trace or a recording as text. */
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/salvage.h"
+#include "output/fxt_reader.h"
+#include "output/report_folded.h"
+#include "output/report_table.h"
+#include "output/report_tree.h"
+#include "stack/timeline.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum report_option {
+    REPORT_TOP,
+    REPORT_SORT,
+    REPORT_TREE,
+    REPORT_FOLDED,
+    REPORT_AROUND,
+    REPORT_FROM,
+    REPORT_TO,
+    REPORT_FOLD,
+};
+
+static const struct option_spec report_options[] = {
+    {"top", NULL, REPORT_TOP, "N", "show the first N functions only", NULL},
+    {"sort", NULL, REPORT_SORT, "KEY",
+     "self (time in the function itself, default) or total\n(callees included)", NULL},
+    {"tree", NULL, REPORT_TREE, NULL, "the time line as an indented call tree with durations",
+     NULL},
+    {"around", NULL, REPORT_AROUND, "MOMENT",
+     "tree: a call of a function (NAME, NAME#3), or 10 us to\neither side of a time (1.5ms)", NULL},
+    {"from", NULL, REPORT_FROM, "MOMENT", "tree: begin here", NULL},
+    {"to", NULL, REPORT_TO, "MOMENT", "tree: end here", NULL},
+    {"fold", NULL, REPORT_FOLD, NULL, "tree: print equal neighbours once, with their number", NULL},
+    {"folded", NULL, REPORT_FOLDED, NULL, "stacks with the time spent in each, for flame graphs",
+     NULL},
+    {0},
+};
+
+enum report_form {
+    REPORT_FORM_TABLE,
+    REPORT_FORM_TREE,
+    REPORT_FORM_FOLDED,
+};
+
+struct report_request {
+    const char *path;
+    enum report_form form;
+    struct report_table_options table;
+    struct report_tree_options tree;
+    bool table_asked, tree_asked; /* an option of that form was given */
+};
+
+/* Spans to report on, and what has to live as long as they. */
+struct report_input {
+    struct timeline *timeline; /* NULL: a trace file */
+    struct span_source *source;
+};
+
+static bool is_recording(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) != 0)
+        return false;
+    if (S_ISDIR(status.st_mode))
+        return true;
+    /* A pipe must not be read from here: it cannot be read twice. */
+    if (!S_ISREG(status.st_mode))
+        return false;
+    static const char magic[] = {'P', 'E', 'R', 'F', 'I', 'L', 'E', '2'};
+    char head[sizeof magic];
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0)
+        return false;
+    bool is = read(descriptor, head, sizeof head) == (ssize_t)sizeof head &&
+              memcmp(head, magic, sizeof magic) == 0;
+    close(descriptor);
+    return is;
+}
+
+static bool open_input(struct report_input *input, const char *path, struct error *error)
+{
+    *input = (struct report_input){0};
+    if (!is_recording(path)) {
+        input->source = fxt_read(path, error);
+        return input->source;
+    }
+    if (!salvage(path, error))
+        return false;
+    const struct flow_options flow = {.progress = log_progress};
+    input->timeline = timeline_decode(path, &flow, error);
+    log_progress_end();
+    if (!input->timeline)
+        return false;
+    input->source = timeline_spans(input->timeline, error);
+    return input->source;
+}
+
+static void close_input(struct report_input *input)
+{
+    if (input->source)
+        input->source->close(input->source);
+    if (input->timeline)
+        timeline_free(input->timeline);
+}
+
+static bool print_report(const struct report_request *request, struct span_source *source,
+                         struct error *error)
+{
+    switch (request->form) {
+    case REPORT_FORM_TREE:
+        return report_tree(source, &request->tree, stdout, error);
+    case REPORT_FORM_FOLDED:
+        return report_folded(source, stdout, error);
+    default:
+        return report_table(source, &request->table, stdout, error);
+    }
+}
+
+static int report(const struct report_request *request)
+{
+    struct error error = {0};
+    struct report_input input;
+    bool ok =
+        open_input(&input, request->path, &error) && print_report(request, input.source, &error);
+    const struct error *damage = input.timeline ? timeline_damage(input.timeline) : NULL;
+    if (ok && damage) {
+        error = *damage;
+        ok = false;
+    }
+    close_input(&input);
+    if (ok)
+        return 0;
+    fflush(stdout);
+    fprintf(stderr, "magic-trace: %s\n", error.text);
+    return error.code == ERROR_USAGE ? EXIT_STATUS_USAGE : EXIT_STATUS_ERROR;
+}
+
+static bool parse_count(const char *text, size_t *count)
+{
+    char *end;
+    errno = 0;
+    unsigned long value = strtoul(text, &end, 10);
+    if (errno || end == text || *end || *text == '-' || value == 0)
+        return false;
+    *count = value;
+    return true;
+}
+
+static int apply_option(const struct command *self, struct report_request *request, int option,
+                        const char *value)
+{
+    switch (option) {
+    case REPORT_TOP:
+        request->table_asked = true;
+        if (!parse_count(value, &request->table.top))
+            return command_usage_error(self, "-top is a number of functions, 1 or more, not `%s`.",
+                                       value);
+        break;
+    case REPORT_SORT:
+        request->table_asked = true;
+        if (strcmp(value, "self") == 0)
+            request->table.sort = REPORT_SORT_SELF;
+        else if (strcmp(value, "total") == 0)
+            request->table.sort = REPORT_SORT_TOTAL;
+        else
+            return command_usage_error(self, "-sort is self or total, not `%s`.", value);
+        break;
+    case REPORT_TREE:
+        request->tree_asked = true;
+        break;
+    case REPORT_FOLDED:
+        request->form = REPORT_FORM_FOLDED;
+        break;
+    case REPORT_AROUND:
+        request->tree_asked = true;
+        request->tree.around = value;
+        break;
+    case REPORT_FROM:
+        request->tree_asked = true;
+        request->tree.from = value;
+        break;
+    case REPORT_TO:
+        request->tree_asked = true;
+        request->tree.to = value;
+        break;
+    case REPORT_FOLD:
+        request->tree_asked = true;
+        request->tree.fold = true;
+        break;
+    default:
+        break;
+    }
+    return 0;
+}
+
+static int check_request(const struct command *self, struct report_request *request)
+{
+    if (!request->path)
+        return command_usage_error(
+            self, "no trace was given: a file like trace.fxt.gz, or a recording's folder.");
+    if (request->form == REPORT_FORM_FOLDED && (request->tree_asked || request->table_asked))
+        return command_usage_error(self, "-folded goes with no other option.");
+    if (request->tree_asked && request->table_asked)
+        return command_usage_error(self, "-top and -sort belong to the table, not to -tree.");
+    if (request->tree.around && (request->tree.from || request->tree.to))
+        return command_usage_error(self, "-around cannot be combined with -from or -to.");
+    if (request->tree_asked)
+        request->form = REPORT_FORM_TREE;
+    return 0;
+}
+
+static int run_report(const struct command *self, int argc, char **argv)
+{
+    struct report_request request = {0};
+    struct option_reader reader;
+    option_reader_open(&reader, report_options, argc, argv);
+    int option = OPTION_END, status = 0;
+    while (status == 0 && (option = option_reader_next_or_operand(&reader)) != OPTION_END) {
+        if (option == OPTION_HELP || option == OPTION_ERROR)
+            break;
+        if (option != OPTION_OPERAND)
+            status = apply_option(self, &request, option, reader.value);
+        else if (request.path)
+            status = command_usage_error(self, "one trace at a time, and there is `%s` too.",
+                                         reader.value);
+        else
+            request.path = reader.value;
+    }
+    option_reader_close(&reader);
+    if (status)
+        return status;
+    if (option == OPTION_ERROR)
+        return EXIT_STATUS_USAGE;
+    if (option == OPTION_HELP) {
+        command_print_help(self);
+        return 0;
+    }
+    status = check_request(self, &request);
+    return status ? status : report(&request);
+}
+
+const struct command report_command = {
+    .name = "report",
+    .summary = "show a trace as text: a table of functions, a call tree, folded stacks",
+    .operands = "TRACE|DIR|PERF.DATA",
+    .description =
+        "Shows a trace in the terminal. TRACE is a file in the Fuchsia trace format\n"
+        "(trace.fxt.gz); DIR and PERF.DATA are recordings, which are decoded first.\n"
+        "\n"
+        "Without -tree or -folded, prints one line per function: how often it was called,\n"
+        "the time in it with and without its callees, and the shortest, median, 99th\n"
+        "percentile and longest call. A MOMENT is a time since the beginning of the trace\n"
+        "(1.5ms, 20us, 300 ns) or a function: its first call, or its third with NAME#3.\n",
+    .options = report_options,
+    .run = run_report,
+};

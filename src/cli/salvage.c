@@ -1,0 +1,16 @@
+#include "cli/salvage.h"
+
+#include "engine/engine.h"
+
+#include <sys/stat.h>
+
+bool salvage(const char *recording, struct error *error)
+{
+    struct stat status;
+    if (stat(recording, &status) != 0 || !S_ISDIR(status.st_mode))
+        return true;
+    for (const struct engine *const *engine = engine_all(); *engine; engine++)
+        if ((*engine)->salvage && !(*engine)->salvage(recording, error))
+            return false;
+    return true;
+}

@@ -1,0 +1,71 @@
+#include "cli/summary.h"
+
+#include "base/log.h"
+#include "cli/quantity.h"
+#include "recording/session.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void print_contents(const struct trace_summary *summary)
+{
+    const struct timeline_statistics *statistics = &summary->statistics;
+    char length[64] = "";
+    if (summary->length)
+        snprintf(length, sizeof length, " over %s", quantity_duration(summary->length).text);
+    log_status("%s call%s in %zu thread%s%s: %s instructions from %s of packets.",
+               quantity_count(statistics->spans).text, plural(statistics->spans), summary->threads,
+               plural(summary->threads), length, quantity_count(statistics->flow.instructions).text,
+               quantity_bytes(statistics->flow.bytes).text);
+}
+
+static void print_flaws(const struct trace_summary *summary)
+{
+    const struct timeline_statistics *statistics = &summary->statistics;
+    if (statistics->gaps)
+        log_status("%s gap%s in the trace (%s decode error%s, %s overflow%s): look for them in "
+                   "`magic-trace report -tree`.",
+                   quantity_count(statistics->gaps).text, plural(statistics->gaps),
+                   quantity_count(statistics->flow.errors).text, plural(statistics->flow.errors),
+                   quantity_count(statistics->flow.overflows).text,
+                   plural(statistics->flow.overflows));
+    if (statistics->repaired)
+        log_status("%s event%s did not fit the call stack and were repaired.",
+                   quantity_count(statistics->repaired).text, plural(statistics->repaired));
+}
+
+static void print_untraced(const struct session *session)
+{
+    enum { SHOWN = 5 };
+    for (size_t i = 0; i < session->untraced_count && i < SHOWN; i++) {
+        const struct session_untraced *untraced = &session->untraced[i];
+        const char *name = untraced->name && *untraced->name ? untraced->name : "a program";
+        char what[64] = "";
+        if (untraced->threads > 1)
+            snprintf(what, sizeof what, " (%u threads)", untraced->threads);
+        if (untraced->flag)
+            log_status("Ran untraced: %s%s, process %u. %s would have shown it.", name, what,
+                       untraced->pid, untraced->flag);
+        else
+            log_status("Ran untraced: %s%s, process %u, which this engine cannot trace.", name,
+                       what, untraced->pid);
+    }
+    if (session->untraced_count > SHOWN)
+        log_status("Ran untraced: %zu more.", session->untraced_count - SHOWN);
+}
+
+void summary_print(const struct trace_summary *summary, const char *recording)
+{
+    print_contents(summary);
+    print_flaws(summary);
+    struct session session;
+    if (!session_read(&session, recording, NULL))
+        return;
+    print_untraced(&session);
+    session_free(&session);
+}

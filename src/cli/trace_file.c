@@ -1,0 +1,122 @@
+#include "cli/trace_file.h"
+
+#include "base/log.h"
+#include "cli/summary.h"
+#include "output/fxt_writer.h"
+#include "output/output_file.h"
+#include "output/report_folded.h"
+#include "stack/timeline.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct {
+    const char *name;
+    const char *default_output;
+} formats[] = {
+    [TRACE_FORMAT_FXT] = {"fxt", "trace.fxt.gz"},
+    [TRACE_FORMAT_FOLDED] = {"folded", "trace.folded"},
+};
+
+bool trace_format_parse(const char *name, enum trace_format *format)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        if (strcmp(name, formats[i].name) != 0)
+            continue;
+        *format = (enum trace_format)i;
+        return true;
+    }
+    return false;
+}
+
+static const char *output_path(const struct trace_file_options *options)
+{
+    return options->output ? options->output : formats[options->format].default_output;
+}
+
+bool trace_file_check_output(const struct trace_file_options *options, struct error *error)
+{
+    return output_file_check(output_path(options), error);
+}
+
+static bool write_folded(struct span_source *source, const char *path, struct error *error)
+{
+    struct output_file file;
+    if (!output_file_create(&file, path, error))
+        return false;
+    int copy = dup(file.descriptor);
+    FILE *stream = copy >= 0 ? fdopen(copy, "w") : NULL;
+    bool ok = stream || error_set_errno(error, ERROR_IO, errno, "cannot write %s", path);
+    if (!stream && copy >= 0)
+        close(copy);
+    if (ok)
+        ok = report_folded(source, stream, error);
+    if (stream && fclose(stream) != 0 && ok)
+        ok = error_set_errno(error, ERROR_IO, errno, "cannot write %s", path);
+    if (ok)
+        return output_file_commit(&file, error);
+    output_file_abandon(&file);
+    return false;
+}
+
+static bool write_spans(struct timeline *timeline, const struct trace_file_options *options,
+                        struct trace_summary *summary, struct error *error)
+{
+    struct span_source *source = timeline_spans(timeline, error);
+    if (!source)
+        return false;
+    const char *path = output_path(options);
+    summary->threads = source->track_count;
+    summary->statistics = timeline_statistics(timeline);
+    bool ok;
+    if (options->format == TRACE_FORMAT_FOLDED) {
+        ok = write_folded(source, path, error);
+    } else {
+        struct fxt_summary written = {0};
+        struct fxt_options fxt = {.expected_spans = summary->statistics.spans, .summary = &written};
+        ok = fxt_write(source, path, &fxt, error);
+        summary->length = written.last.value - written.first.value;
+    }
+    source->close(source);
+    log_progress_end();
+    return ok;
+}
+
+static void say_how_to_open(const struct trace_file_options *options)
+{
+    const char *path = output_path(options);
+    if (options->format == TRACE_FORMAT_FOLDED) {
+        log_status("The folded stacks are in %s.", path);
+        return;
+    }
+    log_status(
+        "The trace is in %s. To see it: open https://ui.perfetto.dev and choose \"Open trace "
+        "file\", or run: magic-trace report %s",
+        path, path);
+}
+
+bool trace_file_write(const char *recording, const struct trace_file_options *options,
+                      struct error *error)
+{
+    const struct flow_options flow = {.perf_map_directory = options->perf_map_directory,
+                                      .progress = log_progress};
+    struct timeline *timeline = timeline_decode(recording, &flow, error);
+    log_progress_end();
+    if (!timeline)
+        return false;
+    struct trace_summary summary = {0};
+    bool ok = write_spans(timeline, options, &summary, error);
+    if (ok) {
+        summary_print(&summary, recording);
+        say_how_to_open(options);
+    }
+    const struct error *damage = ok ? timeline_damage(timeline) : NULL;
+    if (damage) {
+        *error = *damage;
+        ok = false;
+    }
+    timeline_free(timeline);
+    return ok;
+}

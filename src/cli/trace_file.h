@@ -1,0 +1,34 @@
+/* From a recording to the file a person opens: decode, write, and say in a few lines what came of
+ * it.
+ *
+ * Shared by `run` and `decode`.
+ */
+#ifndef MAGIC_TRACE_CLI_TRACE_FILE_H
+#define MAGIC_TRACE_CLI_TRACE_FILE_H
+
+#include "base/error.h"
+
+enum trace_format {
+    TRACE_FORMAT_FXT,    /* Fuchsia trace format, for Perfetto */
+    TRACE_FORMAT_FOLDED, /* folded stacks, for flame graphs */
+};
+
+struct trace_file_options {
+    const char *output; /* NULL: the format's default name */
+    enum trace_format format;
+    const char *perf_map_directory; /* NULL: the usual places */
+};
+
+/* "fxt" or "folded"; false when it is neither. */
+bool trace_format_parse(const char *name, enum trace_format *format);
+
+/* Whether the output can be written as far as can be told beforehand: called before the program
+ * runs, so that a mistyped folder does not cost a recording. */
+bool trace_file_check_output(const struct trace_file_options *options, struct error *error);
+
+/* Decodes `recording` (a folder or a perf.data file), writes the trace and prints the summary on
+ * stderr. */
+bool trace_file_write(const char *recording, const struct trace_file_options *options,
+                      struct error *error);
+
+#endif

@@ -1,0 +1,262 @@
+#include "engine/soft/collect.h"
+
+#include "base/array.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "engine/engine.h"
+#include "engine/soft/log_reader.h"
+#include "engine/soft/processes.h"
+#include "engine/soft/ring.h"
+#include "engine/soft/side_band_log.h"
+#include "recording/perf_data_writer.h"
+
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* The bits of attr.config, at the places where Intel's PMUs have them (IA32_RTIT_CTL, SDM volume
+ * 3). */
+enum {
+    CONFIG_PT = 1 << 0,
+    CONFIG_CYC = 1 << 1,
+    CONFIG_TSC = 1 << 10,
+    CONFIG_NO_RETURN_COMPRESSION = 1 << 11,
+    CONFIG_BRANCH = 1 << 13,
+};
+
+/* ---- side-band records ---- */
+
+static bool read_log(const struct collection *collection, struct side_band_log *log,
+                     struct error *error)
+{
+    char *path = memory_format("%s/soft/control", collection->directory);
+    struct file_view file;
+    bool ok = file_map(&file, path, error);
+    free(path);
+    if (!ok)
+        return false;
+    uint64_t size = atomic_load(&collection->control->log_tail);
+    if (file.size < SOFT_LOG_OFFSET)
+        size = 0;
+    else if (size > file.size - SOFT_LOG_OFFSET)
+        size = file.size - SOFT_LOG_OFFSET;
+    struct log_reader reader = {.log = file.bytes + SOFT_LOG_OFFSET, .size = size};
+    for (const struct soft_record *record; (record = log_reader_next(&reader));)
+        side_band_log_add(log, record);
+    file_unmap(&file);
+    return true;
+}
+
+/* What the kernel's PMU driver would say of this ring: ITRACE_START and AUX. */
+static void add_ring_records(struct side_band_log *log, const struct ring *ring,
+                             const struct ring_packets *packets)
+{
+    struct side_band_record start = {
+        .kind = SIDE_BAND_TRACE_START,
+        .time = clock_to_nanoseconds(&log->clock, (struct ticks){ring->header->first_time}),
+        .pid = side_band_log_number(log, ring->header->pid),
+        .tid = side_band_log_number(log, ring->header->tid),
+        .cpu = UINT32_MAX,
+    };
+    struct side_band_record aux = start;
+    aux.kind = SIDE_BAND_AUX;
+    aux.time = clock_to_nanoseconds(&log->clock, (struct ticks){ring->encoder.last_time});
+    aux.aux.offset = packets->offset;
+    aux.aux.size = packets->size;
+    aux.aux.flags = packets->offset > 0 ? PERF_AUX_FLAG_OVERWRITE : 0;
+    array_add_all(&log->records, &start, 1);
+    array_add_all(&log->records, &aux, 1);
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const struct side_band_record *const *a = left, *const *b = right;
+    if ((*a)->time.value != (*b)->time.value)
+        return (*a)->time.value < (*b)->time.value ? -1 : 1;
+    /* Both lie in one array, in the order of the log. */
+    return *a < *b ? -1 : *a > *b;
+}
+
+static bool write_records(struct perf_data_writer *writer, const struct side_band_log *log,
+                          struct error *error)
+{
+    size_t count = log->records.count;
+    const struct side_band_record **sorted = memory_allocate(count * sizeof(void *));
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = array_at(&log->records, i);
+    qsort(sorted, count, sizeof *sorted, by_time);
+    bool ok = true;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = perf_data_write_record(writer, sorted[i], error);
+    free(sorted);
+    return ok;
+}
+
+/* ---- packets ---- */
+
+static bool write_ring(const struct collection *collection, struct side_band_log *log,
+                       uint32_t serial, struct perf_data_writer *writer, struct error *error)
+{
+    struct ring ring;
+    if (!ring_open(&ring, collection->directory, serial, error))
+        return false;
+    struct ring_packets packets;
+    ring_packets(&packets, &ring);
+    struct aux_chunk chunk = {
+        .tid = side_band_log_number(log, ring.header->tid),
+        .cpu = UINT32_MAX,
+        .index = serial,
+        .offset = packets.offset,
+        /* perf 6.1 crashes on a reference of 0. */
+        .reference = {ring.encoder.last_time ? ring.encoder.last_time : 1},
+    };
+    bool ok = perf_data_write_aux(writer, &chunk, packets.parts, packets.part_count, error);
+    ring_close(&ring);
+    return ok;
+}
+
+static bool write_packets(const struct collection *collection, struct side_band_log *log,
+                          struct perf_data_writer *writer, struct error *error)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < collection->rings.count; i++) {
+        log_progress("Collecting", i, collection->rings.count);
+        ok = write_ring(collection, log, *(uint32_t *)array_at(&collection->rings, i), writer,
+                        error);
+    }
+    log_progress_end();
+    return ok;
+}
+
+/* ---- the whole ---- */
+
+static struct pt_setup pt_setup(const struct collection *collection)
+{
+    return (struct pt_setup){
+        .clock = collection->clock,
+        .has_clock = true,
+        .config = CONFIG_PT | CONFIG_CYC | CONFIG_TSC | CONFIG_BRANCH,
+        .tsc_bit = CONFIG_TSC,
+        .no_return_compression_bit = CONFIG_NO_RETURN_COMPRESSION,
+        .cyc_bit = CONFIG_CYC,
+        .max_nonturbo_ratio = collection->control->options.bus_ratio,
+    };
+}
+
+static bool write_perf_data(struct collection *collection, struct side_band_log *log,
+                            struct error *error)
+{
+    struct pt_setup setup = pt_setup(collection);
+    char *path = memory_format("%s/perf.data", collection->directory);
+    struct perf_data_writer *writer =
+        perf_data_writer_open(path, &setup, collection->command_line, error);
+    free(path);
+    if (!writer)
+        return false;
+    if (write_records(writer, log, error) && write_packets(collection, log, writer, error))
+        return perf_data_writer_close(writer, error);
+    perf_data_writer_abandon(writer);
+    return false;
+}
+
+/* Adds one ring to the totals and the side band. Returns whether its recording ended for want of
+ * space. */
+static bool survey_ring(struct collection *collection, struct side_band_log *log,
+                        const struct ring *ring, uint32_t serial)
+{
+    struct ring_packets packets;
+    ring_packets(&packets, ring);
+    collection->instructions += pt_encoder_instructions(&ring->encoder);
+    if (packets.size > 0) {
+        *(uint32_t *)array_add(&collection->rings) = serial;
+        collection->bytes += packets.size;
+        add_ring_records(log, ring, &packets);
+    }
+    return atomic_load(&ring->header->out_of_space) != 0;
+}
+
+static void survey_rings(struct collection *collection, struct side_band_log *log)
+{
+    uint32_t out_of_space = 0, count = atomic_load(&collection->control->next_ring);
+    for (uint32_t serial = 0; serial < count; serial++) {
+        struct ring ring;
+        struct error error = {0};
+        if (ring_open(&ring, collection->directory, serial, &error)) {
+            out_of_space += survey_ring(collection, log, &ring, serial);
+            ring_close(&ring);
+        } else if (error.code != ERROR_NOT_FOUND) {
+            log_warning("%s. The recording goes without it.", error.text);
+        }
+    }
+    if (out_of_space)
+        log_warning("the disk of %s was full: the recording of %u thread%s ends before the program "
+                    "did. Free some space, or record less with -snapshot-size.",
+                    collection->directory, out_of_space, out_of_space == 1 ? "" : "s");
+}
+
+static void warn_of_losses(const struct collection *collection)
+{
+    uint64_t rings = atomic_load(&collection->control->lost_rings);
+    uint64_t records = atomic_load(&collection->control->lost_records);
+    if (rings)
+        log_warning("%llu thread(s) ran unrecorded: there was no space for their packets in %s.",
+                    (unsigned long long)rings, collection->directory);
+    if (records)
+        log_warning(
+            "%llu record(s) of mappings, names or threads were lost: there was no space for "
+            "them in %s. Code mapped by them cannot be decoded.",
+            (unsigned long long)records, collection->directory);
+}
+
+bool collect(struct collection *collection, struct error *error)
+{
+    struct side_band_log log;
+    side_band_log_begin(&log, collection->directory, &collection->clock,
+                        collection->control->options.clock == RECORD_CLOCK_INSTRUCTIONS);
+    collection->rings = array_of(sizeof(uint32_t));
+    bool ok = read_log(collection, &log, error);
+    if (ok) {
+        survey_rings(collection, &log);
+        warn_of_losses(collection);
+        ok = collection->rings.count > 0
+                 ? write_perf_data(collection, &log, error)
+                 : error_set(error, ERROR_NOT_FOUND, "nothing was recorded into %s",
+                             collection->directory);
+    }
+    collection->memory = log.memory;
+    collection->untraced_count = log.untraced.count;
+    collection->untraced =
+        arena_allocate(&collection->memory, log.untraced.count * sizeof *collection->untraced);
+    for (size_t i = 0; i < log.untraced.count; i++)
+        collection->untraced[i] = *(struct session_untraced *)array_at(&log.untraced, i);
+    side_band_log_free(&log);
+    return ok;
+}
+
+void collection_free(struct collection *collection)
+{
+    arena_free(&collection->memory);
+    array_free(&collection->rings);
+}
+
+/* Whether the ring's thread may be writing at this moment. */
+static bool is_busy(const char *directory, uint32_t serial)
+{
+    struct ring ring;
+    if (!ring_open(&ring, directory, serial, NULL))
+        return false;
+    bool busy = !atomic_load(&ring.header->ended) &&
+                thread_state((pid_t)ring.header->pid, (pid_t)ring.header->tid) == 'R';
+    ring_close(&ring);
+    return busy;
+}
+
+void rings_settle(const char *directory, const struct soft_control *control)
+{
+    enum { ROUNDS = 200 };
+    struct timespec millisecond = {.tv_nsec = 1000000};
+    int rounds = 0;
+    for (uint32_t serial = 0; serial < atomic_load(&control->next_ring); serial++)
+        while (is_busy(directory, serial) && rounds++ < ROUNDS)
+            nanosleep(&millisecond, NULL);
+}

@@ -1,0 +1,142 @@
+#include "flow/code_space.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Direct-mapped: a slot holds the latest address that fell on it. */
+enum { CACHE_SLOTS = 4096 };
+
+struct code_space_function {
+    uint64_t address;
+    uint64_t generation; /* 0: empty */
+    struct function_bounds bounds;
+};
+
+struct code_space_branch {
+    uint64_t address;
+    uint64_t generation;
+    struct branch branch;
+};
+
+static size_t slot_of(uint64_t address)
+{
+    /* Branch targets are often aligned to 16: mix the upper bits in, else most slots stay empty. */
+    return (address ^ address >> 4 ^ address >> 16) % CACHE_SLOTS;
+}
+
+void code_space_init(struct code_space *space, const struct process *process,
+                     struct symbols *symbols)
+{
+    *space = (struct code_space){.process = process, .symbols = symbols, .generation = 1};
+    if (process)
+        address_space_cursor_init(&space->cursor, process);
+    space->functions = memory_allocate_zeroed(CACHE_SLOTS * sizeof(*space->functions));
+    space->branches = memory_allocate_zeroed(CACHE_SLOTS * sizeof(*space->branches));
+}
+
+void code_space_free(struct code_space *space)
+{
+    if (space->process)
+        address_space_cursor_free(&space->cursor);
+    free(space->functions);
+    free(space->branches);
+}
+
+size_t code_space_changes(const struct code_space *space, struct ticks time, bool before_exec)
+{
+    const struct process *process = space->process;
+    size_t count = space->cursor.next_change;
+    while (process && count < process->change_count &&
+           process->changes[count].time.value <= time.value) {
+        if (before_exec && process->changes[count].kind == ADDRESS_SPACE_CLEAR)
+            break;
+        count++;
+    }
+    return count;
+}
+
+void code_space_advance(struct code_space *space, size_t count)
+{
+    if (!space->process || count == space->cursor.next_change)
+        return;
+    /* The cursor goes by time, but an execve can have the same time as what came before it. */
+    struct process until_there = *space->process;
+    until_there.change_count = count;
+    space->cursor.process = &until_there;
+    address_space_cursor_advance(&space->cursor, (struct ticks){UINT64_MAX});
+    space->cursor.process = space->process;
+    space->recent = NULL;
+    space->generation++;
+}
+
+const struct mapping *code_space_mapping(struct code_space *space, uint64_t address)
+{
+    const struct mapping *recent = space->recent;
+    if (recent && address >= recent->start && address < recent->end)
+        return recent;
+    if (!space->process)
+        return NULL;
+    const struct mapping *mapping = address_space_find(&space->cursor, address);
+    if (mapping)
+        space->recent = mapping;
+    return mapping;
+}
+
+/* Bytes from `address` to the end of its mapping or of its file, whichever comes first. */
+static size_t read_one_mapping(struct code_space *space, uint64_t address, uint8_t *bytes,
+                               size_t size)
+{
+    const struct mapping *mapping = code_space_mapping(space, address);
+    if (!mapping || !mapping->file)
+        return 0;
+    const struct file_view *view = &mapping->file->view;
+    uint64_t distance = address - mapping->start;
+    if (mapping->file_offset > view->size || distance >= view->size - mapping->file_offset)
+        return 0;
+    uint64_t offset = mapping->file_offset + distance;
+    uint64_t known = view->size - offset;
+    if (known > mapping->end - address)
+        known = mapping->end - address;
+    if (known > size)
+        known = size;
+    memcpy(bytes, view->bytes + offset, known);
+    return known;
+}
+
+size_t code_space_read(struct code_space *space, uint64_t address, uint8_t *bytes, size_t size)
+{
+    size_t done = 0;
+    while (done < size) {
+        size_t step = read_one_mapping(space, address + done, bytes + done, size - done);
+        if (!step)
+            break;
+        done += step;
+    }
+    return done;
+}
+
+struct function_bounds code_space_function(struct code_space *space, uint64_t address)
+{
+    struct code_space_function *slot = &space->functions[slot_of(address)];
+    if (slot->address != address || slot->generation != space->generation) {
+        slot->bounds = symbols_find(space->symbols, code_space_mapping(space, address), address);
+        slot->address = address;
+        slot->generation = space->generation;
+    }
+    return slot->bounds;
+}
+
+struct branch code_space_branch(struct code_space *space, uint64_t address, bool wide)
+{
+    struct code_space_branch *slot = &space->branches[slot_of(address)];
+    if (slot->address != address || slot->generation != space->generation) {
+        uint8_t bytes[INSTRUCTION_MAX_BYTES];
+        size_t size = code_space_read(space, address, bytes, sizeof(bytes));
+        slot->branch = branch_classify(bytes, size, wide);
+        slot->address = address;
+        slot->generation = space->generation;
+    }
+    return slot->branch;
+}

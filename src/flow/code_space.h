@@ -1,0 +1,48 @@
+/* The code that one process executes, as one stream of packets sees it: at the stream's own time.
+ *
+ * Answers the three questions a decoder has about an address: which bytes, which branch, which
+ * function. The answers about branches and functions are cached, because almost every step of a
+ * program goes where it has been before; any change of the address space empties the caches. Each
+ * decoder owns its own.
+ */
+#ifndef MAGIC_TRACE_FLOW_CODE_SPACE_H
+#define MAGIC_TRACE_FLOW_CODE_SPACE_H
+
+#include "flow/branch.h"
+#include "image/address_space.h"
+#include "symbol/symbols.h"
+
+struct code_space {
+    const struct process *process; /* NULL: of an unknown process, whose code is unknown too */
+    struct symbols *symbols;       /* borrowed, shared by all decoders */
+    struct address_space_cursor cursor;
+    const struct mapping *recent; /* the mapping last asked for; NULL after a change */
+    uint64_t generation;          /* counts changes; caches hold answers of one generation */
+    struct code_space_function *functions; /* owned */
+    struct code_space_branch *branches;    /* owned */
+};
+
+/* The space as of the very beginning: no mapping holds until the first advance. */
+void code_space_init(struct code_space *space, const struct process *process,
+                     struct symbols *symbols);
+void code_space_free(struct code_space *space);
+
+/* How many of the process's changes have happened by `time`; at least as many as have been applied.
+ * With `before_exec` only those before the next execve, whatever its time: code that is running is
+ * still the old program's. */
+size_t code_space_changes(const struct code_space *space, struct ticks time, bool before_exec);
+
+/* Applies the process's changes, the first `count` of them. */
+void code_space_advance(struct code_space *space, size_t count);
+
+/* The mapping that holds `address`, or NULL; valid until the next advance that returns true. */
+const struct mapping *code_space_mapping(struct code_space *space, uint64_t address);
+
+/* Copies at most `size` bytes of code at `address`, across adjacent mappings; returns how many are
+ * known. */
+size_t code_space_read(struct code_space *space, uint64_t address, uint8_t *bytes, size_t size);
+
+struct function_bounds code_space_function(struct code_space *space, uint64_t address);
+struct branch code_space_branch(struct code_space *space, uint64_t address, bool wide);
+
+#endif

@@ -1,0 +1,267 @@
+#include "flow/control_flow.h"
+
+void control_flow_init(struct control_flow *flow)
+{
+    *flow = (struct control_flow){.running = false};
+    event_batch_init(&flow->batch);
+}
+
+void control_flow_free(struct control_flow *flow)
+{
+    event_batch_free(&flow->batch);
+}
+
+static void emit(struct control_flow *flow, const struct flow_event *event, uint64_t position)
+{
+    if (flow->batch.output)
+        flow->batch.output->in_gap = event->kind == FLOW_GAP;
+    event_batch_add(&flow->batch, event, position);
+}
+
+static bool in_current_function(const struct control_flow *flow, uint64_t ip)
+{
+    return ip - flow->current.start < flow->current.end - flow->current.start;
+}
+
+static void enter_function_at(struct control_flow *flow, uint64_t ip)
+{
+    if (in_current_function(flow, ip))
+        return;
+    flow->current = flow->space ? code_space_function(flow->space, ip)
+                                : (struct function_bounds){FUNCTION_UNKNOWN, ip, ip + 1};
+}
+
+static void release_interrupt(struct control_flow *flow)
+{
+    if (!flow->interrupt_held)
+        return;
+    flow->interrupt_held = false;
+    emit(flow, &flow->interrupt, flow->position);
+}
+
+/* `ip`: the first instruction after it; 0 when there is none. */
+static void release_resume(struct control_flow *flow, uint64_t ip)
+{
+    if (!flow->resume_held)
+        return;
+    flow->resume_held = false;
+    if (!flow->resume.to)
+        flow->resume.to = ip;
+    enter_function_at(flow, flow->resume.to);
+    flow->resume.function = flow->current.function;
+    emit(flow, &flow->resume, flow->position);
+}
+
+/* The hot and the cold part of one function are apart, but no jump between them is a call. */
+static bool jumps_to_another_function(struct control_flow *flow, uint64_t ip)
+{
+    function_id before = flow->current.function;
+    if (in_current_function(flow, ip))
+        return false;
+    enter_function_at(flow, ip);
+    return flow->current.function != before && flow->last_ip;
+}
+
+/* Whether the newest branch, no call or return, went where its bytes say. */
+static bool went_directly(const struct control_flow *flow)
+{
+    if (flow->branch_kind != BRANCH_JUMP && flow->branch_kind != BRANCH_FAR_JUMP)
+        return true;
+    return flow->space &&
+           code_space_branch(flow->space, flow->branch.from, flow->branch_wide).direct;
+}
+
+/* Emits the newest branch if it can change the call stack, now that it is known to have gone to
+ * `ip`. */
+void control_flow_arrive(struct control_flow *flow, uint64_t ip)
+{
+    struct flow_event *branch = &flow->branch;
+    release_resume(flow, ip);
+    switch ((enum branch_kind)flow->branch_kind) {
+    case BRANCH_CALL:
+        branch->kind = FLOW_CALL;
+        break;
+    case BRANCH_RETURN:
+        branch->kind = FLOW_RETURN;
+        break;
+    case BRANCH_FAR_CALL:
+        branch->kind = FLOW_SYSCALL;
+        break;
+    case BRANCH_FAR_RETURN:
+        branch->kind = FLOW_KERNEL_RETURN;
+        break;
+    case BRANCH_NONE:
+    case BRANCH_CONDITIONAL:
+    case BRANCH_JUMP:
+    case BRANCH_FAR_JUMP:
+        if (!jumps_to_another_function(flow, ip)) {
+            flow->branch_kind = BRANCH_NONE;
+            return;
+        }
+        branch->kind = FLOW_JUMP;
+        if (went_directly(flow))
+            branch->flags |= FLOW_DIRECT;
+        break;
+    }
+    flow->branch_kind = BRANCH_NONE;
+    if (branch->kind != FLOW_CALL && branch->kind != FLOW_SYSCALL)
+        branch->next = 0;
+    enter_function_at(flow, ip);
+    branch->to = ip;
+    branch->function = flow->current.function;
+    emit(flow, branch, flow->branch_position);
+}
+
+/* The code of `block` runs on, without a branch, into another function: hand-written assembly, or a
+ * function whose symbol covers less than its code. Finds the last instruction of each function by
+ * walking. */
+static void fall_through(struct control_flow *flow, const struct executed_block *block)
+{
+    uint64_t ip = block->ip;
+    for (uint32_t done = 0; done + 1 < block->instructions && ip < block->last; done++) {
+        struct branch instruction = code_space_branch(flow->space, ip, block->wide);
+        if (!instruction.length)
+            break;
+        uint64_t next = ip + instruction.length;
+        flow->branch = (struct flow_event){.from = ip};
+        flow->branch_position = flow->position + done + 1;
+        flow->branch_kind = BRANCH_NONE;
+        flow->last_ip = ip;
+        control_flow_arrive(flow, next);
+        ip = next;
+    }
+    enter_function_at(flow, block->last);
+}
+
+void control_flow_block(struct control_flow *flow, const struct executed_block *block)
+{
+    control_flow_arrive(flow, block->ip);
+    if (!in_current_function(flow, block->last) && flow->space)
+        fall_through(flow, block);
+    flow->position += block->instructions;
+    flow->last_ip = block->last;
+    flow->running = true;
+    flow->branch = (struct flow_event){.from = block->last};
+    if (block->transaction)
+        flow->branch.flags |= FLOW_TRANSACTION;
+    flow->branch_position = flow->position;
+    flow->branch_kind = block->kind;
+    flow->branch_wide = block->wide;
+    if ((block->kind != BRANCH_CALL && block->kind != BRANCH_FAR_CALL) || !flow->space)
+        return;
+    struct branch branch = code_space_branch(flow->space, block->last, block->wide);
+    if (branch.reads_own_address)
+        flow->branch_kind = BRANCH_NONE;
+    if (branch.length)
+        flow->branch.next = block->last + branch.length;
+}
+
+void control_flow_time(struct control_flow *flow, uint64_t position, struct ticks time)
+{
+    release_interrupt(flow);
+    event_batch_anchor(&flow->batch, position, time);
+}
+
+void control_flow_branch_time_exact(struct control_flow *flow)
+{
+    flow->branch.flags |= FLOW_TIME_EXACT;
+}
+
+void control_flow_resume(struct control_flow *flow, uint64_t ip, bool exact)
+{
+    release_interrupt(flow);
+    flow->current = (struct function_bounds){FUNCTION_UNKNOWN, 0, 0};
+    flow->branch_kind = BRANCH_NONE;
+    flow->last_ip = 0;
+    flow->running = true;
+    flow->resume_held = true;
+    flow->resume =
+        (struct flow_event){.kind = FLOW_RESUME, .to = ip, .flags = exact ? FLOW_TIME_EXACT : 0};
+}
+
+void control_flow_disabled(struct control_flow *flow, bool exact)
+{
+    release_resume(flow, 0);
+    struct flow_event event = {.kind =
+                                   flow->branch_kind == BRANCH_FAR_CALL ? FLOW_SYSCALL : FLOW_STOP,
+                               .from = flow->last_ip,
+                               .next = flow->branch.next,
+                               .function = flow->current.function,
+                               .flags = exact ? FLOW_TIME_EXACT : 0};
+    if (event.kind == FLOW_STOP)
+        event.next = 0;
+    flow->branch_kind = BRANCH_NONE;
+    flow->running = false;
+    emit(flow, &event, flow->position);
+}
+
+void control_flow_interrupted(struct control_flow *flow, uint64_t ip, bool exact)
+{
+    control_flow_arrive(flow, ip);
+    flow->running = false;
+    flow->interrupt_held = true;
+    flow->interrupt = (struct flow_event){.kind = FLOW_INTERRUPT,
+                                          .from = ip,
+                                          .function = flow->current.function,
+                                          .flags = exact ? FLOW_TIME_EXACT : 0};
+}
+
+void control_flow_diverted(struct control_flow *flow, uint64_t from, uint64_t to, bool exact)
+{
+    control_flow_arrive(flow, from);
+    enter_function_at(flow, to);
+    struct flow_event event = {.kind = FLOW_INTERRUPT,
+                               .from = from,
+                               .to = to,
+                               .function = flow->current.function,
+                               .flags = exact ? FLOW_TIME_EXACT : 0};
+    flow->last_ip = 0;
+    emit(flow, &event, flow->position);
+}
+
+void control_flow_stop(struct control_flow *flow)
+{
+    if (flow->interrupt_held)
+        flow->interrupt.kind = FLOW_STOP;
+    release_interrupt(flow);
+    if (!flow->running)
+        return;
+    release_resume(flow, 0);
+    struct flow_event event = {
+        .kind = FLOW_STOP, .from = flow->last_ip, .function = flow->current.function};
+    flow->branch_kind = BRANCH_NONE;
+    flow->running = false;
+    emit(flow, &event, flow->position);
+}
+
+void control_flow_gap(struct control_flow *flow, enum flow_gap gap, uint64_t ip, uint8_t code)
+{
+    bool in_gap = flow->batch.output && flow->batch.output->in_gap;
+    release_interrupt(flow);
+    if (in_gap)
+        flow->resume_held = false;
+    release_resume(flow, 0);
+    flow->branch_kind = BRANCH_NONE;
+    flow->running = false;
+    flow->current = (struct function_bounds){FUNCTION_UNKNOWN, 0, 0};
+    flow->last_ip = 0;
+    if (in_gap)
+        return;
+    struct flow_event event = {
+        .kind = FLOW_GAP, .from = ip, .gap = gap, .error = code, .flags = FLOW_TIME_LOST};
+    emit(flow, &event, flow->position);
+}
+
+void control_flow_switch_thread(struct control_flow *flow, struct thread_output *output,
+                                struct code_space *space)
+{
+    bool was_running = flow->running;
+    release_interrupt(flow);
+    control_flow_stop(flow);
+    event_batch_flush(&flow->batch, output);
+    flow->space = space;
+    /* The kernel was traced across the switch: where it goes on will be known with the next block.
+     */
+    if (was_running)
+        control_flow_resume(flow, 0, false);
+}

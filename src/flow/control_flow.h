@@ -1,0 +1,92 @@
+/* From executed blocks to flow events.
+ *
+ * A decoder says which blocks ran, what interrupted them and when; this decides which of their
+ * branches can change the call stack, and says so in flow events. A branch is complete only when
+ * its target is known, that is when the next block begins, so the newest one is always held back.
+ *
+ * Called by the decoder, from its thread only. "Position" is as in event_batch.h.
+ */
+#ifndef MAGIC_TRACE_FLOW_CONTROL_FLOW_H
+#define MAGIC_TRACE_FLOW_CONTROL_FLOW_H
+
+#include "flow/branch.h"
+#include "flow/code_space.h"
+#include "flow/event_batch.h"
+
+/* Instructions that ran one after the other; only the last one may be a branch. */
+struct executed_block {
+    uint64_t ip;   /* of the first instruction */
+    uint64_t last; /* of the last instruction */
+    uint32_t instructions;
+    uint8_t kind; /* of the last instruction, enum branch_kind */
+    bool wide;    /* 64-bit code */
+    bool transaction;
+};
+
+struct control_flow {
+    struct code_space *space; /* of the running thread's process; NULL: of nobody known */
+    struct event_batch batch;
+    uint64_t position; /* instructions executed so far */
+
+    bool running;                   /* code is being executed and traced */
+    struct function_bounds current; /* the function that runs; empty when unknown */
+    uint64_t last_ip;               /* of the newest instruction executed; 0 unknown */
+
+    struct flow_event branch; /* the newest branch; its target is not known yet */
+    uint8_t branch_kind;      /* enum branch_kind */
+    bool branch_wide;         /* in 64-bit code */
+    uint64_t branch_position;
+
+    /* RESUME is held back until the first instruction behind it could be decoded, so that a stretch
+     * of undecodable packets becomes one gap and not one for each time that tracing stops and
+     * starts. */
+    bool resume_held;
+    struct flow_event resume;
+
+    /* An INTERRUPT that stopped tracing: held back until tracing starts again, because at the end
+     * of the data it was no interrupt but the end of tracing. */
+    bool interrupt_held;
+    struct flow_event interrupt;
+};
+
+void control_flow_init(struct control_flow *flow);
+void control_flow_free(struct control_flow *flow);
+
+/* From here on `output`'s thread runs, in `space`. Delivers all that belongs to the thread before.
+ */
+void control_flow_switch_thread(struct control_flow *flow, struct thread_output *output,
+                                struct code_space *space);
+
+/* Packets say that it is `time` now. */
+void control_flow_time(struct control_flow *flow, uint64_t position, struct ticks time);
+
+/* The newest branch has its time from a packet of its own. */
+void control_flow_branch_time_exact(struct control_flow *flow);
+
+/* Control has arrived at `ip`: completes the newest branch. Needed only where no block follows that
+ * begins there. */
+void control_flow_arrive(struct control_flow *flow, uint64_t ip);
+
+void control_flow_block(struct control_flow *flow, const struct executed_block *block);
+
+/* Tracing starts again at `ip` (0: where the next block begins). `exact`: the time given last
+ * belongs to this very event. */
+void control_flow_resume(struct control_flow *flow, uint64_t ip, bool exact);
+
+/* Tracing stopped at the newest branch: a syscall, or a branch out of what is traced. */
+void control_flow_disabled(struct control_flow *flow, bool exact);
+
+/* Tracing stopped before the instruction at `ip`: an interrupt, a fault, a signal. */
+void control_flow_interrupted(struct control_flow *flow, uint64_t ip, bool exact);
+
+/* Before the instruction at `from` control went to `to`, and tracing goes on there. */
+void control_flow_diverted(struct control_flow *flow, uint64_t from, uint64_t to, bool exact);
+
+/* Tracing stopped for a reason that leaves the stack as it is; also the end of the data. */
+void control_flow_stop(struct control_flow *flow);
+
+/* What ran since the newest event is not known. `ip`: where that was noticed, 0 unknown; `code`:
+ * the decoder's. */
+void control_flow_gap(struct control_flow *flow, enum flow_gap gap, uint64_t ip, uint8_t code);
+
+#endif

@@ -1,0 +1,123 @@
+#include "flow/flow.h"
+
+#include "base/memory.h"
+#include "flow/decode_jobs.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+struct flow {
+    struct flow_options options;
+    char *directory; /* of the recording; NULL for a lone perf.data */
+    struct perf_data data;
+    struct address_spaces spaces;
+    struct symbols *symbols;
+    struct trace_streams streams;
+    struct decoder_shared *shared;
+    struct flow_statistics statistics;
+};
+
+static bool open_data(struct flow *flow, const char *path, struct error *error)
+{
+    struct stat status;
+    if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
+        return perf_data_open(&flow->data, path, error);
+    flow->directory = memory_copy_string(path);
+    char *file = memory_format("%s/perf.data", path);
+    bool opened = perf_data_open(&flow->data, file, error);
+    free(file);
+    return opened;
+}
+
+static bool check_packets(const struct flow *flow, struct error *error)
+{
+    if (!flow->data.has_setup)
+        return error_set(error, ERROR_FORMAT,
+                         "Decoding %s failed: it holds no Intel PT recording. Record with "
+                         "`magic-trace run` or `perf record -e intel_pt//`.",
+                         flow->data.path);
+    if (!flow->data.chunk_count)
+        return error_set(error, ERROR_FORMAT,
+                         "Decoding %s failed: it holds no packets: the program ended before "
+                         "anything was recorded, or the file is cut off.",
+                         flow->data.path);
+    return true;
+}
+
+struct flow *flow_open(const char *path, const struct flow_options *options, struct error *error)
+{
+    struct flow *flow = memory_allocate_zeroed(sizeof(*flow));
+    flow->options = *options;
+    if (!open_data(flow, path, error)) {
+        free(flow->directory);
+        free(flow);
+        return NULL;
+    }
+    if (!check_packets(flow, error) ||
+        !address_spaces_build(&flow->spaces, &flow->data, flow->directory, error)) {
+        perf_data_close(&flow->data);
+        free(flow->directory);
+        free(flow);
+        return NULL;
+    }
+    flow->symbols = symbols_open(&flow->spaces, options->perf_map_directory);
+    trace_streams_cut(&flow->streams, &flow->data);
+    flow->shared = decoder_shared_open(&flow->data, flow->symbols, error);
+    if (flow->shared)
+        return flow;
+    flow_close(flow);
+    return NULL;
+}
+
+void flow_close(struct flow *flow)
+{
+    if (flow->shared)
+        decoder_shared_close(flow->shared);
+    trace_streams_free(&flow->streams);
+    symbols_close(flow->symbols);
+    address_spaces_free(&flow->spaces);
+    perf_data_close(&flow->data);
+    free(flow->directory);
+    free(flow);
+}
+
+bool flow_decode(struct flow *flow, const struct flow_sink *sink, struct error *error)
+{
+    struct decode_request request = {.data = &flow->data,
+                                     .spaces = &flow->spaces,
+                                     .streams = &flow->streams,
+                                     .shared = flow->shared,
+                                     .sink = sink,
+                                     .options = &flow->options};
+    return decode_all(&request, &flow->statistics, error);
+}
+
+struct symbols *flow_symbols(const struct flow *flow)
+{
+    return flow->symbols;
+}
+
+const struct address_spaces *flow_address_spaces(const struct flow *flow)
+{
+    return &flow->spaces;
+}
+
+const struct perf_data *flow_perf_data(const struct flow *flow)
+{
+    return &flow->data;
+}
+
+struct flow_statistics flow_statistics(const struct flow *flow)
+{
+    return flow->statistics;
+}
+
+const struct error *flow_damage(const struct flow *flow)
+{
+    return flow->data.damage.code == ERROR_NONE ? NULL : &flow->data.damage;
+}
+
+const char *flow_error_text(uint8_t error)
+{
+    return decoder_error_text(error);
+}

@@ -1,0 +1,523 @@
+/* Builds address spaces from side-band records. Rules, beside those of the header:
+ *
+ * - A process is known from the first record that names its pid; a thread likewise, and one that
+ *   appears only as the owner of an AUX ring is taken for the main thread of a process of its own.
+ * - A forked process starts with what its parent had mapped at that moment. The copy holds from the
+ *   beginning, because the child's first packets can carry a time just before the record's.
+ * - A pid that is forked again is another process that got the same number: what was mapped is
+ *   gone. FORK records without time were made up by perf for what ran already
+ *   (perf_event__synthesize_fork): they tell who belongs to whom and copy nothing.
+ * - A record's time is rounded down to ticks, so that a mapping never comes later than the code
+ *   that runs in it. Without a clock in the recording everything holds from the beginning, in the
+ *   order of the records.
+ */
+#include "image/address_space.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "image/image_search.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <uthash.h>
+
+static const char unknown_name[] = "?";
+
+/* Owns what the read-only result points into. */
+struct address_spaces_memory {
+    struct arena arena;
+    char *directory;
+};
+
+struct process_builder {
+    uint32_t pid;
+    uint32_t parent_pid;
+    const char *name;
+    bool named_by_main_thread;
+    struct array changes; /* of struct address_space_change */
+    /* What is mapped at some past change; moved on when the process forks. */
+    struct address_space_cursor live;
+    UT_hash_handle hh;
+};
+
+struct thread_builder {
+    uint32_t tid;
+    struct thread thread;
+    UT_hash_handle hh;
+};
+
+/* The same path with another inode is another file. */
+struct file_key {
+    uint64_t inode;
+    uint32_t device_major, device_minor;
+    const char *path; /* in the arena, one pointer per distinct path */
+};
+
+struct file_builder {
+    struct file_key key;
+    struct image_file *file;
+    UT_hash_handle hh;
+};
+
+/* Paths and names repeat with every process: each text is kept once. */
+struct unique_string {
+    const char *text;
+    UT_hash_handle hh;
+};
+
+/* Files of which the person should hear, in one sentence per kind. */
+struct file_report {
+    size_t count;
+    struct array names; /* of const char *; the first few */
+};
+
+struct builder {
+    struct address_spaces *spaces;
+    struct arena *arena;
+    const struct perf_data *data;
+    const char *directory;
+    struct timespec recorded; /* when perf.data was last written; 0 unknown */
+    struct process_builder *processes;
+    struct thread_builder *threads;
+    struct file_builder *file_table;
+    struct unique_string *strings;
+    struct array files; /* of struct image_file * */
+    struct file_report missing, replaced;
+};
+
+static void report_file(struct file_report *report, const char *path)
+{
+    enum { NAMES_SHOWN = 5 };
+    if (report->count++ < NAMES_SHOWN)
+        *(const char **)array_add(&report->names) = path;
+}
+
+static void warn_about_files(struct file_report *report, const char *what, const char *consequence)
+{
+    if (report->count == 0)
+        return;
+    char *names = memory_copy_string("");
+    for (size_t i = 0; i < report->names.count; i++) {
+        char *longer = memory_format("%s%s%s", names, i ? ", " : "",
+                                     *(const char **)array_at(&report->names, i));
+        free(names);
+        names = longer;
+    }
+    if (report->count > report->names.count)
+        log_warning("%s: %s and %zu more. %s", what, names, report->count - report->names.count,
+                    consequence);
+    else
+        log_warning("%s: %s. %s", what, names, consequence);
+    free(names);
+}
+
+static bool is_later(struct timespec a, struct timespec b)
+{
+    return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
+}
+
+/* Whether the file at its recorded path was written, or put in the place of the recorded one, after
+ * the recording. An inode that differs is not enough: on overlay file systems (containers) stat and
+ * the kernel's mapping records never agree. */
+static bool was_replaced(const struct builder *builder, const struct image_file *file,
+                         uint64_t inode)
+{
+    struct stat status;
+    if (builder->recorded.tv_sec == 0 || stat(file->local_path, &status) != 0)
+        return false;
+    return is_later(status.st_mtim, builder->recorded) ||
+           (inode != 0 && status.st_ino != inode && is_later(status.st_ctim, builder->recorded));
+}
+
+static void locate_file(struct builder *builder, struct image_file *file, uint64_t inode)
+{
+    struct image_location location = image_search(builder->directory, file->path, inode);
+    if (location.path) {
+        file->local_path = arena_copy_string(builder->arena, location.path);
+        file->jit = location.jit;
+        free(location.path);
+        image_file_open(file, builder->arena, NULL);
+    }
+    if (!file->local_path) {
+        if (!image_path_is_anonymous(file->path))
+            report_file(&builder->missing, file->path);
+    } else if (!location.bundled && was_replaced(builder, file, inode)) {
+        report_file(&builder->replaced, file->path);
+    }
+}
+
+static const char *unique_string(struct builder *builder, const char *text)
+{
+    struct unique_string *found;
+    HASH_FIND_STR(builder->strings, text, found);
+    if (!found) {
+        found = arena_allocate(builder->arena, sizeof *found);
+        found->text = arena_copy_string(builder->arena, text);
+        HASH_ADD_KEYPTR(hh, builder->strings, found->text, strlen(found->text), found);
+    }
+    return found->text;
+}
+
+static const struct image_file *find_file(struct builder *builder,
+                                          const struct side_band_record *record)
+{
+    struct file_key key;
+    memset(&key, 0, sizeof key); /* padding is part of the hashed bytes */
+    key.inode = record->mapping.inode;
+    key.device_major = record->mapping.device_major;
+    key.device_minor = record->mapping.device_minor;
+    key.path = unique_string(builder, record->mapping.path);
+
+    struct file_builder *found;
+    HASH_FIND(hh, builder->file_table, &key, sizeof key, found);
+    if (!found) {
+        found = arena_allocate(builder->arena, sizeof *found);
+        found->key = key;
+        found->file = arena_allocate(builder->arena, sizeof *found->file);
+        *found->file = (struct image_file){
+            .id = (uint32_t)builder->files.count,
+            .path = key.path,
+        };
+        *(struct image_file **)array_add(&builder->files) = found->file;
+        HASH_ADD(hh, builder->file_table, key, sizeof key, found);
+        locate_file(builder, found->file, key.inode);
+    }
+    return found->file;
+}
+
+/* perf writes -1 for the kernel and where it does not know. */
+static bool is_user_id(uint32_t id)
+{
+    return id != UINT32_MAX;
+}
+
+static struct process_builder *find_process(struct builder *builder, uint32_t pid)
+{
+    struct process_builder *found;
+    HASH_FIND(hh, builder->processes, &pid, sizeof pid, found);
+    return found;
+}
+
+static struct process_builder *get_process(struct builder *builder, uint32_t pid)
+{
+    struct process_builder *process = find_process(builder, pid);
+    if (process)
+        return process;
+    process = arena_allocate(builder->arena, sizeof *process);
+    *process = (struct process_builder){
+        .pid = pid,
+        .name = unknown_name,
+        .changes = array_of(sizeof(struct address_space_change)),
+    };
+    HASH_ADD(hh, builder->processes, pid, sizeof pid, process);
+    return process;
+}
+
+static struct thread *get_thread(struct builder *builder, uint32_t pid, uint32_t tid)
+{
+    struct thread_builder *found;
+    HASH_FIND(hh, builder->threads, &tid, sizeof tid, found);
+    if (!found) {
+        found = arena_allocate(builder->arena, sizeof *found);
+        *found = (struct thread_builder){
+            .tid = tid,
+            .thread = {.pid = pid, .tid = tid, .name = unknown_name},
+        };
+        HASH_ADD(hh, builder->threads, tid, sizeof tid, found);
+    }
+    return &found->thread;
+}
+
+static struct ticks time_of(const struct builder *builder, const struct side_band_record *record)
+{
+    const struct pt_setup *setup = &builder->data->setup;
+    /* Before tick 0, as the clock counts: the time is damaged or not of this clock. */
+    bool before_clock = (int64_t)(record->time.value - setup->clock.zero) < 0;
+    if (record->time.value == 0 || !setup->has_clock || before_clock)
+        return (struct ticks){0};
+    return clock_to_ticks(&setup->clock, record->time);
+}
+
+/* Changes are kept in ascending time even when a record's time is damaged. */
+static struct address_space_change *add_change(struct process_builder *process, struct ticks time,
+                                               enum address_space_change_kind kind)
+{
+    if (process->changes.count > 0) {
+        const struct address_space_change *last =
+            array_at(&process->changes, process->changes.count - 1);
+        if (time.value < last->time.value)
+            time = last->time;
+    }
+    struct address_space_change *change = array_add(&process->changes);
+    change->time = time;
+    change->kind = kind;
+    return change;
+}
+
+static void add_mapping(struct builder *builder, const struct side_band_record *record)
+{
+    uint64_t start = record->mapping.start, end;
+    if (!record->mapping.executable || record->mapping.kernel || !is_user_id(record->pid) ||
+        record->mapping.length == 0 || __builtin_add_overflow(start, record->mapping.length, &end))
+        return;
+    struct mapping mapping = {
+        .start = start,
+        .end = end,
+        .file_offset = record->mapping.file_offset,
+        .file = find_file(builder, record),
+        .pid = record->pid,
+    };
+    struct process_builder *process = get_process(builder, record->pid);
+    add_change(process, time_of(builder, record), ADDRESS_SPACE_MAP)->mapping = mapping;
+}
+
+static void add_name(struct builder *builder, const struct side_band_record *record)
+{
+    if (!is_user_id(record->pid) || !is_user_id(record->tid))
+        return;
+    const char *name = unique_string(builder, record->name.name);
+    struct process_builder *process = get_process(builder, record->pid);
+    struct thread *thread = get_thread(builder, record->pid, record->tid);
+    thread->pid = record->pid;
+    thread->name = name;
+    bool main_thread = record->tid == record->pid;
+    if (main_thread || !process->named_by_main_thread) {
+        process->name = name;
+        process->named_by_main_thread |= main_thread;
+    }
+    if (record->name.exec)
+        add_change(process, time_of(builder, record), ADDRESS_SPACE_CLEAR);
+}
+
+/* Brings the parent's live mappings up to date and gives them to the child. */
+static void inherit_mappings(struct process_builder *parent, struct process_builder *child,
+                             struct ticks time)
+{
+    struct process so_far = {
+        .changes = parent->changes.elements,
+        .change_count = parent->changes.count,
+    };
+    parent->live.process = &so_far;
+    address_space_cursor_advance(&parent->live, (struct ticks){UINT64_MAX});
+    parent->live.process = NULL;
+    for (size_t i = 0; i < parent->live.mapping_count; i++) {
+        struct address_space_change *change = add_change(child, time, ADDRESS_SPACE_MAP);
+        change->mapping = parent->live.mappings[i];
+        change->mapping.pid = child->pid;
+    }
+}
+
+static void fork_process(struct builder *builder, const struct side_band_record *record)
+{
+    struct process_builder *parent = find_process(builder, record->fork.parent_pid);
+    struct process_builder *child = get_process(builder, record->pid);
+    child->parent_pid = record->fork.parent_pid;
+    if (record->time.value == 0 || !parent)
+        return;
+    struct ticks inherited_at = {0};
+    if (child->changes.count > 0) {
+        inherited_at = time_of(builder, record);
+        add_change(child, inherited_at, ADDRESS_SPACE_CLEAR);
+    }
+    inherit_mappings(parent, child, inherited_at);
+    child->name = parent->name;
+}
+
+/* A new thread has its parent thread's name until it gets one of its own (copy_process in
+ * kernel/fork.c). */
+static void add_fork(struct builder *builder, const struct side_band_record *record)
+{
+    if (!is_user_id(record->pid) || !is_user_id(record->tid))
+        return;
+    if (is_user_id(record->fork.parent_pid) && record->fork.parent_pid != record->pid &&
+        record->tid == record->pid)
+        fork_process(builder, record);
+    else
+        get_process(builder, record->pid);
+
+    struct thread_builder *parent;
+    HASH_FIND(hh, builder->threads, &record->fork.parent_tid, sizeof record->fork.parent_tid,
+              parent);
+    const char *name = parent ? parent->thread.name : unknown_name;
+    struct thread *thread = get_thread(builder, record->pid, record->tid);
+    thread->pid = record->pid;
+    if (record->time.value != 0 || thread->name == unknown_name)
+        thread->name = name;
+    thread->born = time_of(builder, record);
+}
+
+static void add_record(struct builder *builder, const struct side_band_record *record)
+{
+    switch (record->kind) {
+    case SIDE_BAND_MAPPING:
+        add_mapping(builder, record);
+        break;
+    case SIDE_BAND_NAME:
+        add_name(builder, record);
+        break;
+    case SIDE_BAND_FORK:
+        add_fork(builder, record);
+        break;
+    case SIDE_BAND_TRACE_START:
+        if (is_user_id(record->pid) && is_user_id(record->tid)) {
+            get_process(builder, record->pid);
+            get_thread(builder, record->pid, record->tid);
+        }
+        break;
+    case SIDE_BAND_EXIT:
+    case SIDE_BAND_AUX:
+    case SIDE_BAND_LOST:
+    case SIDE_BAND_CONTEXT_SWITCH:
+        break;
+    }
+}
+
+/* Every ring of a thread has its thread, also when the records about it were lost. */
+static void add_ring_owners(struct builder *builder)
+{
+    for (size_t i = 0; i < builder->data->chunk_count; i++) {
+        uint32_t tid = builder->data->chunks[i].tid;
+        if (is_user_id(tid))
+            get_process(builder, get_thread(builder, tid, tid)->pid);
+    }
+}
+
+static int compare_processes(const void *left, const void *right)
+{
+    const struct process *a = left, *b = right;
+    return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+static int compare_threads(const void *left, const void *right)
+{
+    const struct thread *a = left, *b = right;
+    return (a->tid > b->tid) - (a->tid < b->tid);
+}
+
+static void finish_processes(struct builder *builder)
+{
+    struct address_spaces *spaces = builder->spaces;
+    spaces->processes = memory_allocate(HASH_COUNT(builder->processes) * sizeof *spaces->processes);
+    struct process_builder *process, *next;
+    HASH_ITER(hh, builder->processes, process, next)
+    {
+        address_space_cursor_free(&process->live);
+        spaces->processes[spaces->process_count++] = (struct process){
+            .pid = process->pid,
+            .parent_pid = is_user_id(process->parent_pid) ? process->parent_pid : 0,
+            .name = process->name,
+            .changes = process->changes.elements,
+            .change_count = process->changes.count,
+        };
+    }
+    HASH_CLEAR(hh, builder->processes);
+    qsort(spaces->processes, spaces->process_count, sizeof *spaces->processes, compare_processes);
+}
+
+/* A thread that nobody named is called like its process. */
+static void finish_threads(struct builder *builder)
+{
+    struct address_spaces *spaces = builder->spaces;
+    spaces->threads = memory_allocate(HASH_COUNT(builder->threads) * sizeof *spaces->threads);
+    struct thread_builder *thread, *next;
+    HASH_ITER(hh, builder->threads, thread, next)
+    {
+        const struct process *process = address_spaces_process(spaces, thread->thread.pid);
+        if (thread->thread.name == unknown_name && process)
+            thread->thread.name = process->name;
+        spaces->threads[spaces->thread_count++] = thread->thread;
+    }
+    HASH_CLEAR(hh, builder->threads);
+    qsort(spaces->threads, spaces->thread_count, sizeof *spaces->threads, compare_threads);
+}
+
+static void finish_files(struct builder *builder)
+{
+    builder->spaces->files = builder->files.elements;
+    builder->spaces->file_count = builder->files.count;
+    HASH_CLEAR(hh, builder->file_table);
+    HASH_CLEAR(hh, builder->strings);
+    warn_about_files(
+        &builder->missing, "these files ran in the recording but are not on this machine",
+        "Code in them cannot be decoded: decode where the recording was made, or copy them "
+        "to the same path below the recording's images/ folder.");
+    warn_about_files(
+        &builder->replaced, "these files have changed since the recording",
+        "What ran in them may be decoded wrongly: record again, or put the old ones at the same "
+        "path below the recording's images/ folder.");
+    array_free(&builder->missing.names);
+    array_free(&builder->replaced.names);
+}
+
+static bool check_directory(const char *directory, struct error *error)
+{
+    struct stat status;
+    if (!directory || (stat(directory, &status) == 0 && S_ISDIR(status.st_mode)))
+        return true;
+    return error_set(
+        error, ERROR_NOT_FOUND,
+        "cannot look for images in the recording %s: it is not a folder. Give the folder "
+        "that holds perf.data.",
+        directory);
+}
+
+static struct timespec time_of_recording(const struct perf_data *data)
+{
+    struct stat status;
+    if (!data->path || stat(data->path, &status) != 0)
+        return (struct timespec){0};
+    return status.st_mtim;
+}
+
+bool address_spaces_build(struct address_spaces *spaces, const struct perf_data *data,
+                          const char *directory, struct error *error)
+{
+    *spaces = (struct address_spaces){0};
+    if (!check_directory(directory, error))
+        return false;
+    spaces->memory = memory_allocate_zeroed(sizeof *spaces->memory);
+    spaces->memory->directory = directory ? memory_copy_string(directory) : NULL;
+    struct builder builder = {
+        .spaces = spaces,
+        .arena = &spaces->memory->arena,
+        .data = data,
+        .directory = directory,
+        .recorded = time_of_recording(data),
+        .files = array_of(sizeof(struct image_file *)),
+        .missing.names = array_of(sizeof(const char *)),
+        .replaced.names = array_of(sizeof(const char *)),
+    };
+    for (size_t i = 0; i < data->record_count; i++)
+        add_record(&builder, &data->records[i]);
+    add_ring_owners(&builder);
+    finish_processes(&builder);
+    finish_threads(&builder);
+    finish_files(&builder);
+    return true;
+}
+
+void address_spaces_free(struct address_spaces *spaces)
+{
+    for (size_t i = 0; i < spaces->process_count; i++)
+        free(spaces->processes[i].changes);
+    for (size_t i = 0; i < spaces->file_count; i++)
+        image_file_close(spaces->files[i]);
+    free(spaces->processes);
+    free(spaces->threads);
+    free(spaces->files);
+    if (spaces->memory) {
+        arena_free(&spaces->memory->arena);
+        free(spaces->memory->directory);
+        free(spaces->memory);
+    }
+    *spaces = (struct address_spaces){0};
+}
+
+const char *address_spaces_directory(const struct address_spaces *spaces)
+{
+    return spaces->memory ? spaces->memory->directory : NULL;
+}

@@ -1,0 +1,110 @@
+#include "image/image_file.h"
+
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_segments(const void *left, const void *right)
+{
+    const struct image_segment *a = left, *b = right;
+    return (a->address > b->address) - (a->address < b->address);
+}
+
+/* What of a program header is really there; false for what cannot be mapped. */
+static bool segment_of_header(struct image_segment *segment, const GElf_Phdr *header,
+                              size_t file_size)
+{
+    uint64_t address_end;
+    if (header->p_type != PT_LOAD || header->p_memsz == 0 || header->p_offset > file_size ||
+        __builtin_add_overflow(header->p_vaddr, header->p_memsz, &address_end))
+        return false;
+    *segment = (struct image_segment){
+        .address = header->p_vaddr,
+        .file_offset = header->p_offset,
+        .file_size = header->p_filesz,
+        .memory_size = header->p_memsz,
+        .executable = (header->p_flags & PF_X) != 0,
+    };
+    if (segment->file_size > segment->memory_size)
+        segment->file_size = segment->memory_size;
+    if (segment->file_size > file_size - segment->file_offset)
+        segment->file_size = file_size - segment->file_offset;
+    return true;
+}
+
+static void read_segments(struct image_file *file, Elf *elf, struct arena *memory)
+{
+    size_t header_count;
+    if (elf_getphdrnum(elf, &header_count) != 0 || header_count == 0 ||
+        header_count > file->view.size / sizeof(Elf64_Phdr))
+        return;
+    file->segments = arena_allocate(memory, header_count * sizeof *file->segments);
+    for (size_t i = 0; i < header_count; i++) {
+        GElf_Phdr header;
+        if (gelf_getphdr(elf, (int)i, &header) &&
+            segment_of_header(&file->segments[file->segment_count], &header, file->view.size))
+            file->segment_count++;
+    }
+    qsort(file->segments, file->segment_count, sizeof *file->segments, compare_segments);
+}
+
+static void read_elf(struct image_file *file, struct arena *memory)
+{
+    elf_version(EV_CURRENT);
+    /* libelf does not write to the image of a little-endian file on a little-endian machine. */
+    Elf *elf = elf_memory((char *)file->view.bytes, file->view.size);
+    GElf_Ehdr header;
+    if (elf && elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &header) &&
+        header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == ELFDATA2LSB &&
+        header.e_machine == EM_X86_64)
+        read_segments(file, elf, memory);
+    file->elf = file->segment_count > 0;
+    elf_end(elf);
+}
+
+/* A JIT dump is a page or so and there can be more of them than the kernel allows mappings
+ * (vm.max_map_count, 65,530): they are read instead of mapped. */
+static bool read_jit_dump(struct image_file *file, struct arena *memory, struct error *error)
+{
+    size_t size;
+    char *bytes = file_read(file->local_path, &size, error);
+    if (!bytes)
+        return false;
+    file->view = (struct file_view){memcpy(arena_allocate(memory, size), bytes, size), size};
+    free(bytes);
+    return true;
+}
+
+bool image_file_open(struct image_file *file, struct arena *memory, struct error *error)
+{
+    bool ok = file->jit ? read_jit_dump(file, memory, error)
+                        : file_map(&file->view, file->local_path, error);
+    if (!ok)
+        file->local_path = NULL;
+    else if (file->view.size > 0)
+        read_elf(file, memory);
+    return ok;
+}
+
+void image_file_close(struct image_file *file)
+{
+    if (!file->jit)
+        file_unmap(&file->view);
+}
+
+bool image_file_address(const struct image_file *file, uint64_t file_offset, uint64_t *address)
+{
+    /* Segments may overlap in the file (linkers put the tail of one and the head of the next on one
+     * page, damaged files do as they please): code is asked for, so the executable one wins. */
+    const struct image_segment *found = NULL;
+    for (uint32_t i = 0; i < file->segment_count; i++) {
+        const struct image_segment *segment = &file->segments[i];
+        if (file_offset >= segment->file_offset &&
+            file_offset - segment->file_offset < segment->file_size &&
+            (!found || (segment->executable && !found->executable)))
+            found = segment;
+    }
+    if (found)
+        *address = found->address + (file_offset - found->file_offset);
+    return found != NULL;
+}

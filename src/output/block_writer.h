@@ -1,0 +1,52 @@
+/* The way of bytes from memory to a file: in blocks, compressed and written by a second thread.
+ *
+ * The trace writer fills a block while the previous ones are being compressed. Compression is
+ * isa-l's, level 1, one gzip member: docs/compression.md has the figures that chose it. One member,
+ * because Perfetto takes 32 MiB of memory per member.
+ *
+ * An error (disk full) is remembered and told by block_writer_finish; until then what is written
+ * goes nowhere. block_writer_failed lets a long loop stop early.
+ */
+#ifndef MAGIC_TRACE_OUTPUT_BLOCK_WRITER_H
+#define MAGIC_TRACE_OUTPUT_BLOCK_WRITER_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The most that block_writer_reserve gives at once, in bytes. */
+enum { BLOCK_WRITER_RESERVE_MAX = 1 << 16 };
+
+struct block_writer {
+    uint8_t *next, *end; /* free part of the block being filled */
+    struct block_pipe *pipe;
+};
+
+/* Bytes go to `descriptor`, which stays the caller's; `path` is for messages and must live as long.
+ */
+bool block_writer_open(struct block_writer *writer, int descriptor, const char *path, bool gzip,
+                       struct error *error);
+
+/* Hands the block being filled on, and takes an empty one. */
+void block_writer_next_block(struct block_writer *writer);
+
+/* Room for `size` bytes, which are part of the file from now on and must be filled before the next
+ * call. */
+static inline void *block_writer_reserve(struct block_writer *writer, size_t size)
+{
+    if ((size_t)(writer->end - writer->next) < size)
+        block_writer_next_block(writer);
+    uint8_t *room = writer->next;
+    writer->next += size;
+    return room;
+}
+
+bool block_writer_failed(const struct block_writer *writer);
+
+/* Writes what is left, ends the gzip member and frees the writer. False: something was not written.
+ */
+bool block_writer_finish(struct block_writer *writer, struct error *error);
+
+#endif

@@ -1,0 +1,25 @@
+/* Lengths of time as people write and read them.
+ *
+ * Used by the reports. Units: ns, us (also µs), ms, s.
+ */
+#ifndef MAGIC_TRACE_OUTPUT_DURATION_H
+#define MAGIC_TRACE_OUTPUT_DURATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Room for any formatted duration. */
+enum { DURATION_TEXT_SIZE = 32 };
+
+/* Four significant digits and a unit: "12 ns", "1.234 us", "56.78 ms", "1234 s". Returns `text`. */
+char *duration_format(char text[static DURATION_TEXT_SIZE], uint64_t nanoseconds);
+
+/* All digits, in the unit that duration_format would choose: "1.234567 ms". For moments, where two
+ * near ones must be told apart. Returns `text`. */
+char *duration_format_exact(char text[static DURATION_TEXT_SIZE], uint64_t nanoseconds);
+
+/* "1.5ms", "20 us", "3s", "300" (nanoseconds). False when `text` is no length of time or does not
+ * fit 63 bits. */
+bool duration_parse(const char *text, uint64_t *nanoseconds);
+
+#endif

@@ -1,0 +1,392 @@
+#include "output/fxt_writer.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "output/block_writer.h"
+#include "output/fxt_format.h"
+#include "output/fxt_strings.h"
+#include "output/fxt_threads.h"
+#include "output/output_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Times are written as they are, in nanoseconds. */
+static const uint64_t TICKS_PER_SECOND = 1000000000;
+
+/* Events between two looks at the progress line and at whether the disk is full. */
+static const uint64_t EVENTS_PER_CHECK = 1 << 16;
+
+struct function_memos {
+    struct fxt_string_memo name, symbol, file;
+};
+
+struct writer_track {
+    size_t depth;         /* open spans */
+    struct array threads; /* of struct fxt_thread: its rows, each for FXT_DEPTH_MAX frames */
+};
+
+struct writer {
+    struct block_writer blocks;
+    struct fxt_strings strings;
+    struct fxt_threads threads;
+    const struct span_source *source;
+    struct writer_track *tracks;  /* one for each of the source; owned */
+    struct function_memos *memos; /* by index of the function; owned */
+    size_t memo_count;
+    uint32_t next_synthetic_tid;
+    struct arena names; /* of rows of deep frames */
+    struct fxt_summary summary;
+};
+
+/* ------------------------------------------------------------------ records without events */
+
+static void write_beginning(struct writer *writer)
+{
+    uint64_t *record = block_writer_reserve(&writer->blocks, 3 * FXT_WORD);
+    record[0] = FXT_MAGIC;
+    record[1] = fxt_header(FXT_RECORD_INITIALIZATION, 2);
+    record[2] = TICKS_PER_SECOND;
+}
+
+static uint8_t *put_varint(uint8_t *next, uint64_t value)
+{
+    for (; value >= 0x80; value >>= 7)
+        *next++ = (uint8_t)(value | 0x80);
+    *next++ = (uint8_t)value;
+    return next;
+}
+
+/* The format has no record for the wall clock that Perfetto reads. It does read Perfetto's own
+ * format inside a blob, and there a snapshot of clocks: that the trace's time 0 (BOOTTIME, to which
+ * Perfetto takes FXT times to belong) was this moment of REALTIME. Field numbers:
+ * protos/perfetto/trace/trace.proto (packet 1), trace_packet.proto (clock_snapshot 6),
+ * clock_snapshot.proto (clocks 1; clock_id 1, timestamp 2). */
+static void write_wall_clock(struct writer *writer, uint64_t wall_clock)
+{
+    enum {
+        FIELD_1_VARINT = 0x08,
+        FIELD_2_VARINT = 0x10,
+        FIELD_1_BYTES = 0x0a,
+        FIELD_6_BYTES = 0x32
+    };
+    enum { CLOCK_REALTIME_ID = 1, CLOCK_BOOTTIME_ID = 6 };
+
+    uint8_t realtime[16] = {FIELD_1_VARINT, CLOCK_REALTIME_ID, FIELD_2_VARINT};
+    size_t realtime_size = (size_t)(put_varint(realtime + 3, wall_clock) - realtime);
+    static const uint8_t BOOTTIME[] = {FIELD_1_VARINT, CLOCK_BOOTTIME_ID, FIELD_2_VARINT, 0};
+
+    /* Every length here is less than 128, so each takes one byte. */
+    size_t snapshot_size = 2 + realtime_size + 2 + sizeof BOOTTIME;
+    uint8_t blob[64] = {FIELD_1_BYTES, (uint8_t)(2 + snapshot_size),
+                        FIELD_6_BYTES, (uint8_t)snapshot_size,
+                        FIELD_1_BYTES, (uint8_t)realtime_size};
+    uint8_t *next = blob + 6;
+    next = mempcpy(next, realtime, realtime_size);
+    *next++ = FIELD_1_BYTES;
+    *next++ = sizeof BOOTTIME;
+    next = mempcpy(next, BOOTTIME, sizeof BOOTTIME);
+
+    size_t size = (size_t)(next - blob);
+    uint64_t words = 1 + fxt_words(size);
+    uint64_t *record = block_writer_reserve(&writer->blocks, words * FXT_WORD);
+    record[0] = fxt_header(FXT_RECORD_BLOB, words) | (uint64_t)size << 32 |
+                (uint64_t)FXT_BLOB_PERFETTO << 48;
+    memcpy(record + 1, blob, (words - 1) * FXT_WORD);
+}
+
+static void write_process_name(struct writer *writer, uint32_t pid, const char *name)
+{
+    uint64_t reference = fxt_strings_reference_once(&writer->strings, name);
+    uint64_t *record = block_writer_reserve(&writer->blocks, 2 * FXT_WORD);
+    record[0] =
+        fxt_header(FXT_RECORD_KERNEL_OBJECT, 2) | FXT_OBJECT_PROCESS << 16 | reference << 24;
+    record[1] = pid;
+}
+
+static void write_thread_name(struct writer *writer, uint32_t pid, uint32_t tid, const char *name)
+{
+    uint64_t reference = fxt_strings_reference_once(&writer->strings, name);
+    uint64_t *record = block_writer_reserve(&writer->blocks, 4 * FXT_WORD);
+    record[0] = fxt_header(FXT_RECORD_KERNEL_OBJECT, 4) | FXT_OBJECT_THREAD << 16 |
+                reference << 24 | UINT64_C(1) << 40;
+    record[1] = tid;
+    record[2] = fxt_argument_header(FXT_ARGUMENT_KOID, 2, FXT_STRING_PROCESS);
+    record[3] = pid;
+}
+
+static void write_names(struct writer *writer)
+{
+    for (size_t i = 0; i < writer->source->track_count; i++) {
+        const struct span_track *track = &writer->source->tracks[i];
+        write_process_name(writer, track->pid, track->process_name);
+        write_thread_name(writer, track->pid, track->tid, track->thread_name);
+    }
+}
+
+/* ------------------------------------------------------------------ rows of a thread */
+
+static bool is_real_id(const struct writer *writer, uint32_t id)
+{
+    for (size_t i = 0; i < writer->source->track_count; i++)
+        if (writer->source->tracks[i].tid == id || writer->source->tracks[i].pid == id)
+            return true;
+    return false;
+}
+
+static void add_row(struct writer *writer, struct writer_track *state,
+                    const struct span_track *track)
+{
+    size_t row = state->threads.count;
+    struct fxt_thread *thread = array_add(&state->threads);
+    thread->pid = track->pid;
+    thread->tid = track->tid;
+    if (row == 0)
+        return;
+    while (is_real_id(writer, writer->next_synthetic_tid))
+        writer->next_synthetic_tid++;
+    thread->tid = writer->next_synthetic_tid++;
+    char *name = memory_format("%s" FXT_DEEP_SUFFIX_FORMAT, track->thread_name,
+                               (unsigned)(row * FXT_DEPTH_MAX),
+                               (unsigned)(row * FXT_DEPTH_MAX + FXT_DEPTH_MAX - 1), track->tid);
+    write_thread_name(writer, thread->pid, thread->tid, arena_copy_string(&writer->names, name));
+    free(name);
+}
+
+/* The number of the row that shows a span at `depth`. */
+static inline uint64_t thread_reference(struct writer *writer, uint32_t track, size_t depth)
+{
+    struct writer_track *state = &writer->tracks[track];
+    size_t row = depth / FXT_DEPTH_MAX;
+    while (row >= state->threads.count)
+        add_row(writer, state, &writer->source->tracks[track]);
+    return fxt_threads_reference(&writer->threads, array_at(&state->threads, row));
+}
+
+/* ------------------------------------------------------------------ events */
+
+static inline uint64_t event_header(enum fxt_event_type type, uint64_t words, uint64_t arguments,
+                                    uint64_t thread)
+{
+    return fxt_header(FXT_RECORD_EVENT, words) | (uint64_t)type << 16 | arguments << 20 |
+           thread << 24;
+}
+
+static inline uint64_t string_argument(uint64_t name, uint64_t value)
+{
+    return fxt_argument_header(FXT_ARGUMENT_STRING, 1, name) | value << 32;
+}
+
+static struct function_memos *memos_of(struct writer *writer, const struct span_function *function)
+{
+    if (function->index >= writer->memo_count) {
+        size_t count = function->index + function->index / 2 + 64;
+        writer->memos = memory_resize(writer->memos, count * sizeof *writer->memos);
+        memset(writer->memos + writer->memo_count, 0,
+               (count - writer->memo_count) * sizeof *writer->memos);
+        writer->memo_count = count;
+    }
+    return &writer->memos[function->index];
+}
+
+/* The longest begin record: header, time, address (2 words), symbol, file, line, inferred. */
+enum { BEGIN_WORDS_MAX = 8 };
+
+static void write_enter(struct writer *writer, const struct span_event *event)
+{
+    const struct span_function *function = event->function;
+    struct function_memos *memos = memos_of(writer, function);
+    struct fxt_strings *strings = &writer->strings;
+    uint64_t arguments[BEGIN_WORDS_MAX];
+    uint64_t words = 0, count = 0;
+
+    uint64_t name = fxt_strings_reference(strings, &memos->name, function->name);
+    if (event->address) {
+        arguments[words++] = fxt_argument_header(FXT_ARGUMENT_POINTER, 2, FXT_STRING_ADDRESS);
+        arguments[words++] = event->address;
+        count++;
+    }
+    if (function->symbol) {
+        uint64_t symbol = fxt_strings_reference(strings, &memos->symbol, function->symbol);
+        arguments[words++] = string_argument(FXT_STRING_SYMBOL, symbol);
+        count++;
+    }
+    if (function->file) {
+        uint64_t file = fxt_strings_reference(strings, &memos->file, function->file);
+        arguments[words++] = string_argument(FXT_STRING_FILE, file);
+        count++;
+    }
+    if (function->line) {
+        arguments[words++] = fxt_argument_header(FXT_ARGUMENT_INT32, 1, FXT_STRING_LINE) |
+                             (uint64_t)function->line << 32;
+        count++;
+    }
+    if (event->flags & SPAN_START_INFERRED) {
+        arguments[words++] = string_argument(FXT_STRING_START_INFERRED, FXT_STRING_TRUE);
+        count++;
+    }
+
+    struct writer_track *track = &writer->tracks[event->track];
+    uint64_t thread = thread_reference(writer, event->track, track->depth++);
+    uint64_t category = function->special ? FXT_STRING_SPECIAL : 0;
+    uint64_t *record = block_writer_reserve(&writer->blocks, (2 + words) * FXT_WORD);
+    record[0] =
+        event_header(FXT_EVENT_BEGIN, 2 + words, count, thread) | category << 32 | name << 48;
+    record[1] = event->time.value;
+    for (uint64_t i = 0; i < words; i++)
+        record[2 + i] = arguments[i];
+    writer->summary.spans++;
+}
+
+/* The argument that says why a span ended; 0: the usual way. */
+static uint64_t end_argument(enum span_end end)
+{
+    switch (end) {
+    case SPAN_END_RETURN:
+        return 0;
+    case SPAN_END_TAIL_CALL:
+        return string_argument(FXT_STRING_END, FXT_STRING_TAIL_CALL);
+    case SPAN_END_UNWOUND:
+        return string_argument(FXT_STRING_END, FXT_STRING_UNWOUND);
+    case SPAN_END_GAP:
+        return string_argument(FXT_STRING_END, FXT_STRING_GAP);
+    case SPAN_END_OF_TRACE:
+        return string_argument(FXT_STRING_END, FXT_STRING_END_OF_TRACE);
+    case SPAN_END_EXEC:
+        return string_argument(FXT_STRING_END, FXT_STRING_EXEC);
+    }
+    return 0;
+}
+
+static void write_leave(struct writer *writer, const struct span_event *event)
+{
+    struct writer_track *track = &writer->tracks[event->track];
+    if (track->depth == 0)
+        return; /* every reader ignores an end without a begin */
+    uint64_t thread = thread_reference(writer, event->track, --track->depth);
+    uint64_t arguments[2];
+    uint64_t count = 0;
+    if (event->end != SPAN_END_RETURN)
+        arguments[count++] = end_argument(event->end);
+    if (event->flags & SPAN_END_INFERRED)
+        arguments[count++] = string_argument(FXT_STRING_END_INFERRED, FXT_STRING_TRUE);
+    uint64_t *record = block_writer_reserve(&writer->blocks, (2 + count) * FXT_WORD);
+    record[0] = event_header(FXT_EVENT_END, 2 + count, count, thread);
+    record[1] = event->time.value;
+    for (uint64_t i = 0; i < count; i++)
+        record[2 + i] = arguments[i];
+}
+
+/* An instant nests under the innermost open span and counts against the depth, so it is shown where
+ * the next span would be. */
+static void write_instant(struct writer *writer, const struct span_event *event)
+{
+    uint64_t name = fxt_strings_reference_once(&writer->strings, event->text);
+    uint64_t thread = thread_reference(writer, event->track, writer->tracks[event->track].depth);
+    uint64_t *record = block_writer_reserve(&writer->blocks, 2 * FXT_WORD);
+    record[0] = event_header(FXT_EVENT_INSTANT, 2, 0, thread) | (uint64_t)FXT_STRING_SPECIAL << 32 |
+                name << 48;
+    record[1] = event->time.value;
+    writer->summary.instants++;
+}
+
+static void write_event(struct writer *writer, const struct span_event *event)
+{
+    switch (event->kind) {
+    case SPAN_ENTER:
+        write_enter(writer, event);
+        break;
+    case SPAN_LEAVE:
+        write_leave(writer, event);
+        break;
+    case SPAN_INSTANT:
+        write_instant(writer, event);
+        break;
+    }
+}
+
+static bool write_events(struct writer *writer, struct span_source *source,
+                         const struct fxt_options *options, struct error *error)
+{
+    struct error ended = {0};
+    struct span_event event;
+    for (uint64_t count = 0; source->next(source, &event, &ended); count++) {
+        if (count == 0)
+            writer->summary.first = event.time;
+        writer->summary.last = event.time;
+        write_event(writer, &event);
+        if (count % EVENTS_PER_CHECK != 0)
+            continue;
+        if (block_writer_failed(&writer->blocks))
+            break; /* block_writer_finish has the reason */
+        log_progress("Writing the trace", writer->summary.spans, options->expected_spans);
+    }
+    log_progress_end();
+    if (ended.code == ERROR_NONE)
+        return true;
+    if (error)
+        *error = ended;
+    return false;
+}
+
+/* ------------------------------------------------------------------ the whole */
+
+static bool write_trace(struct writer *writer, struct span_source *source,
+                        const struct fxt_options *options, struct error *error)
+{
+    writer->source = source;
+    writer->next_synthetic_tid = FXT_SYNTHETIC_TID_BASE;
+    writer->tracks = memory_allocate_zeroed((source->track_count + 1) * sizeof *writer->tracks);
+    for (size_t i = 0; i < source->track_count; i++)
+        writer->tracks[i].threads = array_of(sizeof(struct fxt_thread));
+    write_beginning(writer);
+    if (source->wall_clock)
+        write_wall_clock(writer, source->wall_clock);
+    fxt_strings_init(&writer->strings, &writer->blocks);
+    fxt_threads_init(&writer->threads, &writer->blocks);
+    write_names(writer);
+    bool ok = write_events(writer, source, options, error);
+    fxt_threads_free(&writer->threads);
+    fxt_strings_free(&writer->strings);
+    for (size_t i = 0; i < source->track_count; i++)
+        array_free(&writer->tracks[i].threads);
+    free(writer->tracks);
+    free(writer->memos);
+    arena_free(&writer->names);
+    return ok;
+}
+
+static bool wants_gzip(const char *path, enum fxt_compression compression)
+{
+    size_t length = strlen(path);
+    if (compression == FXT_COMPRESS_BY_SUFFIX)
+        return length >= 3 && strcmp(path + length - 3, ".gz") == 0;
+    return compression == FXT_COMPRESS_GZIP;
+}
+
+bool fxt_write(struct span_source *source, const char *path, const struct fxt_options *options,
+               struct error *error)
+{
+    static const struct fxt_options DEFAULTS = {0};
+    if (!options)
+        options = &DEFAULTS;
+    struct output_file file;
+    if (!output_file_create(&file, path, error))
+        return false;
+    struct writer writer = {0};
+    bool ok = block_writer_open(&writer.blocks, file.descriptor, path,
+                                wants_gzip(path, options->compression), error);
+    if (ok) {
+        bool written = write_trace(&writer, source, options, error);
+        ok = block_writer_finish(&writer.blocks, written ? error : NULL) && written;
+    }
+    if (!ok) {
+        output_file_abandon(&file);
+        return false;
+    }
+    if (options->summary)
+        *options->summary = writer.summary;
+    return output_file_commit(&file, error);
+}

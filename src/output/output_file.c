@@ -1,0 +1,139 @@
+#include "output/output_file.h"
+
+#include "base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* /dev/stdout and its like name a descriptor that is open already. Opening it by its name would
+ * give a second file position on a regular file (trace >> log), so it is duplicated instead. -1:
+ * `path` is no such name. */
+static int standard_descriptor(const char *path)
+{
+    if (strcmp(path, "/dev/stdout") == 0)
+        return STDOUT_FILENO;
+    if (strcmp(path, "/dev/stderr") == 0)
+        return STDERR_FILENO;
+    int descriptor, length = 0;
+    if ((sscanf(path, "/dev/fd/%d%n", &descriptor, &length) == 1 ||
+         sscanf(path, "/proc/self/fd/%d%n", &descriptor, &length) == 1) &&
+        path[length] == 0)
+        return descriptor;
+    return -1;
+}
+
+static bool open_directly(struct output_file *file, const char *path, struct error *error)
+{
+    int descriptor = standard_descriptor(path);
+    file->descriptor =
+        descriptor >= 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : open(path, O_WRONLY | O_CLOEXEC);
+    if (file->descriptor < 0)
+        return error_set_errno(error, ERROR_IO, errno, "cannot open %s for writing", path);
+    file->path = memory_copy_string(path);
+    return true;
+}
+
+/* Where `path` leads to when it is a symbolic link to a file. */
+static char *resolve_link(const char *path)
+{
+    char *resolved = realpath(path, NULL);
+    return resolved ? resolved : memory_copy_string(path);
+}
+
+/* A new file in the folder of file->path, under a name that nobody else uses. */
+static bool create_temporary(struct output_file *file, struct error *error)
+{
+    const char *slash = strrchr(file->path, '/');
+    int folder_length = slash ? (int)(slash + 1 - file->path) : 0;
+    file->temporary = memory_format("%.*s.magic-trace-XXXXXX", folder_length, file->path);
+    file->descriptor = mkostemp(file->temporary, O_CLOEXEC); /* mode 0600 */
+    if (file->descriptor >= 0)
+        return true;
+    int errnum = errno;
+    error_set_errno(error, errnum == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, errnum,
+                    "cannot create %s: its folder %.*s must exist and be writable", file->path,
+                    folder_length ? folder_length : 1, folder_length ? file->path : ".");
+    return false;
+}
+
+bool output_file_create(struct output_file *file, const char *path, struct error *error)
+{
+    *file = (struct output_file){.descriptor = -1};
+    if (path[0] == 0)
+        return error_set(error, ERROR_USAGE, "the name of the output file is empty");
+    struct stat status;
+    bool exists = stat(path, &status) == 0;
+    if (exists && S_ISDIR(status.st_mode))
+        return error_set(error, ERROR_IO, "cannot write to %s: it is a folder. Name a file in it",
+                         path);
+    if (standard_descriptor(path) >= 0 || (exists && !S_ISREG(status.st_mode)))
+        return open_directly(file, path, error);
+    file->path = resolve_link(path);
+    if (create_temporary(file, error))
+        return true;
+    free(file->temporary);
+    free(file->path);
+    return false;
+}
+
+/* Moves the temporary file to the final name, and what was there to PATH.old. */
+static bool replace(const struct output_file *file, struct error *error)
+{
+    char *old = memory_format("%s.old", file->path);
+    bool moved = rename(file->path, old) == 0;
+    bool ok = true;
+    if (!moved && errno != ENOENT)
+        ok = error_set_errno(error, ERROR_IO, errno, "cannot rename %s to %s", file->path, old);
+    if (ok && rename(file->temporary, file->path) != 0) {
+        ok = error_set_errno(error, ERROR_IO, errno, "cannot rename %s to %s", file->temporary,
+                             file->path);
+        if (moved)
+            (void)rename(old, file->path);
+    }
+    free(old);
+    return ok;
+}
+
+bool output_file_commit(struct output_file *file, struct error *error)
+{
+    /* A file system may report a failed write as late as here (NFS, quotas). */
+    bool ok = close(file->descriptor) == 0 ||
+              error_set_errno(error, ERROR_IO, errno, "cannot write to %s", file->path);
+    if (file->temporary) {
+        ok = ok && replace(file, error);
+        if (!ok)
+            unlink(file->temporary);
+    }
+    free(file->temporary);
+    free(file->path);
+    return ok;
+}
+
+void output_file_abandon(struct output_file *file)
+{
+    close(file->descriptor);
+    if (file->temporary)
+        unlink(file->temporary);
+    free(file->temporary);
+    free(file->path);
+}
+
+bool output_file_check(const char *path, struct error *error)
+{
+    /* A pipe is not opened: that would wait for its reader, or take the one it has. */
+    struct stat status;
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+        return access(path, W_OK) == 0 ||
+               error_set_errno(error, ERROR_IO, errno, "cannot write to %s", path);
+    struct output_file file;
+    if (!output_file_create(&file, path, error))
+        return false;
+    output_file_abandon(&file);
+    return true;
+}

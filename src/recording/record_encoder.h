@@ -1,0 +1,34 @@
+/* A side-band record -> the bytes of a record of the kernel in a perf.data file.
+ *
+ * Used by the writer, private to this room; record_decoder.h is the way back. A record is begun,
+ * filled and ended; the bytes stay in the encoder until the next one is begun. Layouts: enum
+ * perf_event_type in linux/perf_event.h.
+ */
+#ifndef MAGIC_TRACE_RECORDING_RECORD_ENCODER_H
+#define MAGIC_TRACE_RECORDING_RECORD_ENCODER_H
+
+#include "base/array.h"
+#include "recording/side_band.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct record_encoder {
+    uint64_t event_id; /* ends the sample id of every record: pid, tid, time, cpu if per_cpu, id */
+    bool per_cpu;      /* sample ids hold the CPU, context switches are those of a whole CPU */
+    struct array
+        bytes; /* of the current record, element_size 1; freed by whoever made the encoder */
+};
+
+void record_begin(struct record_encoder *encoder, uint32_t type, uint16_t misc);
+void record_add(struct record_encoder *encoder, const void *bytes, size_t size);
+
+/* Writes the size into the record's header. At most 65535 bytes were added; a side-band record has
+ * far less. */
+const struct array *record_end(struct record_encoder *encoder);
+
+/* Begins and fills the record of the kernel that says what `record` says. */
+void record_encode(struct record_encoder *encoder, const struct side_band_record *record);
+
+#endif

@@ -1,0 +1,26 @@
+/* A recording on disk, as a person names it: a folder that an engine filled, or one perf.data file
+ * of anybody's.
+ *
+ * Called by the commands that read recordings, after the engines have had their chance to finish
+ * what a killed magic-trace left in the folder (engine.h, salvage). A folder holds perf.data, then
+ * perf.data.1, perf.data.2 ..., one per snapshot.
+ */
+#ifndef MAGIC_TRACE_RECORDING_RECORDING_H
+#define MAGIC_TRACE_RECORDING_RECORDING_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+
+struct recording {
+    char *directory; /* holds session.json and images/; NULL for a file that lies outside of any
+                        recording */
+    char **files; /* paths of the perf.data files, in the order of their snapshots; at least one */
+    size_t file_count;
+};
+
+/* False when there is no such file or folder, or no perf.data in it. */
+bool recording_open(struct recording *recording, const char *path, struct error *error);
+void recording_close(struct recording *recording);
+
+#endif

@@ -1,0 +1,32 @@
+/* The rules of calls, returns and jumps between functions of one program.
+ *
+ * A return is matched by its *address*: the frame it ends is the one whose call pushed that
+ * address. Names cannot tell (recursion, same-named statics), and a tail call changes a frame's
+ * name but not where it returns to.
+ */
+#ifndef MAGIC_TRACE_STACK_CALLS_H
+#define MAGIC_TRACE_STACK_CALLS_H
+
+#include "stack/thread_stack.h"
+
+/* A new frame above the leaf. With no segment, one begins here: its root is the called function,
+ * whose caller will be discovered by its return. */
+void rule_call(struct thread_stack *stack, const struct flow_event *event);
+
+/* In this order:
+ *   to the leaf's return address            the leaf ends
+ *   of the root                             its caller is discovered
+ *   to the return address of another frame  that frame and those above it end (a long return)
+ *   of a signal handler                     to the restorer (signals.h)
+ *   to the start of a function              "push; ret": a jump in disguise
+ *   into an open function                   a call or a return was not seen: the stack is cut to
+ * that function elsewhere                               the leaf alone is replaced; a wrong guess
+ * stays one frame wrong and is mended by the next return that matches
+ */
+void rule_return(struct thread_stack *stack, const struct flow_event *event);
+
+/* Into another function: a tail call, a PLT stub, the way back from a cold part, or (unwinding.h)
+ * longjmp or an exception. */
+void rule_jump(struct thread_stack *stack, const struct flow_event *event);
+
+#endif

@@ -1,0 +1,84 @@
+#include "stack/follow.h"
+
+#include "stack/calls.h"
+#include "stack/kernel_entry.h"
+#include "stack/tracing_pause.h"
+
+static void apply_rule(struct thread_stack *stack, const struct flow_event *event)
+{
+    switch ((enum flow_kind)event->kind) {
+    case FLOW_CALL:
+        rule_call(stack, event);
+        return;
+    case FLOW_RETURN:
+        rule_return(stack, event);
+        return;
+    case FLOW_JUMP:
+        rule_jump(stack, event);
+        return;
+    case FLOW_SYSCALL:
+        rule_syscall(stack, event);
+        return;
+    case FLOW_INTERRUPT:
+        rule_interrupt(stack, event);
+        return;
+    case FLOW_RESUME:
+        rule_resume(stack, event);
+        return;
+    case FLOW_KERNEL_RETURN:
+        rule_kernel_return(stack, event);
+        return;
+    case FLOW_STOP:
+        rule_stop(stack, event);
+        return;
+    case FLOW_GAP:
+        rule_gap(stack, event);
+        return;
+    case FLOW_TRAP_PUSH:
+    case FLOW_TRAP_POP:
+        /* They prepare a later jump and move nothing themselves. */
+        return;
+    }
+}
+
+/* Frame ids have run out: the thread ends here, visibly, in a gap of kind FLOW_GAP_NONE. */
+static void give_up(struct thread_stack *stack)
+{
+    if (!stack->in_gap)
+        thread_stack_begin_gap(stack, &(struct gap){.kind = FLOW_GAP_NONE, .time_lost = true});
+    stack->statistics.ignored++;
+}
+
+static void follow_event(struct thread_stack *stack, const struct flow_event *event)
+{
+    if (!stack->started || event->time.value > stack->now.value)
+        stack->now = event->time;
+    if (!stack->started)
+        stack->program_changes = stack->code.program_changes(stack->code.context, stack->now);
+    if (frame_tree_full(&stack->tree)) {
+        give_up(stack);
+        return;
+    }
+    if (is_special_function(event->function)) {
+        /* Special frames are made by the rules alone, which rely on what lies below them. */
+        struct flow_event unknown = *event;
+        unknown.function = FUNCTION_UNKNOWN;
+        apply_rule(stack, &unknown);
+    } else {
+        apply_rule(stack, event);
+    }
+    if (event->kind != FLOW_STOP)
+        stack->stopped = false;
+    stack->started = true;
+}
+
+void follow_events(struct thread_stack *stack, const struct flow_event *events, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        follow_event(stack, &events[i]);
+}
+
+void follow_end(struct thread_stack *stack)
+{
+    thread_stack_end(stack, HISTORY_END_TRACE);
+}

@@ -1,0 +1,146 @@
+#include "stack/frame_tree.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+enum { FIRST_BUCKET_COUNT = 256, FRAMES_PER_BUCKET = 2 };
+
+/* Ids of the frames one event may add: a discovered caller's new placeholder, a segment's
+ * placeholder and root. */
+enum { FRAMES_PER_EVENT = 4 };
+
+static frame_id add_frame(struct frame_tree *tree, const struct frame *frame)
+{
+    frame_id id = tree->count++;
+    if (id >> FRAME_CHUNK_SHIFT == tree->chunks.count)
+        *(struct frame **)array_add(&tree->chunks) =
+            memory_allocate(FRAME_CHUNK_SIZE * sizeof(struct frame));
+    *frame_tree_at(tree, id) = *frame;
+    return id;
+}
+
+void frame_tree_init(struct frame_tree *tree)
+{
+    *tree = (struct frame_tree){
+        .chunks = array_of(sizeof(struct frame *)),
+        .limit = FRAME_COUNT_MAXIMUM,
+        .buckets = memory_allocate_zeroed(FIRST_BUCKET_COUNT * sizeof(frame_id)),
+        .bucket_count = FIRST_BUCKET_COUNT,
+    };
+    add_frame(tree, &(struct frame){.kind = FRAME_PLACEHOLDER});
+}
+
+void frame_tree_free(struct frame_tree *tree)
+{
+    for (size_t i = 0; i < tree->chunks.count; i++)
+        free(*(struct frame **)array_at(&tree->chunks, i));
+    array_free(&tree->chunks);
+    free(tree->buckets);
+    *tree = (struct frame_tree){0};
+}
+
+bool frame_tree_full(const struct frame_tree *tree)
+{
+    return tree->count > tree->limit - FRAMES_PER_EVENT;
+}
+
+frame_id frame_tree_add_placeholder(struct frame_tree *tree)
+{
+    return add_frame(tree, &(struct frame){.kind = FRAME_PLACEHOLDER});
+}
+
+/* Multiplication by odd constants (the fractional parts of the golden ratio and of sqrt(3)) spreads
+ * the few bits in which neighbouring frames differ over the upper half of the word, which is what
+ * is kept. */
+static uint32_t hash_child(frame_id parent, function_id function, uint64_t return_address)
+{
+    uint64_t hash = return_address * UINT64_C(0x9e3779b97f4a7c15);
+    hash ^= ((uint64_t)parent << 32 | function) * UINT64_C(0xbb67ae8584caa73b);
+    hash *= UINT64_C(0x9e3779b97f4a7c15);
+    return (uint32_t)(hash >> 32);
+}
+
+static void insert(struct frame_tree *tree, frame_id id)
+{
+    struct frame *frame = frame_tree_at(tree, id);
+    uint32_t hash = hash_child(frame->parent, frame->function, frame->return_address);
+    frame_id *bucket = &tree->buckets[hash & (tree->bucket_count - 1)];
+    frame->next_in_bucket = *bucket;
+    *bucket = id;
+}
+
+static void grow_buckets(struct frame_tree *tree)
+{
+    free(tree->buckets);
+    tree->bucket_count *= 2;
+    tree->buckets = memory_allocate_zeroed((size_t)tree->bucket_count * sizeof(frame_id));
+    for (frame_id id = 1; id < tree->count; id++)
+        if (frame_tree_at(tree, id)->kind != FRAME_PLACEHOLDER)
+            insert(tree, id);
+}
+
+static void add_to_hash_table(struct frame_tree *tree, frame_id id)
+{
+    /* Growing by counting all frames, placeholders too, is only a little early. It inserts `id` as
+     * well. */
+    if (tree->count / FRAMES_PER_BUCKET > tree->bucket_count &&
+        tree->bucket_count <= UINT32_MAX / 2)
+        grow_buckets(tree);
+    else
+        insert(tree, id);
+}
+
+static bool is_activation(const struct frame *frame, frame_id parent,
+                          const struct activation *activation)
+{
+    return frame->parent == parent && frame->function == activation->function &&
+           frame->return_address == activation->return_address &&
+           frame->origin == activation->origin && frame->kind == activation->kind;
+}
+
+static frame_id find_in_hash_table(const struct frame_tree *tree, frame_id parent,
+                                   const struct activation *activation)
+{
+    uint32_t hash = hash_child(parent, activation->function, activation->return_address);
+    frame_id id = tree->buckets[hash & (tree->bucket_count - 1)];
+    while (id != FRAME_NONE && !is_activation(frame_tree_at(tree, id), parent, activation))
+        id = frame_tree_at(tree, id)->next_in_bucket;
+    return id;
+}
+
+frame_id frame_tree_child(struct frame_tree *tree, frame_id parent,
+                          const struct activation *activation, bool *added)
+{
+    frame_id id = frame_tree_at(tree, parent)->last_child;
+    *added = false;
+    if (id != FRAME_NONE && is_activation(frame_tree_at(tree, id), parent, activation))
+        return id;
+    id = find_in_hash_table(tree, parent, activation);
+    if (id == FRAME_NONE) {
+        *added = true;
+        id = add_frame(tree, &(struct frame){
+                                 .parent = parent,
+                                 .function = activation->function,
+                                 .return_address = activation->return_address,
+                                 .origin = activation->origin,
+                                 .kind = (uint8_t)activation->kind,
+                             });
+        add_to_hash_table(tree, id);
+    }
+    frame_tree_at(tree, parent)->last_child = id;
+    return id;
+}
+
+void frame_tree_discover(struct frame_tree *tree, frame_id placeholder, function_id function,
+                         uint64_t start)
+{
+    frame_id above = frame_tree_add_placeholder(tree);
+    struct frame *frame = frame_tree_at(tree, placeholder);
+    frame->parent = above;
+    frame->function = function;
+    frame->start = start;
+    frame->kind = FRAME_FUNCTION;
+    frame_tree_at(tree, above)->last_child = placeholder;
+    add_to_hash_table(tree, placeholder);
+}

@@ -1,0 +1,112 @@
+/* Frames: the activations of functions a thread has been seen in, as a tree that only grows.
+ *
+ * A call stack is one frame: the leaf, with its parents. So the whole history of a thread is a list
+ * of leaves over time (history.h), and no stack is ever copied.
+ *
+ * Frames are interned: calling the same function again from the same place on the same stack gives
+ * the same frame. A real program has thousands of times fewer distinct stacks than calls, so the
+ * tree stays small beside the history (8 bytes per event); in the worst case, when every call makes
+ * a stack never seen before, a frame costs about 48 bytes, that is 24 per event, since every second
+ * event of a long trace is a return. What differs between two calls of one frame (time, reason of
+ * the end, whether it was inferred) is in the history.
+ *
+ * Callers not known yet: the stack above the first frame of a segment is not known until it is
+ * returned to. It is held by a *placeholder*, the parent of the outermost known frame. When a
+ * return discovers the caller, the placeholder itself becomes that caller, below a new placeholder:
+ * every stack recorded so far gains its new root in O(1). A placeholder is told by its kind, never
+ * by a name, so no symbol can be confused with it.
+ *
+ * Used by thread_stack (which lets it grow) and replay (which reads it). Not shared between
+ * threads.
+ */
+#ifndef MAGIC_TRACE_STACK_FRAME_TREE_H
+#define MAGIC_TRACE_STACK_FRAME_TREE_H
+
+#include "base/array.h"
+#include "symbol/symbols.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Index of a frame in its tree. */
+typedef uint32_t frame_id;
+
+enum {
+    FRAME_NONE = 0,                  /* no frame; the parent of a placeholder */
+    FRAME_COUNT_MAXIMUM = UINT32_MAX /* ids end here: see frame_tree_full */
+};
+
+enum frame_kind {
+    FRAME_PLACEHOLDER,  /* whoever called the root; not known yet */
+    FRAME_FUNCTION,     /* a function that was called, or tracing began in it */
+    FRAME_SYSCALL,      /* the kernel, entered by a syscall instruction */
+    FRAME_INTERRUPT,    /* the kernel, entered by an interrupt or fault */
+    FRAME_UNTRACED,     /* tracing was stopped for a while, by a filter for instance */
+    FRAME_SIGNAL,       /* a signal handler; its return address is the interrupted instruction */
+    FRAME_SIGNAL_RETURN /* the restorer a signal handler has returned to, which ends in sigreturn */
+};
+
+/* What a frame is, apart from where it lies in the tree: two calls that agree in this share a
+ * frame. */
+struct activation {
+    function_id function;
+    enum frame_kind kind;
+    uint64_t return_address; /* where execution goes on below it when it ends; 0 not known */
+    /* The function that was called here when another one has taken over the frame since by a jump;
+     * FUNCTION_UNKNOWN otherwise. Lets a jump from `f.cold` back into `f` find its way when an
+     * outer `f` is on the stack too. */
+    function_id origin;
+};
+
+struct frame {
+    uint64_t return_address;
+    uint64_t start; /* where the function begins in the process; 0 unknown */
+    frame_id parent;
+    function_id function;
+    function_id origin;
+    frame_id last_child;     /* most recently entered child: nearly always the next one too */
+    frame_id next_in_bucket; /* chain of the tree's hash table */
+    uint8_t kind;            /* enum frame_kind */
+};
+
+enum {
+    FRAME_CHUNK_SHIFT = 12,
+    FRAME_CHUNK_SIZE =
+        1 << FRAME_CHUNK_SHIFT /* frames; a chunk never moves, growing copies nothing */
+};
+
+struct frame_tree {
+    struct array chunks;   /* of struct frame *, each of FRAME_CHUNK_SIZE */
+    uint32_t count;        /* ids in use, FRAME_NONE included */
+    uint32_t limit;        /* FRAME_COUNT_MAXIMUM, less in tests */
+    frame_id *buckets;     /* owned */
+    uint32_t bucket_count; /* a power of two */
+};
+
+void frame_tree_init(struct frame_tree *tree);
+void frame_tree_free(struct frame_tree *tree);
+
+static inline struct frame *frame_tree_at(const struct frame_tree *tree, frame_id id)
+{
+    struct frame *chunk = *(struct frame **)array_at(&tree->chunks, id >> FRAME_CHUNK_SHIFT);
+    return &chunk[id & (FRAME_CHUNK_SIZE - 1)];
+}
+
+/* True when so many frames exist that adding two more could fail. The owner then starts no more
+ * frames. */
+bool frame_tree_full(const struct frame_tree *tree);
+
+/* A new segment's placeholder. The tree must not be full. */
+frame_id frame_tree_add_placeholder(struct frame_tree *tree);
+
+/* The child of `parent` that is `activation`. *added tells that it is new: its start is then 0, for
+ * the caller to fill in. The tree must not be full. */
+frame_id frame_tree_child(struct frame_tree *tree, frame_id parent,
+                          const struct activation *activation, bool *added);
+
+/* Turns a placeholder into the frame it stood for, below a new placeholder. The tree must not be
+ * full. */
+void frame_tree_discover(struct frame_tree *tree, frame_id placeholder, function_id function,
+                         uint64_t start);
+
+#endif

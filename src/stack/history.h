@@ -1,0 +1,77 @@
+/* The history of one thread: which frame was the leaf of its call stack, from when on, and how it
+ * came to be.
+ *
+ * A list of steps, 8 bytes each. There is at most one step per flow event, save for the few that
+ * end one thing and begin another. Steps lie in chunks that never move: growing copies nothing, and
+ * so needs no memory twice.
+ *
+ * Packing: bits 0-3 kind, bits 4-31 ticks since the step before, bits 32-63 frame (or index of a
+ * gap). A longer pause is written as a HISTORY_PAUSE step of its own, whose upper 60 bits are
+ * ticks.
+ *
+ * Written by thread_stack, read by replay. Not shared between threads.
+ */
+#ifndef MAGIC_TRACE_STACK_HISTORY_H
+#define MAGIC_TRACE_STACK_HISTORY_H
+
+#include "base/array.h"
+#include "base/clock.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum history_kind {
+    HISTORY_PAUSE,          /* only in the packed form; readers do not see it */
+    HISTORY_BEGIN,          /* a segment begins; `frame` is its leaf, open since before */
+    HISTORY_BEGIN_SEEN,     /* the same, but `frame` itself was seen to start at this time */
+    HISTORY_ENTER,          /* `frame`, a child of the leaf, is entered */
+    HISTORY_ENTER_INFERRED, /* the same, but it must have been entered earlier, unseen */
+    HISTORY_RETURN,    /* back to `frame`, which is further out; those above it have returned */
+    HISTORY_UNWIND,    /* the same, but those above were thrown away: longjmp, exception */
+    HISTORY_REPLACE,   /* the leaf is replaced by `frame`, its sibling: tail call */
+    HISTORY_END_GAP,   /* the segment ends because control flow was not seen from here on */
+    HISTORY_END_EXEC,  /* ... because the process became another program */
+    HISTORY_END_TRACE, /* ... because the trace ends */
+    HISTORY_GAP,       /* between segments: gap number `frame` begins */
+    HISTORY_GAP_END,   /* and ends */
+    HISTORY_KIND_COUNT
+};
+
+struct history_step {
+    struct ticks time;
+    enum history_kind kind;
+    uint32_t frame;
+};
+
+enum {
+    HISTORY_CHUNK_SHIFT = 15,
+    HISTORY_CHUNK_SIZE = 1 << HISTORY_CHUNK_SHIFT /* steps; 256 KiB */
+};
+
+struct history {
+    struct array chunks; /* of uint64_t *, each of HISTORY_CHUNK_SIZE */
+    uint64_t count;      /* packed steps */
+    struct ticks first;  /* of the first step */
+    struct ticks last;   /* of the newest step */
+};
+
+void history_init(struct history *history);
+void history_free(struct history *history);
+
+/* A time before that of the step before is taken to be equal to it. */
+void history_add(struct history *history, struct ticks time, enum history_kind kind,
+                 uint32_t frame);
+
+/* A position in a history, which must not grow meanwhile. */
+struct history_cursor {
+    const struct history *history;
+    uint64_t next;
+    struct ticks time;
+};
+
+struct history_cursor history_cursor_of(const struct history *history);
+
+/* False at the end. */
+bool history_next(struct history_cursor *cursor, struct history_step *step);
+
+#endif

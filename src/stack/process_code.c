@@ -1,0 +1,83 @@
+#include "stack/process_code.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+enum { CACHE_SIZE = 256 };
+
+struct process_code {
+    const struct process *process;
+    struct symbols *symbols;
+    struct address_space_cursor cursor;
+    size_t next_change;       /* first one not counted in program_changes */
+    uint32_t program_changes; /* address spaces cleared up to now */
+    struct function_bounds
+        cache[CACHE_SIZE]; /* by the low bits of the asked address; end 0: empty */
+};
+
+static void forget_answers(struct process_code *code)
+{
+    for (size_t i = 0; i < CACHE_SIZE; i++)
+        code->cache[i] = (struct function_bounds){0};
+}
+
+static struct function_bounds find_bounds(struct process_code *code, uint64_t address)
+{
+    const struct mapping *mapping = address_space_find(&code->cursor, address);
+    return symbols_find(code->symbols, mapping, address);
+}
+
+static uint64_t function_start(void *context, struct ticks time, uint64_t address)
+{
+    struct process_code *code = context;
+    if (code->process == NULL)
+        return 0;
+    if (address_space_cursor_advance(&code->cursor, time))
+        forget_answers(code);
+    struct function_bounds *cached = &code->cache[address >> 4 & (CACHE_SIZE - 1)];
+    if (address < cached->start || address >= cached->end)
+        *cached = find_bounds(code, address);
+    return cached->start;
+}
+
+static uint32_t program_changes(void *context, struct ticks time)
+{
+    struct process_code *code = context;
+    if (code->process == NULL)
+        return 0;
+    while (code->next_change < code->process->change_count) {
+        const struct address_space_change *change = &code->process->changes[code->next_change];
+        if (change->time.value > time.value)
+            break;
+        code->program_changes += change->kind == ADDRESS_SPACE_CLEAR;
+        code->next_change++;
+    }
+    return code->program_changes;
+}
+
+struct process_code *process_code_open(const struct process *process, struct symbols *symbols)
+{
+    struct process_code *code = memory_allocate_zeroed(sizeof(*code));
+    code->process = process;
+    code->symbols = symbols;
+    if (process != NULL)
+        address_space_cursor_init(&code->cursor, process);
+    return code;
+}
+
+void process_code_close(struct process_code *code)
+{
+    if (code->process != NULL)
+        address_space_cursor_free(&code->cursor);
+    free(code);
+}
+
+struct code_view process_code_view(struct process_code *code)
+{
+    return (struct code_view){
+        .context = code,
+        .function_start = function_start,
+        .program_changes = program_changes,
+    };
+}

@@ -1,0 +1,23 @@
+/* The code of one process as the stacks need it: where functions begin, and when exec replaced it
+ * all.
+ *
+ * A code_view (thread_stack.h) over a recording's address spaces and symbols. One per thread that
+ * is followed, since threads are at different times. The last answers are kept: a function is asked
+ * for at nearly every new frame.
+ */
+#ifndef MAGIC_TRACE_STACK_PROCESS_CODE_H
+#define MAGIC_TRACE_STACK_PROCESS_CODE_H
+
+#include "flow/flow.h"
+#include "stack/thread_stack.h"
+
+struct process_code;
+
+/* `process` may be NULL (unknown): then nothing is known of any address. Both are borrowed. */
+struct process_code *process_code_open(const struct process *process, struct symbols *symbols);
+void process_code_close(struct process_code *code);
+
+/* Valid until process_code_close. */
+struct code_view process_code_view(struct process_code *code);
+
+#endif

@@ -1,0 +1,171 @@
+#include "stack/replay.h"
+
+void replay_init(struct replay *replay, const struct thread_stack *stack)
+{
+    *replay = (struct replay){
+        .stack = stack,
+        .cursor = history_cursor_of(&stack->history),
+        .to_enter = array_of(sizeof(frame_id)),
+    };
+}
+
+void replay_free(struct replay *replay)
+{
+    array_free(&replay->to_enter);
+}
+
+static const struct frame *frame_at(const struct replay *replay, frame_id id)
+{
+    return frame_tree_at(&replay->stack->tree, id);
+}
+
+static frame_id find_placeholder(const struct replay *replay)
+{
+    frame_id id = replay->leaf;
+    while (frame_at(replay, id)->kind != FRAME_PLACEHOLDER)
+        id = frame_at(replay, id)->parent;
+    return id;
+}
+
+static void plan_leave(struct replay *replay, frame_id to, enum span_end end)
+{
+    replay->leave_to = to;
+    replay->end = end;
+}
+
+static void plan_enter(struct replay *replay, frame_id frame, bool seen)
+{
+    *(frame_id *)array_add(&replay->to_enter) = frame;
+    replay->innermost_seen = seen;
+}
+
+/* All frames from `leaf` out to the segment's root. */
+static void plan_begin(struct replay *replay, frame_id leaf, bool seen)
+{
+    for (frame_id id = leaf; frame_at(replay, id)->kind != FRAME_PLACEHOLDER;
+         id = frame_at(replay, id)->parent)
+        plan_enter(replay, id, seen);
+}
+
+static bool is_long(const struct gap *gap)
+{
+    return gap->end.value > gap->begin.value;
+}
+
+static bool begin_gap(struct replay *replay, uint32_t index, struct replay_event *event)
+{
+    const struct gap *gap = array_at(&replay->stack->gaps, index);
+    replay->gap = is_long(gap) ? gap : NULL;
+    *event = (struct replay_event){.kind = SPAN_INSTANT, .time = replay->time, .gap = gap};
+    return true;
+}
+
+static bool enter_gap(struct replay *replay, struct replay_event *event)
+{
+    *event = (struct replay_event){.kind = SPAN_ENTER, .time = replay->time, .gap = replay->gap};
+    replay->gap = NULL;
+    return true;
+}
+
+static bool leave_gap(struct replay *replay, uint32_t index, struct replay_event *event)
+{
+    const struct gap *gap = array_at(&replay->stack->gaps, index);
+    *event = (struct replay_event){.kind = SPAN_LEAVE, .time = replay->time, .gap = gap};
+    return is_long(gap);
+}
+
+/* Plans what the step does to the stack. True when it is an event itself, which is then filled in.
+ */
+static bool take_step(struct replay *replay, const struct history_step *step,
+                      struct replay_event *event)
+{
+    replay->time = step->time;
+    switch (step->kind) {
+    case HISTORY_BEGIN:
+    case HISTORY_BEGIN_SEEN:
+        plan_begin(replay, step->frame, step->kind == HISTORY_BEGIN_SEEN);
+        return false;
+    case HISTORY_ENTER:
+    case HISTORY_ENTER_INFERRED:
+        plan_enter(replay, step->frame, step->kind == HISTORY_ENTER);
+        return false;
+    case HISTORY_RETURN:
+        plan_leave(replay, step->frame, SPAN_END_RETURN);
+        return false;
+    case HISTORY_UNWIND:
+        plan_leave(replay, step->frame, SPAN_END_UNWOUND);
+        return false;
+    case HISTORY_REPLACE:
+        plan_leave(replay, frame_at(replay, replay->leaf)->parent, SPAN_END_TAIL_CALL);
+        plan_enter(replay, step->frame, true);
+        return false;
+    case HISTORY_END_GAP:
+        plan_leave(replay, find_placeholder(replay), SPAN_END_GAP);
+        return false;
+    case HISTORY_END_EXEC:
+        plan_leave(replay, find_placeholder(replay), SPAN_END_EXEC);
+        return false;
+    case HISTORY_END_TRACE:
+        plan_leave(replay, find_placeholder(replay), SPAN_END_OF_TRACE);
+        return false;
+    case HISTORY_GAP:
+        return begin_gap(replay, step->frame, event);
+    case HISTORY_GAP_END:
+        return leave_gap(replay, step->frame, event);
+    case HISTORY_PAUSE:
+    case HISTORY_KIND_COUNT:
+        return false;
+    }
+    return false;
+}
+
+static void leave_leaf(struct replay *replay, struct replay_event *event)
+{
+    const struct frame *leaf = frame_at(replay, replay->leaf);
+    bool inferred = replay->end == SPAN_END_GAP || replay->end == SPAN_END_OF_TRACE;
+    *event = (struct replay_event){
+        .kind = SPAN_LEAVE,
+        .time = replay->time,
+        .function = leaf->function,
+        .flags = inferred ? SPAN_END_INFERRED : 0,
+        .end = replay->end,
+    };
+    replay->leaf = leaf->parent;
+}
+
+static void enter_next(struct replay *replay, struct replay_event *event)
+{
+    size_t index = --replay->to_enter.count;
+    frame_id id = *(frame_id *)array_at(&replay->to_enter, index);
+    const struct frame *frame = frame_at(replay, id);
+    bool seen = index == 0 && replay->innermost_seen;
+    *event = (struct replay_event){
+        .kind = SPAN_ENTER,
+        .time = replay->time,
+        .function = frame->function,
+        .address = frame->start,
+        .flags = seen ? 0 : SPAN_START_INFERRED,
+    };
+    replay->leaf = replay->leave_to = id;
+}
+
+bool replay_next(struct replay *replay, struct replay_event *event)
+{
+    struct history_step step;
+    for (;;) {
+        if (replay->leaf != replay->leave_to) {
+            leave_leaf(replay, event);
+            return true;
+        }
+        if (replay->to_enter.count > 0) {
+            enter_next(replay, event);
+            return true;
+        }
+        if (replay->gap != NULL)
+            return enter_gap(replay, event);
+        if (!history_next(&replay->cursor, &step))
+            return false;
+        if (take_step(replay, &step, event))
+            return true;
+    }
+}

@@ -1,0 +1,47 @@
+/* The second pass over one thread: from its history to span events, properly nested.
+ *
+ * By now all callers are discovered, so a segment begins with its whole stack, outermost frame
+ * first. Times are ticks still, and functions ids; timeline turns them into what output/ sees.
+ */
+#ifndef MAGIC_TRACE_STACK_REPLAY_H
+#define MAGIC_TRACE_STACK_REPLAY_H
+
+#include "base/array.h"
+#include "stack/history.h"
+#include "stack/span.h"
+#include "stack/thread_stack.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct replay_event {
+    enum span_event_kind kind;
+    struct ticks time;
+    function_id function;  /* of ENTER and LEAVE, unless `gap` is set */
+    uint64_t address;      /* of ENTER */
+    uint8_t flags;         /* enum span_flag */
+    enum span_end end;     /* of LEAVE */
+    const struct gap *gap; /* of INSTANT; of ENTER and LEAVE of a gap drawn as a span; else NULL */
+};
+
+/* `stack` is borrowed and must not change while it is replayed. */
+struct replay {
+    const struct thread_stack *stack;
+    struct history_cursor cursor;
+    struct ticks time;
+    frame_id
+        leaf; /* innermost frame that is entered and not left, or the placeholder below it all */
+    frame_id leave_to;     /* the frames from leaf up to this one are still to be left */
+    enum span_end end;     /* why they end */
+    struct array to_enter; /* frame_id, innermost first: still to be entered, once all is left */
+    bool innermost_seen;   /* the innermost of them starts now; the others were open before */
+    const struct gap *gap; /* to be entered as a span, after its INSTANT; else NULL */
+};
+
+void replay_init(struct replay *replay, const struct thread_stack *stack);
+void replay_free(struct replay *replay);
+
+/* False at the end. */
+bool replay_next(struct replay *replay, struct replay_event *event);
+
+#endif

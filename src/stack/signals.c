@@ -1,0 +1,50 @@
+#include "stack/signals.h"
+
+#include "stack/kernel_entry.h"
+#include "stack/unwinding.h"
+
+void enter_signal_handler(struct thread_stack *stack, const struct flow_event *event,
+                          uint64_t interrupted)
+{
+    struct activation handler = {
+        .function = event->function,
+        .kind = FRAME_SIGNAL,
+        .return_address = interrupted,
+    };
+    thread_stack_enter(stack, &handler, event->to);
+}
+
+void enter_restorer(struct thread_stack *stack, function_id function, uint64_t address)
+{
+    const struct frame *handler = thread_stack_leaf(stack);
+    struct activation restorer = {
+        .function = function,
+        .kind = FRAME_SIGNAL_RETURN,
+        .return_address = handler->return_address,
+    };
+    thread_stack_return(stack, handler->parent);
+    thread_stack_enter(stack, &restorer, address);
+}
+
+bool leave_signal_handler(struct thread_stack *stack, const struct flow_event *event)
+{
+    const struct frame *restorer = thread_stack_leaf(stack);
+    bool starts = thread_stack_is_start(stack, event->to);
+    if (restorer->kind == FRAME_FUNCTION && thread_stack_is_root(stack, stack->leaf) && !starts &&
+        restorer->function != event->function) {
+        /* The segment began in a handler: what was interrupted has not been seen before. */
+        thread_stack_discover(stack, event->function, event->to);
+        return true;
+    }
+    if (restorer->kind != FRAME_SIGNAL_RETURN)
+        return false;
+    thread_stack_return(stack, restorer->parent);
+    if (continues_at(restorer->return_address, event->to))
+        return true;
+    /* The next signal was waiting, or the handler has changed where the program goes on. */
+    if (starts)
+        enter_signal_handler(stack, event, restorer->return_address);
+    else
+        land(stack, event->function, event->to);
+    return true;
+}

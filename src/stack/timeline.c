@@ -1,0 +1,191 @@
+#include "stack/timeline.h"
+
+#include "base/memory.h"
+#include "stack/follow.h"
+#include "stack/timeline_memory.h"
+
+#include <stdlib.h>
+
+static void *begin_thread(void *context, const struct thread *thread)
+{
+    struct timeline *timeline = context;
+    const struct address_spaces *spaces = flow_address_spaces(timeline->flow);
+    const struct process *process = address_spaces_process(spaces, thread->pid);
+    struct timeline_thread *begun = memory_allocate_zeroed(sizeof(*begun));
+    begun->timeline = timeline;
+    begun->thread = thread;
+    begun->code = process_code_open(process, flow_symbols(timeline->flow));
+    struct code_view view = process_code_view(begun->code);
+    thread_stack_init(&begun->stack, &view);
+
+    pthread_mutex_lock(&timeline->lock);
+    *(struct timeline_thread **)array_add(&timeline->threads) = begun;
+    pthread_mutex_unlock(&timeline->lock);
+    return begun;
+}
+
+static void take_events(void *thread_object, const struct flow_event *events, size_t count)
+{
+    struct timeline_thread *thread = thread_object;
+    follow_events(&thread->stack, events, count);
+}
+
+static void end_thread(void *thread_object)
+{
+    struct timeline_thread *thread = thread_object;
+    if (thread->code == NULL)
+        return;
+    follow_end(&thread->stack);
+    process_code_close(thread->code);
+    thread->code = NULL;
+}
+
+static struct timeline_thread *thread_at(const struct timeline *timeline, size_t index)
+{
+    return *(struct timeline_thread **)array_at(&timeline->threads, index);
+}
+
+static void free_thread(struct timeline_thread *thread)
+{
+    end_thread(thread);
+    thread_stack_free(&thread->stack);
+    free(thread);
+}
+
+static int compare_numbers(uint64_t left, uint64_t right)
+{
+    return left < right ? -1 : left > right;
+}
+
+/* Decoding threads begin in any order; the result must not depend on it. */
+static int compare_threads(const void *left_pointer, const void *right_pointer)
+{
+    const struct timeline_thread *left = *(struct timeline_thread *const *)left_pointer;
+    const struct timeline_thread *right = *(struct timeline_thread *const *)right_pointer;
+    int order = compare_numbers(left->thread->pid, right->thread->pid);
+    if (order == 0)
+        order = compare_numbers(left->thread->tid, right->thread->tid);
+    if (order == 0)
+        order = compare_numbers(left->stack.history.first.value, right->stack.history.first.value);
+    return order;
+}
+
+static void drop_empty_threads(struct timeline *timeline)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < timeline->threads.count; i++) {
+        struct timeline_thread *thread = thread_at(timeline, i);
+        if (thread->stack.history.count == 0)
+            free_thread(thread);
+        else
+            *(struct timeline_thread **)array_at(&timeline->threads, kept++) = thread;
+    }
+    timeline->threads.count = kept;
+}
+
+static void find_origin(struct timeline *timeline)
+{
+    for (size_t i = 0; i < timeline->threads.count; i++) {
+        struct ticks first = thread_at(timeline, i)->stack.history.first;
+        if (i == 0 || first.value < timeline->origin.value)
+            timeline->origin = first;
+    }
+}
+
+static void make_tracks(struct timeline *timeline)
+{
+    const struct address_spaces *spaces = flow_address_spaces(timeline->flow);
+    for (size_t i = 0; i < timeline->threads.count; i++) {
+        const struct thread *thread = thread_at(timeline, i)->thread;
+        const struct process *process = address_spaces_process(spaces, thread->pid);
+        *(struct span_track *)array_add(&timeline->tracks) = (struct span_track){
+            .pid = thread->pid,
+            .tid = thread->tid,
+            .process_name = process != NULL ? process->name : thread->name,
+            .thread_name = thread->name,
+        };
+    }
+}
+
+static void finish_decoding(struct timeline *timeline)
+{
+    for (size_t i = 0; i < timeline->threads.count; i++)
+        end_thread(thread_at(timeline, i));
+    drop_empty_threads(timeline);
+    if (timeline->threads.count > 0)
+        qsort(timeline->threads.elements, timeline->threads.count, timeline->threads.element_size,
+              compare_threads);
+    find_origin(timeline);
+    make_tracks(timeline);
+}
+
+struct timeline *timeline_decode(const char *path, const struct flow_options *options,
+                                 struct error *error)
+{
+    struct flow *flow = flow_open(path, options, error);
+    if (flow == NULL)
+        return NULL;
+    struct timeline *timeline = memory_allocate_zeroed(sizeof(*timeline));
+    timeline->flow = flow;
+    timeline->threads = array_of(sizeof(struct timeline_thread *));
+    timeline->tracks = array_of(sizeof(struct span_track));
+    pthread_mutex_init(&timeline->lock, NULL);
+    span_functions_init(&timeline->functions, flow_symbols(flow));
+
+    struct flow_sink sink = {
+        .context = timeline,
+        .begin = begin_thread,
+        .events = take_events,
+        .end = end_thread,
+    };
+    if (!flow_decode(flow, &sink, error)) {
+        timeline_free(timeline);
+        return NULL;
+    }
+    finish_decoding(timeline);
+    return timeline;
+}
+
+void timeline_free(struct timeline *timeline)
+{
+    for (size_t i = 0; i < timeline->threads.count; i++)
+        free_thread(thread_at(timeline, i));
+    array_free(&timeline->threads);
+    array_free(&timeline->tracks);
+    span_functions_free(&timeline->functions);
+    pthread_mutex_destroy(&timeline->lock);
+    flow_close(timeline->flow);
+    free(timeline);
+}
+
+struct nanoseconds timeline_nanoseconds(const struct timeline *timeline, struct ticks ticks)
+{
+    const struct pt_setup *setup = &flow_perf_data(timeline->flow)->setup;
+    if (!setup->has_clock)
+        return (struct nanoseconds){ticks.value};
+    return clock_to_nanoseconds(&setup->clock, ticks);
+}
+
+struct nanoseconds timeline_origin(const struct timeline *timeline)
+{
+    return timeline_nanoseconds(timeline, timeline->origin);
+}
+
+struct timeline_statistics timeline_statistics(const struct timeline *timeline)
+{
+    struct timeline_statistics sum = {.flow = flow_statistics(timeline->flow)};
+    for (size_t i = 0; i < timeline->threads.count; i++) {
+        const struct thread_stack *stack = &thread_at(timeline, i)->stack;
+        sum.spans += stack->statistics.spans;
+        sum.gaps += stack->gaps.count;
+        sum.unwound += stack->statistics.unwound;
+        sum.repaired += stack->statistics.repaired;
+        sum.ignored += stack->statistics.ignored;
+    }
+    return sum;
+}
+
+const struct error *timeline_damage(const struct timeline *timeline)
+{
+    return flow_damage(timeline->flow);
+}

@@ -1,0 +1,33 @@
+/* What a timeline is made of: shared by its two passes, decoding (timeline.c) and replaying
+ * (timeline_spans.c). */
+#ifndef MAGIC_TRACE_STACK_TIMELINE_MEMORY_H
+#define MAGIC_TRACE_STACK_TIMELINE_MEMORY_H
+
+#include "stack/process_code.h"
+#include "stack/span_functions.h"
+#include "stack/thread_stack.h"
+#include "stack/timeline.h"
+
+#include <pthread.h>
+
+struct timeline_thread {
+    struct timeline *timeline;
+    const struct thread *thread;
+    struct thread_stack stack;
+    struct process_code *code; /* while it is being decoded; else NULL */
+};
+
+struct timeline {
+    struct flow *flow;
+    pthread_mutex_t lock; /* of `threads` while decoding */
+    struct array threads; /* struct timeline_thread *; once decoded, by pid and tid, and none
+                             without events */
+    struct array tracks;  /* struct span_track, one per thread */
+    struct ticks origin;  /* of the first event of the recording */
+    struct span_functions functions;
+};
+
+/* On the recording's clock; ticks themselves when it has no clock. */
+struct nanoseconds timeline_nanoseconds(const struct timeline *timeline, struct ticks ticks);
+
+#endif

@@ -1,0 +1,149 @@
+/* The second pass over a whole recording: the threads' span events merged by time.
+ *
+ * A heap of threads, by the time of their next event; where times are equal the track with the
+ * smaller number comes first, so that the order is the same in every run.
+ */
+#include "base/memory.h"
+#include "stack/replay.h"
+#include "stack/timeline_memory.h"
+
+#include <stdlib.h>
+
+struct lane {
+    struct replay replay;
+    struct replay_event next;
+    uint32_t track;
+};
+
+struct timeline_source {
+    struct span_source source;
+    struct timeline *timeline;
+    struct nanoseconds origin;
+    struct lane *lanes; /* owned, by track */
+    struct lane **heap; /* owned: those with a next event; the earliest first */
+    size_t heap_size;
+    struct arena texts;
+};
+
+static bool is_earlier(const struct lane *left, const struct lane *right)
+{
+    if (left->next.time.value != right->next.time.value)
+        return left->next.time.value < right->next.time.value;
+    return left->track < right->track;
+}
+
+/* Restores the heap when the lane at `index` has become later. */
+static void sift_down(struct timeline_source *merged, size_t index)
+{
+    struct lane *lane = merged->heap[index];
+    for (;;) {
+        size_t child = 2 * index + 1;
+        if (child >= merged->heap_size)
+            break;
+        if (child + 1 < merged->heap_size &&
+            is_earlier(merged->heap[child + 1], merged->heap[child]))
+            child++;
+        if (!is_earlier(merged->heap[child], lane))
+            break;
+        merged->heap[index] = merged->heap[child];
+        index = child;
+    }
+    merged->heap[index] = lane;
+}
+
+static void fill_heap(struct timeline_source *merged)
+{
+    for (size_t i = 0; i < merged->timeline->threads.count; i++)
+        if (replay_next(&merged->lanes[i].replay, &merged->lanes[i].next))
+            merged->heap[merged->heap_size++] = &merged->lanes[i];
+    for (size_t i = merged->heap_size; i-- > 0;)
+        sift_down(merged, i);
+}
+
+static void advance_first(struct timeline_source *merged)
+{
+    struct lane *lane = merged->heap[0];
+    if (!replay_next(&lane->replay, &lane->next))
+        merged->heap[0] = merged->heap[--merged->heap_size];
+    if (merged->heap_size > 0)
+        sift_down(merged, 0);
+}
+
+static const struct span_function *function_of(struct timeline_source *merged,
+                                               const struct replay_event *event)
+{
+    struct span_functions *functions = &merged->timeline->functions;
+    if (event->gap != NULL)
+        return span_functions_get_gap(functions, event->gap);
+    return span_functions_get(functions, event->function, !merged->source.no_lines);
+}
+
+static void convert(struct timeline_source *merged, const struct lane *lane,
+                    struct span_event *event)
+{
+    const struct replay_event *next = &lane->next;
+    uint64_t time = timeline_nanoseconds(merged->timeline, next->time).value;
+    *event = (struct span_event){
+        .kind = next->kind,
+        .track = lane->track,
+        .time = {time - merged->origin.value},
+        .address = next->address,
+        .flags = next->flags,
+        .end = next->end,
+    };
+    if (next->kind == SPAN_INSTANT)
+        event->text = gap_text(next->gap, &merged->texts);
+    else
+        event->function = function_of(merged, next);
+}
+
+static bool next_event(struct span_source *source, struct span_event *event, struct error *error)
+{
+    struct timeline_source *merged = source->context;
+    if (merged->heap_size == 0) {
+        if (error != NULL)
+            error->code = ERROR_NONE;
+        return false;
+    }
+    convert(merged, merged->heap[0], event);
+    source->function_count = merged->timeline->functions.count;
+    advance_first(merged);
+    return true;
+}
+
+static void close_source(struct span_source *source)
+{
+    struct timeline_source *merged = source->context;
+    for (size_t i = 0; i < source->track_count; i++)
+        replay_free(&merged->lanes[i].replay);
+    free(merged->lanes);
+    free(merged->heap);
+    arena_free(&merged->texts);
+    free(merged);
+}
+
+struct span_source *timeline_spans(struct timeline *timeline, struct error *error)
+{
+    size_t count = timeline->threads.count;
+    struct timeline_source *merged = memory_allocate_zeroed(sizeof(*merged));
+    merged->timeline = timeline;
+    merged->origin = timeline_origin(timeline);
+    merged->lanes = memory_allocate_zeroed((count + 1) * sizeof(struct lane));
+    merged->heap = memory_allocate_zeroed((count + 1) * sizeof(struct lane *));
+    for (size_t i = 0; i < count; i++) {
+        struct timeline_thread *thread =
+            *(struct timeline_thread **)array_at(&timeline->threads, i);
+        replay_init(&merged->lanes[i].replay, &thread->stack);
+        merged->lanes[i].track = (uint32_t)i;
+    }
+    fill_heap(merged);
+    merged->source = (struct span_source){
+        .context = merged,
+        .tracks = timeline->tracks.elements,
+        .track_count = count,
+        .function_count = timeline->functions.count,
+        .next = next_event,
+        .close = close_source,
+    };
+    return &merged->source;
+}

@@ -1,0 +1,152 @@
+#include "symbol/elf_symbols.h"
+
+#include "symbol/code_symbol.h"
+
+#include <gelf.h>
+#include <string.h>
+
+static bool in_executable_segment(const struct image_file *file, uint64_t address, uint64_t *end)
+{
+    for (uint32_t i = 0; i < file->segment_count; i++) {
+        const struct image_segment *segment = &file->segments[i];
+        if (segment->executable && address >= segment->address &&
+            address - segment->address < segment->memory_size) {
+            *end = segment->address + segment->memory_size;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the symbol lies inside of an executable section; *end becomes the section's end, if that
+ * is nearer. The section headers of a separate debug file are those of the object, so either
+ * serves. */
+static bool in_executable_section(Elf *elf, GElf_Word index, uint64_t value, uint64_t address,
+                                  uint64_t *end)
+{
+    GElf_Shdr header;
+    Elf_Scn *section = elf ? elf_getscn(elf, index) : NULL;
+    if (!section || !gelf_getshdr(section, &header) || !(header.sh_flags & SHF_EXECINSTR) ||
+        value < header.sh_addr || value - header.sh_addr >= header.sh_size)
+        return false;
+    uint64_t rest = header.sh_size - (value - header.sh_addr);
+    if (rest < *end - address)
+        *end = address + rest;
+    return true;
+}
+
+static const char *without_version(const char *name, struct arena *names)
+{
+    const char *at = strchr(name, '@');
+    if (!at || at == name)
+        return name;
+    size_t length = (size_t)(at - name);
+    char *copy = memcpy(arena_allocate(names, length + 1), name, length);
+    copy[length] = 0;
+    return copy;
+}
+
+static uint8_t binding_of(const GElf_Sym *symbol)
+{
+    switch (GELF_ST_BIND(symbol->st_info)) {
+    case STB_LOCAL:
+        return CODE_LOCAL;
+    case STB_WEAK:
+        return CODE_WEAK;
+    default: /* STB_GLOBAL, STB_GNU_UNIQUE */
+        return CODE_GLOBAL;
+    }
+}
+
+/* A symbol as the table has it, with the address in the object that it stands for. */
+struct table_symbol {
+    const char *name;
+    GElf_Sym symbol;
+    GElf_Word section; /* index, extended ones resolved */
+    uint64_t address;
+    Elf *elf; /* that it is from */
+};
+
+static void add_symbol(const struct table_symbol *found, const struct image_file *file,
+                       uint32_t source_file, struct arena *names, struct array *symbols)
+{
+    int type = GELF_ST_TYPE(found->symbol.st_info);
+    bool function = type == STT_FUNC || type == STT_GNU_IFUNC;
+    uint64_t limit;
+    if ((!function && type != STT_NOTYPE) || found->symbol.st_shndx == SHN_UNDEF || !found->name ||
+        *found->name == 0 || !in_executable_segment(file, found->address, &limit))
+        return;
+    bool in_section = in_executable_section(found->elf, found->section, found->symbol.st_value,
+                                            found->address, &limit);
+    /* Without its section a label could mark anything; ".L" labels are the assembler's own. */
+    if (!function && (!in_section || strncmp(found->name, ".L", 2) == 0))
+        return;
+    uint64_t size = found->symbol.st_size;
+    if (size > limit - found->address)
+        size = limit - found->address;
+    *(struct code_symbol *)array_add(symbols) = (struct code_symbol){
+        .name = without_version(found->name, names),
+        .start = found->address,
+        .end = found->address + size,
+        .limit = limit,
+        .source_file = source_file,
+        .kind = function ? CODE_FUNCTION : CODE_LABEL,
+        .binding = binding_of(&found->symbol),
+    };
+}
+
+static void read_best_table(Dwfl_Module *module, const struct image_file *file, struct arena *names,
+                            struct array *symbols)
+{
+    GElf_Addr module_bias = 0;
+    dwfl_module_getelf(module, &module_bias);
+    int count = dwfl_module_getsymtab(module);
+    uint32_t source_file = 0;
+    for (int i = 1; i < count; i++) {
+        struct table_symbol found;
+        GElf_Addr address, bias;
+        found.name = dwfl_module_getsym_info(module, i, &found.symbol, &address, &found.section,
+                                             &found.elf, &bias);
+        if (!found.name)
+            continue;
+        if (GELF_ST_TYPE(found.symbol.st_info) == STT_FILE) {
+            source_file++;
+            continue;
+        }
+        found.address = address - module_bias;
+        add_symbol(&found, file, source_file, names, symbols);
+    }
+}
+
+static void read_dynamic_table(Elf *elf, const struct image_file *file, struct arena *names,
+                               struct array *symbols)
+{
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) != NULL;) {
+        GElf_Shdr header;
+        if (!gelf_getshdr(section, &header) || header.sh_type != SHT_DYNSYM)
+            continue;
+        Elf_Data *data = elf_getdata(section, NULL);
+        if (!data)
+            continue;
+        size_t count = data->d_size / sizeof(Elf64_Sym);
+        for (size_t i = 1; i < count && i < INT32_MAX; i++) {
+            struct table_symbol found = {.elf = elf};
+            if (!gelf_getsym(data, (int)i, &found.symbol))
+                continue;
+            found.name = elf_strptr(elf, header.sh_link, found.symbol.st_name);
+            found.section = found.symbol.st_shndx;
+            found.address = found.symbol.st_value;
+            add_symbol(&found, file, 0, names, symbols);
+        }
+    }
+}
+
+void elf_symbols_read(Dwfl_Module *module, const struct image_file *file, struct arena *names,
+                      struct array *symbols)
+{
+    read_best_table(module, file, names, symbols);
+    GElf_Addr bias;
+    Elf *elf = dwfl_module_getelf(module, &bias);
+    if (elf)
+        read_dynamic_table(elf, file, names, symbols);
+}

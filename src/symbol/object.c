@@ -1,0 +1,80 @@
+#include "symbol/object.h"
+
+#include "base/memory.h"
+#include "symbol/code_symbol.h"
+#include "symbol/elf_symbols.h"
+#include "symbol/frame_ranges.h"
+#include "symbol/plt.h"
+
+#include <stdlib.h>
+
+/* Modules are reported by path, so libdwfl never has to find the object itself. No debuginfo_path:
+ * the default. */
+static const Dwfl_Callbacks callbacks = {
+    .find_elf = dwfl_build_id_find_elf,
+    .find_debuginfo = dwfl_standard_find_debuginfo,
+};
+
+static void open_module(struct object *object, const struct image_file *file)
+{
+    object->session = dwfl_begin(&callbacks);
+    if (!object->session)
+        return;
+    dwfl_report_begin(object->session);
+    /* At address 0, so that module addresses are the object's own. */
+    object->module = dwfl_report_elf(object->session, file->path, file->local_path, -1, 0, true);
+    dwfl_report_end(object->session, NULL, NULL);
+}
+
+static void add_gaps(const struct image_file *file, struct array *symbols)
+{
+    for (uint32_t i = 0; i < file->segment_count; i++) {
+        const struct image_segment *segment = &file->segments[i];
+        if (segment->executable)
+            *(struct code_symbol *)array_add(symbols) = (struct code_symbol){
+                .start = segment->address,
+                .end = segment->address + segment->memory_size,
+                .limit = segment->address + segment->memory_size,
+                .kind = CODE_GAP,
+            };
+    }
+}
+
+struct object *object_open(const struct image_file *file)
+{
+    struct object *object = memory_allocate_zeroed(sizeof *object);
+    struct array symbols = array_of(sizeof(struct code_symbol));
+    open_module(object, file);
+    Elf *elf = object->module ? dwfl_module_getelf(object->module, &object->bias) : NULL;
+    if (elf) {
+        elf_symbols_read(object->module, file, &object->names, &symbols);
+        plt_read(elf, &object->names, &symbols);
+        frame_ranges_read(elf, &symbols);
+    }
+    add_gaps(file, &symbols);
+    symbol_table_build(&object->table, &symbols, OVERLAP_LATER_START);
+    array_free(&symbols);
+    return object;
+}
+
+void object_close(struct object *object)
+{
+    if (!object)
+        return;
+    if (object->lines_opened)
+        source_lines_close(&object->lines);
+    dwfl_end(object->session);
+    symbol_table_free(&object->table);
+    arena_free(&object->names);
+    free(object);
+}
+
+struct source_line object_line(struct object *object, uint64_t address, struct arena *memory)
+{
+    if (!object->module)
+        return (struct source_line){0};
+    if (!object->lines_opened)
+        source_lines_open(&object->lines, object->module, object->bias);
+    object->lines_opened = true;
+    return source_lines_find(&object->lines, address, memory);
+}

@@ -1,0 +1,38 @@
+/* What symbol/ knows of one ELF object: its functions, and the way to its debug information.
+ *
+ * Opened by symbols.c at the first question about the object; the table is read-only afterwards.
+ * The libdwfl session is for source_lines.c and may only be used by one thread at a time.
+ *
+ * libdwfl finds separate debug files: by build id below /usr/lib/debug/.build-id, by .gnu_debuglink
+ * (with its CRC) beside the object, in its .debug folder and below /usr/lib/debug; and it asks a
+ * debuginfod server, but only if DEBUGINFOD_URLS is set in the environment.
+ */
+#ifndef MAGIC_TRACE_SYMBOL_OBJECT_H
+#define MAGIC_TRACE_SYMBOL_OBJECT_H
+
+#include "base/arena.h"
+#include "image/image_file.h"
+#include "symbol/source_lines.h"
+#include "symbol/symbol_table.h"
+
+#include <elfutils/libdwfl.h>
+
+struct object {
+    struct symbol_table table; /* addresses in the object (p_vaddr) */
+    Dwfl *session;             /* NULL when libdwfl does not accept the file */
+    Dwfl_Module *module;       /* NULL likewise */
+    GElf_Addr bias;            /* module address minus p_vaddr; usually 0 */
+    bool lines_opened;         /* at the first question about a line */
+    struct source_lines lines;
+    struct arena names;
+};
+
+/* Never fails: what cannot be read gives fewer names. `file` must be ELF and outlive the object. */
+struct object *object_open(const struct image_file *file);
+void object_close(struct object *object);
+
+/* Where the function that starts at the object's own `address` begins in the source; the name is
+ * made in `memory`. */
+struct source_line object_line(struct object *object, uint64_t address, struct arena *memory);
+
+#endif

@@ -1,0 +1,88 @@
+#include "symbol/perf_map.h"
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "symbol/code_symbol.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A hexadecimal number at *at, which moves behind it and the blanks that must follow. */
+static bool read_number(char **at, uint64_t *number)
+{
+    if (!isxdigit((unsigned char)**at)) /* strtoull would take signs and blanks */
+        return false;
+    char *end;
+    errno = 0;
+    *number = strtoull(*at, &end, 16);
+    if (errno != 0 || (*end != ' ' && *end != '\t'))
+        return false;
+    *at = end + strspn(end, " \t");
+    return true;
+}
+
+static void read_line(char *line, struct array *symbols)
+{
+    uint64_t start, size, end;
+    line += strspn(line, " \t");
+    if (!read_number(&line, &start) || !read_number(&line, &size) || *line == 0 || size == 0 ||
+        __builtin_add_overflow(start, size, &end))
+        return;
+    *(struct code_symbol *)array_add(symbols) = (struct code_symbol){
+        .name = line,
+        .start = start,
+        .end = end,
+        .limit = end,
+        .kind = CODE_FUNCTION,
+        .binding = CODE_GLOBAL,
+    };
+}
+
+static void read_lines(char *text, struct array *symbols)
+{
+    for (char *line = text; *line;) {
+        size_t length = strcspn(line, "\n");
+        char *next = line + length + (line[length] == '\n');
+        line[length] = 0;
+        while (length > 0 && isspace((unsigned char)line[length - 1]))
+            line[--length] = 0;
+        read_line(line, symbols);
+        line = next;
+    }
+}
+
+static bool acceptable(const char *path, bool owner_must_match)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+           (!owner_must_match || status.st_uid == 0 || status.st_uid == geteuid());
+}
+
+struct perf_map *perf_map_open(const char *folder, uint32_t pid, bool owner_must_match)
+{
+    char *path = memory_format("%s/perf-%u.map", folder, pid);
+    char *text = acceptable(path, owner_must_match) ? file_read(path, NULL, NULL) : NULL;
+    free(path);
+    if (!text)
+        return NULL;
+    struct perf_map *map = memory_allocate_zeroed(sizeof *map);
+    map->text = text;
+    struct array symbols = array_of(sizeof(struct code_symbol));
+    read_lines(text, &symbols);
+    symbol_table_build(&map->table, &symbols, OVERLAP_LATER_ADDED);
+    array_free(&symbols);
+    return map;
+}
+
+void perf_map_close(struct perf_map *map)
+{
+    if (!map)
+        return;
+    symbol_table_free(&map->table);
+    free(map->text);
+    free(map);
+}

@@ -1,0 +1,25 @@
+/* Names of JIT code that a program wrote down for perf: the file perf-PID.map.
+ *
+ * One line per function, "START SIZE NAME", both numbers hexadecimal (an 0x is tolerated), the name
+ * anything up to the end of the line. Addresses are those in the process. Code is compiled again
+ * and again, and a later line takes the addresses from earlier ones. Lines that are not of this
+ * form are skipped: the file may be cut off anywhere.
+ *
+ * Source: tools/perf/Documentation/jit-interface.txt of Linux.
+ */
+#ifndef MAGIC_TRACE_SYMBOL_PERF_MAP_H
+#define MAGIC_TRACE_SYMBOL_PERF_MAP_H
+
+#include "symbol/symbol_table.h"
+
+struct perf_map {
+    struct symbol_table table; /* addresses in the process */
+    char *text;                /* the file; names point into it */
+};
+
+/* Looks for perf-PID.map in `folder`. NULL when there is none. With `owner_must_match` a file that
+ * belongs neither to this user nor to root is not taken: in /tmp anybody can write one. */
+struct perf_map *perf_map_open(const char *folder, uint32_t pid, bool owner_must_match);
+void perf_map_close(struct perf_map *map);
+
+#endif

@@ -1,0 +1,36 @@
+/* Where in the source a function begins, from DWARF line tables.
+ *
+ * Called by symbols.c, by one thread at a time. The first row of the line table at the function's
+ * first instruction is taken: it exists also for functions without a DIE of their own (assembly)
+ * and, when .debug_info was removed, in .debug_line alone. libdw decompresses sections and bounds
+ * all that it reads.
+ *
+ * Which unit an address belongs to is taken from the units' own ranges and not from .debug_aranges,
+ * on which libdw 0.188 relies: LLVM (so clang and Rust) does not write it.
+ */
+#ifndef MAGIC_TRACE_SYMBOL_SOURCE_LINES_H
+#define MAGIC_TRACE_SYMBOL_SOURCE_LINES_H
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "symbol/symbols.h"
+
+#include <elfutils/libdwfl.h>
+
+struct source_lines {
+    Dwarf *debug;       /* borrowed from the module; NULL: no debug information */
+    GElf_Addr bias;     /* address in DWARF minus the object's own */
+    struct array units; /* of struct unit_range, by start; empty when only line tables are left */
+};
+
+/* `object_bias`: module address minus the object's own. Slow: looks for debug files and lists their
+ * units. */
+void source_lines_open(struct source_lines *lines, Dwfl_Module *module, GElf_Addr object_bias);
+void source_lines_close(struct source_lines *lines);
+
+/* `address` is the object's own. The file's name is made in `memory`; absolute where the table says
+ * how. */
+struct source_line source_lines_find(const struct source_lines *lines, uint64_t address,
+                                     struct arena *memory);
+
+#endif

@@ -1,0 +1,359 @@
+/* Questions about addresses come by the million from several decoding threads; new functions and
+ * objects are rare. So what is known is found without a lock: objects, perf maps and the function
+ * ids in their tables are published by atomic stores after they are complete. Everything that makes
+ * something new holds `lock`, and so does libdw, which is not made for several threads.
+ */
+#include "symbol/symbols.h"
+
+#include "base/arena.h"
+#include "base/memory.h"
+#include "image/image_search.h"
+#include "symbol/demangle.h"
+#include "symbol/object.h"
+#include "symbol/perf_map.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct function_record {
+    struct function function;
+    struct object
+        *object; /* that debug information comes from; NULL for JIT code and special functions */
+    struct source_line line;
+    bool line_known;
+};
+
+/* Records never move: a chunk at a time is allocated. 2^26 functions are more than an address space
+ * of executables can hold in practice; beyond it functions are unknown. */
+enum { CHUNK_RECORDS = 4096, CHUNK_COUNT = 16384 };
+
+/* What is known of an image file. */
+struct file_slot {
+    struct object *_Atomic object; /* NULL: not asked for yet */
+    _Atomic function_id whole;     /* the one function that an image without symbols is taken for */
+};
+
+/* What is known of a process's JIT code. */
+struct process_slot {
+    atomic_bool looked_for_map;
+    struct perf_map *own_map;    /* owned */
+    struct perf_map *map;        /* its own or that of the process it was forked from; NULL: none */
+    _Atomic function_id unnamed; /* "[JIT code]" */
+};
+
+struct symbols {
+    const struct address_spaces *spaces;
+    char *perf_map_directory;
+    struct file_slot *files;        /* by image_file.id */
+    struct process_slot *processes; /* parallel to spaces->processes */
+    pthread_mutex_t lock;
+    struct arena names;
+    function_id function_count;
+    struct function_record *_Atomic chunks[CHUNK_COUNT];
+};
+
+static const char jit_object[] = "[JIT]";
+
+static struct function_record *record_of(const struct symbols *symbols, function_id id)
+{
+    struct function_record *chunk =
+        atomic_load_explicit(&symbols->chunks[id / CHUNK_RECORDS], memory_order_acquire);
+    return &chunk[id % CHUNK_RECORDS];
+}
+
+/* Under the lock. The record is complete before anybody can learn its id. */
+static function_id add_function(struct symbols *symbols, const struct function *function,
+                                struct object *object)
+{
+    function_id id = symbols->function_count;
+    if (id / CHUNK_RECORDS >= CHUNK_COUNT)
+        return FUNCTION_UNKNOWN;
+    if (id % CHUNK_RECORDS == 0)
+        atomic_store_explicit(
+            &symbols->chunks[id / CHUNK_RECORDS],
+            memory_allocate_zeroed(CHUNK_RECORDS * sizeof(struct function_record)),
+            memory_order_release);
+    *record_of(symbols, id) = (struct function_record){.function = *function, .object = object};
+    symbols->function_count++;
+    return id;
+}
+
+static void add_special_functions(struct symbols *symbols)
+{
+    static const char *const names[FUNCTION_FIRST] = {
+        [FUNCTION_UNKNOWN] = "[unknown]",
+        [FUNCTION_UNTRACED] = "[untraced]",
+        [FUNCTION_SYSCALL] = "[syscall]",
+        [FUNCTION_INTERRUPT] = "[interrupt]",
+    };
+    for (size_t i = 0; i < FUNCTION_FIRST; i++)
+        add_function(symbols, &(struct function){.name = names[i]}, NULL);
+}
+
+struct symbols *symbols_open(const struct address_spaces *spaces, const char *perf_map_directory)
+{
+    struct symbols *symbols = memory_allocate_zeroed(sizeof *symbols);
+    symbols->spaces = spaces;
+    symbols->perf_map_directory =
+        perf_map_directory ? memory_copy_string(perf_map_directory) : NULL;
+    symbols->files = memory_allocate_zeroed(spaces->file_count * sizeof *symbols->files);
+    symbols->processes = memory_allocate_zeroed(spaces->process_count * sizeof *symbols->processes);
+    pthread_mutex_init(&symbols->lock, NULL);
+    add_special_functions(symbols);
+    return symbols;
+}
+
+void symbols_close(struct symbols *symbols)
+{
+    if (!symbols)
+        return;
+    for (size_t i = 0; i < symbols->spaces->file_count; i++)
+        object_close(symbols->files[i].object);
+    for (size_t i = 0; i < symbols->spaces->process_count; i++)
+        perf_map_close(symbols->processes[i].own_map);
+    for (size_t i = 0; i < CHUNK_COUNT && symbols->chunks[i]; i++)
+        free(symbols->chunks[i]);
+    pthread_mutex_destroy(&symbols->lock);
+    arena_free(&symbols->names);
+    free(symbols->files);
+    free(symbols->processes);
+    free(symbols->perf_map_directory);
+    free(symbols);
+}
+
+/* Tables: the object's own, and that of a process's JIT code. */
+
+static struct object *get_object(struct symbols *symbols, const struct image_file *file)
+{
+    struct file_slot *slot = &symbols->files[file->id];
+    struct object *object = atomic_load_explicit(&slot->object, memory_order_acquire);
+    if (object)
+        return object;
+    pthread_mutex_lock(&symbols->lock);
+    object = atomic_load_explicit(&slot->object, memory_order_relaxed);
+    if (!object) {
+        object = object_open(file);
+        atomic_store_explicit(&slot->object, object, memory_order_release);
+    }
+    pthread_mutex_unlock(&symbols->lock);
+    return object;
+}
+
+static struct perf_map *open_perf_map(const struct symbols *symbols, uint32_t pid)
+{
+    if (symbols->perf_map_directory)
+        return perf_map_open(symbols->perf_map_directory, pid, false);
+    struct perf_map *map = NULL;
+    const char *directory = address_spaces_directory(symbols->spaces);
+    if (directory) {
+        char *images = memory_format("%s/images", directory);
+        map = perf_map_open(images, pid, false);
+        free(images);
+    }
+    return map ? map : perf_map_open("/tmp", pid, true);
+}
+
+static bool was_executed(const struct process *process)
+{
+    for (size_t i = 0; i < process->change_count; i++)
+        if (process->changes[i].kind == ADDRESS_SPACE_CLEAR)
+            return true;
+    return false;
+}
+
+/* Under the lock. A child that was forked and goes on in the same program runs its parent's JIT
+ * code, but writes no map of its own for it. */
+static struct perf_map *find_perf_map(struct symbols *symbols, const struct process *process)
+{
+    const struct address_spaces *spaces = symbols->spaces;
+    /* Damaged parent links could form a ring. */
+    enum { MAX_GENERATIONS = 64 };
+    for (int i = 0; process && i < MAX_GENERATIONS; i++) {
+        struct process_slot *slot = &symbols->processes[process - spaces->processes];
+        if (!slot->own_map && !atomic_load_explicit(&slot->looked_for_map, memory_order_relaxed))
+            slot->own_map = open_perf_map(symbols, process->pid);
+        if (slot->own_map || was_executed(process))
+            return slot->own_map;
+        process = address_spaces_process(spaces, process->parent_pid);
+    }
+    return NULL;
+}
+
+/* NULL for a process that the recording does not know. */
+static struct process_slot *get_process(struct symbols *symbols, uint32_t pid)
+{
+    const struct process *process = address_spaces_process(symbols->spaces, pid);
+    if (!process)
+        return NULL;
+    struct process_slot *slot = &symbols->processes[process - symbols->spaces->processes];
+    if (atomic_load_explicit(&slot->looked_for_map, memory_order_acquire))
+        return slot;
+    pthread_mutex_lock(&symbols->lock);
+    if (!atomic_load_explicit(&slot->looked_for_map, memory_order_relaxed)) {
+        slot->map = find_perf_map(symbols, process);
+        atomic_store_explicit(&slot->looked_for_map, true, memory_order_release);
+    }
+    pthread_mutex_unlock(&symbols->lock);
+    return slot;
+}
+
+/* Ids. Each getter asks the place where the id is kept, and makes the function at the first
+ * question. */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* Under the lock. */
+static char *make_name(struct symbols *symbols, char *name)
+{
+    char *kept = arena_copy_string(&symbols->names, name);
+    free(name);
+    return kept;
+}
+
+static function_id get_table_function(struct symbols *symbols, struct table_function *entry,
+                                      const char *object_path, struct object *object)
+{
+    function_id id = atomic_load_explicit(&entry->id, memory_order_acquire);
+    if (id != FUNCTION_UNKNOWN)
+        return id;
+    pthread_mutex_lock(&symbols->lock);
+    id = atomic_load_explicit(&entry->id, memory_order_relaxed);
+    if (id == FUNCTION_UNKNOWN) {
+        char *name = entry->symbol ? demangle(entry->symbol)
+                                   : memory_format("%s+0x%llx", base_name(object_path),
+                                                   (unsigned long long)entry->start);
+        struct function function = {
+            .name = make_name(symbols, name),
+            .symbol = entry->symbol,
+            .object = object_path,
+            .start = entry->start,
+            .end = entry->end,
+        };
+        id = add_function(symbols, &function, object);
+        atomic_store_explicit(&entry->id, id, memory_order_release);
+    }
+    pthread_mutex_unlock(&symbols->lock);
+    return id;
+}
+
+/* The function kept in `slot`, called `name` (in brackets if so wished). */
+static function_id get_whole_function(struct symbols *symbols, _Atomic function_id *slot,
+                                      const char *name, bool brackets, const char *object_path)
+{
+    function_id id = atomic_load_explicit(slot, memory_order_acquire);
+    if (id != FUNCTION_UNKNOWN)
+        return id;
+    pthread_mutex_lock(&symbols->lock);
+    id = atomic_load_explicit(slot, memory_order_relaxed);
+    if (id == FUNCTION_UNKNOWN) {
+        struct function function = {
+            .name = make_name(symbols, memory_format(brackets ? "[%s]" : "%s", name)),
+            .object = object_path,
+            .end = UINT64_MAX,
+        };
+        id = add_function(symbols, &function, NULL);
+        atomic_store_explicit(slot, id, memory_order_release);
+    }
+    pthread_mutex_unlock(&symbols->lock);
+    return id;
+}
+
+/* An image without ELF inside: a missing or foreign file, "[vdso]". */
+static function_id get_file_function(struct symbols *symbols, const struct image_file *file)
+{
+    const char *name = base_name(file->path);
+    return get_whole_function(symbols, &symbols->files[file->id].whole, name, *name != '[',
+                              file->path);
+}
+
+/* Finding. */
+
+/* Bounds around `address` that reach `below` bytes down and `above` bytes up, but not beyond the
+ * mapping. */
+static struct function_bounds bounds_around(const struct mapping *mapping, uint64_t address,
+                                            uint64_t below, uint64_t above, function_id function)
+{
+    uint64_t most_below = address - mapping->start, most_above = mapping->end - address;
+    return (struct function_bounds){
+        .function = function,
+        .start = address - (below < most_below ? below : most_below),
+        .end = address + (above < most_above ? above : most_above),
+    };
+}
+
+/* `file_offset` is where in `file` the start of the mapping lies. */
+static struct function_bounds find_in_object(struct symbols *symbols, const struct mapping *mapping,
+                                             const struct image_file *file, uint64_t file_offset,
+                                             uint64_t address)
+{
+    uint64_t object_address, gap_start, gap_end;
+    if (image_file_address(file, file_offset + (address - mapping->start), &object_address)) {
+        struct object *object = get_object(symbols, file);
+        const struct table_range *range =
+            symbol_table_find(&object->table, object_address, &gap_start, &gap_end);
+        if (range)
+            return bounds_around(
+                mapping, address, object_address - range->start, range->end - object_address,
+                get_table_function(symbols, &object->table.functions[range->function], file->path,
+                                   object));
+    }
+    /* Mapped as code, but not so by the object's own headers: nothing more can be said. */
+    return bounds_around(mapping, address, 0, 1, get_file_function(symbols, file));
+}
+
+static struct function_bounds find_in_jit_code(struct symbols *symbols,
+                                               const struct mapping *mapping, uint64_t address)
+{
+    struct process_slot *process = get_process(symbols, mapping->pid);
+    uint64_t start = mapping->start, end = mapping->end;
+    if (process && process->map) {
+        const struct symbol_table *table = &process->map->table;
+        const struct table_range *range = symbol_table_find(table, address, &start, &end);
+        if (range)
+            return bounds_around(
+                mapping, address, address - range->start, range->end - address,
+                get_table_function(symbols, &table->functions[range->function], jit_object, NULL));
+    }
+    bool memory = mapping->file->jit || image_path_is_anonymous(mapping->file->path);
+    bool named = *mapping->file->path == '[';
+    function_id function =
+        process && memory && !named
+            ? get_whole_function(symbols, &process->unnamed, "JIT code", true, jit_object)
+            : get_file_function(symbols, mapping->file);
+    return bounds_around(mapping, address, address - start, end - address, function);
+}
+
+struct function_bounds symbols_find(struct symbols *symbols, const struct mapping *mapping,
+                                    uint64_t address)
+{
+    if (!mapping)
+        return (struct function_bounds){FUNCTION_UNKNOWN, address,
+                                        address == UINT64_MAX ? address : address + 1};
+    if (mapping->patched)
+        return find_in_object(symbols, mapping, mapping->patched, mapping->patched_offset, address);
+    if (mapping->file->elf && !mapping->file->jit)
+        return find_in_object(symbols, mapping, mapping->file, mapping->file_offset, address);
+    return find_in_jit_code(symbols, mapping, address);
+}
+
+const struct function *symbols_function(const struct symbols *symbols, function_id function)
+{
+    return &record_of(symbols, function)->function;
+}
+
+struct source_line symbols_line(struct symbols *symbols, function_id function)
+{
+    struct function_record *record = record_of(symbols, function);
+    pthread_mutex_lock(&symbols->lock);
+    if (!record->line_known && record->object)
+        record->line = object_line(record->object, record->function.start, &symbols->names);
+    record->line_known = true;
+    struct source_line line = record->line;
+    pthread_mutex_unlock(&symbols->lock);
+    return line;
+}

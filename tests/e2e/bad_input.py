@@ -1,0 +1,220 @@
+"""Bad input: a clear message, a status that is not 0, no crash, and nothing recorded is lost."""
+import contextlib
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+
+import harness
+
+
+@contextlib.contextmanager
+def small_disk(path, size):
+    """A tmpfs of `size`; skips the test where it cannot be mounted."""
+    path.mkdir()
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", path],
+                          stderr=subprocess.PIPE, check=False)
+    if done.returncode:
+        raise harness.unittest.SkipTest("cannot mount a tmpfs here")
+    try:
+        yield path
+    finally:
+        subprocess.run(["umount", path], check=False)
+
+
+class BadProgram(harness.TestCase):
+    def assert_refused(self, program, *words, **options):
+        """`run PROGRAM` fails with all of the words, and leaves neither a trace nor a recording behind."""
+        temporary = self.folder / "tmp"
+        temporary.mkdir(exist_ok=True)
+        environment = dict(options.pop("env", harness.Settings.environment), TMPDIR=str(temporary))
+        finished = self.magic_trace("run", "-o", self.folder / "t.fxt", program, env=environment,
+                                    **options)
+        text = finished.stderr.decode()
+        self.assertIn(finished.status, (1, 2), text)
+        for word in words:
+            self.assertIn(word.lower(), text.lower())
+        self.assertEqual(os.listdir(temporary), [])
+        self.assertFalse((self.folder / "t.fxt").exists())
+
+    def elf(self, machine, bits=2):
+        """A file that begins like a program for `machine` (ELF e_machine), of 32 (1) or 64 (2) bits."""
+        path = self.folder / f"elf{machine}"
+        header = b"\x7fELF" + bytes([bits, 1, 1]) + bytes(9) + struct.pack("<HHI", 2, machine, 1)
+        path.write_bytes(header.ljust(4096, b"\0"))
+        path.chmod(0o755)
+        return path
+
+    def test_missing(self):
+        """no such file, in a folder and in PATH"""
+        self.assert_refused("./no-such-program", "no-such-program")
+        self.assert_refused("no-such-program-anywhere", "no-such-program-anywhere",
+                            os.environ["PATH"].split(":")[0])
+
+    def test_not_executable(self):
+        """not executable; a folder; an empty file; text that is no script"""
+        plain = self.folder / "plain"
+        plain.write_text("#!/bin/sh\n")
+        self.assert_refused(plain, "plain", "execut")
+        self.assert_refused(self.folder, "directory")
+        for content in ("", "just text\n"):
+            file = self.folder / "text"
+            file.write_text(content)
+            file.chmod(0o755)
+            self.assert_refused(file, "text")
+
+    def test_other_machines(self):
+        """32-bit and ARM programs are named as what they are"""
+        self.assert_refused(self.elf(3, bits=1), "32")
+        self.assert_refused(self.elf(183), "aarch64")
+        self.assert_refused(self.elf(40, bits=1), "arm")
+
+    def test_script_without_interpreter(self):
+        """a script whose interpreter is missing"""
+        script = self.folder / "script"
+        script.write_text("#!/no/such/interpreter\n")
+        script.chmod(0o755)
+        self.assert_refused(script, "/no/such/interpreter")
+
+    def test_setuid(self):
+        """a setuid program, which would run without its privileges"""
+        program = self.folder / "setuid"
+        shutil.copy(harness.compile_program("recursion"), program)
+        program.chmod(0o4755)
+        self.assert_refused(program, "setuid")
+
+    def test_no_qemu(self):
+        """qemu-user is missing: says what to install"""
+        environment = dict(harness.Settings.environment, PATH=str(self.folder))
+        self.assert_refused(harness.compile_program("recursion"), "qemu-user", env=environment)
+
+
+class BadOutput(harness.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.program = harness.compile_program("recursion")
+        self.mark = self.folder / "ran"
+
+    def assert_not_run(self, *options):
+        """Fails before the program runs."""
+        finished = self.magic_trace("run", *options, "touch", self.mark)
+        self.assertEqual(finished.status, 1, finished.stderr)
+        self.assertFalse(self.mark.exists(), "the program ran although its trace could not be written")
+        return finished.stderr.decode()
+
+    def test_output_folder_missing(self):
+        """the output's folder is missing, or the output is a folder: said before the program runs"""
+        text = self.assert_not_run("-o", self.folder / "missing" / "t.fxt")
+        self.assertIn(str(self.folder / "missing"), text)
+        self.assert_not_run("-o", self.folder)
+
+    def test_output_folder_read_only(self):
+        """the output's folder is read-only"""
+        with small_disk(self.folder / "disk", "1m") as disk:
+            subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+            self.assert_not_run("-o", disk / "t.fxt")
+            self.assert_not_run("-o", self.folder / "t.fxt", "-working-directory", disk / "r")
+
+    def test_disk_full_while_writing_the_trace(self):
+        """the disk is full when the trace is written: the recording is kept and can be decoded elsewhere"""
+        with small_disk(self.folder / "disk", "64k") as disk:
+            recording = self.folder / "r"
+            finished = self.magic_trace("run", "-full-execution", "-o", disk / "t.fxt",
+                                        "-working-directory", recording, self.program)
+            self.assertEqual(finished.status, 1)
+            self.assertIn("No space left", finished.stderr.decode())
+            self.assertIn(f"magic-trace decode {recording}", finished.stderr.decode())
+            self.assertEqual(os.listdir(disk), [])
+        finished = self.magic_trace("decode", recording, "-o", self.folder / "t.fxt.gz")
+        self.assertEqual(finished.status, 0, finished.stderr)
+        self.assertEqual(self.spans(self.folder / "t.fxt.gz")["fib"], 21891)
+
+    def test_disk_full_while_recording(self):
+        """the disk is full while the program runs: the program ends as it would, and what fitted is decoded"""
+        with small_disk(self.folder / "disk", "8m") as disk:
+            command = [harness.compile_program("branchy"), "30000000"]
+            finished = self.magic_trace("run", "-full-execution", "-o", self.folder / "t.fxt.gz",
+                                        "-working-directory", disk / "r", *command)
+            self.assertEqual(finished.stdout, harness.run(command).stdout)
+            self.assertRegex(finished.stderr.decode(), "(?i)space|full")
+            if not (self.folder / "t.fxt.gz").exists():
+                subprocess.run(["mount", "-o", "remount,size=64m", disk], check=True)
+                finished = self.magic_trace("decode", disk / "r", "-o", self.folder / "t.fxt.gz")
+                self.assertTrue((self.folder / "t.fxt.gz").exists(), finished.stderr)
+
+
+class DamagedRecording(harness.TestCase):
+    """A small recording, cut and with flipped bytes, in every way that is quick enough to try."""
+
+    def setUp(self):
+        super().setUp()
+        self.traced = self.trace(["true"], "-snapshot-size", "4K")
+        self.recording = self.folder / "damaged"
+        shutil.copytree(self.traced.directory, self.recording)
+        self.original = (self.recording / "perf.data").read_bytes()
+
+    def decode(self, content):
+        """Decodes; a clear end is a status of 0 or 1, and 1 comes with a message."""
+        (self.recording / "perf.data").write_bytes(content)
+        finished = self.magic_trace("decode", self.recording, "-o", "/dev/null", timeout=60)
+        self.assertIn(finished.status, (0, 1), finished.stderr)
+        if finished.status == 1:
+            self.assertIn(b"magic-trace: ", finished.stderr)
+        return finished
+
+    def step(self):
+        """97, or the multiple of it that keeps the number of runs bearable."""
+        runs = 40 if harness.Settings.quick else 200
+        return 97 * max(1, len(self.original) // 97 // runs)
+
+    def test_truncated(self):
+        """perf.data cut off anywhere: what is whole is decoded, and the cut is told"""
+        # The header says where the records end; what follows them (names of the machine and the like) can be missed.
+        offset, size = struct.unpack_from("<QQ", self.original, 40)
+        for length in range(0, offset + size, self.step()):
+            self.assertEqual(self.decode(self.original[:length]).status, 1, f"{length} bytes")
+
+    def test_flipped(self):
+        """perf.data with a flipped byte"""
+        for place in range(0, len(self.original), self.step()):
+            damaged = bytearray(self.original)
+            damaged[place] ^= 0xff
+            self.decode(bytes(damaged))
+
+    def test_half_of_a_long_recording(self):
+        """of a recording cut in the middle everything before the cut is in the trace"""
+        traced = self.trace([harness.compile_program("threads")], "-multi-thread", "-full-execution")
+        whole = (traced.directory / "perf.data").read_bytes()
+        (traced.directory / "perf.data").write_bytes(whole[:-64])
+        output = self.folder / "half.fxt.gz"
+        finished = self.magic_trace("decode", traced.directory, "-o", output)
+        self.assertEqual(finished.status, 1)
+        self.assertIn(b"perf.data", finished.stderr)
+        self.assertGreater(self.spans(output)["descend"], 0)
+
+    def test_not_a_recording(self):
+        """decode and report of files and folders that are something else"""
+        empty = self.folder / "empty"
+        empty.mkdir()
+        text = self.folder / "text"
+        text.write_text("this is no trace\n" * 10)
+        for command in ("decode", "report"):
+            for path in (empty, text, self.folder / "missing", pathlib.Path("/dev/null")):
+                finished = self.magic_trace(command, path)
+                self.assertEqual(finished.status, 1, f"{command} {path}: {finished.stderr}")
+                self.assertIn(str(path), finished.stderr.decode())
+
+    def test_damaged_trace(self):
+        """report of a trace with flipped bytes, and of one cut off"""
+        plain = self.folder / "plain.fxt"
+        self.magic_trace("decode", self.traced.directory, "-o", plain)
+        content = plain.read_bytes()
+        step = 97 * max(1, len(content) // 97 // (40 if harness.Settings.quick else 150))
+        for place in range(0, len(content), step):
+            damaged = bytearray(content)
+            damaged[place] ^= 0xff
+            plain.write_bytes(bytes(damaged))
+            self.assertIn(self.magic_trace("report", plain, timeout=60).status, (0, 1))
+            plain.write_bytes(content[:place])
+            self.assertIn(self.magic_trace("report", plain, timeout=60).status, (0, 1))

@@ -1,0 +1,18 @@
+"""Recordings from real Intel PT hardware, which are not part of this repository: they lie in ../shared/captures."""
+import harness
+
+CAPTURES = harness.TESTS.parent.parent / "shared" / "captures"
+
+
+class Captures(harness.TestCase):
+    def test_foreign_recording(self):
+        """a recording by perf on a Skylake: decoded as far as its missing programs allow, and they are named"""
+        path = CAPTURES / "perf_data_converter" / "perf.data.intel_pt-4.14"
+        if not path.exists():
+            self.skipTest(f"{path} is not there")
+        output = self.folder / "foreign.fxt"
+        finished = self.magic_trace("decode", path, "-o", output)
+        self.assertEqual(finished.status, 0, finished.stderr)
+        self.assertIn(b"/usr/bin/coreutils", finished.stderr)
+        self.assertGreater(self.judge_trace(output)["spans"], 0)
+        self.assertEqual(self.magic_trace("report", "-tree", output).status, 0)

@@ -1,0 +1,196 @@
+"""The command line: options, messages, exit statuses, what is written where."""
+import os
+import pathlib
+import re
+import stat
+
+import harness
+
+
+class CommandLine(harness.TestCase):
+    def assert_usage_error(self, arguments, *words):
+        finished = self.magic_trace(*arguments)
+        self.assertEqual(finished.status, 2, finished.stderr)
+        self.assertEqual(finished.stdout, b"")
+        for word in words:
+            self.assertIn(word, finished.stderr.decode())
+
+    def test_no_command(self):
+        """without a command, says how to begin and exits with 2"""
+        self.assert_usage_error([], "magic-trace run")
+
+    def test_nearest(self):
+        """unknown commands and options name the nearest"""
+        self.assert_usage_error(["rum", "ls"], "Did you mean `run`")
+        self.assert_usage_error(["run", "-multithread", "ls"], "Did you mean -multi-thread")
+        self.assert_usage_error(["report", "-tre"], "no trace was given")
+        self.assert_usage_error(["run", "-f", "ls"], "-follow", "-full-execution", "-forward-exit-status")
+
+    def test_values(self):
+        """wrong, missing and superfluous values of options"""
+        self.assert_usage_error(["run", "-clock", "sundial", "ls"], "sundial")
+        self.assert_usage_error(["run", "-snapshot-size", "4X", "ls"], "4X")
+        self.assert_usage_error(["run", "-snapshot-size", "-1", "ls"], "-1")
+        self.assert_usage_error(["run", "-snapshot-size", "99999999999999999999", "ls"])
+        self.assert_usage_error(["run", "-output"], "-output")
+        self.assert_usage_error(["run", "-follow=yes", "ls"], "takes no value")
+        self.assert_usage_error(["run"], "no program")
+        self.assert_usage_error(["run", ""], "empty")
+        self.assert_usage_error(["report", "-top", "0", "x"], "-top")
+        self.assert_usage_error(["report", "-top", "3", "-tree", "x"], "-tree")
+        self.assert_usage_error(["report", "-around", "f", "-to", "g", "x"], "-around")
+        self.assert_usage_error(["decode"], "no recording")
+        self.assert_usage_error(["decode", "a", "b"], "`b`")
+
+    def test_unavailable(self):
+        """what this version cannot do is refused in one line"""
+        for option in (["-sampling"], ["-timer-resolution", "High"], ["-trace-include-kernel"],
+                       ["-trace-kernel-only"], ["-callgraph-mode", "lbr"], ["-trigger", "main"]):
+            finished = self.magic_trace("run", *option, "ls")
+            self.assertEqual(finished.status, 2)
+            self.assertEqual(finished.stderr.count(b"\n"), 1)
+        self.assert_usage_error(["attach", "-pid", "1"], "magic-trace run")
+
+    def test_help(self):
+        """every command has a help page, by every spelling"""
+        overview = self.magic_trace("help").stdout.decode()
+        for command in re.findall(r"^  (\w+) ", overview, re.MULTILINE):
+            pages = {self.magic_trace(*arguments).stdout
+                     for arguments in (["help", command], [command, "-help"], [command, "--help"],
+                                       [command, "-?"])}
+            self.assertEqual(len(pages), 1, command)
+            self.assertIn(f"Usage: magic-trace {command}".encode(), pages.pop())
+        self.assertEqual(self.magic_trace("-version").stdout, self.magic_trace("version").stdout)
+
+    def test_doctor(self):
+        """doctor names the engine that will be used"""
+        finished = self.magic_trace("doctor")
+        self.assertEqual(finished.status, 0, finished.stdout)
+        self.assertIn(b"will use the soft engine", finished.stdout)
+
+    def test_spellings(self):
+        """`run`, `trace`, one dash, two dashes, prefixes, = and -- all mean the same"""
+        program = harness.compile_program("recursion")
+        for number, arguments in enumerate((["run", "-o", "OUT", program],
+                                            ["trace", "--output", "OUT", "--", program],
+                                            ["run", "-out=OUT", "-multi", program, "--"],
+                                            ["tra", "--output=OUT", program])):
+            output = self.folder / f"{number}.fxt"
+            finished = self.magic_trace(*[word.replace("OUT", str(output)) for word in arguments])
+            self.assertEqual(finished.status, 0, finished.stderr)
+            self.assertTrue(output.exists())
+
+    def test_arguments_are_the_programs(self):
+        """options end at the program; -- before its arguments is taken away, later ones are not"""
+        for before, expected in ((["echo", "-o", "--", "x"], b"-o -- x\n"),
+                                 (["echo", "--", "-n", "--"], b"--"),
+                                 (["--", "echo", "--", "x"], b"-- x\n")):
+            finished = self.magic_trace("run", "-no-decode", "-working-directory",
+                                        self.folder / "r", *before)
+            self.assertEqual(finished.stdout, expected)
+
+    def test_messages(self):
+        """messages come in the original's order, on stderr alone"""
+        traced = self.trace([harness.compile_program("recursion")])
+        wanted = ["[ Finished recording. ]", "[ Decoding, this takes a while... ]", "ui.perfetto.dev"]
+        places = [traced.messages.find(text) for text in wanted]
+        self.assertEqual(places, sorted(places))
+        self.assertNotIn(-1, places, traced.messages)
+        self.assertIn("exited with status 7", traced.messages)
+
+    def test_exit_status(self):
+        """exit status 0, or the program's with -forward-exit-status"""
+        self.trace([harness.compile_program("recursion")], expect=0)
+        self.trace([harness.compile_program("recursion")], "-forward-exit-status", expect=7)
+        self.trace([harness.compile_program("endings"), "abort"], "-forward-exit-status", expect=134)
+
+    def test_temporary_folder(self):
+        """the temporary recording is removed after a success, kept and named after a failure"""
+        temporary = self.folder / "tmp"
+        temporary.mkdir()
+        environment = dict(harness.Settings.environment, TMPDIR=str(temporary))
+        program = harness.compile_program("recursion")
+        finished = self.magic_trace("run", "-o", self.folder / "t.fxt", program, env=environment)
+        self.assertEqual(finished.status, 0, finished.stderr)
+        self.assertEqual(os.listdir(temporary), [])
+        finished = self.magic_trace("run", "-no-decode", program, env=environment)
+        kept = re.search(r"magic-trace decode (\S+)", finished.stderr.decode()).group(1)
+        self.assertEqual(pathlib.Path(kept).parent, temporary)
+        self.assertEqual(self.magic_trace("decode", kept, "-o", self.folder / "u.fxt").status, 0)
+
+    def test_private_files(self):
+        """traces and recordings can be read by their owner alone, whatever the umask"""
+        traced = self.trace([harness.compile_program("recursion")], umask=0)
+        for path in [traced.trace, traced.directory, *traced.directory.rglob("*")]:
+            mode = stat.S_IMODE(path.stat().st_mode)
+            self.assertEqual(mode & 0o077, 0, f"{path} has mode {mode:o}")
+
+    def test_old_trace_is_kept(self):
+        """an existing trace becomes NAME.old, beside it"""
+        output = self.folder / "sub" / "t.fxt"
+        output.parent.mkdir()
+        output.write_text("older")
+        finished = self.magic_trace("run", "-o", output, harness.compile_program("recursion"))
+        self.assertEqual(finished.status, 0, finished.stderr)
+        self.assertEqual((output.parent / "t.fxt.old").read_text(), "older")
+
+    def test_snapshot_size(self):
+        """-snapshot-size bounds what is kept, and is rounded up with a warning"""
+        program = [harness.compile_program("branchy"), "200000"]
+        small = self.trace(program, "-snapshot-size", "20K")
+        self.assertIn("rounded up to 32,768", small.messages)
+        whole = self.trace(program, "-full-execution")
+        self.assertLess((small.directory / "perf.data").stat().st_size, 60000)
+        self.assertGreater((whole.directory / "perf.data").stat().st_size, 100000)
+
+    def test_foreign_folder(self):
+        """a folder with somebody's perf.data is not overwritten; an older recording of ours is"""
+        folder = self.folder / "mine"
+        folder.mkdir()
+        (folder / "perf.data").write_text("precious")
+        (folder / "images").mkdir()
+        program = harness.compile_program("recursion")
+        finished = self.magic_trace("run", "-working-directory", folder, program)
+        self.assertEqual(finished.status, 2)
+        self.assertEqual((folder / "perf.data").read_text(), "precious")
+        for _ in range(2):
+            finished = self.magic_trace("run", "-no-decode", "-working-directory", self.folder / "ours",
+                                        program)
+            self.assertEqual(finished.status, 0, finished.stderr)
+
+    def test_decode_twice(self):
+        """decode of a folder and of its perf.data gives the trace that run wrote"""
+        traced = self.trace([harness.compile_program("recursion")])
+        expected = self.spans(traced.trace)
+        for number, recording in enumerate((traced.directory, traced.directory / "perf.data")):
+            output = self.folder / f"again{number}.fxt.gz"
+            finished = self.magic_trace("decode", recording, "-o", output)
+            self.assertEqual(finished.status, 0, finished.stderr)
+            self.assertEqual(self.spans(output), expected)
+
+    def test_reports(self):
+        """table, tree and folded stacks, of a trace and of a recording alike"""
+        traced = self.trace([harness.compile_program("recursion")])
+        for options in (["-tree", "-around", "is_even#2"], ["-tree", "-fold"]):
+            of_trace = self.magic_trace("report", *options, traced.trace)
+            self.assertEqual(of_trace.status, 0, of_trace.stderr)
+            of_recording = self.magic_trace("report", traced.directory, *options)
+            self.assertEqual(of_recording.stdout, of_trace.stdout)
+        # No whole tables: functions of the same name are told apart in a recording, in a trace they are one.
+        rows = set()
+        for options in ([], ["-sort", "total"]):
+            for path in (traced.trace, traced.directory):
+                table = self.magic_trace("report", *options, path).stdout.decode()
+                rows.add(re.search(r"(?m)^\s*21,?891\s.*\bfib$", table).group())
+        self.assertEqual(len(rows), 1)
+        top = self.magic_trace("report", "-top", "3", traced.trace).stdout.decode()
+        self.assertRegex(top, r"and [\d,]+ more functions\n$")
+
+    def test_folded_format(self):
+        """-format folded writes what `report -folded` prints"""
+        traced = self.trace([harness.compile_program("recursion")])
+        output = self.folder / "stacks"
+        finished = self.magic_trace("decode", traced.directory, "-format", "folded", "-o", output)
+        self.assertEqual(finished.status, 0, finished.stderr)
+        self.assertEqual(output.read_bytes(),
+                         self.magic_trace("report", "-folded", traced.directory).stdout)

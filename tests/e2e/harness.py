@@ -1,0 +1,193 @@
+"""What the end-to-end tests share: compiling programs, running magic-trace, asking the judges.
+
+A judge is somebody else's opinion: stock perf, libipt's instruction decoder (tests/judge/insn_judge), and a
+checker of traces that was written from the format's specification (tests/judge/fxt_check.py).
+"""
+import collections
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import fxt_spans
+
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+PROGRAMS = TESTS / "programs"
+FXT_CHECK = TESTS / "judge" / "fxt_check.py"
+SANITIZER_STATUS = 99  # what a sanitizer exits with: no status of ours or of the programs
+
+
+class Settings:
+    binary = None  # magic-trace
+    judges = None  # folder of the judges' programs
+    work = None    # folder for everything the tests make
+    quick = False  # smaller inputs
+    environment = dict(os.environ)
+
+
+def configure(binary, judges, work, quick):
+    Settings.binary = str(pathlib.Path(binary).resolve())
+    Settings.judges = pathlib.Path(judges).resolve()
+    Settings.work = pathlib.Path(work).resolve()
+    Settings.work.mkdir(parents=True, exist_ok=True)
+    Settings.quick = quick
+    Settings.environment["ASAN_OPTIONS"] = f"exitcode={SANITIZER_STATUS}"
+    Settings.environment["UBSAN_OPTIONS"] = (
+        f"halt_on_error=1:print_stacktrace=1:exitcode={SANITIZER_STATUS}")
+    Settings.environment["LC_ALL"] = "C"
+
+
+def compile_program(name, flags=(), source=None):
+    """The path of tests/programs/NAME.c compiled; compiled once per change of its source."""
+    source = pathlib.Path(source) if source else PROGRAMS / f"{name}.c"
+    output = Settings.work / "programs" / name
+    output.parent.mkdir(parents=True, exist_ok=True)
+    if output.exists() and output.stat().st_mtime > source.stat().st_mtime:
+        return str(output)
+    command = ["gcc", "-O0", "-g", "-pthread", *flags, "-o", str(output), str(source), "-ldl"]
+    subprocess.run(command, check=True)
+    return str(output)
+
+
+Finished = collections.namedtuple("Finished", "status stdout stderr")
+
+
+def run(command, timeout=120, **options):
+    """Runs `command` to its end; bytes in, bytes out."""
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=timeout,
+                          env=options.pop("env", Settings.environment), **options)
+    return Finished(done.returncode, done.stdout, done.stderr)
+
+
+def counts_in(text):
+    """The lines `COUNT FUNCTION N` of a program's output."""
+    return {name.decode(): int(number)
+            for name, number in re.findall(rb"^COUNT (\S+) (\d+)$", text, re.MULTILINE)}
+
+
+class Traced:
+    """A traced run: what the program printed, what magic-trace said, and where things lie."""
+
+    def __init__(self, finished, directory, trace):
+        self.status, self.stdout, self.stderr = finished
+        self.directory = directory
+        self.trace = trace
+
+    @property
+    def messages(self):
+        return self.stderr.decode(errors="replace")
+
+    def session(self):
+        return json.loads((self.directory / "session.json").read_text())
+
+
+class TestCase(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="test.", dir=Settings.work))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def magic_trace(self, *arguments, timeout=120, **options):
+        """Runs the binary; a report of a sanitizer fails the test wherever it comes from."""
+        options.setdefault("cwd", self.folder)
+        finished = run([Settings.binary, *arguments], timeout=timeout, **options)
+        self.assert_not_crashed(finished)
+        return finished
+
+    def assert_not_crashed(self, finished):
+        text = finished.stderr.decode(errors="replace")
+        self.assertNotIn("ERROR: AddressSanitizer", text)
+        self.assertNotIn("ERROR: LeakSanitizer", text)
+        self.assertNotIn("runtime error:", text)
+        self.assertNotEqual(finished.status, SANITIZER_STATUS, text)
+        self.assertGreaterEqual(finished.status, 0, f"killed by signal {-finished.status}\n{text}")
+
+    def trace(self, command, *options, expect=0, timeout=240, **process):
+        """Runs `command` traced, keeps the recording, and expects magic-trace's exit status to be `expect`."""
+        number = len(list(self.folder.glob("recording*")))
+        directory = self.folder / f"recording{number}"
+        trace = self.folder / f"trace{number}.fxt.gz"
+        finished = self.magic_trace("run", "-o", trace, "-working-directory", directory, *options, "--",
+                                    *command, timeout=timeout, **process)
+        traced = Traced(finished, directory, trace)
+        self.assertEqual(traced.status, expect, traced.messages)
+        return traced
+
+    def judge_trace(self, trace):
+        """What the checker of traces says; fails the test when it finds a fault."""
+        finished = run([sys.executable, FXT_CHECK, trace])
+        self.assertEqual(finished.status, 0, (finished.stdout + finished.stderr).decode()[:4000])
+        return json.loads(finished.stdout)
+
+    def spans(self, trace):
+        """Function -> number of its spans, over all threads."""
+        totals = collections.Counter()
+        for thread in self.judge_trace(trace)["threads"]:
+            totals.update(thread["spans"])
+        return totals
+
+    def span_list(self, trace):
+        """Every span with its times, in the order of their beginnings per function."""
+        return sorted(fxt_spans.read_spans(trace), key=lambda span: span.begin)
+
+    def assert_counts(self, traced, counts, spans=None):
+        spans = spans if spans is not None else self.spans(traced.trace)
+        self.assertEqual({name: spans.get(name, 0) for name in counts}, counts, traced.messages)
+
+    def assert_same_as_untraced(self, traced, command, status=None, **process):
+        """The program's output, and its exit status as told by magic-trace, are those of an untraced run."""
+        untraced = run(command, **process)
+        self.assertEqual(traced.stdout, untraced.stdout)
+        exit_status = traced.session()["exit_status"]
+        code = os.waitstatus_to_exitcode(exit_status)
+        self.assertEqual(code, untraced.status if status is None else status)
+        return untraced
+
+    # The judges of recordings
+
+    def assert_perf_agrees(self, traced, what="e", timeout=240):
+        """Stock perf decodes the recording without a single error. `what`: "e" makes perf print errors alone, which
+        is quick; "bei" branches and instructions too."""
+        if not shutil.which("perf"):
+            self.skipTest("perf is not installed")
+        finished = run(["perf", "script", f"--itrace={what}", "-i", traced.directory / "perf.data"],
+                       timeout=timeout)
+        complaints = finished.stderr + b"".join(re.findall(rb"^ instruction trace error.*\n?", finished.stdout,
+                                                           re.MULTILINE))
+        self.assertEqual(finished.status, 0, complaints[:4000])
+        self.assertEqual(complaints, b"")
+        return finished.stdout
+
+    def judge_instructions(self, traced, unfinished=0, timeout=240):
+        """libipt's instruction decoder: no error, as many instructions as we decoded, and as many as the engine counted
+        when nothing was left out. `unfinished`: so many more may have been counted, in a block whose end a killed
+        program did not live to see."""
+        judge = Settings.judges / "insn_judge"
+        finished = run([judge, traced.directory / "perf.data"], timeout=timeout)
+        text = (finished.stdout + finished.stderr).decode(errors="replace")
+        self.assertEqual(finished.status, 0, text[:4000])
+        judged = sum(int(number) for number in re.findall(r": (\d+) instructions", text))
+        self.assertEqual(judged, self.decoded_instructions(traced))
+        session = traced.session()
+        if session["full_execution"]:
+            self.assertLessEqual(judged, session["instructions"])
+            self.assertGreaterEqual(judged, session["instructions"] - unfinished)
+
+    def calls(self, traced):
+        """Number of calls in the trace, as magic-trace says itself."""
+        return int(re.search(r"\[ ([\d,]+) calls? in", traced.messages).group(1).replace(",", ""))
+
+    def decoded_instructions(self, traced):
+        """As magic-trace says itself."""
+        return int(re.search(r": ([\d,]+) instructions from", traced.messages).group(1).replace(",", ""))
+
+    def assert_no_gaps(self, traced):
+        """We ourselves saw neither a decode error nor a gap."""
+        self.assertNotRegex(traced.messages, r"gaps? in the trace")

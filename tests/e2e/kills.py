@@ -1,0 +1,126 @@
+"""Sudden ends: of the program, and of magic-trace itself."""
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import harness
+
+LONGEST_BLOCK = 512  # instructions; what a program that dies may leave unfinished
+
+
+def wait_until(condition, seconds=30):
+    """Polls until `condition` gives something true, and returns it."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.05)
+    raise AssertionError("waited in vain")
+
+
+def children_of(pid):
+    """Pids of the living children of a process."""
+    found = []
+    for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
+        found += [int(word) for word in task.read_text().split()]
+    return found
+
+
+class Started:
+    """magic-trace in the background, running `endings wait`, and the pid of the program."""
+
+    def __init__(self, test, program=None):
+        self.directory = test.folder / "recording"
+        self.trace = test.folder / "trace.fxt.gz"
+        self.output = (test.folder / "output").open("wb")
+        self.errors = (test.folder / "errors").open("wb")
+        command = program or [harness.compile_program("endings"), "wait"]
+        self.process = subprocess.Popen(
+            [harness.Settings.binary, "run", "-o", self.trace, "-working-directory", self.directory,
+             "-snapshot-size", "64K", "--", *command],
+            stdout=self.output, stderr=self.errors, cwd=test.folder,
+            env=harness.Settings.environment, start_new_session=True)
+        test.addCleanup(self.clean_up)
+        wait_until(lambda: b"ready" in (test.folder / "output").read_bytes())
+        self.program = wait_until(lambda: children_of(self.process.pid))[0]
+
+    def clean_up(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        if alive(self.program):
+            os.kill(self.program, signal.SIGKILL)
+        self.output.close()
+        self.errors.close()
+
+    def finish(self, test):
+        """Waits for magic-trace and returns it like harness.run."""
+        status = self.process.wait(timeout=60)
+        finished = harness.Finished(status, (test.folder / "output").read_bytes(),
+                                    (test.folder / "errors").read_bytes())
+        test.assert_not_crashed(finished)
+        return finished
+
+
+def alive(pid):
+    try:
+        state = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+class Kills(harness.TestCase):
+    def judge(self, traced, counts=None):
+        self.assert_counts(traced, {"last_words": 10, "work": 1} if counts is None else counts)
+        self.assert_perf_agrees(traced)
+        self.judge_instructions(traced, unfinished=LONGEST_BLOCK)
+
+    def test_endings(self):
+        """abort(), a fault, _exit and a return: decodable to the last block"""
+        program = harness.compile_program("endings")
+        for how in ("abort", "segv", "_exit", "exit"):
+            traced = self.trace([program, how], "-full-execution")
+            self.judge(traced)
+            self.assert_same_as_untraced(traced, [program, how])
+
+    def test_program_killed(self):
+        """kill -9 of the program"""
+        started = Started(self)
+        os.kill(started.program, signal.SIGKILL)
+        finished = started.finish(self)
+        self.assertEqual(finished.status, 0, finished.stderr)
+        self.assertIn(b"killed by signal 9", finished.stderr)
+        traced = harness.Traced(finished, started.directory, started.trace)
+        self.assert_perf_agrees(traced)
+        self.judge_instructions(traced)
+        self.assertGreater(self.spans(traced.trace)["last_words"], 10)
+
+    def test_magic_trace_killed(self):
+        """kill -9 of magic-trace: the program runs on unharmed, the recording can be decoded afterwards"""
+        started = Started(self)
+        os.kill(started.process.pid, signal.SIGKILL)
+        started.process.wait()
+        time.sleep(0.3)
+        self.assertTrue(alive(started.program), "the program died with magic-trace")
+        os.kill(started.program, signal.SIGTERM)
+        wait_until(lambda: not alive(started.program))
+        finished = self.magic_trace("decode", started.directory, "-o", started.trace)
+        self.assertEqual(finished.status, 0, finished.stderr)
+        traced = harness.Traced(finished, started.directory, started.trace)
+        self.assert_perf_agrees(traced)
+        self.judge_instructions(traced)
+        self.assertGreater(self.spans(traced.trace)["last_words"], 10)
+
+    def test_decode_while_the_program_runs(self):
+        """after kill -9 of magic-trace the recording can be decoded while the program still runs"""
+        started = Started(self)
+        os.kill(started.process.pid, signal.SIGKILL)
+        started.process.wait()
+        finished = self.magic_trace("decode", started.directory, "-o", started.trace)
+        self.assertEqual(finished.status, 0, finished.stderr)
+        self.assertTrue(alive(started.program))
+        self.assertGreater(self.spans(started.trace)["last_words"], 10)

@@ -1,0 +1,48 @@
+"""Memory that decoding takes, per flow event."""
+import os
+import re
+import subprocess
+
+import harness
+from harness import Settings
+
+MOST_BYTES = 40  # per flow event, for decoding and writing
+
+
+class Memory(harness.TestCase):
+    def peak_of(self, arguments):
+        """Largest resident size of magic-trace, bytes."""
+        process = subprocess.Popen([Settings.binary, *map(str, arguments)], stderr=subprocess.PIPE,
+                                   env=Settings.environment)
+        text = process.stderr.read().decode()
+        process.stderr.close()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 0, text)
+        return usage.ru_maxrss * 1024, text
+
+    def test_bytes_per_event(self):
+        """decoding and writing takes at most 40 bytes more per flow event (two per call)"""
+        if Settings.quick:
+            self.skipTest("a sanitizer's memory is not the program's")
+        program = harness.compile_program("calls", source=self.make_program())
+        peaks = []
+        for calls in (100000, 3000000):
+            traced = self.trace([program, str(calls)], "-full-execution", "-no-decode")
+            peak, text = self.peak_of(["decode", traced.directory, "-o", "/dev/null"])
+            spans = int(re.search(r"\[ ([\d,]+) calls in", text).group(1).replace(",", ""))
+            # The recording is mapped and read once; its pages are the kernel's to reclaim, not memory we hold.
+            peaks.append((2 * spans, peak - (traced.directory / "perf.data").stat().st_size))
+        (few, small), (many, large) = peaks
+        per_event = (large - small) / (many - few)
+        print(f"      {per_event:.1f} bytes per flow event")
+        self.assertLessEqual(per_event, MOST_BYTES)
+
+    def make_program(self):
+        source = self.folder / "calls.c"
+        source.write_text("#include <stdlib.h>\n"
+                          "static volatile int sink;\n"
+                          "static void leaf(int i) { sink = i; }\n"
+                          "int main(int argc, char **argv)\n"
+                          "{ for (int i = 0; i < atoi(argv[argc - 1]); i++) leaf(i); return 0; }\n")
+        return source

@@ -1,0 +1,45 @@
+"""Children: traced with -follow, left alone and reported without."""
+import harness
+
+
+class Processes(harness.TestCase):
+    def test_without_follow(self):
+        """without -follow children run untraced, behave as ever, and the summary says what would show them"""
+        command = [harness.compile_program("processes")]
+        traced = self.trace(command, "-full-execution")
+        self.assert_same_as_untraced(traced, command)
+        self.assertEqual(self.spans(traced.trace)["work"], 0)
+        self.assertRegex(traced.messages, r"(?i)ran untraced: .*-follow")
+        self.assert_perf_agrees(traced)
+        self.judge_instructions(traced)
+
+    def test_with_follow(self):
+        """with -follow forked and executed children are traced too"""
+        command = [harness.compile_program("processes")]
+        traced = self.trace(command, "-full-execution", "-follow")
+        self.assert_same_as_untraced(traced, command)
+        self.assertEqual(self.spans(traced.trace)["work"], 4 + 5)
+        self.assertGreaterEqual(len({thread["pid"] for thread in
+                                     self.judge_trace(traced.trace)["threads"]}), 3)
+        self.assert_perf_agrees(traced)
+        self.judge_instructions(traced)
+        self.assert_no_gaps(traced)
+
+    def test_scripts(self):
+        """a chain of #! scripts with arguments, in a pipeline"""
+        inner = self.folder / "inner"
+        inner.write_text("#!/bin/sh -e\necho \"inner $0 $# $1\"\n")
+        outer = self.folder / "outer"
+        outer.write_text(f"#!{inner} first\nnot read\n")
+        main = self.folder / "main script"
+        main.write_text("#!/bin/bash\nset -o pipefail\n"
+                        f"\"{outer}\" a b | tr a-z A-Z | cat\nprintf '%s\\n' \"$@\"\nexit 3\n")
+        for script in (inner, outer, main):
+            script.chmod(0o755)
+        command = [main, "x y", ""]
+        for options in ([], ["-follow", "-multi-thread"]):
+            traced = self.trace(command, "-full-execution", *options)
+            self.assert_same_as_untraced(traced, command)
+            self.assert_perf_agrees(traced)
+            self.judge_instructions(traced)
+            self.judge_trace(traced.trace)

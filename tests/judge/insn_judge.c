@@ -1,0 +1,193 @@
+/* insn_judge RECORDING: decodes with libipt's instruction decoder, one instruction at a time.
+ *
+ * Independent of src/flow in all but the cutting of rings: another decoder of libipt, code read by
+ * callback from the address space instead of sections, no caches. Slow (some million instructions
+ * per second) and plain. Errors go to stdout too, with their place: exit status 1 when there was
+ * any.
+ */
+#include "flow/trace_stream.h"
+#include "image/address_space.h"
+#include "judge.h"
+#include "recording/perf_data_reader.h"
+
+#include <intel-pt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { ERRORS_SHOWN_PER_THREAD = 20 };
+
+struct judge {
+    const struct perf_data *data;
+    struct address_space_cursor cursor;
+    struct pt_insn_decoder *decoder;
+    struct judgement judgement;
+};
+
+static int read_code(uint8_t *buffer, size_t size, const struct pt_asid *asid, uint64_t ip,
+                     void *context)
+{
+    struct judge *judge = context;
+    size_t done = 0;
+    while (done < size) {
+        const struct mapping *mapping = address_space_find(&judge->cursor, ip + done);
+        if (!mapping || !mapping->file)
+            break;
+        uint64_t offset = mapping->file_offset + (ip + done - mapping->start);
+        uint64_t left = mapping->end - (ip + done);
+        if (offset >= mapping->file->view.size)
+            break;
+        if (left > mapping->file->view.size - offset)
+            left = mapping->file->view.size - offset;
+        if (left > size - done)
+            left = size - done;
+        memcpy(buffer + done, mapping->file->view.bytes + offset, left);
+        done += left;
+    }
+    return done ? (int)done : -pte_nomap;
+}
+
+static void advance(struct judge *judge, uint64_t time)
+{
+    address_space_cursor_advance(&judge->cursor, (struct ticks){time});
+}
+
+static void report_error(struct judge *judge, int status, uint64_t ip)
+{
+    uint64_t offset = 0;
+    pt_insn_get_offset(judge->decoder, &offset);
+    if (judge->judgement.errors++ < ERRORS_SHOWN_PER_THREAD)
+        printf("error: tid %u offset %#llx ip %#llx: %s\n", judge->judgement.tid,
+               (unsigned long long)offset, (unsigned long long)ip, pt_errstr(pt_errcode(status)));
+}
+
+static void count_instruction(struct judgement *judgement, const struct pt_insn *insn)
+{
+    static const uint8_t reads_own_address[] = {0xe8, 0, 0, 0, 0};
+    judgement->instructions++;
+    if (insn->iclass == ptic_call)
+        judgement->calls += insn->size != sizeof(reads_own_address) ||
+                            memcmp(insn->raw, reads_own_address, sizeof(reads_own_address)) != 0;
+    else if (insn->iclass == ptic_return)
+        judgement->returns++;
+    else if (insn->iclass == ptic_far_call)
+        judgement->syscalls++;
+}
+
+static int take_event(struct judge *judge)
+{
+    struct pt_event event;
+    int status = pt_insn_event(judge->decoder, &event, sizeof(event));
+    if (status < 0)
+        return status;
+    if (event.has_tsc)
+        advance(judge, event.tsc);
+    if (event.type == ptev_async_disabled || event.type == ptev_async_branch)
+        judge->judgement.interrupts++;
+    return status;
+}
+
+/* From one PSB to the next error or to the end. */
+static void judge_synchronised(struct judge *judge, int status)
+{
+    struct pt_insn insn = {.ip = 0};
+    uint64_t time = 0;
+    if (pt_insn_time(judge->decoder, &time, NULL, NULL) == 0)
+        advance(judge, time);
+    while (status >= 0) {
+        if (status & pts_event_pending) {
+            status = take_event(judge);
+            continue;
+        }
+        if (status & pts_eos)
+            return;
+        status = pt_insn_next(judge->decoder, &insn, sizeof(insn));
+        if (insn.iclass != ptic_error && insn.size)
+            count_instruction(&judge->judgement, &insn);
+    }
+    if (status != -pte_eos)
+        report_error(judge, status, insn.ip);
+}
+
+static void judge_stretch(struct judge *judge, const struct trace_stretch *stretch)
+{
+    struct pt_config config;
+    uint8_t *copy;
+    const uint8_t *bytes = trace_stretch_bytes(stretch, &copy);
+    pt_config_init(&config);
+    config.begin = (uint8_t *)(uintptr_t)bytes;
+    config.end = config.begin + stretch->size;
+    config.flags.variant.insn.enable_tick_events = 1;
+    config.nom_freq = (uint8_t)judge->data->setup.max_nonturbo_ratio;
+    config.cpuid_0x15_eax = judge->data->setup.tsc_ctc_denominator;
+    config.cpuid_0x15_ebx = judge->data->setup.tsc_ctc_numerator;
+    judge->decoder = pt_insn_alloc_decoder(&config);
+    pt_image_set_callback(pt_insn_get_image(judge->decoder), read_code, judge);
+    for (;;) {
+        int status = pt_insn_sync_forward(judge->decoder);
+        if (status == -pte_eos)
+            break;
+        if (status < 0)
+            report_error(judge, status, 0);
+        else
+            judge_synchronised(judge, status);
+    }
+    pt_insn_free_decoder(judge->decoder);
+    free(copy);
+}
+
+static uint64_t judge_stream(const struct perf_data *data, const struct address_spaces *spaces,
+                             const struct trace_stream *stream)
+{
+    struct judge judge = {.data = data, .judgement = {.tid = stream->tid}};
+    const struct thread *thread = address_spaces_thread(spaces, stream->tid);
+    const struct process *process = thread ? address_spaces_process(spaces, thread->pid) : NULL;
+    if (!process) {
+        printf("error: tid %u belongs to no known process\n", stream->tid);
+        return 1;
+    }
+    address_space_cursor_init(&judge.cursor, process);
+    for (size_t i = 0; i < stream->stretches.count; i++)
+        judge_stretch(&judge, trace_stretch_at(stream, i));
+    address_space_cursor_free(&judge.cursor);
+    print_judgement(&judge.judgement);
+    return judge.judgement.errors;
+}
+
+static bool open_recording(const char *path, struct perf_data *data, struct address_spaces *spaces,
+                           struct error *error)
+{
+    struct stat status;
+    char file[4096];
+    bool directory = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    snprintf(file, sizeof(file), directory ? "%s/perf.data" : "%s", path);
+    return perf_data_open(data, file, error) &&
+           address_spaces_build(spaces, data, directory ? path : NULL, error);
+}
+
+int main(int argc, char **argv)
+{
+    struct perf_data data;
+    struct address_spaces spaces;
+    struct trace_streams streams;
+    struct error error;
+    uint64_t errors = 0;
+    if (argc != 2) {
+        fprintf(stderr, "Usage: insn_judge RECORDING\n");
+        return 2;
+    }
+    if (!open_recording(argv[1], &data, &spaces, &error)) {
+        fprintf(stderr, "%s\n", error.text);
+        return 2;
+    }
+    trace_streams_cut(&streams, &data);
+    for (size_t i = 0; i < streams.streams.count; i++) {
+        const struct trace_stream *stream = trace_stream_at(&streams, i);
+        if (stream->tid != UINT32_MAX)
+            errors += judge_stream(&data, &spaces, stream);
+    }
+    trace_streams_free(&streams);
+    address_spaces_free(&spaces);
+    perf_data_close(&data);
+    return errors != 0;
+}

@@ -1,0 +1,748 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fixture.h"
+
+#include <string.h>
+
+static int begin(void **state)
+{
+    static struct fixture fixture;
+    fixture_begin(&fixture);
+    *state = &fixture;
+    return 0;
+}
+
+static int end(void **state)
+{
+    fixture_free(*state);
+    return 0;
+}
+
+/* Calls, returns, jumps. */
+
+static void calls_returns_and_tail_calls_are_events(void **state)
+{
+    struct fixture *f = *state;
+    struct packets *p = &f->packets;
+    packets_psb(p, 1000, 0);
+    packets_tsc(p, 1000);
+    packets_enable(p, at("caller"));
+    packets_tnt(p, "TT"); /* compressed return from leaf; jz taken */
+    packets_tip(p, at("tail"));
+    packets_disable(p);
+    packets_tsc(p, 5000);
+    packets_enable(p, at("tail_after_syscall"));
+    packets_tip(p, at("leaf"));
+    fixture_decode(f);
+    expect_event(f, 0, FLOW_RESUME, 0, at("caller"));
+    expect_event(f, 1, FLOW_CALL, at("caller_call"), at("leaf"));
+    assert_int_equal(fixture_event(f, 1)->next, at("caller_after_call"));
+    expect_event(f, 2, FLOW_RETURN, at("leaf_return"), at("caller_after_call"));
+    expect_event(f, 3, FLOW_JUMP, at("caller_jump"), at("tail"));
+    assert_false(fixture_event(f, 3)->flags & FLOW_DIRECT);
+    expect_event(f, 4, FLOW_SYSCALL, at("tail_syscall"), 0);
+    assert_int_equal(fixture_event(f, 4)->next, at("tail_after_syscall"));
+    expect_event(f, 5, FLOW_RESUME, 0, at("tail_after_syscall"));
+    expect_event(f, 6, FLOW_RETURN, at("tail_after_syscall"), at("leaf"));
+    expect_event(f, 7, FLOW_STOP, at("tail_after_syscall"), 0);
+    assert_int_equal(fixture_event_count(f), 8);
+    expect_function(f, 0, "caller");
+    expect_function(f, 1, "leaf");
+    expect_function(f, 2, "caller");
+    expect_function(f, 3, "tail");
+    expect_function(f, 4, "tail");
+    assert_int_equal(f->statistics.errors, 0);
+}
+
+static void indirect_calls_have_a_return_address(void **state)
+{
+    struct fixture *f = *state;
+    struct packets *p = &f->packets;
+    packets_psb(p, 1000, 0);
+    packets_enable(p, at("indirect"));
+    packets_tip(p, at("leaf"));
+    packets_tip(p, at("indirect_after_call"));
+    packets_tip(p, at("handler"));
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_CALL, at("indirect_call"), at("leaf"));
+    assert_int_equal(fixture_event(f, 1)->next, at("indirect_after_call"));
+    expect_event(f, 2, FLOW_RETURN, at("leaf_return"), at("indirect_after_call"));
+    expect_event(f, 3, FLOW_RETURN, at("indirect_after_call"), at("handler"));
+}
+
+static void direct_recursion_is_kept(void **state)
+{
+    struct fixture *f = *state;
+    struct packets *p = &f->packets;
+    packets_psb(p, 1000, 0);
+    packets_enable(p, at("recursive"));
+    packets_tnt(p, "NNTTT"); /* two calls, jz taken at the bottom, two compressed returns */
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_CALL, at("recursive_call"), at("recursive"));
+    expect_event(f, 2, FLOW_CALL, at("recursive_call"), at("recursive"));
+    expect_event(f, 3, FLOW_RETURN, at("recursive_return"), at("recursive_after_call"));
+    expect_event(f, 4, FLOW_RETURN, at("recursive_return"), at("recursive_after_call"));
+}
+
+static void a_call_to_read_its_own_address_is_no_call(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, 0);
+    packets_enable(&f->packets, at("tail"));
+    packets_disable(&f->packets);
+    fixture_decode(f);
+    expect_event(f, 0, FLOW_RESUME, 0, at("tail"));
+    expect_event(f, 1, FLOW_SYSCALL, at("tail_syscall"), 0);
+    assert_int_equal(fixture_event_count(f), 2);
+}
+
+static void running_on_into_the_next_function_is_a_jump(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, 0);
+    packets_enable(&f->packets, at("falls"));
+    packets_tip(&f->packets, at("leaf"));
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_JUMP, at("falls_last"), at("fallen_into"));
+    assert_true(fixture_event(f, 1)->flags & FLOW_DIRECT);
+    expect_function(f, 1, "fallen_into");
+    expect_event(f, 2, FLOW_RETURN, at("fallen_return"), at("leaf"));
+}
+
+static void a_direct_jump_into_another_function_is_an_event(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, 0);
+    packets_enable(&f->packets, at("jumps_away"));
+    packets_tip(&f->packets, at("caller"));
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_JUMP, at("jumps_away_jump"), at("leaf"));
+    assert_true(fixture_event(f, 1)->flags & FLOW_DIRECT);
+    expect_event(f, 2, FLOW_RETURN, at("leaf_return"), at("caller"));
+}
+
+static void a_jump_to_the_cold_part_of_a_function_is_no_event(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, 0);
+    packets_enable(&f->packets, at("half"));
+    packets_tnt(&f->packets, "T");
+    packets_tip(&f->packets, at("caller"));
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_RETURN, at("half_cold_return"), at("caller"));
+}
+
+/* What interrupts. */
+
+static void an_asynchronous_stop_is_an_interrupt(void **state)
+{
+    struct fixture *f = *state;
+    struct packets *p = &f->packets;
+    packets_psb(p, 1000, 0);
+    packets_enable(p, at("caller"));
+    packets_interrupt(p, at("leaf_return"));
+    packets_tsc(p, 2000);
+    packets_enable(p, at("handler"));
+    packets_tip(p, at("leaf_return"));
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_CALL, at("caller_call"), at("leaf"));
+    expect_event(f, 2, FLOW_INTERRUPT, at("leaf_return"), 0);
+    expect_function(f, 2, "leaf");
+    assert_true(fixture_event(f, 2)->time.value < 2000);
+    expect_event(f, 3, FLOW_RESUME, 0, at("handler"));
+    assert_int_equal(fixture_event(f, 3)->time.value, 2000);
+}
+
+static void an_interrupt_at_a_branch_target_completes_the_branch(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, 0);
+    packets_enable(&f->packets, at("caller"));
+    packets_interrupt(&f->packets, at("leaf"));
+    packets_enable(&f->packets, at("handler"));
+    packets_disable(&f->packets);
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_CALL, at("caller_call"), at("leaf"));
+    expect_event(f, 2, FLOW_INTERRUPT, at("leaf"), 0);
+}
+
+static void an_interrupt_at_the_end_of_the_data_is_a_stop(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, 0);
+    packets_enable(&f->packets, at("leaf"));
+    packets_interrupt(&f->packets, at("leaf_return"));
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_STOP, at("leaf_return"), 0);
+    assert_int_equal(fixture_event_count(f), 2);
+}
+
+static void a_traced_interrupt_has_its_handler(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, 0);
+    packets_enable(&f->packets, at("leaf"));
+    packets_divert(&f->packets, at("leaf_return"), at("handler"));
+    packets_tip(&f->packets, at("leaf_return"));
+    packets_tip(&f->packets, at("caller"));
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_INTERRUPT, at("leaf_return"), at("handler"));
+    expect_function(f, 1, "handler");
+    expect_event(f, 2, FLOW_RETURN, at("handler") + 1, at("leaf_return"));
+    expect_event(f, 3, FLOW_RETURN, at("leaf_return"), at("caller"));
+}
+
+static void a_traced_syscall_has_its_target(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, 0);
+    packets_enable(&f->packets, at("tail"));
+    packets_tip(&f->packets, at("handler"));
+    packets_tip(&f->packets, at("tail_after_syscall"));
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_SYSCALL, at("tail_syscall"), at("handler"));
+    assert_int_equal(fixture_event(f, 1)->next, at("tail_after_syscall"));
+}
+
+/* What goes missing. */
+
+static void an_overflow_is_a_gap_and_a_resume(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, 0);
+    packets_enable(&f->packets, at("indirect"));
+    packets_tip(&f->packets, at("leaf"));
+    packets_tip(&f->packets, at("indirect_after_call")); /* libipt hides where the last one went */
+    packets_overflow(&f->packets, at("handler"));
+    packets_tip(&f->packets, at("caller"));
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_CALL, at("indirect_call"), at("leaf"));
+    expect_event(f, 2, FLOW_GAP, 0, 0);
+    assert_int_equal(fixture_event(f, 2)->gap, FLOW_GAP_OVERFLOW);
+    assert_int_equal(fixture_event(f, 2)->flags & FLOW_TIME_LOST, FLOW_TIME_LOST);
+    expect_event(f, 3, FLOW_RESUME, 0, at("handler"));
+    expect_event(f, 4, FLOW_RETURN, at("handler") + 1, at("caller"));
+    assert_int_equal(f->statistics.overflows, 1);
+}
+
+static void damage_is_a_gap_up_to_the_next_psb(void **state)
+{
+    struct fixture *f = *state;
+    struct packets *p = &f->packets;
+    packets_psb(p, 1000, 0);
+    packets_enable(p, at("indirect"));
+    packets_tip(p, at("leaf"));
+    packets_tip(p, at("indirect_after_call")); /* libipt reads ahead: lost with what follows */
+    packets_raw(p, "\x02\xff\xff\xff", 4);     /* no packet begins like this */
+    packets_psb(p, 9000, at("handler"));
+    packets_tip(p, at("caller"));
+    fixture_decode(f);
+    size_t gap = 2;
+    expect_event(f, 1, FLOW_CALL, at("indirect_call"), at("leaf"));
+    assert_int_equal(fixture_event(f, gap)->kind, FLOW_GAP);
+    assert_int_equal(fixture_event(f, gap)->gap, FLOW_GAP_ERROR);
+    assert_int_not_equal(fixture_event(f, gap)->error, 0);
+    assert_int_equal(fixture_event(f, gap)->time.value, 1000);
+    expect_event(f, gap + 1, FLOW_RESUME, 0, at("handler"));
+    assert_int_equal(fixture_event(f, gap + 1)->time.value, 9000);
+    assert_int_equal(f->statistics.errors, 1);
+}
+
+static void code_without_image_is_one_gap_however_often_it_runs(void **state)
+{
+    struct fixture *f = *state;
+    struct packets *p = &f->packets;
+    packets_psb(p, 1000, 0);
+    packets_enable(p, at("indirect"));
+    packets_tip(p, 0x7000000000);
+    for (int i = 0; i < 10; i++) {
+        packets_psb(p, 2000 + (uint64_t)i, 0x7000000000);
+        packets_tnt(p, "TTNTN");
+        packets_disable(p);
+        packets_enable(p, 0x7000000100);
+    }
+    packets_psb(p, 3000, at("handler"));
+    packets_tip(p, at("caller"));
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_CALL, at("indirect_call"), 0x7000000000);
+    expect_event(f, 2, FLOW_GAP, 0x7000000000, 0);
+    assert_int_equal(fixture_event(f, 2)->gap, FLOW_GAP_NO_IMAGE);
+    expect_event(f, 3, FLOW_RESUME, 0, at("handler"));
+    assert_int_equal(f->statistics.errors, 1);
+}
+
+static void a_loop_that_no_packet_ends_is_given_up(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, 0);
+    packets_enable(&f->packets, at("spins"));
+    packets_interrupt(&f->packets, at("leaf"));
+    packets_enable(&f->packets, at("leaf"));
+    packets_psb(&f->packets, 2000, at("leaf"));
+    packets_tip(&f->packets, at("caller"));
+    fixture_decode(f);
+    expect_event(f, 0, FLOW_RESUME, 0, at("spins"));
+    assert_int_equal(fixture_event(f, 1)->kind, FLOW_GAP);
+    expect_event(f, 2, FLOW_RESUME, 0, at("leaf"));
+}
+
+static void an_endless_loop_at_the_end_of_the_data_ends(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, 0);
+    packets_enable(&f->packets, at("spins"));
+    fixture_decode(f);
+    expect_event(f, 0, FLOW_RESUME, 0, at("spins"));
+    assert_int_equal(fixture_event(f, 1)->kind, FLOW_STOP);
+}
+
+static void a_ring_may_begin_and_end_inside_a_packet(void **state)
+{
+    struct fixture *f = *state;
+    struct packets *p = &f->packets;
+    packets_raw(p, "\x12\x34\x56\x78\x9a\xbc", 6);
+    packets_psb(p, 1000, at("leaf"));
+    packets_tip(p, at("tail"));
+    packets_disable(p);
+    packets_tnt(p, "T"); /* stale: tracing is off */
+    fixture_decode(f);
+    expect_event(f, 0, FLOW_RESUME, 0, at("leaf"));
+    expect_event(f, 1, FLOW_RETURN, at("leaf_return"), at("tail"));
+    expect_event(f, 2, FLOW_SYSCALL, at("tail_syscall"), 0);
+    assert_int_equal(fixture_event_count(f), 3);
+    assert_int_equal(f->statistics.errors, 0);
+}
+
+static void packets_without_any_psb_give_nothing(void **state)
+{
+    struct fixture *f = *state;
+    packets_tnt(&f->packets, "TNT");
+    packets_tip(&f->packets, at("leaf"));
+    fixture_decode(f);
+    assert_int_equal(fixture_event_count(f), 0);
+}
+
+/* Time. */
+
+static void times_between_packets_follow_the_instructions(void **state)
+{
+    struct fixture *f = *state;
+    struct packets *p = &f->packets;
+    packets_psb(p, 1000, 0);
+    packets_tsc(p, 1000);
+    packets_enable(p, at("caller"));
+    packets_cyc(p,
+                60); /* written when the packet behind it was full: at jz, the fourth instruction */
+    packets_tnt(p, "TT");
+    packets_cyc(p, 40);
+    packets_tip(p, at("tail"));
+    packets_cyc(p, 100);
+    packets_disable(p);
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_CALL, at("caller_call"), at("leaf"));
+    assert_int_equal(fixture_event(f, 0)->time.value, 1000);
+    assert_int_equal(fixture_event(f, 1)->time.value, 1015); /* first of four instructions */
+    assert_int_equal(fixture_event(f, 2)->time.value, 1045); /* third */
+    assert_int_equal(fixture_event(f, 3)->time.value, 1100); /* a packet of its own */
+    assert_int_equal(fixture_event(f, 4)->time.value, 1200);
+    assert_int_equal(fixture_event(f, 1)->flags & FLOW_TIME_EXACT, 0);
+    assert_int_equal(fixture_event(f, 3)->flags & FLOW_TIME_EXACT, FLOW_TIME_EXACT);
+    assert_int_equal(fixture_event(f, 4)->flags & FLOW_TIME_EXACT, FLOW_TIME_EXACT);
+}
+
+static void a_packet_that_a_later_one_forced_out_has_its_time(void **state)
+{
+    struct fixture *f = *state;
+    struct packets *p = &f->packets;
+    packets_psb(p, 1000, 0);
+    packets_tsc(p, 1000);
+    packets_enable(p, at("caller"));
+    packets_cyc(p, 50); /* of the jump that the TIP tells of: the fifth instruction */
+    packets_tnt(p, "TT");
+    packets_tip(p, at("recursive"));
+    packets_cyc(p, 100); /* of the stop at the end */
+    packets_tnt(p, "T");
+    packets_interrupt(p, at("recursive_return"));
+    packets_enable(p, at("leaf"));
+    fixture_decode(f);
+    assert_int_equal(fixture_event(f, 1)->time.value, 1010);
+    expect_event(f, 3, FLOW_JUMP, at("caller_jump"), at("recursive"));
+    assert_int_equal(fixture_event(f, 3)->time.value, 1050);
+    expect_event(f, 4, FLOW_INTERRUPT, at("recursive_return"), 0);
+    assert_int_equal(fixture_event(f, 4)->time.value, 1150);
+    assert_int_equal(fixture_event(f, 4)->flags & FLOW_TIME_EXACT, FLOW_TIME_EXACT);
+}
+
+static void a_resume_has_the_exact_time_and_nothing_precedes_it(void **state)
+{
+    struct fixture *f = *state;
+    struct packets *p = &f->packets;
+    packets_psb(p, 1000, 0);
+    packets_enable(p, at("tail"));
+    packets_disable(p);
+    packets_tsc(p, 7000);
+    packets_enable(p, at("indirect"));
+    packets_cyc(p, 10);
+    packets_tip(p, at("leaf"));
+    fixture_decode(f);
+    expect_event(f, 2, FLOW_RESUME, 0, at("indirect"));
+    assert_int_equal(fixture_event(f, 2)->time.value, 7000);
+    assert_int_equal(fixture_event(f, 2)->flags & FLOW_TIME_EXACT, FLOW_TIME_EXACT);
+    assert_true(fixture_event(f, 1)->time.value <= 1000);
+    assert_int_equal(fixture_event(f, 3)->time.value, 7010);
+}
+
+static void time_never_goes_back_even_if_packets_do(void **state)
+{
+    struct fixture *f = *state;
+    struct packets *p = &f->packets;
+    packets_psb(p, 5000, 0);
+    packets_enable(p, at("tail"));
+    packets_disable(p);
+    packets_tsc(p, 3000);
+    packets_enable(p, at("tail"));
+    packets_disable(p);
+    fixture_decode(f); /* the fixture compares the times */
+    assert_int_equal(fixture_event(f, 3)->time.value, 5000);
+}
+
+static void without_timing_packets_events_are_not_held_for_ever(void **state)
+{
+    struct fixture *f = *state;
+    struct packets *p = &f->packets;
+    packets_psb(p, 1000, 0);
+    packets_enable(p, at("recursive"));
+    for (int i = 0; i < 3000; i++)
+        packets_tnt(p, "NNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNN");
+    fixture_decode(f);
+    assert_int_equal(fixture_event_count(f), 1 + 3000 * 47);
+}
+
+/* Code that changes. */
+
+static void a_page_that_is_replaced_is_decoded_as_it_was_at_the_time(void **state)
+{
+    struct fixture *f = *state;
+    struct packets *p = &f->packets;
+    fixture_patch(f, 2000);
+    packets_psb(p, 1000, 0);
+    for (uint64_t time = 1500; time <= 2500; time += 1000) {
+        packets_tsc(p, time);
+        packets_enable(p, at("indirect"));
+        packets_tip(p, at("patched"));
+        packets_tip(p, at("tail"));
+        packets_disable(p);
+    }
+    fixture_decode(f);
+    expect_event(f, 2, FLOW_JUMP, at("patched_jump"), at("tail"));
+    expect_event(f, 6, FLOW_RETURN, at("patched") + 3, at("tail"));
+    expect_function(f, 5, "patched_anew");
+    assert_int_equal(f->statistics.errors, 0);
+}
+
+static void after_exec_the_old_code_is_gone(void **state)
+{
+    struct fixture *f = *state;
+    struct packets *p = &f->packets;
+    struct side_band_record *exec = fixture_add_record(f, SIDE_BAND_NAME, 2000, PROGRAM_TID);
+    exec->name.name = "other";
+    exec->name.exec = true;
+    packets_psb(p, 1000, 0);
+    packets_enable(p, at("tail"));
+    packets_disable(p);
+    packets_tsc(p, 3000);
+    packets_enable(p, at("tail"));
+    packets_disable(p);
+    fixture_decode(f);
+    expect_event(f, 2, FLOW_RESUME, 0, at("tail"));
+    expect_event(f, 3, FLOW_GAP, at("tail"), 0);
+    assert_int_equal(fixture_event(f, 3)->gap, FLOW_GAP_NO_IMAGE);
+}
+
+static void code_runs_on_until_its_own_exec(void **state)
+{
+    struct fixture *f = *state;
+    struct packets *p = &f->packets;
+    struct side_band_record *exec = fixture_add_record(f, SIDE_BAND_NAME, 1060, PROGRAM_TID);
+    exec->name.name = "other";
+    exec->name.exec = true;
+    packets_psb(p, 1000, 0);
+    packets_enable(p, at("caller"));
+    packets_cyc(p, 60); /* the time of the exec, and of branches before it */
+    packets_tnt(p, "TT");
+    packets_tip(p, at("tail"));
+    packets_disable(p);
+    fixture_decode(f);
+    expect_event(f, 4, FLOW_SYSCALL, at("tail_syscall"), 0);
+    assert_int_equal(f->statistics.errors, 0);
+}
+
+/* Rings and threads. */
+
+static void add_chunk(struct fixture *f, uint32_t tid, uint32_t cpu, uint32_t index,
+                      uint64_t offset, size_t start, size_t end)
+{
+    struct aux_chunk *chunk = array_add(&f->chunks);
+    *chunk = (struct aux_chunk){.tid = tid,
+                                .cpu = cpu,
+                                .index = index,
+                                .offset = offset,
+                                .bytes = f->packets.bytes + start,
+                                .size = end - start};
+}
+
+static void a_packet_may_lie_in_two_chunks(void **state)
+{
+    struct fixture *f = *state;
+    struct packets *p = &f->packets;
+    packets_psb(p, 1000, 0);
+    packets_enable(p, at("indirect"));
+    size_t middle = packets_size(p) + 3;
+    packets_tip(p, at("leaf"));
+    packets_tip(p, at("tail"));
+    packets_disable(p);
+    add_chunk(f, PROGRAM_TID, UINT32_MAX, 0, 0, 0, middle);
+    add_chunk(f, PROGRAM_TID, UINT32_MAX, 0, middle, middle, packets_size(p));
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_CALL, at("indirect_call"), at("leaf"));
+    expect_event(f, 3, FLOW_SYSCALL, at("tail_syscall"), 0);
+    assert_int_equal(fixture_event_count(f), 4);
+}
+
+static void a_hole_between_chunks_is_a_gap(void **state)
+{
+    struct fixture *f = *state;
+    struct packets *p = &f->packets;
+    packets_psb(p, 1000, 0);
+    packets_enable(p, at("leaf"));
+    size_t middle = packets_size(p);
+    packets_psb(p, 2000, at("leaf"));
+    packets_tip(p, at("tail"));
+    packets_disable(p);
+    add_chunk(f, PROGRAM_TID, UINT32_MAX, 0, 0, 0, middle);
+    add_chunk(f, PROGRAM_TID, UINT32_MAX, 0, middle + 100, middle, packets_size(p));
+    fixture_decode(f);
+    expect_event(f, 0, FLOW_RESUME, 0, at("leaf"));
+    expect_event(f, 1, FLOW_GAP, 0, 0);
+    assert_int_equal(fixture_event(f, 1)->gap, FLOW_GAP_LOST);
+    expect_event(f, 2, FLOW_RESUME, 0, at("leaf"));
+}
+
+static void the_kernel_says_where_packets_were_lost(void **state)
+{
+    struct fixture *f = *state;
+    struct packets *p = &f->packets;
+    packets_psb(p, 1000, 0);
+    packets_enable(p, at("leaf"));
+    struct side_band_record *aux = fixture_add_record(f, SIDE_BAND_AUX, 1500, PROGRAM_TID);
+    aux->aux.size = packets_size(p);
+    aux->aux.flags = 1; /* PERF_AUX_FLAG_TRUNCATED */
+    packets_psb(p, 2000, 0);
+    packets_enable(p, at("tail"));
+    packets_disable(p);
+    fixture_decode(f);
+    assert_int_equal(fixture_event(f, 1)->gap, FLOW_GAP_LOST);
+    expect_event(f, 2, FLOW_RESUME, 0, at("tail"));
+}
+
+static void snapshots_that_overlap_are_decoded_once(void **state)
+{
+    struct fixture *f = *state;
+    struct packets *p = &f->packets;
+    packets_psb(p, 1000, 0);
+    packets_enable(p, at("tail"));
+    packets_disable(p);
+    size_t first = packets_size(p);
+    packets_enable(p, at("tail"));
+    packets_disable(p);
+    add_chunk(f, PROGRAM_TID, UINT32_MAX, 0, 0, 0, first);
+    add_chunk(f, PROGRAM_TID, UINT32_MAX, 0, 0, 0, packets_size(p));
+    fixture_decode(f);
+    assert_int_equal(fixture_event_count(f), 4);
+}
+
+static void a_second_ring_of_a_thread_follows_the_first(void **state)
+{
+    struct fixture *f = *state;
+    struct packets *p = &f->packets;
+    packets_psb(p, 1000, 0);
+    packets_enable(p, at("tail"));
+    packets_disable(p);
+    size_t first = packets_size(p);
+    packets_psb(p, 2000, 0);
+    packets_enable(p, at("leaf"));
+    packets_tip(p, at("tail"));
+    packets_disable(p);
+    add_chunk(f, PROGRAM_TID, UINT32_MAX, 0, 0, 0, first);
+    add_chunk(f, PROGRAM_TID, UINT32_MAX, 1, 0, first, packets_size(p));
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_SYSCALL, at("tail_syscall"), 0);
+    expect_event(f, 2, FLOW_RESUME, 0, at("leaf"));
+    assert_int_equal(fixture_event_count(f), 5);
+}
+
+static void add_switch(struct fixture *f, uint64_t time, uint32_t cpu, uint32_t tid, bool out)
+{
+    struct side_band_record *record = fixture_add_record(f, SIDE_BAND_CONTEXT_SWITCH, time, tid);
+    record->cpu = cpu;
+    record->context_switch.out = out;
+}
+
+/* A thread runs on processor 0, then on processor 1, while another one runs on the processor that
+ * it left. */
+static void a_thread_is_followed_from_processor_to_processor(void **state)
+{
+    struct fixture *f = *state;
+    struct packets *p = &f->packets;
+    enum { OTHER_TID = 101 };
+    f->setup.per_cpu = true;
+    struct side_band_record *fork = fixture_add_record(f, SIDE_BAND_FORK, 0, OTHER_TID);
+    fork->fork.parent_pid = fork->fork.parent_tid = PROGRAM_TID;
+    add_switch(f, 900, 0, PROGRAM_TID, false);
+    add_switch(f, 2000, 0, PROGRAM_TID, true);
+    add_switch(f, 2100, 0, OTHER_TID, false);
+    add_switch(f, 2900, 1, PROGRAM_TID, false);
+    packets_psb(p, 1000, 0);
+    packets_enable(p, at("leaf"));
+    packets_tip(p, at("tail"));
+    packets_disable(p);
+    packets_tsc(p, 2500);
+    packets_enable(p, at("handler"));
+    packets_tip(p, at("tail"));
+    packets_disable(p);
+    size_t second = packets_size(p);
+    packets_psb(p, 3000, 0);
+    packets_enable(p, at("tail_after_syscall"));
+    packets_tip(p, at("tail"));
+    packets_disable(p);
+    /* The later processor comes first in the file. */
+    add_chunk(f, UINT32_MAX, 1, 1, 0, second, packets_size(p));
+    add_chunk(f, UINT32_MAX, 0, 0, 0, 0, second);
+    fixture_decode(f);
+    expect_event(f, 0, FLOW_RESUME, 0, at("leaf"));
+    expect_event(f, 2, FLOW_SYSCALL, at("tail_syscall"), 0);
+    expect_event(f, 3, FLOW_RESUME, 0, at("tail_after_syscall"));
+    assert_int_equal(fixture_event(f, 3)->time.value, 3000);
+    assert_int_equal(fixture_event_count(f), 6);
+    struct array *other = &fixture_thread(f, OTHER_TID)->events;
+    assert_int_equal(other->count, 3);
+    assert_int_equal(((struct flow_event *)array_at(other, 0))->to, at("handler"));
+}
+
+static void the_number_of_cores_changes_nothing(void **state)
+{
+    struct array results[2][8];
+    for (unsigned round = 0; round < 2; round++) {
+        struct fixture f;
+        fixture_begin(&f);
+        f.cores = round ? 4 : 1;
+        packets_psb(&f.packets, 1000, 0);
+        packets_enable(&f.packets, at("recursive"));
+        for (int i = 0; i < 200; i++) {
+            packets_cyc(&f.packets, 17);
+            packets_tnt(&f.packets, "NNNNNNNNNNNNNN");
+        }
+        for (uint32_t i = 0; i < 8; i++) {
+            uint32_t tid = PROGRAM_TID + i;
+            if (i)
+                fixture_add_record(&f, SIDE_BAND_FORK, 0, tid)->fork.parent_pid = PROGRAM_PID;
+            add_chunk(&f, tid, UINT32_MAX, i, 0, 0, packets_size(&f.packets) - 40 * i);
+        }
+        fixture_decode(&f);
+        for (uint32_t i = 0; i < 8; i++) {
+            struct array *events = &fixture_thread(&f, PROGRAM_TID + i)->events;
+            results[round][i] = *events;
+            *events = array_of(sizeof(struct flow_event));
+        }
+        fixture_free(&f);
+    }
+    for (unsigned i = 0; i < 8; i++) {
+        assert_true(results[0][i].count > 100);
+        assert_int_equal(results[0][i].count, results[1][i].count);
+        assert_memory_equal(results[0][i].elements, results[1][i].elements,
+                            results[0][i].count * sizeof(struct flow_event));
+        array_free(&results[0][i]);
+        array_free(&results[1][i]);
+    }
+}
+
+/* Whatever single byte is damaged, decoding ends, and every event's time is in order (the fixture
+ * checks). */
+static void any_damaged_byte_is_survived(void **state)
+{
+    struct fixture sample;
+    fixture_begin(&sample);
+    struct packets *p = &sample.packets;
+    for (uint64_t round = 0; round < 4; round++) {
+        packets_psb(p, 1000 + 1000 * round, 0);
+        packets_enable(p, at("caller"));
+        packets_cyc(p, 60);
+        packets_tnt(p, "TT");
+        packets_tip(p, at("recursive"));
+        packets_tnt(p, "NNTTT");
+        packets_interrupt(p, at("recursive_after_call"));
+        packets_enable(p, at("handler"));
+        packets_tip(p, at("tail"));
+        packets_disable(p);
+    }
+    size_t size = packets_size(p);
+    for (size_t damaged = 0; damaged < size; damaged++) {
+        struct fixture f;
+        fixture_begin(&f);
+        packets_raw(&f.packets, p->bytes, size);
+        f.packets.bytes[damaged] ^= (uint8_t)(1 + damaged * 37 % 255);
+        fixture_decode(&f);
+        assert_true(fixture_event_count(&f) > 10);
+        fixture_free(&f);
+    }
+    fixture_free(&sample);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(calls_returns_and_tail_calls_are_events),
+        TEST(indirect_calls_have_a_return_address),
+        TEST(direct_recursion_is_kept),
+        TEST(a_call_to_read_its_own_address_is_no_call),
+        TEST(running_on_into_the_next_function_is_a_jump),
+        TEST(a_direct_jump_into_another_function_is_an_event),
+        TEST(a_jump_to_the_cold_part_of_a_function_is_no_event),
+        TEST(an_asynchronous_stop_is_an_interrupt),
+        TEST(an_interrupt_at_a_branch_target_completes_the_branch),
+        TEST(an_interrupt_at_the_end_of_the_data_is_a_stop),
+        TEST(a_traced_interrupt_has_its_handler),
+        TEST(a_traced_syscall_has_its_target),
+        TEST(an_overflow_is_a_gap_and_a_resume),
+        TEST(damage_is_a_gap_up_to_the_next_psb),
+        TEST(code_without_image_is_one_gap_however_often_it_runs),
+        TEST(a_loop_that_no_packet_ends_is_given_up),
+        TEST(an_endless_loop_at_the_end_of_the_data_ends),
+        TEST(a_ring_may_begin_and_end_inside_a_packet),
+        TEST(packets_without_any_psb_give_nothing),
+        TEST(times_between_packets_follow_the_instructions),
+        TEST(a_packet_that_a_later_one_forced_out_has_its_time),
+        TEST(a_resume_has_the_exact_time_and_nothing_precedes_it),
+        TEST(time_never_goes_back_even_if_packets_do),
+        TEST(without_timing_packets_events_are_not_held_for_ever),
+        TEST(a_page_that_is_replaced_is_decoded_as_it_was_at_the_time),
+        TEST(after_exec_the_old_code_is_gone),
+        TEST(code_runs_on_until_its_own_exec),
+        TEST(a_packet_may_lie_in_two_chunks),
+        TEST(a_hole_between_chunks_is_a_gap),
+        TEST(the_kernel_says_where_packets_were_lost),
+        TEST(snapshots_that_overlap_are_decoded_once),
+        TEST(a_second_ring_of_a_thread_follows_the_first),
+        TEST(a_thread_is_followed_from_processor_to_processor),
+        TEST(the_number_of_cores_changes_nothing),
+        TEST(any_damaged_byte_is_survived),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,112 @@
+/* The program whose made-up execution the flow tests decode: never run, only mapped and read.
+ *
+ * Places inside functions that tests need to name are objects, so that no symbol table takes them for functions.
+ */
+    .macro function name
+    .globl \name
+    .type \name, @function
+\name:
+    .endm
+
+    .macro end_function name
+    .size \name, . - \name
+    .endm
+
+    .macro place name
+    .globl \name
+    .type \name, @object
+\name:
+    .endm
+
+    .text
+    .balign 64
+function caller
+place caller_call
+    call leaf
+place caller_after_call
+    jz 1f
+    nop
+1:
+place caller_jump
+    jmp *%rax
+end_function caller
+
+function leaf
+    nop
+place leaf_return
+    ret
+end_function leaf
+
+function tail
+    call 1f /* reads its own address */
+1:
+    pop %rdx
+place tail_syscall
+    syscall
+place tail_after_syscall
+    ret
+end_function tail
+
+function recursive
+    jz 1f
+place recursive_call
+    call recursive
+place recursive_after_call
+    nop
+1:
+place recursive_return
+    ret
+end_function recursive
+
+function falls
+    nop
+place falls_last
+    nop
+end_function falls
+function fallen_into
+place fallen_return
+    ret
+end_function fallen_into
+
+function spins
+    jmp spins
+end_function spins
+
+function jumps_away
+place jumps_away_jump
+    jmp leaf
+end_function jumps_away
+
+function half
+place half_jump
+    jz half.cold
+    ret
+end_function half
+
+function indirect
+place indirect_call
+    call *%rax
+place indirect_after_call
+    ret
+end_function indirect
+
+    .balign 64
+function handler
+    nop
+    ret
+end_function handler
+
+    .type half.cold, @function
+half.cold:
+place half_cold_return
+    ret
+    .size half.cold, . - half.cold
+
+    .balign 4096
+function patched /* a page of its own: another program replaces it, see patched.S */
+place patched_jump
+    jmp *%rax
+end_function patched
+    .balign 4096, 0x90
+
+    .section .note.GNU-stack, "", @progbits

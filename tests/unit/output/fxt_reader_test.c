@@ -1,0 +1,443 @@
+/* Traces of other making, and traces that are damaged. */
+#include "output/fxt_format.h"
+#include "output/fxt_reader.h"
+#include "output/fxt_writer.h"
+#include "span_script.h"
+#include "temporary_folder.h"
+
+#include "base/array.h"
+#include "base/file.h"
+#include "base/memory.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+/* ------------------------------------------------------------------ traces word by word */
+
+static void add_word(struct array *words, uint64_t word)
+{
+    array_add_all(words, &word, 1);
+}
+
+static void add_string(struct array *words, uint64_t index, const char *text)
+{
+    uint64_t padded[8] = {0};
+    size_t length = strlen(text);
+    memcpy(padded, text, length);
+    add_word(words,
+             fxt_header(FXT_RECORD_STRING, 1 + fxt_words(length)) | index << 16 | length << 32);
+    for (size_t i = 0; i < fxt_words(length); i++)
+        add_word(words, padded[i]);
+}
+
+static struct array new_trace(void)
+{
+    struct array words = array_of(sizeof(uint64_t));
+    add_word(&words, FXT_MAGIC);
+    add_word(&words, fxt_header(FXT_RECORD_THREAD, 3) | 1 << 16);
+    add_word(&words, 10);
+    add_word(&words, 11);
+    add_word(&words, fxt_header(FXT_RECORD_THREAD, 3) | 2 << 16);
+    add_word(&words, 10);
+    add_word(&words, 12);
+    static const char *const NAMES[] = {"a", "b", "c", "d", "[unknown]"};
+    for (uint64_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++)
+        add_string(&words, i + 1, NAMES[i]);
+    return words;
+}
+
+enum { A = 1, B, C, D, UNKNOWN };
+
+static void add_event(struct array *words, enum fxt_event_type type, uint64_t thread, uint64_t name,
+                      uint64_t time)
+{
+    add_word(words,
+             fxt_header(FXT_RECORD_EVENT, 2) | (uint64_t)type << 16 | thread << 24 | name << 48);
+    add_word(words, time);
+}
+
+static void add_complete(struct array *words, uint64_t thread, uint64_t name, uint64_t start,
+                         uint64_t end)
+{
+    add_word(words, fxt_header(FXT_RECORD_EVENT, 3) | FXT_EVENT_COMPLETE << 16 | thread << 24 |
+                        name << 48);
+    add_word(words, start);
+    add_word(words, end);
+}
+
+static char *write_bytes(const char *name, const void *bytes, size_t size)
+{
+    char *path = temporary_folder_path(name);
+    FILE *stream = fopen(path, "w");
+    fwrite(bytes, 1, size, stream);
+    fclose(stream);
+    return path;
+}
+
+/* The events of a trace as text: "tid+name@time tid-name@time"; a mark at an end that was inferred
+ * is '~'. */
+static char *describe(const char *path, struct error *error)
+{
+    *error = (struct error){0};
+    struct span_source *source = fxt_read(path, error);
+    if (!source)
+        return memory_copy_string("");
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    struct span_event event;
+    for (const char *separator = ""; source->next(source, &event, error); separator = " ")
+        fprintf(stream, "%s%" PRIu32 "%c%s@%" PRIu64 "%s", separator,
+                source->tracks[event.track].tid, "+-!"[event.kind],
+                event.kind == SPAN_INSTANT ? event.text : event.function->name, event.time.value,
+                event.flags & SPAN_END_INFERRED ? "~" : "");
+    fclose(stream);
+    source->close(source);
+    return text;
+}
+
+static void assert_events(struct array *words, const char *expected)
+{
+    char *path = write_bytes("foreign.fxt", words->elements, words->count * sizeof(uint64_t));
+    struct error error;
+    char *got = describe(path, &error);
+    assert_string_equal(got, expected);
+    assert_int_equal(error.code, ERROR_NONE);
+    free(got);
+    free(path);
+    array_free(words);
+}
+
+static void events_out_of_order_are_sorted_by_time_then_place(void **state)
+{
+    (void)state;
+    struct array words = new_trace();
+    add_event(&words, FXT_EVENT_BEGIN, 2, C, 5);
+    add_event(&words, FXT_EVENT_END, 2, C, 20);
+    add_event(&words, FXT_EVENT_BEGIN, 1, A, 1);
+    add_event(&words, FXT_EVENT_BEGIN, 1, B, 5);
+    add_event(&words, FXT_EVENT_END, 1, B, 5);
+    add_event(&words, FXT_EVENT_INSTANT, 1, D, 6);
+    add_event(&words, FXT_EVENT_END, 1, A, 9);
+    assert_events(&words, "11+a@1 12+c@5 11+b@5 11-b@5 11!d@6 11-a@9 12-c@20");
+}
+
+static void complete_events_nest(void **state)
+{
+    (void)state;
+    struct array words = new_trace();
+    add_complete(&words, 1, C, 6, 7); /* as a program writes them: when they end */
+    add_complete(&words, 1, B, 4, 9);
+    add_complete(&words, 1, D, 10, 10);
+    add_complete(&words, 1, A, 1, 10);
+    add_complete(&words, 2, A, 2, 5);
+    assert_events(&words,
+                  "11+a@1 12+a@2 11+b@4 12-a@5 11+c@6 11-c@7 11-b@9 11-a@10 11+d@10 11-d@10");
+}
+
+static void a_complete_event_ends_with_its_caller(void **state)
+{
+    (void)state;
+    struct array words = new_trace();
+    add_complete(&words, 1, A, 1, 10);
+    add_complete(&words, 1, B, 5, 15);
+    add_event(&words, FXT_EVENT_BEGIN, 1, C, 6);
+    add_event(&words, FXT_EVENT_END, 1, C, 20);
+    assert_events(&words, "11+a@1 11+b@5 11+c@6 11-c@10~ 11-b@10~ 11-a@10");
+}
+
+static void unmatched_begins_and_ends(void **state)
+{
+    (void)state;
+    struct array words = new_trace();
+    add_event(&words, FXT_EVENT_END, 1, A, 1);
+    add_event(&words, FXT_EVENT_BEGIN, 1, B, 2);
+    add_event(&words, FXT_EVENT_BEGIN, 2, C, 3);
+    assert_events(&words, "11+b@2 12+c@3 11-b@3~ 12-c@3~");
+}
+
+static void inline_strings_and_threads(void **state)
+{
+    (void)state;
+    struct array words = new_trace();
+    add_word(&words, fxt_header(FXT_RECORD_EVENT, 5) | FXT_EVENT_BEGIN << 16 |
+                         (uint64_t)(FXT_STRING_INLINE | 3) << 48);
+    add_word(&words, 7);
+    add_word(&words, 77);
+    add_word(&words, 78);
+    uint64_t name = 0;
+    memcpy(&name, "xyz", 3);
+    add_word(&words, name);
+    assert_events(&words, "78+xyz@7 78-xyz@7~");
+}
+
+static void ticks_become_nanoseconds(void **state)
+{
+    (void)state;
+    struct array words = new_trace();
+    add_word(&words, fxt_header(FXT_RECORD_INITIALIZATION, 2));
+    add_word(&words, 2600000000);
+    add_event(&words, FXT_EVENT_BEGIN, 1, A, UINT64_C(26) << 40);
+    add_event(&words, FXT_EVENT_END, 1, A, (UINT64_C(26) << 40) + 26);
+    char expected[64];
+    uint64_t time = UINT64_C(10) << 40;
+    snprintf(expected, sizeof expected, "11+a@%" PRIu64 " 11-a@%" PRIu64, time, time + 10);
+    assert_events(&words, expected);
+}
+
+static void records_of_other_kinds_are_skipped(void **state)
+{
+    (void)state;
+    enum { SCHEDULING = 8, LOG = 9, COUNTER = 1, ASYNC_BEGIN = 5 };
+    struct array words = new_trace();
+    add_event(&words, FXT_EVENT_BEGIN, 1, A, 1);
+    add_word(&words, SCHEDULING | 2 << 4);
+    add_word(&words, 0);
+    add_word(&words, LOG | 1 << 4);
+    add_word(&words, 13 | 1 << 4);
+    add_word(&words, FXT_RECORD_LARGE | 10000 << 4);
+    for (int i = 1; i < 10000; i++)
+        add_word(&words, 0);
+    add_word(&words, FXT_RECORD_EVENT | 3 << 4 | COUNTER << 16 | 1 << 24);
+    add_word(&words, 1);
+    add_word(&words, 0);
+    add_word(&words, FXT_RECORD_EVENT | 3 << 4 | ASYNC_BEGIN << 16 | 1 << 24 | UINT64_C(999) << 48);
+    add_word(&words, 1);
+    add_word(&words, 0);
+    add_event(&words, FXT_EVENT_END, 1, A, 2);
+    assert_events(&words, "11+a@1 11-a@2");
+}
+
+static void names_in_brackets_are_special(void **state)
+{
+    (void)state;
+    struct array words = new_trace();
+    add_event(&words, FXT_EVENT_BEGIN, 1, UNKNOWN, 1);
+    add_event(&words, FXT_EVENT_BEGIN, 1, A, 1);
+    char *path = write_bytes("special.fxt", words.elements, words.count * sizeof(uint64_t));
+    struct error error;
+    struct span_source *source = fxt_read(path, &error);
+    struct span_event event;
+    assert_true(source->next(source, &event, &error));
+    assert_true(event.function->special);
+    assert_true(source->next(source, &event, &error));
+    assert_false(event.function->special);
+    source->close(source);
+    free(path);
+    array_free(&words);
+}
+
+/* ------------------------------------------------------------------ damage */
+
+static void no_trace_at_all(void **state)
+{
+    (void)state;
+    static const char *const TEXTS[] = {"", "short",
+                                        "this is no trace, but a text that is long enough"};
+    for (size_t i = 0; i < sizeof TEXTS / sizeof TEXTS[0]; i++) {
+        char *path = write_bytes("text", TEXTS[i], strlen(TEXTS[i]));
+        struct error error = {0};
+        assert_null(fxt_read(path, &error));
+        assert_int_equal(error.code, ERROR_FORMAT);
+        assert_non_null(strstr(error.text, "is not a trace"));
+        free(path);
+    }
+    struct error error = {0};
+    assert_null(fxt_read("/no/such/trace", &error));
+    assert_int_equal(error.code, ERROR_NOT_FOUND);
+    assert_null(fxt_read("/tmp", &error));
+    assert_non_null(strstr(error.text, "is a folder"));
+}
+
+static void what_comes_before_the_damage_is_read(void **state)
+{
+    (void)state;
+    struct array words = new_trace();
+    add_event(&words, FXT_EVENT_BEGIN, 1, A, 1);
+    add_event(&words, FXT_EVENT_BEGIN, 1, B, 2);
+    add_event(&words, FXT_EVENT_END, 1, B, 3);
+    size_t damage = words.count * sizeof(uint64_t);
+    add_word(&words, 0);
+    add_event(&words, FXT_EVENT_END, 1, A, 4);
+    char *path = write_bytes("damage.fxt", words.elements, words.count * sizeof(uint64_t));
+    struct error error;
+    char *got = describe(path, &error);
+    assert_string_equal(got, "11+a@1 11+b@2 11-b@3 11-a@3~");
+    assert_int_equal(error.code, ERROR_FORMAT);
+    char *place = memory_format("byte %zu", damage);
+    assert_non_null(strstr(error.text, place));
+    assert_non_null(strstr(error.text, path));
+    free(place);
+    free(got);
+    free(path);
+    array_free(&words);
+}
+
+/* A trace with a bit of everything, as bytes. */
+static char *sample_trace(const char *name, size_t *size)
+{
+    struct span_script *script = span_script_new();
+    uint32_t a = span_script_track(script, 1, 1, "prog", "main");
+    uint32_t b = span_script_track(script, 1, 2, "prog", "worker");
+    for (unsigned i = 0; i < 600; i++) {
+        char *function = memory_format("function %u of the program", i % 40);
+        span_script_function(script, function)->symbol = "symbol";
+        span_script_function(script, function)->file = "file.c";
+        span_script_function(script, function)->line = i % 40 + 1;
+        span_script_enter(script, a, i, function)->address = i;
+        span_script_enter(script, b, i, function)->flags = SPAN_START_INFERRED;
+        span_script_leave(script, b, i)->end = SPAN_END_GAP;
+        if (i % 50 == 0)
+            span_script_instant(script, b, i, "gap");
+        free(function);
+    }
+    for (unsigned i = 0; i < 600; i++)
+        span_script_leave(script, a, 600 + i);
+    script->source.wall_clock = 1790000000000000000;
+    char *path = temporary_folder_path(name);
+    struct error error = {0};
+    if (!fxt_write(span_script_source(script), path, NULL, &error))
+        fail_msg("%s", error.text);
+    char *bytes = file_read(path, size, &error);
+    span_script_free(script);
+    free(path);
+    return bytes;
+}
+
+/* Reads to the end and checks that what comes is sound, whatever the bytes were. */
+static bool read_soundly(const char *path, struct error *error)
+{
+    *error = (struct error){0};
+    struct span_source *source = fxt_read(path, error);
+    if (!source)
+        return false;
+    size_t *depths = memory_allocate_zeroed((source->track_count + 1) * sizeof *depths);
+    uint64_t last = 0;
+    struct span_event event;
+    while (source->next(source, &event, error)) {
+        assert_true(event.time.value >= last);
+        last = event.time.value;
+        assert_true(event.track < source->track_count);
+        if (event.kind == SPAN_ENTER) {
+            assert_true(event.function->index < source->function_count);
+            depths[event.track]++;
+        } else if (event.kind == SPAN_LEAVE) {
+            assert_true(depths[event.track]-- > 0);
+        }
+    }
+    for (size_t i = 0; i < source->track_count; i++)
+        assert_int_equal(depths[i], 0);
+    free(depths);
+    source->close(source);
+    return error->code == ERROR_NONE;
+}
+
+static void flip_bytes(const char *name, size_t step)
+{
+    size_t size;
+    char *bytes = sample_trace(name, &size);
+    unsigned damaged = 0;
+    for (size_t i = 0; i < size; i += step) {
+        bytes[i] ^= 0xff;
+        char *path = write_bytes("flipped", bytes, size);
+        struct error error;
+        if (!read_soundly(path, &error)) {
+            assert_int_not_equal(error.code, ERROR_NONE);
+            assert_non_null(strstr(error.text, path));
+            damaged++;
+        }
+        bytes[i] ^= 0xff;
+        free(path);
+    }
+    assert_true(damaged > 0);
+    free(bytes);
+}
+
+static void flipped_bytes_are_survived(void **state)
+{
+    (void)state;
+    flip_bytes("flip.fxt", 97);
+    flip_bytes("flip.fxt.gz", 7);
+}
+
+static void cut_off_traces_are_read_and_told(void **state)
+{
+    (void)state;
+    static const char *const NAMES[] = {"cut.fxt", "cut.fxt.gz"};
+    for (size_t i = 0; i < 2; i++) {
+        size_t size;
+        char *bytes = sample_trace(NAMES[i], &size);
+        for (size_t length = 9; length < size; length += size / 150) {
+            char *path = write_bytes("cut", bytes, length);
+            struct error error;
+            bool whole = read_soundly(path, &error);
+            /* Only a plain trace cut between two records cannot be told from a whole one. */
+            assert_true(!whole || (i == 0 && length % FXT_WORD == 0));
+            free(path);
+        }
+        free(bytes);
+    }
+}
+
+/* Compresses `size` bytes as members of at most `step` bytes. */
+static char *compress_in_members(const char *name, const char *bytes, size_t size, size_t step)
+{
+    char *path = temporary_folder_path(name);
+    for (size_t i = 0; i < size; i += step) {
+        gzFile file = gzopen(path, i == 0 ? "wb" : "ab");
+        gzwrite(file, bytes + i, (unsigned)(size - i < step ? size - i : step));
+        gzclose(file);
+    }
+    return path;
+}
+
+static void several_gzip_members_are_one_trace(void **state)
+{
+    (void)state;
+    size_t size;
+    char *bytes = sample_trace("members.fxt", &size);
+    char *plain = write_bytes("members.fxt", bytes, size);
+    struct error error;
+    char *expected = describe(plain, &error);
+    static const size_t STEPS[] = {61, 1000, 4096, 50000};
+    for (size_t i = 0; i < sizeof STEPS / sizeof STEPS[0]; i++) {
+        char *path = compress_in_members("members.fxt.gz", bytes, size, STEPS[i]);
+        char *got = describe(path, &error);
+        assert_int_equal(error.code, ERROR_NONE);
+        assert_string_equal(got, expected);
+        free(got);
+        free(path);
+    }
+    free(expected);
+    free(plain);
+    free(bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(events_out_of_order_are_sorted_by_time_then_place),
+        cmocka_unit_test(complete_events_nest),
+        cmocka_unit_test(a_complete_event_ends_with_its_caller),
+        cmocka_unit_test(unmatched_begins_and_ends),
+        cmocka_unit_test(inline_strings_and_threads),
+        cmocka_unit_test(ticks_become_nanoseconds),
+        cmocka_unit_test(records_of_other_kinds_are_skipped),
+        cmocka_unit_test(names_in_brackets_are_special),
+        cmocka_unit_test(no_trace_at_all),
+        cmocka_unit_test(what_comes_before_the_damage_is_read),
+        cmocka_unit_test(flipped_bytes_are_survived),
+        cmocka_unit_test(cut_off_traces_are_read_and_told),
+        cmocka_unit_test(several_gzip_members_are_one_trace),
+    };
+    return cmocka_run_group_tests(tests, temporary_folder_make, temporary_folder_remove);
+}

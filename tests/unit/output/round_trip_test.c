@@ -1,0 +1,301 @@
+/* What is written as a trace and read back is the same. */
+#include "output/fxt_format.h"
+#include "output/fxt_reader.h"
+#include "output/fxt_writer.h"
+#include "span_script.h"
+#include "temporary_folder.h"
+
+#include "base/memory.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static void assert_same_event(const struct span_source *written, const struct span_event *expected,
+                              const struct span_source *read, const struct span_event *got)
+{
+    assert_int_equal(got->kind, expected->kind);
+    assert_int_equal(got->time.value, expected->time.value);
+    assert_true(got->track < read->track_count);
+    assert_int_equal(read->tracks[got->track].pid, written->tracks[expected->track].pid);
+    assert_int_equal(read->tracks[got->track].tid, written->tracks[expected->track].tid);
+    if (expected->kind == SPAN_INSTANT) {
+        assert_string_equal(got->text, expected->text);
+        return;
+    }
+    assert_int_equal(got->flags, expected->flags);
+    assert_int_equal(got->end, expected->end);
+    assert_int_equal(got->address, expected->address);
+    assert_string_equal(got->function->name, expected->function->name);
+    assert_true(same_text(got->function->symbol, expected->function->symbol));
+    assert_true(same_text(got->function->file, expected->function->file));
+    assert_int_equal(got->function->line, expected->function->line);
+    assert_int_equal(got->function->special, expected->function->special);
+}
+
+static void assert_names(const struct span_source *written, const struct span_source *read)
+{
+    for (size_t i = 0; i < read->track_count; i++) {
+        const struct span_track *got = &read->tracks[i];
+        size_t j = 0;
+        while (j < written->track_count && written->tracks[j].tid != got->tid)
+            j++;
+        assert_true(j < written->track_count);
+        assert_string_equal(got->thread_name, written->tracks[j].thread_name);
+        assert_string_equal(got->process_name, written->tracks[j].process_name);
+    }
+}
+
+/* Writes the script, reads it back and compares everything. */
+static void assert_round_trip(struct span_script *script, const char *name)
+{
+    char *path = temporary_folder_path(name);
+    struct error error = {0};
+    struct span_source *source = span_script_source(script);
+    if (!fxt_write(source, path, NULL, &error))
+        fail_msg("%s", error.text);
+    struct span_source *read = fxt_read(path, &error);
+    if (!read)
+        fail_msg("%s", error.text);
+    assert_int_equal(read->wall_clock, source->wall_clock);
+    assert_names(source, read);
+    source = span_script_source(script);
+    struct span_event expected, got;
+    while (source->next(source, &expected, &error)) {
+        if (!read->next(read, &got, &error))
+            fail_msg("the trace ends early: %s", error.text);
+        assert_same_event(source, &expected, read, &got);
+        if (got.kind != SPAN_INSTANT)
+            assert_true(got.function->index < read->function_count);
+    }
+    assert_false(read->next(read, &got, &error));
+    assert_int_equal(error.code, ERROR_NONE);
+    read->close(read);
+    free(path);
+}
+
+static void empty_trace(void **state)
+{
+    (void)state;
+    struct span_script *script = span_script_new();
+    assert_round_trip(script, "empty.fxt");
+    assert_round_trip(script, "empty.fxt.gz");
+    span_script_free(script);
+}
+
+static void everything_a_span_can_say(void **state)
+{
+    (void)state;
+    struct span_script *script = span_script_new();
+    uint32_t track = span_script_track(script, 4000000, 4000001, "prog -x [pid]", "worker");
+    struct span_function *function = span_script_function(script, "ns::f(int)");
+    function->symbol = "_ZN2ns1fEi";
+    function->file = "/src/f.cc";
+    function->line = 4000000000u;
+    span_script_function(script, "[syscall]")->special = true;
+
+    span_script_enter(script, track, 5, "main")->flags = SPAN_START_INFERRED;
+    static const enum span_end ENDS[] = {SPAN_END_RETURN, SPAN_END_TAIL_CALL, SPAN_END_UNWOUND,
+                                         SPAN_END_GAP,    SPAN_END_OF_TRACE,  SPAN_END_EXEC};
+    for (size_t i = 0; i < sizeof ENDS / sizeof ENDS[0]; i++) {
+        span_script_enter(script, track, 10 + i, "ns::f(int)")->address = 0xffffffff81000000;
+        span_script_enter(script, track, 10 + i, "[syscall]");
+        span_script_leave(script, track, 10 + i)->end = ENDS[i];
+        span_script_instant(script, track, 10 + i, "gap: overflow");
+        struct span_event *leave = span_script_leave(script, track, 11 + i);
+        leave->end = ENDS[i];
+        leave->flags = i % 2 ? SPAN_END_INFERRED : 0;
+    }
+    span_script_leave(script, track, UINT64_C(1) << 62)->end = SPAN_END_OF_TRACE;
+    script->source.wall_clock = UINT64_C(1790000000123456789);
+    assert_round_trip(script, "everything.fxt");
+    assert_round_trip(script, "everything.fxt.gz");
+    span_script_free(script);
+}
+
+static void more_strings_than_the_format_has_numbers(void **state)
+{
+    (void)state;
+    struct span_script *script = span_script_new();
+    uint32_t track = span_script_track(script, 1, 1, "prog", "main");
+    span_script_enter(script, track, 0, "main");
+    for (int round = 0; round < 2; round++)
+        for (unsigned i = 0; i < 100000; i++) {
+            char *name = memory_format("function number %u", i);
+            span_script_enter(script, track, 1 + i + 100000 * (unsigned)round, name);
+            span_script_leave(script, track, 1 + i + 100000 * (unsigned)round);
+            free(name);
+        }
+    span_script_leave(script, track, 200001);
+    assert_round_trip(script, "strings.fxt");
+    span_script_free(script);
+}
+
+static void more_threads_than_the_format_has_numbers(void **state)
+{
+    (void)state;
+    enum { THREADS = 1000 };
+    struct span_script *script = span_script_new();
+    for (uint32_t i = 0; i < THREADS; i++) {
+        char *name = memory_format("thread %u", i);
+        span_script_track(script, 100 + i / 300, 1000 + i, "prog", name);
+        free(name);
+    }
+    uint64_t time = 0;
+    for (int round = 0; round < 3; round++)
+        for (uint32_t i = 0; i < THREADS; i++)
+            span_script_enter(script, i, time++, "work");
+    for (int round = 0; round < 3; round++)
+        for (uint32_t i = 0; i < THREADS; i++)
+            span_script_leave(script, i, time++);
+    assert_round_trip(script, "threads.fxt");
+    span_script_free(script);
+}
+
+static void deeper_than_perfetto_keeps(void **state)
+{
+    (void)state;
+    enum { DEPTH = 2000 };
+    struct span_script *script = span_script_new();
+    /* A real thread has an id that would be given to the rows of deep frames. */
+    uint32_t a = span_script_track(script, 7, 7, "prog", "main (of a sort)");
+    uint32_t b = span_script_track(script, 7, FXT_SYNTHETIC_TID_BASE, "prog", "main (of a sort)");
+    for (uint64_t i = 0; i < DEPTH; i++) {
+        span_script_enter(script, a, i, i % 2 ? "even" : "odd");
+        span_script_instant(script, a, i, "mark");
+        if (i < 600)
+            span_script_enter(script, b, i, "b");
+    }
+    for (uint64_t i = 0; i < DEPTH; i++) {
+        span_script_leave(script, a, DEPTH + i);
+        if (i < 600)
+            span_script_leave(script, b, DEPTH + i);
+    }
+    assert_round_trip(script, "depth.fxt");
+    span_script_free(script);
+}
+
+static void equal_timestamps_keep_their_order(void **state)
+{
+    (void)state;
+    struct span_script *script = span_script_new();
+    uint32_t a = span_script_track(script, 1, 1, "prog", "a");
+    uint32_t b = span_script_track(script, 1, 2, "prog", "b");
+    span_script_enter(script, a, 50, "f");
+    span_script_enter(script, a, 50, "g");
+    span_script_enter(script, b, 50, "h");
+    span_script_leave(script, a, 50);
+    span_script_enter(script, a, 50, "g");
+    span_script_leave(script, a, 50);
+    span_script_leave(script, b, 50);
+    span_script_leave(script, a, 50);
+    assert_round_trip(script, "equal.fxt");
+    span_script_free(script);
+}
+
+static void unusual_names(void **state)
+{
+    (void)state;
+    struct span_script *script = span_script_new();
+    uint32_t track = span_script_track(script, 1, 1, "", "\xe6\xbc\xa2\xe5\xad\x97 \"quoted\"\n");
+    static const char *const NAMES[] = {"",
+                                        "\xce\xbb",
+                                        "12345678", /* one word exactly */
+                                        "123456789",
+                                        "\xff\xfe not UTF-8",
+                                        "line\nbreak; semicolon",
+                                        "operator()<>"};
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+        span_script_enter(script, track, i, NAMES[i]);
+        span_script_leave(script, track, i);
+    }
+    assert_round_trip(script, "names.fxt");
+    span_script_free(script);
+}
+
+/* Writes one span with a name of `length` bytes, made of `unit`, and returns the name that is read
+ * back. */
+static char *name_read_back(const char *unit, size_t length)
+{
+    char *name = memory_allocate(length + 1);
+    for (size_t i = 0; i < length; i++)
+        name[i] = unit[i % strlen(unit)];
+    name[length] = 0;
+    struct span_script *script = span_script_new();
+    uint32_t track = span_script_track(script, 1, 1, name, "main");
+    span_script_enter(script, track, 0, name);
+    span_script_leave(script, track, 1);
+    free(name);
+    char *path = temporary_folder_path("long.fxt");
+    struct error error = {0};
+    if (!fxt_write(span_script_source(script), path, NULL, &error))
+        fail_msg("%s", error.text);
+    span_script_free(script);
+    struct span_source *source = fxt_read(path, &error);
+    if (!source)
+        fail_msg("%s", error.text);
+    struct span_event event;
+    assert_true(source->next(source, &event, &error));
+    char *got = memory_copy_string(event.function->name);
+    source->close(source);
+    free(path);
+    return got;
+}
+
+static void longest_names(void **state)
+{
+    (void)state;
+    char *name = name_read_back("x", FXT_STRING_LENGTH_MAX);
+    assert_int_equal(strlen(name), FXT_STRING_LENGTH_MAX);
+    free(name);
+    name = name_read_back("x", 800000);
+    assert_int_equal(strlen(name), FXT_STRING_LENGTH_MAX);
+    assert_string_equal(name + strlen(name) - 4, "x\xe2\x80\xa6");
+    free(name);
+}
+
+static void long_names_are_cut_between_characters(void **state)
+{
+    (void)state;
+    /* Of a name of two-byte characters after one to four single bytes, whole characters must
+     * remain. */
+    for (size_t lead = 0; lead < 4; lead++) {
+        char *unit =
+            memory_format("%.*s%s", (int)lead, "aaaa", "\xc3\xa9\xe6\xbc\xa2\xf0\x9f\x98\x80");
+        char *name = name_read_back(unit, 40000 - 40000 % strlen(unit));
+        size_t length = strlen(name);
+        assert_true(length <= FXT_STRING_LENGTH_MAX && length > FXT_STRING_LENGTH_MAX - 7);
+        assert_true(mbstowcs(NULL, name, 0) != (size_t)-1);
+        free(name);
+        free(unit);
+    }
+}
+
+int main(void)
+{
+    setlocale(LC_CTYPE, "C.UTF-8");
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(empty_trace),
+        cmocka_unit_test(everything_a_span_can_say),
+        cmocka_unit_test(more_strings_than_the_format_has_numbers),
+        cmocka_unit_test(more_threads_than_the_format_has_numbers),
+        cmocka_unit_test(deeper_than_perfetto_keeps),
+        cmocka_unit_test(equal_timestamps_keep_their_order),
+        cmocka_unit_test(unusual_names),
+        cmocka_unit_test(longest_names),
+        cmocka_unit_test(long_names_are_cut_between_characters),
+    };
+    return cmocka_run_group_tests(tests, temporary_folder_make, temporary_folder_remove);
+}

@@ -1,0 +1,58 @@
+/* Slots are handed out least recently used first. */
+#include "output/slot_recycler.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static void unused_slots_come_first(void **state)
+{
+    (void)state;
+    struct slot_recycler recycler;
+    slot_recycler_init(&recycler, 3);
+    for (uint32_t slot = 1; slot <= 3; slot++) {
+        assert_int_equal(slot_recycler_take(&recycler), slot);
+        slot_recycler_touch(&recycler, 1);
+    }
+    slot_recycler_free(&recycler);
+}
+
+static void the_least_recently_used_slot_is_recycled(void **state)
+{
+    (void)state;
+    struct slot_recycler recycler;
+    slot_recycler_init(&recycler, 3);
+    for (int i = 0; i < 3; i++)
+        slot_recycler_take(&recycler);
+    slot_recycler_touch(&recycler, 1); /* from oldest to newest: 2 3 1 */
+    assert_int_equal(slot_recycler_take(&recycler), 2);
+    slot_recycler_touch(&recycler, 3); /* 1 2 3 */
+    slot_recycler_touch(&recycler, 3);
+    slot_recycler_touch(&recycler, 2); /* 1 3 2 */
+    assert_int_equal(slot_recycler_take(&recycler), 1);
+    assert_int_equal(slot_recycler_take(&recycler), 3);
+    assert_int_equal(slot_recycler_take(&recycler), 2);
+    slot_recycler_free(&recycler);
+}
+
+static void one_slot_is_enough(void **state)
+{
+    (void)state;
+    struct slot_recycler recycler;
+    slot_recycler_init(&recycler, 1);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(slot_recycler_take(&recycler), 1);
+    slot_recycler_free(&recycler);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(unused_slots_come_first),
+        cmocka_unit_test(the_least_recently_used_slot_is_recycled),
+        cmocka_unit_test(one_slot_is_enough),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,213 @@
+#include "scene.h"
+
+#include "base/array.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+enum { FUNCTION_SIZE_BITS = 16 };
+
+static uint64_t function_start(void *context, struct ticks time, uint64_t address)
+{
+    return address >> FUNCTION_SIZE_BITS << FUNCTION_SIZE_BITS;
+}
+
+static uint32_t program_changes(void *context, struct ticks time)
+{
+    return ((struct scene *)context)->program_changes;
+}
+
+void scene_init(struct scene *scene)
+{
+    struct code_view code = {scene, function_start, program_changes};
+    *scene = (struct scene){.time = 1000};
+    thread_stack_init(&scene->stack, &code);
+}
+
+void scene_free(struct scene *scene)
+{
+    thread_stack_free(&scene->stack);
+}
+
+function_id id_of(char function)
+{
+    return FUNCTION_FIRST + (function_id)(function - 'a');
+}
+
+uint64_t at(char function, uint64_t offset)
+{
+    return ((uint64_t)id_of(function) << FUNCTION_SIZE_BITS) + offset;
+}
+
+static function_id function_at(uint64_t address)
+{
+    return (function_id)(address >> FUNCTION_SIZE_BITS);
+}
+
+static void feed(struct scene *scene, struct flow_event event)
+{
+    event.time.value = scene->time;
+    event.function = function_at(event.to != 0 ? event.to : event.from);
+    follow_events(&scene->stack, &event, 1);
+    scene->time += SCENE_STEP;
+}
+
+void call(struct scene *scene, uint64_t from, char function)
+{
+    feed(scene, (struct flow_event){.kind = FLOW_CALL,
+                                    .from = from,
+                                    .to = at(function, 0),
+                                    .next = from + SCENE_CALL_LENGTH});
+}
+
+void return_after(struct scene *scene, uint64_t call_site)
+{
+    return_to(scene, call_site + SCENE_CALL_LENGTH);
+}
+
+void return_to(struct scene *scene, uint64_t to)
+{
+    feed(scene, (struct flow_event){.kind = FLOW_RETURN, .to = to});
+}
+
+void jump(struct scene *scene, uint64_t to)
+{
+    feed(scene, (struct flow_event){.kind = FLOW_JUMP, .to = to});
+}
+
+void direct_jump(struct scene *scene, uint64_t to)
+{
+    feed(scene, (struct flow_event){.kind = FLOW_JUMP, .to = to, .flags = FLOW_DIRECT});
+}
+
+void resume(struct scene *scene, uint64_t to)
+{
+    feed(scene, (struct flow_event){.kind = FLOW_RESUME, .to = to});
+}
+
+void system_call(struct scene *scene, uint64_t from)
+{
+    system_call_into(scene, from, 0);
+}
+
+void system_call_into(struct scene *scene, uint64_t from, uint64_t to)
+{
+    feed(scene,
+         (struct flow_event){
+             .kind = FLOW_SYSCALL, .from = from, .to = to, .next = from + SCENE_SYSCALL_LENGTH});
+}
+
+void interrupt(struct scene *scene, uint64_t from)
+{
+    interrupt_into(scene, from, 0);
+}
+
+void interrupt_into(struct scene *scene, uint64_t from, uint64_t to)
+{
+    feed(scene, (struct flow_event){.kind = FLOW_INTERRUPT, .from = from, .to = to});
+}
+
+void kernel_return(struct scene *scene, uint64_t to)
+{
+    feed(scene, (struct flow_event){.kind = FLOW_KERNEL_RETURN, .to = to});
+}
+
+void stop(struct scene *scene, uint64_t from)
+{
+    feed(scene, (struct flow_event){.kind = FLOW_STOP, .from = from});
+}
+
+void gap(struct scene *scene, enum flow_gap kind, uint8_t flags)
+{
+    feed(scene, (struct flow_event){.kind = FLOW_GAP, .gap = (uint8_t)kind, .flags = flags});
+}
+
+static void add_text(struct array *text, const char *string)
+{
+    array_add_all(text, string, strlen(string));
+}
+
+static void add_name(struct array *text, const struct replay_event *event)
+{
+    char letter;
+    if (event->gap != NULL)
+        letter = 'O';
+    else if (event->function >= FUNCTION_FIRST)
+        letter = (char)('a' + event->function - FUNCTION_FIRST);
+    else
+        letter = "?USI"[event->function];
+    array_add_all(text, &letter, 1);
+}
+
+static void add_event(struct array *text, const struct replay_event *event)
+{
+    static const char *const ends[] = {
+        [SPAN_END_RETURN] = ")", [SPAN_END_TAIL_CALL] = ")t", [SPAN_END_UNWOUND] = ")u",
+        [SPAN_END_GAP] = ")g",   [SPAN_END_OF_TRACE] = ")$",  [SPAN_END_EXEC] = ")e",
+    };
+    switch (event->kind) {
+    case SPAN_ENTER:
+        add_name(text, event);
+        add_text(text, event->flags & SPAN_START_INFERRED ? "?(" : "(");
+        return;
+    case SPAN_LEAVE:
+        add_text(text, ends[event->end]);
+        return;
+    case SPAN_INSTANT:
+        add_text(text, "!");
+        return;
+    }
+}
+
+void assert_spans(struct scene *scene, const char *expected)
+{
+    struct array text = array_of(1);
+    struct replay replay;
+    struct replay_event event;
+    follow_end(&scene->stack);
+    replay_init(&replay, &scene->stack);
+    while (replay_next(&replay, &event))
+        add_event(&text, &event);
+    replay_free(&replay);
+    *(char *)array_add(&text) = '\0';
+    assert_string_equal((char *)text.elements, expected);
+    array_free(&text);
+    assert_well_formed(&scene->stack);
+}
+
+struct open_span {
+    function_id function;
+    const struct gap *gap;
+};
+
+void assert_well_formed(const struct thread_stack *stack)
+{
+    struct array open = array_of(sizeof(struct open_span));
+    struct replay replay;
+    struct replay_event event;
+    uint64_t time = 0, spans = 0;
+    replay_init(&replay, stack);
+    while (replay_next(&replay, &event)) {
+        assert_true(event.time.value >= time);
+        time = event.time.value;
+        if (event.kind == SPAN_ENTER) {
+            *(struct open_span *)array_add(&open) = (struct open_span){event.function, event.gap};
+            spans++;
+        } else if (event.kind == SPAN_LEAVE) {
+            assert_true(open.count > 0);
+            struct open_span *innermost = array_at(&open, --open.count);
+            assert_int_equal(innermost->function, event.function);
+            assert_ptr_equal(innermost->gap, event.gap);
+        }
+    }
+    assert_int_equal(open.count, 0);
+    assert_int_equal(spans, stack->statistics.spans);
+    replay_free(&replay);
+    array_free(&open);
+}

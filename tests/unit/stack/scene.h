@@ -1,0 +1,52 @@
+/* A made-up thread for tests: says what happens in it, and compares the spans that come out.
+ *
+ * Functions are letters: 'a' ... 'z', each 0x10000 bytes of code at its own address; at('a', 0x10)
+ * is 16 bytes into a. Every event comes 10 ticks after the one before. All functions end the test
+ * by assertion when something is wrong.
+ */
+#ifndef MAGIC_TRACE_TESTS_STACK_SCENE_H
+#define MAGIC_TRACE_TESTS_STACK_SCENE_H
+
+#include "stack/follow.h"
+#include "stack/replay.h"
+
+enum { SCENE_STEP = 10, SCENE_CALL_LENGTH = 5, SCENE_SYSCALL_LENGTH = 2 };
+
+struct scene {
+    struct thread_stack stack;
+    uint64_t time;            /* of the next event */
+    uint32_t program_changes; /* reported to the rules from now on */
+};
+
+void scene_init(struct scene *scene);
+void scene_free(struct scene *scene);
+
+uint64_t at(char function, uint64_t offset);
+function_id id_of(char function);
+
+void call(struct scene *scene, uint64_t from, char function);
+/* Returns to the instruction after the call at `call_site`. */
+void return_after(struct scene *scene, uint64_t call_site);
+void return_to(struct scene *scene, uint64_t to);
+void jump(struct scene *scene, uint64_t to); /* indirect: may be a longjmp */
+void direct_jump(struct scene *scene, uint64_t to);
+void resume(struct scene *scene, uint64_t to);
+void system_call(struct scene *scene, uint64_t from);
+void system_call_into(struct scene *scene, uint64_t from, uint64_t to);
+void interrupt(struct scene *scene, uint64_t from);
+void interrupt_into(struct scene *scene, uint64_t from, uint64_t to);
+void kernel_return(struct scene *scene, uint64_t to);
+void stop(struct scene *scene, uint64_t from);
+void gap(struct scene *scene, enum flow_gap kind, uint8_t flags);
+
+/* Ends the trace and compares all spans with `expected`. A span is written `name(` ... `)`: the
+ * letter of the function, S [syscall], I [interrupt], U [untraced], O an overflow; `?` before `(`
+ * when its start is inferred; after
+ * `)` why it ended: nothing for return, t tail call, u unwound, g gap, $ end of trace, e exec. An
+ * instant is `!`. */
+void assert_spans(struct scene *scene, const char *expected);
+
+/* Checks nesting and time order of all spans, and that their number is the counted one. */
+void assert_well_formed(const struct thread_stack *stack);
+
+#endif

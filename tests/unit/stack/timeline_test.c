@@ -1,0 +1,423 @@
+/* A whole timeline over a made-up recording: the rooms below are replaced by the small ones at the
+ * top of this file. */
+#include "stack/timeline.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+/* The recording: two processes of one and two threads; given to the timeline in this order. */
+enum { MAIN_FUNCTION = FUNCTION_FIRST, WORK_FUNCTION, FUNCTION_SIZE = 0x1000 };
+
+struct made_up_thread {
+    struct thread thread;
+    const struct flow_event *events;
+    size_t event_count;
+};
+
+struct flow {
+    const struct made_up_thread *threads;
+    size_t thread_count;
+    struct perf_data perf_data;
+    struct address_spaces spaces;
+    unsigned lines_asked;
+    bool fails;
+};
+
+/* Set by each test; what flow_open "finds" at a path. */
+static struct flow *recording;
+
+static uint64_t start_of(function_id function)
+{
+    return (uint64_t)function * FUNCTION_SIZE;
+}
+
+struct flow *flow_open(const char *path, const struct flow_options *options, struct error *error)
+{
+    if (recording == NULL)
+        error_set(error, ERROR_NOT_FOUND, "%s is not there", path);
+    return recording;
+}
+
+bool flow_decode(struct flow *flow, const struct flow_sink *sink, struct error *error)
+{
+    if (flow->fails)
+        return error_set(error, ERROR_FORMAT, "made-up failure");
+    for (size_t i = 0; i < flow->thread_count; i++) {
+        const struct made_up_thread *thread = &flow->threads[i];
+        void *object = sink->begin(sink->context, &thread->thread);
+        sink->events(object, thread->events, thread->event_count);
+        sink->end(object);
+    }
+    return true;
+}
+
+void flow_close(struct flow *flow)
+{
+}
+
+struct symbols *flow_symbols(const struct flow *flow)
+{
+    return (struct symbols *)flow;
+}
+
+const struct address_spaces *flow_address_spaces(const struct flow *flow)
+{
+    return &flow->spaces;
+}
+
+const struct perf_data *flow_perf_data(const struct flow *flow)
+{
+    return &flow->perf_data;
+}
+
+struct flow_statistics flow_statistics(const struct flow *flow)
+{
+    return (struct flow_statistics){.events = 42};
+}
+
+const struct error *flow_damage(const struct flow *flow)
+{
+    return NULL;
+}
+
+const char *flow_error_text(uint8_t error)
+{
+    return error == 7 ? "made-up error" : "another error";
+}
+
+const struct process *address_spaces_process(const struct address_spaces *spaces, uint32_t pid)
+{
+    for (size_t i = 0; i < spaces->process_count; i++)
+        if (spaces->processes[i].pid == pid)
+            return &spaces->processes[i];
+    return NULL;
+}
+
+void address_space_cursor_init(struct address_space_cursor *cursor, const struct process *process)
+{
+}
+
+void address_space_cursor_free(struct address_space_cursor *cursor)
+{
+}
+
+bool address_space_cursor_advance(struct address_space_cursor *cursor, struct ticks time)
+{
+    return false;
+}
+
+const struct mapping *address_space_find(const struct address_space_cursor *cursor,
+                                         uint64_t address)
+{
+    return NULL;
+}
+
+struct function_bounds symbols_find(struct symbols *symbols, const struct mapping *mapping,
+                                    uint64_t address)
+{
+    function_id function = (function_id)(address / FUNCTION_SIZE);
+    return (struct function_bounds){function, start_of(function), start_of(function + 1)};
+}
+
+const struct function *symbols_function(const struct symbols *symbols, function_id function)
+{
+    static const struct function functions[] = {
+        [FUNCTION_UNKNOWN] = {.name = "[unknown]"},
+        [FUNCTION_UNTRACED] = {.name = "[untraced]"},
+        [FUNCTION_SYSCALL] = {.name = "[syscall]"},
+        [FUNCTION_INTERRUPT] = {.name = "[interrupt]"},
+        [MAIN_FUNCTION] = {.name = "main", .symbol = "main"},
+        [WORK_FUNCTION] = {.name = "work()", .symbol = "_Z4workv"},
+    };
+    return &functions[function];
+}
+
+struct source_line symbols_line(struct symbols *symbols, function_id function)
+{
+    recording->lines_asked++;
+    return (struct source_line){"made-up.c", 10 * function};
+}
+
+/* The tests. */
+
+static struct flow_event call_event(uint64_t time)
+{
+    return (struct flow_event){.kind = FLOW_CALL,
+                               .time = {time},
+                               .from = start_of(MAIN_FUNCTION) + 0x10,
+                               .to = start_of(WORK_FUNCTION),
+                               .next = start_of(MAIN_FUNCTION) + 0x15,
+                               .function = WORK_FUNCTION};
+}
+
+static struct flow_event return_event(uint64_t time)
+{
+    return (struct flow_event){.kind = FLOW_RETURN,
+                               .time = {time},
+                               .to = start_of(MAIN_FUNCTION) + 0x15,
+                               .function = MAIN_FUNCTION};
+}
+
+static struct flow_event resume_event(uint64_t time)
+{
+    return (struct flow_event){.kind = FLOW_RESUME,
+                               .time = {time},
+                               .to = start_of(MAIN_FUNCTION),
+                               .function = MAIN_FUNCTION};
+}
+
+static struct flow_event syscall_event(uint64_t time)
+{
+    return (struct flow_event){.kind = FLOW_SYSCALL,
+                               .time = {time},
+                               .from = start_of(MAIN_FUNCTION) + 0x20,
+                               .next = start_of(MAIN_FUNCTION) + 0x22,
+                               .function = MAIN_FUNCTION};
+}
+
+static struct flow_event gap_event(uint64_t time)
+{
+    return (struct flow_event){.kind = FLOW_GAP,
+                               .time = {time},
+                               .from = 0x1234,
+                               .flags = FLOW_TIME_LOST,
+                               .gap = FLOW_GAP_ERROR,
+                               .error = 7};
+}
+
+static struct timeline *decode(struct flow *flow, const struct made_up_thread *threads,
+                               size_t count)
+{
+    struct error error = {0};
+    flow->threads = threads;
+    flow->thread_count = count;
+    recording = flow;
+    struct timeline *timeline = timeline_decode("made-up", &(struct flow_options){0}, &error);
+    assert_non_null(timeline);
+    return timeline;
+}
+
+static void expect(struct span_source *source, enum span_event_kind kind, uint32_t track,
+                   uint64_t time, const char *name)
+{
+    struct span_event event;
+    struct error error = {0};
+    assert_true(source->next(source, &event, &error));
+    assert_int_equal(event.kind, kind);
+    assert_int_equal(event.track, track);
+    assert_int_equal(event.time.value, time);
+    if (kind == SPAN_INSTANT)
+        assert_string_equal(event.text, name);
+    else
+        assert_string_equal(event.function->name, name);
+}
+
+static void expect_end(struct span_source *source)
+{
+    struct span_event event;
+    struct error error = {.code = ERROR_IO};
+    assert_false(source->next(source, &event, &error));
+    assert_int_equal(error.code, ERROR_NONE);
+}
+
+static struct process processes[] = {{.pid = 10, .name = "program"}, {.pid = 20, .name = "child"}};
+
+static void threads_are_merged_by_time_then_by_track(void **state)
+{
+    const struct flow_event first[] = {resume_event(2000), call_event(2030), return_event(2050)};
+    const struct flow_event second[] = {resume_event(1990), call_event(2030)};
+    const struct made_up_thread threads[] = {
+        {{.pid = 20, .tid = 21, .name = "late"}, NULL, 0},
+        {{.pid = 10, .tid = 11, .name = "helper"}, second, 2},
+        {{.pid = 10, .tid = 10, .name = "main"}, first, 3},
+    };
+    struct flow flow = {.spaces = {.processes = processes, .process_count = 2}};
+    struct timeline *timeline = decode(&flow, threads, 3);
+    for (int pass = 0; pass < 2; pass++) {
+        struct span_source *source = timeline_spans(timeline, NULL);
+        assert_int_equal(source->track_count, 2);
+        assert_int_equal(source->tracks[0].tid, 10);
+        assert_string_equal(source->tracks[0].thread_name, "main");
+        assert_string_equal(source->tracks[0].process_name, "program");
+        assert_int_equal(source->tracks[1].tid, 11);
+        expect(source, SPAN_ENTER, 1, 0, "main");
+        expect(source, SPAN_ENTER, 0, 10, "main");
+        expect(source, SPAN_ENTER, 0, 40, "work()");
+        expect(source, SPAN_ENTER, 1, 40, "work()");
+        expect(source, SPAN_LEAVE, 1, 40, "work()");
+        expect(source, SPAN_LEAVE, 1, 40, "main");
+        expect(source, SPAN_LEAVE, 0, 60, "work()");
+        expect(source, SPAN_LEAVE, 0, 60, "main");
+        expect_end(source);
+        assert_int_equal(source->function_count, 2);
+        source->close(source);
+    }
+    assert_int_equal(timeline_statistics(timeline).spans, 4);
+    assert_int_equal(timeline_statistics(timeline).flow.events, 42);
+    assert_int_equal(timeline_origin(timeline).value, 1990);
+    timeline_free(timeline);
+}
+
+static void ticks_become_nanoseconds_of_the_recordings_clock(void **state)
+{
+    const struct flow_event events[] = {resume_event(1000), call_event(1001), return_event(1003)};
+    const struct made_up_thread threads[] = {{{.pid = 10, .tid = 10, .name = "main"}, events, 3}};
+    struct flow flow = {
+        .spaces = {.processes = processes, .process_count = 2},
+        .perf_data = {.setup = {.has_clock = true,
+                                .clock = {.zero = 500, .mult = 6, .shift = 1}}}, /* 3 ns per tick */
+    };
+    struct timeline *timeline = decode(&flow, threads, 1);
+    struct span_source *source = timeline_spans(timeline, NULL);
+    expect(source, SPAN_ENTER, 0, 0, "main");
+    expect(source, SPAN_ENTER, 0, 3, "work()");
+    expect(source, SPAN_LEAVE, 0, 9, "work()");
+    assert_int_equal(timeline_origin(timeline).value, 3500);
+    source->close(source);
+    timeline_free(timeline);
+}
+
+static void functions_are_shared_and_say_where_they_are(void **state)
+{
+    const struct flow_event events[] = {resume_event(1000),  call_event(1001), return_event(1003),
+                                        syscall_event(1004), call_event(1005), return_event(1006)};
+    const struct made_up_thread threads[] = {{{.pid = 10, .tid = 10, .name = "main"}, events, 6}};
+    struct flow flow = {.spaces = {.processes = processes, .process_count = 2}};
+    struct timeline *timeline = decode(&flow, threads, 1);
+    struct span_source *source = timeline_spans(timeline, NULL);
+    struct span_event event, again;
+    expect(source, SPAN_ENTER, 0, 0, "main");
+    assert_true(source->next(source, &event, NULL));
+    assert_int_equal(event.address, start_of(WORK_FUNCTION));
+    assert_int_equal(event.function->line, 10 * WORK_FUNCTION);
+    assert_string_equal(event.function->file, "made-up.c");
+    assert_string_equal(event.function->symbol, "_Z4workv");
+    assert_false(event.function->special);
+    expect(source, SPAN_LEAVE, 0, 3, "work()");
+    assert_true(source->next(source, &again, NULL));
+    assert_true(again.function->special);
+    assert_string_equal(again.function->name, "[syscall]");
+    assert_int_equal(again.function->line, 0);
+    expect(source, SPAN_LEAVE, 0, 5, "[syscall]");
+    assert_true(source->next(source, &again, NULL));
+    assert_ptr_equal(again.function, event.function);
+    assert_int_equal(recording->lines_asked, 2);
+    source->close(source);
+    timeline_free(timeline);
+}
+
+static void lines_are_not_read_when_nobody_shows_them(void **state)
+{
+    const struct flow_event events[] = {resume_event(1000), call_event(1001)};
+    const struct made_up_thread threads[] = {{{.pid = 10, .tid = 10, .name = "main"}, events, 2}};
+    struct flow flow = {.spaces = {.processes = processes, .process_count = 2}};
+    struct timeline *timeline = decode(&flow, threads, 1);
+    struct span_source *source = timeline_spans(timeline, NULL);
+    source->no_lines = true;
+    expect(source, SPAN_ENTER, 0, 0, "main");
+    expect(source, SPAN_ENTER, 0, 1, "work()");
+    assert_int_equal(recording->lines_asked, 0);
+    source->close(source);
+    timeline_free(timeline);
+}
+
+static void a_gap_is_a_mark_and_a_span_of_its_length(void **state)
+{
+    const struct flow_event events[] = {resume_event(1000), gap_event(1010), resume_event(1500),
+                                        gap_event(1600), resume_event(1700)};
+    const struct made_up_thread threads[] = {{{.pid = 99, .tid = 99, .name = "orphan"}, events, 5}};
+    struct flow flow = {0};
+    struct timeline *timeline = decode(&flow, threads, 1);
+    struct span_source *source = timeline_spans(timeline, NULL);
+    const char *name = "[decode error: made-up error]";
+    const char *text = "[decode error: made-up error] at 0x1234";
+    assert_string_equal(source->tracks[0].process_name, "orphan");
+    expect(source, SPAN_ENTER, 0, 0, "main");
+    expect(source, SPAN_LEAVE, 0, 10, "main");
+    expect(source, SPAN_INSTANT, 0, 10, text);
+    expect(source, SPAN_ENTER, 0, 10, name);
+    expect(source, SPAN_LEAVE, 0, 500, name);
+    expect(source, SPAN_ENTER, 0, 500, "main");
+    expect(source, SPAN_LEAVE, 0, 600, "main");
+    expect(source, SPAN_INSTANT, 0, 600, text);
+    expect(source, SPAN_ENTER, 0, 600, name);
+    expect(source, SPAN_LEAVE, 0, 700, name);
+    expect(source, SPAN_ENTER, 0, 700, "main");
+    expect(source, SPAN_LEAVE, 0, 700, "main");
+    expect_end(source);
+    assert_int_equal(source->function_count, 2);
+    assert_int_equal(timeline_statistics(timeline).gaps, 2);
+    source->close(source);
+    timeline_free(timeline);
+}
+
+static void exec_is_seen_in_the_address_space(void **state)
+{
+    struct address_space_change changes[] = {
+        {.time = {0}, .kind = ADDRESS_SPACE_CLEAR},
+        {.time = {1500}, .kind = ADDRESS_SPACE_CLEAR},
+        {.time = {1501}, .kind = ADDRESS_SPACE_MAP},
+    };
+    struct process process = {.pid = 10, .name = "p", .changes = changes, .change_count = 3};
+    const struct flow_event events[] = {resume_event(1000), syscall_event(1010), resume_event(1600),
+                                        syscall_event(1610), resume_event(1700)};
+    const struct made_up_thread threads[] = {{{.pid = 10, .tid = 10, .name = "main"}, events, 5}};
+    struct flow flow = {.spaces = {.processes = &process, .process_count = 1}};
+    struct timeline *timeline = decode(&flow, threads, 1);
+    struct span_source *source = timeline_spans(timeline, NULL);
+    struct span_event event;
+    expect(source, SPAN_ENTER, 0, 0, "main");
+    expect(source, SPAN_ENTER, 0, 10, "[syscall]");
+    expect(source, SPAN_LEAVE, 0, 600, "[syscall]");
+    assert_true(source->next(source, &event, NULL));
+    assert_int_equal(event.kind, SPAN_LEAVE);
+    assert_int_equal(event.end, SPAN_END_EXEC);
+    expect(source, SPAN_ENTER, 0, 600, "main");
+    expect(source, SPAN_ENTER, 0, 610, "[syscall]");
+    source->close(source);
+    timeline_free(timeline);
+}
+
+static void a_recording_without_events_has_no_tracks(void **state)
+{
+    struct flow flow = {0};
+    struct timeline *timeline = decode(&flow, NULL, 0);
+    struct span_source *source = timeline_spans(timeline, NULL);
+    assert_int_equal(source->track_count, 0);
+    expect_end(source);
+    source->close(source);
+    timeline_free(timeline);
+}
+
+static void failures_of_the_decoder_are_passed_on(void **state)
+{
+    struct error error = {0};
+    struct flow flow = {.fails = true};
+    recording = NULL;
+    assert_null(timeline_decode("missing", &(struct flow_options){0}, &error));
+    assert_int_equal(error.code, ERROR_NOT_FOUND);
+    recording = &flow;
+    assert_null(timeline_decode("broken", &(struct flow_options){0}, &error));
+    assert_int_equal(error.code, ERROR_FORMAT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_are_merged_by_time_then_by_track),
+        cmocka_unit_test(ticks_become_nanoseconds_of_the_recordings_clock),
+        cmocka_unit_test(functions_are_shared_and_say_where_they_are),
+        cmocka_unit_test(lines_are_not_read_when_nobody_shows_them),
+        cmocka_unit_test(a_gap_is_a_mark_and_a_span_of_its_length),
+        cmocka_unit_test(exec_is_seen_in_the_address_space),
+        cmocka_unit_test(a_recording_without_events_has_no_tracks),
+        cmocka_unit_test(failures_of_the_decoder_are_passed_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,265 @@
+/* Code without an object: names from perf-PID.map, and what it is called without one. */
+#include "symbol_fixture.h"
+
+#include "base/file.h"
+#include "base/memory.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static int set_up(void **state)
+{
+    *state = make_test_folder();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    remove_test_folder(*state);
+    return 0;
+}
+
+static void write_map(const char *folder, uint32_t pid, const char *text)
+{
+    char *path = memory_format("%s/perf-%u.map", folder, pid);
+    write_file(path, text, strlen(text));
+    free(path);
+}
+
+static struct function_bounds find(struct symbol_fixture *fixture, uint64_t address)
+{
+    return symbols_find(fixture->symbols, address_space_find(&fixture->cursor, address), address);
+}
+
+static const char *name_at(struct symbol_fixture *fixture, uint64_t address)
+{
+    return symbols_function(fixture->symbols, find(fixture, address).function)->name;
+}
+
+/* One anonymous mapping of FIXTURE_PID at [0x10000, 0x20000). */
+static void open_with_map(struct symbol_fixture *fixture, const char *folder, const char *map)
+{
+    struct recording recording = recording_new();
+    add_mapping(&recording, 0, FIXTURE_PID, 0x10000, 0x20000, 0, "//anon");
+    if (map)
+        write_map(folder, FIXTURE_PID, map);
+    symbol_fixture_open_recording(fixture, &recording, NULL, folder);
+    recording_free(&recording);
+}
+
+static void names_come_from_the_map(void **state)
+{
+    struct symbol_fixture fixture;
+    open_with_map(&fixture, *state,
+                  "10100 20 first\n"
+                  "0x10200 0x10 LazyCompile:*a name with spaces file.js:3:1\r\n"
+                  "12000 100 _ZN3foo3barEi\n"
+                  "1f000 ffff reaches beyond the mapping");
+    assert_string_equal(name_at(&fixture, 0x10100), "first");
+    assert_string_equal(name_at(&fixture, 0x1011f), "first");
+    assert_string_equal(name_at(&fixture, 0x10205), "LazyCompile:*a name with spaces file.js:3:1");
+    assert_string_equal(name_at(&fixture, 0x12000), "foo::bar(int)");
+    struct function_bounds bounds = find(&fixture, 0x1f100);
+    assert_int_equal(bounds.start, 0x1f000);
+    assert_int_equal(bounds.end, 0x20000);
+    symbol_fixture_close(&fixture);
+}
+
+static void code_between_the_named_is_unnamed(void **state)
+{
+    struct symbol_fixture fixture;
+    open_with_map(&fixture, *state, "10100 20 first\n10200 10 second\n");
+    struct function_bounds between = find(&fixture, 0x10150), before = find(&fixture, 0x10000);
+    assert_string_equal(name_at(&fixture, 0x10150), "[JIT code]");
+    assert_int_equal(between.start, 0x10120);
+    assert_int_equal(between.end, 0x10200);
+    assert_int_equal(before.start, 0x10000);
+    assert_int_equal(before.end, 0x10100);
+    assert_int_equal(between.function, before.function);
+    symbol_fixture_close(&fixture);
+}
+
+static void later_lines_take_the_addresses_of_earlier_ones(void **state)
+{
+    struct symbol_fixture fixture;
+    open_with_map(&fixture, *state,
+                  "10100 100 old\n10180 100 new\n10000 10 other\n10180 8 newest\n");
+    assert_string_equal(name_at(&fixture, 0x1017f), "old");
+    assert_string_equal(name_at(&fixture, 0x10180), "newest");
+    assert_string_equal(name_at(&fixture, 0x10188), "new");
+    assert_string_equal(name_at(&fixture, 0x1027f), "new");
+    assert_string_equal(name_at(&fixture, 0x10005), "other");
+    symbol_fixture_close(&fixture);
+}
+
+static void damaged_lines_are_skipped(void **state)
+{
+    struct symbol_fixture fixture;
+    open_with_map(&fixture, *state,
+                  "\n\n-1 10 negative\nxyz\n10100\n10100 20\n10100 20 \n10300 0 empty\n"
+                  "ffffffffffffffff 10 wraps\n11111111111111111111 1 too long\n"
+                  "   10400  20  good\n10500 10 cut o");
+    assert_string_equal(name_at(&fixture, 0x10100), "[JIT code]");
+    assert_string_equal(name_at(&fixture, 0x10300), "[JIT code]");
+    assert_string_equal(name_at(&fixture, 0x10400), "good");
+    assert_string_equal(name_at(&fixture, 0x10500), "cut o");
+    symbol_fixture_close(&fixture);
+}
+
+static void without_a_map_all_code_is_one_function(void **state)
+{
+    struct symbol_fixture fixture;
+    open_with_map(&fixture, *state, NULL);
+    struct function_bounds bounds = find(&fixture, 0x12345);
+    assert_string_equal(name_at(&fixture, 0x12345), "[JIT code]");
+    assert_int_equal(bounds.start, 0x10000);
+    assert_int_equal(bounds.end, 0x20000);
+    assert_null(symbols_line(fixture.symbols, bounds.function).file);
+    symbol_fixture_close(&fixture);
+}
+
+/* A forked interpreter runs code that its parent compiled; after exec nothing of that is left. */
+static void forked_child_uses_its_parents_map_until_exec(void **state)
+{
+    struct recording recording = recording_new();
+    add_mapping(&recording, 1, 7, 0x10000, 0x20000, 0, "//anon");
+    add_fork(&recording, 10, 7, 7, FIXTURE_PID, FIXTURE_PID);
+    write_map(*state, 7, "10100 20 compiled\n");
+    struct symbol_fixture fixture;
+    symbol_fixture_open_recording(&fixture, &recording, NULL, *state);
+    assert_string_equal(name_at(&fixture, 0x10100), "compiled");
+    symbol_fixture_close(&fixture);
+
+    add_name(&recording, 20, FIXTURE_PID, FIXTURE_PID, "other", true);
+    add_mapping(&recording, 20, FIXTURE_PID, 0x10000, 0x20000, 0, "//anon");
+    symbol_fixture_open_recording(&fixture, &recording, NULL, *state);
+    assert_string_equal(name_at(&fixture, 0x10100), "[JIT code]");
+    symbol_fixture_close(&fixture);
+    recording_free(&recording);
+}
+
+static void map_of_the_recording_is_found(void **state)
+{
+    char *images = memory_format("%s/images", (char *)*state);
+    write_map(images, FIXTURE_PID, "10100 20 recorded\n");
+    free(images);
+    struct recording recording = recording_new();
+    add_mapping(&recording, 0, FIXTURE_PID, 0x10000, 0x20000, 0, "//anon");
+    struct symbol_fixture fixture;
+    symbol_fixture_open_recording(&fixture, &recording, *state, NULL);
+    assert_string_equal(name_at(&fixture, 0x10100), "recorded");
+    symbol_fixture_close(&fixture);
+    recording_free(&recording);
+}
+
+static void thousands_of_entries(void **state)
+{
+    enum { ENTRIES = 50000 };
+    struct recording recording = recording_new();
+    add_mapping(&recording, 0, FIXTURE_PID, 0x100000, 0x100000 + 16 * ENTRIES, 0, "//anon");
+    char *path = memory_format("%s/perf-%d.map", (char *)*state, FIXTURE_PID);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    for (int i = ENTRIES - 1; i >= 0; i--)
+        fprintf(file, "%x 10 function %d\n", 0x100000 + 16 * i, i);
+    fclose(file);
+    free(path);
+    struct symbol_fixture fixture;
+    symbol_fixture_open_recording(&fixture, &recording, NULL, *state);
+    for (int i = 0; i < ENTRIES; i++) {
+        char expected[32];
+        snprintf(expected, sizeof expected, "function %d", i);
+        assert_string_equal(name_at(&fixture, 0x100000 + 16 * (uint64_t)i + 7), expected);
+    }
+    symbol_fixture_close(&fixture);
+    recording_free(&recording);
+}
+
+/* A program that patches its own code: the dumped page hides the object's, but not its names.
+ * Memory that was reused for other code keeps nothing. */
+static void patched_page_keeps_the_names_of_its_object(void **state)
+{
+    char *folder = *state, *source = memory_format("%s/object.s", folder);
+    char *object = memory_format("%s/object.so", folder);
+    static const char text[] = "    .text\n    .globl first\n    .type first, @function\nfirst:\n"
+                               "    .fill 0x800, 1, 0x90\n    ret\n    .size first, . - first\n"
+                               "    .globl second\n    .type second, @function\nsecond:\n"
+                               "    .fill 0x900, 1, 0x90\n    ret\n    .size second, . - second\n";
+    write_file(source, text, strlen(text));
+    run_command("gcc -shared -nostdlib -Wl,-z,max-page-size=4096 %s -o %s", source, object);
+    uint64_t first = symbol_value(object, "first");
+    assert_int_equal(first % 4096, 0);
+
+    struct file_view view;
+    assert_true(file_map(&view, object, NULL));
+    uint8_t page[4096];
+    memcpy(page, view.bytes + first, sizeof page); /* this layout has offset and address equal */
+    memset(page + 16, 0xcc, 64);
+    char *patched = memory_format("%s/images/code-0-0", folder);
+    write_file(patched, page, sizeof page);
+    memset(page, 0x55, sizeof page);
+    char *other = memory_format("%s/images/code-0-1", folder);
+    write_file(other, page, sizeof page);
+
+    struct recording recording = recording_new();
+    add_mapping(&recording, 0, FIXTURE_PID, 0x10000, 0x12000, first, object);
+    add_mapping(&recording, 10, FIXTURE_PID, 0x10000, 0x11000, 0, patched);
+    struct symbol_fixture fixture;
+    symbol_fixture_open_recording(&fixture, &recording, folder, NULL);
+    assert_string_equal(name_at(&fixture, 0x10000 + 20), "first");
+    assert_string_equal(name_at(&fixture, 0x10000 + 0x900), "second");
+    assert_int_equal(find(&fixture, 0x10900).function, find(&fixture, 0x11000).function);
+    symbol_fixture_close(&fixture);
+
+    add_mapping(&recording, 20, FIXTURE_PID, 0x10000, 0x11000, 0, other);
+    add_mapping(&recording, 20, FIXTURE_PID, 0x11000, 0x12000, 0, other);
+    symbol_fixture_open_recording(&fixture, &recording, folder, NULL);
+    assert_string_equal(name_at(&fixture, 0x10000), "[JIT code]");
+    assert_string_equal(name_at(&fixture, 0x11000), "[JIT code]");
+    symbol_fixture_close(&fixture);
+
+    recording_free(&recording);
+    file_unmap(&view);
+    free(other);
+    free(patched);
+    free(object);
+    free(source);
+}
+
+/* A file that is mapped but missing is still called by its name. */
+static void missing_object_is_named_in_brackets(void **state)
+{
+    struct recording recording = recording_new();
+    add_mapping(&recording, 0, FIXTURE_PID, 0x10000, 0x20000, 0, "/no/such/libgone.so");
+    add_mapping(&recording, 0, FIXTURE_PID, 0x30000, 0x40000, 0, "[vdso]");
+    struct symbol_fixture fixture;
+    symbol_fixture_open_recording(&fixture, &recording, NULL, *state);
+    assert_string_equal(name_at(&fixture, 0x10100), "[libgone.so]");
+    assert_string_equal(name_at(&fixture, 0x30100), "[vdso]");
+    symbol_fixture_close(&fixture);
+    recording_free(&recording);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(names_come_from_the_map),
+        TEST(code_between_the_named_is_unnamed),
+        TEST(later_lines_take_the_addresses_of_earlier_ones),
+        TEST(damaged_lines_are_skipped),
+        TEST(without_a_map_all_code_is_one_function),
+        TEST(forked_child_uses_its_parents_map_until_exec),
+        TEST(map_of_the_recording_is_found),
+        TEST(thousands_of_entries),
+        TEST(patched_page_keeps_the_names_of_its_object),
+        TEST(missing_object_is_named_in_brackets),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
