@@ -361,13 +361,27 @@ static void see_edge(struct pt_code_block *block, uint64_t pc)
         atomic_store_explicit(&block->seen_fall, pc, memory_order_relaxed);
 }
 
+/* The branch that ended the last block leads out of what can be traced. libipt takes a TIP.PGD
+ * without an address for the end of a far branch only. */
+static void leave(struct pt_encoder *encoder, uint64_t target)
+{
+    if (encoder->previous->kind == PT_BLOCK_NONE)
+        return;
+    clear_returns(encoder);
+    struct group group = group_begin(encoder);
+    put_branches(encoder, &group);
+    put_ip(encoder, &group, PT_TIP_PGD, target);
+    group_end(encoder, &group);
+    encoder->previous = &pt_code_block_none;
+}
+
 void pt_encoder_step_slow(struct pt_encoder *encoder, struct pt_code_block *block)
 {
     struct pt_code_block *previous = encoder->previous;
     if (encoder->stopped)
         return;
     if (block->kind == PT_BLOCK_OUTSIDE) {
-        pt_encoder_disable(encoder);
+        leave(encoder, block->pc);
         return;
     }
     if (is_restart(previous, block))
@@ -407,6 +421,11 @@ void pt_encoder_interrupt(struct pt_encoder *encoder, uint64_t ip, bool faulted)
         return;
     if (previous->kind == PT_BLOCK_FAR && ip == previous->end) {
         pt_encoder_disable(encoder); /* int3, int n: the branch itself ends tracing */
+        return;
+    }
+    if (ip == 0) {
+        /* A call through a null pointer. perf takes address 0 for none and looks for code there. */
+        leave(encoder, ip);
         return;
     }
     if (faulted && is_inside(previous, ip))

@@ -148,7 +148,7 @@ static void system_calls_turn_tracing_off_and_on(void **state)
     uint64_t from = atomic_load(&recording->encoder.head);
     pt_encoder_disable(&recording->encoder);
     step(recording, after);
-    EXPECT_TYPES(recording, from, ppt_cyc, ppt_tip_pgd, ppt_tsc, ppt_tip_pge);
+    EXPECT_TYPES(recording, from, ppt_cyc, ppt_tip_pgd, ppt_cyc, ppt_tip_pge);
     free(call);
     free(after);
     end(recording);
@@ -282,6 +282,19 @@ static void an_asynchronous_signal_takes_the_branch_first(void **state)
     EXPECT_TYPES(recording, from, ppt_cyc, ppt_tnt_8, ppt_fup, ppt_tip_pgd);
     assert_int_equal(pt_encoder_instructions(&recording->encoder), 5);
     free(loop);
+    end(recording);
+}
+
+static void a_fault_at_address_zero_ends_tracing_at_the_branch(void **state)
+{
+    struct recording *recording = begin(4096);
+    struct pt_code_block *call = block(0x401000, 2, PT_BLOCK_INDIRECT_CALL, 0);
+    step(recording, call);
+    uint64_t from = atomic_load(&recording->encoder.head);
+    pt_encoder_interrupt(&recording->encoder, 0, true);
+    EXPECT_TYPES(recording, from, ppt_cyc, ppt_tip_pgd);
+    assert_int_equal(pt_encoder_instructions(&recording->encoder), 2);
+    free(call);
     end(recording);
 }
 
@@ -508,6 +521,7 @@ int main(void)
         cmocka_unit_test(a_block_left_in_its_middle_counts_what_ran),
         cmocka_unit_test(a_fault_tells_the_instruction_and_uncounts_the_rest),
         cmocka_unit_test(an_asynchronous_signal_takes_the_branch_first),
+        cmocka_unit_test(a_fault_at_address_zero_ends_tracing_at_the_branch),
         cmocka_unit_test(a_block_from_nowhere_is_an_overflow),
         cmocka_unit_test(stopping_ends_the_stream_before_the_next_block),
         cmocka_unit_test(without_room_the_stream_ends_within_the_slack),
