@@ -160,6 +160,11 @@ static void block_translated(uint64_t id, struct qemu_plugin_tb *tb)
 
 /* --- System calls --- */
 
+/* Ticks between the last of one program and the first of the next one in the same process: decoders
+ * take the records of a moment to be true for all branches of that moment, so the old program must
+ * have ended strictly before, even in whole nanoseconds. */
+enum { EXEC_PAUSE = 16 };
+
 static bool may_move_code(int64_t number)
 {
     switch (number) {
@@ -218,7 +223,7 @@ static void before_exec(struct thread *thread, const struct exec_call *call)
             if (verdict == EXEC_TRACEABLE) {
                 thread_note_stop(thread);
                 exec_run(call, program, &process.log.control->options, process.directory,
-                         thread->clock.floor);
+                         thread->clock.floor + EXEC_PAUSE);
                 thread_note_go_on(thread);
             }
             side_band_untraced(&process.log, &subject, SOFT_UNTRACED_FOREIGN, program->path);
