@@ -2,13 +2,14 @@
 
 #include "base/memory.h"
 #include "flow/decode_jobs.h"
+#include "recording/recording.h"
+#include "recording/session.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 
 struct flow {
     struct flow_options options;
-    char *directory; /* of the recording; NULL for a lone perf.data */
+    struct recording recording;
     struct perf_data data;
     struct address_spaces spaces;
     struct symbols *symbols;
@@ -17,16 +18,11 @@ struct flow {
     struct flow_statistics statistics;
 };
 
+/* A recording's further snapshots are read by their own names (see flow.h). */
 static bool open_data(struct flow *flow, const char *path, struct error *error)
 {
-    struct stat status;
-    if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
-        return perf_data_open(&flow->data, path, error);
-    flow->directory = memory_copy_string(path);
-    char *file = memory_format("%s/perf.data", path);
-    bool opened = perf_data_open(&flow->data, file, error);
-    free(file);
-    return opened;
+    return recording_open(&flow->recording, path, error) &&
+           perf_data_open(&flow->data, flow->recording.files[0], error);
 }
 
 static bool check_packets(const struct flow *flow, struct error *error)
@@ -49,14 +45,14 @@ struct flow *flow_open(const char *path, const struct flow_options *options, str
     struct flow *flow = memory_allocate_zeroed(sizeof(*flow));
     flow->options = *options;
     if (!open_data(flow, path, error)) {
-        free(flow->directory);
+        recording_close(&flow->recording);
         free(flow);
         return NULL;
     }
     if (!check_packets(flow, error) ||
-        !address_spaces_build(&flow->spaces, &flow->data, flow->directory, error)) {
+        !address_spaces_build(&flow->spaces, &flow->data, flow->recording.directory, error)) {
         perf_data_close(&flow->data);
-        free(flow->directory);
+        recording_close(&flow->recording);
         free(flow);
         return NULL;
     }
@@ -77,7 +73,7 @@ void flow_close(struct flow *flow)
     symbols_close(flow->symbols);
     address_spaces_free(&flow->spaces);
     perf_data_close(&flow->data);
-    free(flow->directory);
+    recording_close(&flow->recording);
     free(flow);
 }
 
@@ -105,6 +101,18 @@ const struct address_spaces *flow_address_spaces(const struct flow *flow)
 const struct perf_data *flow_perf_data(const struct flow *flow)
 {
     return &flow->data;
+}
+
+uint64_t flow_wall_clock(const struct flow *flow, struct nanoseconds time)
+{
+    struct session session;
+    if (!flow->recording.directory || !session_read(&session, flow->recording.directory, NULL))
+        return 0;
+    uint64_t wall_clock = 0;
+    if (session.wall_clock_ns)
+        wall_clock = session.wall_clock_ns + (time.value - session.wall_clock_at);
+    session_free(&session);
+    return wall_clock;
 }
 
 struct flow_statistics flow_statistics(const struct flow *flow)
