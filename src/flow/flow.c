@@ -2,13 +2,13 @@
 
 #include "base/memory.h"
 #include "flow/decode_jobs.h"
+#include "recording/recording.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 
 struct flow {
     struct flow_options options;
-    char *directory; /* of the recording; NULL for a lone perf.data */
+    struct recording recording;
     struct perf_data data;
     struct address_spaces spaces;
     struct symbols *symbols;
@@ -16,18 +16,6 @@ struct flow {
     struct decoder_shared *shared;
     struct flow_statistics statistics;
 };
-
-static bool open_data(struct flow *flow, const char *path, struct error *error)
-{
-    struct stat status;
-    if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
-        return perf_data_open(&flow->data, path, error);
-    flow->directory = memory_copy_string(path);
-    char *file = memory_format("%s/perf.data", path);
-    bool opened = perf_data_open(&flow->data, file, error);
-    free(file);
-    return opened;
-}
 
 static bool check_packets(const struct flow *flow, struct error *error)
 {
@@ -48,15 +36,12 @@ struct flow *flow_open(const char *path, const struct flow_options *options, str
 {
     struct flow *flow = memory_allocate_zeroed(sizeof(*flow));
     flow->options = *options;
-    if (!open_data(flow, path, error)) {
-        free(flow->directory);
-        free(flow);
-        return NULL;
-    }
-    if (!check_packets(flow, error) ||
-        !address_spaces_build(&flow->spaces, &flow->data, flow->directory, error)) {
+    if (!recording_open(&flow->recording, path, error) ||
+        !perf_data_open(&flow->data, flow->recording.files[0], error) ||
+        !check_packets(flow, error) ||
+        !address_spaces_build(&flow->spaces, &flow->data, flow->recording.directory, error)) {
         perf_data_close(&flow->data);
-        free(flow->directory);
+        recording_close(&flow->recording);
         free(flow);
         return NULL;
     }
@@ -77,7 +62,7 @@ void flow_close(struct flow *flow)
     symbols_close(flow->symbols);
     address_spaces_free(&flow->spaces);
     perf_data_close(&flow->data);
-    free(flow->directory);
+    recording_close(&flow->recording);
     free(flow);
 }
 
