@@ -6,8 +6,11 @@
  * records.
  *
  * The conversion is the kernel's (struct perf_event_mmap_page in linux/perf_event.h,
- * cap_user_time_zero): quot = ticks >> shift;  rem = ticks & ((1 << shift) - 1); ns = zero + quot *
- * mult + ((rem * mult) >> shift)
+ * cap_user_time_zero):
+ *
+ *     quot = ticks >> shift
+ *     rem  = ticks & ((1 << shift) - 1)
+ *     ns   = zero + quot * mult + ((rem * mult) >> shift)
  */
 #ifndef MAGIC_TRACE_BASE_CLOCK_H
 #define MAGIC_TRACE_BASE_CLOCK_H

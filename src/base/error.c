@@ -4,14 +4,19 @@
 #include <stdio.h>
 #include <string.h>
 
+static void fill(struct error *error, enum error_code code, const char *format, va_list arguments)
+{
+    error->code = code;
+    vsnprintf(error->text, sizeof error->text, format, arguments);
+}
+
 bool error_set(struct error *error, enum error_code code, const char *format, ...)
 {
     if (!error)
         return false;
-    error->code = code;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(error->text, sizeof error->text, format, arguments);
+    fill(error, code, format, arguments);
     va_end(arguments);
     return false;
 }
@@ -20,10 +25,9 @@ bool error_set_errno(struct error *error, enum error_code code, int errnum, cons
 {
     if (!error)
         return false;
-    error->code = code;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(error->text, sizeof error->text, format, arguments);
+    fill(error, code, format, arguments);
     va_end(arguments);
     size_t used = strlen(error->text);
     snprintf(error->text + used, sizeof error->text - used, ": %s", strerror(errnum));

@@ -43,14 +43,8 @@ void file_unmap(struct file_view *view)
     *view = (struct file_view){0};
 }
 
-char *file_read(const char *path, size_t *size, struct error *error)
+char *file_read_descriptor(int descriptor, const char *path, size_t *size, struct error *error)
 {
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) {
-        error_set_errno(error, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, errno,
-                        "cannot open %s", path);
-        return NULL;
-    }
     size_t used = 0, capacity = 4096;
     char *bytes = memory_allocate(capacity);
     for (;;) {
@@ -60,7 +54,6 @@ char *file_read(const char *path, size_t *size, struct error *error)
         if (got < 0) {
             error_set_errno(error, ERROR_IO, errno, "cannot read %s", path);
             free(bytes);
-            close(descriptor);
             return NULL;
         }
         if (got == 0)
@@ -69,10 +62,22 @@ char *file_read(const char *path, size_t *size, struct error *error)
         if (capacity - used < 2)
             bytes = memory_resize(bytes, capacity *= 2);
     }
-    close(descriptor);
     bytes[used] = 0;
     if (size)
         *size = used;
+    return bytes;
+}
+
+char *file_read(const char *path, size_t *size, struct error *error)
+{
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) {
+        error_set_errno(error, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, errno,
+                        "cannot open %s", path);
+        return NULL;
+    }
+    char *bytes = file_read_descriptor(descriptor, path, size, error);
+    close(descriptor);
     return bytes;
 }
 
@@ -111,6 +116,8 @@ bool file_write_all(int descriptor, const void *bytes, size_t size, const char *
 
 bool file_make_directories(const char *path, struct error *error)
 {
+    if (*path == 0)
+        return error_set(error, ERROR_USAGE, "cannot make a folder whose name is empty");
     char *partial = memory_copy_string(path);
     bool ok = true;
     for (char *slash = partial + 1; ok; slash++) {

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* A file mapped for reading. An empty file has bytes NULL and size 0. A file that shrinks while it
- * is mapped gives SIGBUS on access: map only files that belong to the recording. */
+ * is mapped gives SIGBUS on access: map what nobody writes, recordings and the programs in them. */
 struct file_view {
     const uint8_t *bytes;
     size_t size;
@@ -24,6 +24,10 @@ void file_unmap(struct file_view *view);
 /* Reads a whole small file (also one of /proc, whose size is not known beforehand); the bytes end
  * with a NUL that is not counted in *size. The caller frees. NULL on error. `size` may be NULL. */
 char *file_read(const char *path, size_t *size, struct error *error);
+
+/* The same of an open file, from where it stands; `path` is for the message only. The descriptor
+ * stays the caller's. */
+char *file_read_descriptor(int descriptor, const char *path, size_t *size, struct error *error);
 
 /* Opens for writing, mode 0600, truncated; returns the descriptor (close-on-exec) or -1. */
 int file_create_private(const char *path, struct error *error);

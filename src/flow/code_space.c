@@ -71,7 +71,8 @@ void code_space_advance(struct code_space *space, size_t count)
     space->generation++;
 }
 
-const struct mapping *code_space_mapping(struct code_space *space, uint64_t address)
+/* The mapping that holds `address`, or NULL; valid until the next advance. */
+static const struct mapping *find_mapping(struct code_space *space, uint64_t address)
 {
     const struct mapping *recent = space->recent;
     if (recent && address >= recent->start && address < recent->end)
@@ -88,7 +89,7 @@ const struct mapping *code_space_mapping(struct code_space *space, uint64_t addr
 static size_t read_one_mapping(struct code_space *space, uint64_t address, uint8_t *bytes,
                                size_t size)
 {
-    const struct mapping *mapping = code_space_mapping(space, address);
+    const struct mapping *mapping = find_mapping(space, address);
     if (!mapping || !mapping->file)
         return 0;
     const struct file_view *view = &mapping->file->view;
@@ -105,7 +106,9 @@ static size_t read_one_mapping(struct code_space *space, uint64_t address, uint8
     return known;
 }
 
-size_t code_space_read(struct code_space *space, uint64_t address, uint8_t *bytes, size_t size)
+/* Copies at most `size` bytes of code at `address`, across adjacent mappings; returns how many are
+ * known. */
+static size_t read_code(struct code_space *space, uint64_t address, uint8_t *bytes, size_t size)
 {
     size_t done = 0;
     while (done < size) {
@@ -121,7 +124,7 @@ struct function_bounds code_space_function(struct code_space *space, uint64_t ad
 {
     struct code_space_function *slot = &space->functions[slot_of(address)];
     if (slot->address != address || slot->generation != space->generation) {
-        slot->bounds = symbols_find(space->symbols, code_space_mapping(space, address), address);
+        slot->bounds = symbols_find(space->symbols, find_mapping(space, address), address);
         slot->address = address;
         slot->generation = space->generation;
     }
@@ -133,7 +136,7 @@ struct branch code_space_branch(struct code_space *space, uint64_t address, bool
     struct code_space_branch *slot = &space->branches[slot_of(address)];
     if (slot->address != address || slot->generation != space->generation) {
         uint8_t bytes[INSTRUCTION_MAX_BYTES];
-        size_t size = code_space_read(space, address, bytes, sizeof(bytes));
+        size_t size = read_code(space, address, bytes, sizeof(bytes));
         slot->branch = branch_classify(bytes, size, wide);
         slot->address = address;
         slot->generation = space->generation;

@@ -35,13 +35,6 @@ size_t code_space_changes(const struct code_space *space, struct ticks time, boo
 /* Applies the process's changes, the first `count` of them. */
 void code_space_advance(struct code_space *space, size_t count);
 
-/* The mapping that holds `address`, or NULL; valid until the next advance that returns true. */
-const struct mapping *code_space_mapping(struct code_space *space, uint64_t address);
-
-/* Copies at most `size` bytes of code at `address`, across adjacent mappings; returns how many are
- * known. */
-size_t code_space_read(struct code_space *space, uint64_t address, uint8_t *bytes, size_t size);
-
 struct function_bounds code_space_function(struct code_space *space, uint64_t address);
 struct branch code_space_branch(struct code_space *space, uint64_t address, bool wide);
 

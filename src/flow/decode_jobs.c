@@ -220,6 +220,9 @@ static void add_thread_jobs(struct decode_run *run)
     }
 }
 
+/* A ring that names no thread is a processor's, if the recording has such; in one that has rings of
+ * threads only it is damaged, and its events are nobody's. (A thread's events must not come from
+ * its own ring and from a processor's: two workers would hand them on at the same time.) */
 static void add_processors_job(struct decode_run *run)
 {
     const struct decode_request *request = run->request;
@@ -230,8 +233,12 @@ static void add_processors_job(struct decode_run *run)
             continue;
         if (!job)
             job = add_job(run, NULL);
-        schedule_of_processor(&add_stream(job, stream)->schedule, request->data, stream->cpu,
-                              request->spaces, find_output, run);
+        struct schedule *schedule = &add_stream(job, stream)->schedule;
+        if (request->data->setup.per_cpu)
+            schedule_of_processor(schedule, request->data, stream->cpu, request->spaces,
+                                  find_output, run);
+        else
+            schedule_of_thread(schedule, NULL, NULL);
     }
 }
 

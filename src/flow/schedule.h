@@ -23,6 +23,7 @@ struct schedule {
 /* Finds the receiver of a thread's events; NULL when there is none. */
 typedef struct thread_output *schedule_find_output(void *context, uint32_t pid, uint32_t tid);
 
+/* `output` and `process` NULL: events of nobody known. */
 void schedule_of_thread(struct schedule *schedule, struct thread_output *output,
                         const struct process *process);
 void schedule_of_processor(struct schedule *schedule, const struct perf_data *data, uint32_t cpu,

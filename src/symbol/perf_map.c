@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -55,17 +56,31 @@ static void read_lines(char *text, struct array *symbols)
     }
 }
 
-static bool acceptable(const char *path, bool owner_must_match)
+static bool acceptable(int descriptor, bool owner_must_match)
 {
     struct stat status;
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+    return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
            (!owner_must_match || status.st_uid == 0 || status.st_uid == geteuid());
+}
+
+/* Checks what was opened, not what the name meant a moment before; and does not wait for a FIFO. */
+static char *read_text(const char *path, bool owner_must_match)
+{
+    int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (owner_must_match ? O_NOFOLLOW : 0);
+    int descriptor = open(path, flags);
+    if (descriptor < 0)
+        return NULL;
+    char *text = acceptable(descriptor, owner_must_match)
+                     ? file_read_descriptor(descriptor, path, NULL, NULL)
+                     : NULL;
+    close(descriptor);
+    return text;
 }
 
 struct perf_map *perf_map_open(const char *folder, uint32_t pid, bool owner_must_match)
 {
     char *path = memory_format("%s/perf-%u.map", folder, pid);
-    char *text = acceptable(path, owner_must_match) ? file_read(path, NULL, NULL) : NULL;
+    char *text = read_text(path, owner_must_match);
     free(path);
     if (!text)
         return NULL;

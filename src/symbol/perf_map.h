@@ -18,7 +18,8 @@ struct perf_map {
 };
 
 /* Looks for perf-PID.map in `folder`. NULL when there is none. With `owner_must_match` a file that
- * belongs neither to this user nor to root is not taken: in /tmp anybody can write one. */
+ * belongs neither to this user nor to root is not taken, nor is a symbolic link: in /tmp anybody
+ * can make one. */
 struct perf_map *perf_map_open(const char *folder, uint32_t pid, bool owner_must_match);
 void perf_map_close(struct perf_map *map);
 

@@ -69,6 +69,15 @@ class Counts(harness.TestCase):
         """code written at run time, and overwritten in place"""
         self.check([harness.compile_program("generated_code")])
 
+    def test_moved_recording(self):
+        """a recording that was moved, and the perf.data in it, still find the code that was in no file"""
+        traced = self.trace([harness.compile_program("generated_code")], *DEFAULT)
+        moved = traced.directory.rename(self.folder / "moved")
+        for recording in (moved, moved / "perf.data"):
+            finished = self.magic_trace("decode", recording)
+            self.assertEqual(finished.status, 0, finished.stderr)
+            self.assertNotIn(b"in the trace (", finished.stderr)
+
     def test_odd_instructions(self):
         """calls across a page boundary, rep, call to the next instruction, blocks of 1000 instructions"""
         command = [harness.compile_program("odd_instructions")]

@@ -177,8 +177,10 @@ static bool survey_ring(struct collection *collection, struct side_band_log *log
 
 static void survey_rings(struct collection *collection, struct side_band_log *log)
 {
-    uint32_t out_of_space = 0, count = atomic_load(&collection->control->next_ring);
-    for (uint32_t serial = 0; serial < count; serial++) {
+    uint32_t out_of_space = 0;
+    struct array serials = ring_list(collection->directory);
+    for (size_t i = 0; i < serials.count; i++) {
+        uint32_t serial = *(uint32_t *)array_at(&serials, i);
         struct ring ring;
         struct error error = {0};
         if (ring_open(&ring, collection->directory, serial, &error)) {
@@ -188,6 +190,7 @@ static void survey_rings(struct collection *collection, struct side_band_log *lo
             log_warning("%s. The recording goes without it.", error.text);
         }
     }
+    array_free(&serials);
     if (out_of_space)
         log_warning("the disk of %s was full: the recording of %u thread%s ends before the program "
                     "did. Free some space, or record less with -snapshot-size.",
@@ -251,12 +254,14 @@ static bool is_busy(const char *directory, uint32_t serial)
     return busy;
 }
 
-void rings_settle(const char *directory, const struct soft_control *control)
+void rings_settle(const char *directory)
 {
     enum { ROUNDS = 200 };
     struct timespec millisecond = {.tv_nsec = 1000000};
+    struct array serials = ring_list(directory);
     int rounds = 0;
-    for (uint32_t serial = 0; serial < atomic_load(&control->next_ring); serial++)
-        while (is_busy(directory, serial) && rounds++ < ROUNDS)
+    for (size_t i = 0; i < serials.count; i++)
+        while (is_busy(directory, *(uint32_t *)array_at(&serials, i)) && rounds++ < ROUNDS)
             nanosleep(&millisecond, NULL);
+    array_free(&serials);
 }

@@ -35,6 +35,6 @@ void collection_free(struct collection *collection);
 /* Waits until the threads that are still alive have seen that the recording is frozen: those that
  * sleep in the kernel write no more, those that run end at their next packet. A thread that runs
  * without making packets (an endless loop of direct jumps) is waited for a fifth of a second. */
-void rings_settle(const char *directory, const struct soft_control *control);
+void rings_settle(const char *directory);
 
 #endif

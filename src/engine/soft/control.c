@@ -60,8 +60,9 @@ struct soft_control *control_create(const char *directory, const struct soft_opt
                                     struct error *error)
 {
     char *path = memory_format("%s/soft/control", directory);
+    bool unfinished = access(path, F_OK) == 0;
     struct soft_control *control = NULL;
-    if (access(path, F_OK) == 0)
+    if (unfinished)
         error_set(
             error, ERROR_USAGE,
             "cannot record into %s: it holds a recording that was not finished. Finish it with "
@@ -70,11 +71,12 @@ struct soft_control *control_create(const char *directory, const struct soft_opt
     else if (make_folder(directory, "soft", error) && make_folder(directory, "images", error))
         control = create_file(path, error);
     free(path);
-    if (!control) {
+    if (!control && !unfinished) {
         remove_empty_folder(directory, "soft");
         remove_empty_folder(directory, "images");
-        return NULL;
     }
+    if (!control)
+        return NULL;
     control->version = SOFT_VERSION;
     control->options = *options;
     atomic_store(&control->log_allocated, SOFT_LOG_STEP);
@@ -95,6 +97,11 @@ static bool check(const struct soft_control *control, const char *path, struct e
             "%s was made by another version of magic-trace (its layout is %u, this one "
             "knows %d). Finish the recording with the version that began it.",
             path, control->version, SOFT_VERSION);
+    if (control->options.tsc_hz == 0)
+        return error_set(error, ERROR_FORMAT,
+                         "%s is damaged: it says that its clock has 0 ticks in a second. The times "
+                         "of this recording are lost; record again.",
+                         path);
     return true;
 }
 

@@ -2,6 +2,9 @@
 
 #include "base/memory.h"
 
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +22,8 @@ static bool check(struct ring *ring, const char *path, struct error *error)
             "%s is not a ring of packets of this version of magic-trace (%08x, version "
             "%u): its thread was killed before its first instruction, or it is damaged",
             path, header->magic, header->version);
-    if (!header->full && (header->size == 0 || (header->size & (header->size - 1)) != 0 ||
-                          header->size > ring->room))
+    if (!header->full && (header->size <= PT_ENCODER_SLACK ||
+                          (header->size & (header->size - 1)) != 0 || header->size > ring->room))
         return error_set(error, ERROR_FORMAT,
                          "%s is damaged: a ring of %llu bytes in a file of %zu", path,
                          (unsigned long long)header->size, ring->file.size);
@@ -43,6 +46,32 @@ bool ring_open(struct ring *ring, const char *directory, uint32_t serial, struct
 void ring_close(struct ring *ring)
 {
     file_unmap(&ring->file);
+}
+
+static int by_value(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return (a > b) - (a < b);
+}
+
+struct array ring_list(const char *directory)
+{
+    struct array serials = array_of(sizeof(uint32_t));
+    char *path = memory_format("%s/soft", directory);
+    DIR *entries = opendir(path);
+    free(path);
+    for (struct dirent *entry; entries && (entry = readdir(entries));) {
+        uint32_t serial;
+        int length = 0;
+        if (sscanf(entry->d_name, "ring.%" SCNu32 "%n", &serial, &length) == 1 &&
+            entry->d_name[length] == 0)
+            array_add_all(&serials, &serial, 1);
+    }
+    if (entries)
+        closedir(entries);
+    if (serials.count > 0)
+        qsort(serials.elements, serials.count, serials.element_size, by_value);
+    return serials;
 }
 
 /* Stream positions are turned into places of the file by a mask: all ones in full execution. */

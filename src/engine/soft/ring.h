@@ -7,6 +7,7 @@
 #ifndef MAGIC_TRACE_ENGINE_SOFT_RING_H
 #define MAGIC_TRACE_ENGINE_SOFT_RING_H
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "engine/soft/shared.h"
@@ -25,6 +26,11 @@ struct ring {
  * none. */
 bool ring_open(struct ring *ring, const char *directory, uint32_t serial, struct error *error);
 void ring_close(struct ring *ring);
+
+/* The serials (of uint32_t) of the ring files that are there, ascending; the caller frees the
+ * array. The control file's count is not asked: it can be damaged, and a thread may have got no
+ * ring. */
+struct array ring_list(const char *directory);
 
 /* A decodable stretch of packets: from the oldest PSB that is left to the end. */
 struct ring_packets {

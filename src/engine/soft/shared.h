@@ -77,7 +77,7 @@ struct soft_control {
     _Atomic uint64_t lost_records;
     _Atomic uint64_t lost_rings; /* threads without a ring: no space or no memory */
 
-    /* The default clock, see soft/clock.h. */
+    /* The default clock, see soft/plugin/clock.h. */
     _Atomic uint64_t stolen; /* TSC ticks that qemu's translator used up and nobody shall see */
     _Atomic uint64_t stolen_until; /* host TSC up to which time has been stolen */
     _Atomic uint64_t latest;       /* the latest time that any thread took to the kernel */

@@ -142,7 +142,7 @@ static bool finish(const char *directory, struct soft_control *control, struct s
                    char *const *command_line, struct record_result *result, struct error *error)
 {
     control_freeze(control);
-    rings_settle(directory, control);
+    rings_settle(directory);
     struct collection collection = {
         .directory = directory,
         .control = control,

@@ -188,6 +188,8 @@ static void folders_are_made_with_parents_and_removed_with_contents(void **state
     assert_int_equal(status.st_mode & 0777, 0700);
     close(file_create_private(file, &error));
     assert_false(file_make_directories(file, &error));
+    assert_false(file_make_directories("", &error));
+    assert_int_equal(error.code, ERROR_USAGE);
     char *top = memory_format("%s/a", folder->path);
     assert_true(file_remove_tree(top, &error));
     assert_int_not_equal(stat(top, &status), 0);

@@ -43,7 +43,8 @@ static int remove_folder(void **state)
 static struct soft_control *create(const char *folder, enum record_clock clock)
 {
     struct error error;
-    struct soft_options options = {.clock = clock, .bus_ratio = 26, .snapshot_size = RING_SIZE};
+    struct soft_options options = {
+        .clock = clock, .bus_ratio = 26, .tsc_hz = 2600000000, .snapshot_size = RING_SIZE};
     struct soft_control *control = control_create(folder, &options, &error);
     if (!control)
         fail_msg("%s", error.text);
@@ -128,6 +129,9 @@ static void records_are_sorted_and_rings_become_chunks(void **state)
     add_name(*state, control, PID + 1, 40, "later");
     add_name(*state, control, PID, 30, "first");
     atomic_fetch_add(&control->log_tail, 32); /* a record that was never written */
+    /* Damaged: what is there counts, not what is said to be there. */
+    atomic_store(&control->next_ring, UINT32_MAX);
+    rings_settle(*state);
 
     struct collection collection;
     collect_all(&collection, *state, control);
@@ -189,6 +193,7 @@ static void a_folder_is_not_recorded_into_twice(void **state)
     struct error error;
     assert_null(control_create(*state, &options, &error));
     assert_non_null(strstr(error.text, "not finished"));
+    assert_int_equal(access(path_in(*state, "images"), F_OK), 0); /* it is the other's */
     control_close(control);
 
     control = control_open(*state, &error);
@@ -198,6 +203,17 @@ static void a_folder_is_not_recorded_into_twice(void **state)
     control_close(control);
     assert_null(control_open(*state, &error));
     assert_int_equal(error.code, ERROR_UNSUPPORTED);
+}
+
+static void a_clock_that_stands_still_is_refused(void **state)
+{
+    struct soft_control *control = create(*state, RECORD_CLOCK_HOST);
+    control->options.tsc_hz = 0;
+    control_close(control);
+    struct error error;
+    assert_null(control_open(*state, &error));
+    assert_int_equal(error.code, ERROR_FORMAT);
+    assert_non_null(strstr(error.text, "soft/control"));
 }
 
 int main(void)
@@ -210,6 +226,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(nothing_recorded_is_not_a_recording, make_folder,
                                         remove_folder),
         cmocka_unit_test_setup_teardown(a_folder_is_not_recorded_into_twice, make_folder,
+                                        remove_folder),
+        cmocka_unit_test_setup_teardown(a_clock_that_stands_still_is_refused, make_folder,
                                         remove_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -202,7 +202,7 @@ static void damaged_headers_are_refused(void **state)
     bad = good;
     bad.header.version++;
     expect_refusal(*state, &bad, sizeof bad);
-    static const uint64_t sizes[] = {0, 3000, 8192, UINT64_MAX};
+    static const uint64_t sizes[] = {0, 1, PT_ENCODER_SLACK, 3000, 8192, UINT64_MAX};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         bad = good;
         bad.header.size = sizes[i];

@@ -705,6 +705,33 @@ static void any_damaged_byte_is_survived(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
+/* With threads' rings alone, a ring without a thread is damaged: it must not get to a thread that
+ * has a ring of its own, at the same time. */
+static void a_damaged_ring_of_nobody_is_decoded_for_nobody(void **state)
+{
+    struct fixture *f = *state;
+    struct packets *p = &f->packets;
+    packets_psb(p, 1000, 0);
+    packets_enable(p, at("caller"));
+    packets_tnt(p, "TT");
+    packets_tip(p, at("tail"));
+    packets_disable(p);
+    for (uint32_t ring = 0; ring < 2; ring++) {
+        struct aux_chunk *chunk = array_add(&f->chunks);
+        *chunk = (struct aux_chunk){.tid = ring ? UINT32_MAX : PROGRAM_TID,
+                                    .cpu = UINT32_MAX,
+                                    .index = ring,
+                                    .reference = {1000},
+                                    .bytes = p->bytes,
+                                    .size = packets_size(p)};
+    }
+    fixture_add_record(f, SIDE_BAND_TRACE_START, 500, PROGRAM_TID);
+    f->cores = 1;
+    fixture_decode(f);
+    assert_int_equal(f->threads.count, 1);
+    assert_int_equal(fixture_event_count(f), 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -725,6 +752,7 @@ int main(void)
         TEST(code_without_image_is_one_gap_however_often_it_runs),
         TEST(a_loop_that_no_packet_ends_is_given_up),
         TEST(an_endless_loop_at_the_end_of_the_data_ends),
+        TEST(a_damaged_ring_of_nobody_is_decoded_for_nobody),
         TEST(a_ring_may_begin_and_end_inside_a_packet),
         TEST(packets_without_any_psb_give_nothing),
         TEST(times_between_packets_follow_the_instructions),

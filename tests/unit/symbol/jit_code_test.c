@@ -3,12 +3,15 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "symbol/perf_map.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -245,6 +248,29 @@ static void missing_object_is_named_in_brackets(void **state)
     recording_free(&recording);
 }
 
+/* In /tmp anybody may put a link to somebody's file, or a FIFO that nobody will ever write to. */
+static void only_a_file_of_ones_own_is_taken_from_a_shared_folder(void **state)
+{
+    write_map(*state, 1, "10100 20 first\n");
+    char *map = memory_format("%s/perf-1.map", (char *)*state);
+    char *link = memory_format("%s/perf-2.map", (char *)*state);
+    char *pipe = memory_format("%s/perf-3.map", (char *)*state);
+    assert_int_equal(symlink(map, link), 0);
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    struct perf_map *own = perf_map_open(*state, 1, true),
+                    *linked = perf_map_open(*state, 2, false);
+    assert_non_null(own);
+    assert_non_null(linked);
+    assert_null(perf_map_open(*state, 2, true));
+    assert_null(perf_map_open(*state, 3, true));
+    assert_null(perf_map_open(*state, 3, false));
+    perf_map_close(own);
+    perf_map_close(linked);
+    free(pipe);
+    free(link);
+    free(map);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -260,6 +286,7 @@ int main(void)
         TEST(thousands_of_entries),
         TEST(patched_page_keeps_the_names_of_its_object),
         TEST(missing_object_is_named_in_brackets),
+        TEST(only_a_file_of_ones_own_is_taken_from_a_shared_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
