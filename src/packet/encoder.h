@@ -20,8 +20,8 @@
  *   - last_ip is 0 after PSB and overflow: perf 6.1 does not reset its own, so the next FUP carries
  *     a whole address.
  *   - PSB+ is PSB, TSC, CBR, MODE.Exec, FUP when tracing is on, PSBEND.
- *   - Time: TSC in PSB+ and after long waits, else CYC in front of TNT and TIP, in ticks of the same
- *     clock (CBR says that one cycle is one tick).
+ *   - Time: TSC in PSB+ and after long waits, else CYC in front of TNT and TIP, in ticks of the
+ *     same clock (CBR says that one cycle is one tick).
  */
 #ifndef MAGIC_TRACE_PACKET_ENCODER_H
 #define MAGIC_TRACE_PACKET_ENCODER_H
