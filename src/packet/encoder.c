@@ -452,6 +452,39 @@ void pt_encoder_interrupt(struct pt_encoder *encoder, uint64_t ip, bool faulted)
     put_asynchronous_end(encoder, ip);
 }
 
+void pt_encoder_tell(struct pt_encoder *encoder)
+{
+    if (encoder->stopped || !has_branches(encoder))
+        return;
+    struct group group = group_begin(encoder);
+    put_branches(encoder, &group);
+    group_end(encoder, &group);
+}
+
+/* Whether the way from the block that ran last to `block` is told by a packet. */
+static bool edge_has_packet(const struct pt_encoder *encoder, const struct pt_code_block *block)
+{
+    const struct pt_code_block *previous = encoder->previous;
+    switch ((enum pt_code_block_kind)previous->kind) {
+    case PT_BLOCK_SEQUENTIAL:
+    case PT_BLOCK_JUMP:
+    case PT_BLOCK_CALL:
+    case PT_BLOCK_REPEAT:
+        return false;
+    case PT_BLOCK_CONDITIONAL:
+        return (block->pc == previous->target || block->pc == previous->fall) &&
+               !is_restart(previous, block);
+    default:
+        return true;
+    }
+}
+
+void pt_encoder_arrive_at_new_code(struct pt_encoder *encoder, const struct pt_code_block *block)
+{
+    if (!edge_has_packet(encoder, block))
+        pt_encoder_interrupt(encoder, block->pc, is_restart(encoder->previous, block));
+}
+
 size_t pt_encoder_drain(const struct pt_encoder *encoder, uint8_t out[PT_DRAIN_SIZE])
 {
     uint64_t tnt = encoder->tnt;
