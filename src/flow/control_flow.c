@@ -52,15 +52,32 @@ static void release_resume(struct control_flow *flow, uint64_t ip)
     emit(flow, &flow->resume, flow->position);
 }
 
+/* The hot and the cold part of one function are apart, but no jump between them is a call. */
+static bool jumps_to_another_function(struct control_flow *flow, uint64_t ip)
+{
+    function_id before = flow->current.function;
+    if (in_current_function(flow, ip))
+        return false;
+    enter_function_at(flow, ip);
+    return flow->current.function != before && flow->last_ip;
+}
+
+/* Whether the newest branch, no call or return, went where its bytes say. */
+static bool went_directly(const struct control_flow *flow)
+{
+    if (flow->branch_kind != BRANCH_JUMP && flow->branch_kind != BRANCH_FAR_JUMP)
+        return true;
+    return flow->space &&
+           code_space_branch(flow->space, flow->branch.from, flow->branch_wide).direct;
+}
+
 /* Emits the newest branch if it can change the call stack, now that it is known to have gone to
  * `ip`. */
 void control_flow_arrive(struct control_flow *flow, uint64_t ip)
 {
     struct flow_event *branch = &flow->branch;
-    uint8_t kind = flow->branch_kind;
     release_resume(flow, ip);
-    flow->branch_kind = BRANCH_NONE;
-    switch ((enum branch_kind)kind) {
+    switch ((enum branch_kind)flow->branch_kind) {
     case BRANCH_CALL:
         branch->kind = FLOW_CALL;
         break;
@@ -76,19 +93,17 @@ void control_flow_arrive(struct control_flow *flow, uint64_t ip)
     case BRANCH_NONE:
     case BRANCH_CONDITIONAL:
     case BRANCH_JUMP:
-    case BRANCH_FAR_JUMP: {
-        function_id before = flow->current.function;
-        if (in_current_function(flow, ip))
+    case BRANCH_FAR_JUMP:
+        if (!jumps_to_another_function(flow, ip)) {
+            flow->branch_kind = BRANCH_NONE;
             return;
-        enter_function_at(flow, ip);
-        /* The hot and the cold part of one function are apart, but no jump between them is a call.
-         */
-        if (flow->current.function == before || !flow->last_ip)
-            return;
+        }
         branch->kind = FLOW_JUMP;
+        if (went_directly(flow))
+            branch->flags |= FLOW_DIRECT;
         break;
     }
-    }
+    flow->branch_kind = BRANCH_NONE;
     if (branch->kind != FLOW_CALL && branch->kind != FLOW_SYSCALL)
         branch->next = 0;
     enter_function_at(flow, ip);
@@ -131,6 +146,7 @@ void control_flow_block(struct control_flow *flow, const struct executed_block *
         flow->branch.flags |= FLOW_TRANSACTION;
     flow->branch_position = flow->position;
     flow->branch_kind = block->kind;
+    flow->branch_wide = block->wide;
     if ((block->kind != BRANCH_CALL && block->kind != BRANCH_FAR_CALL) || !flow->space)
         return;
     struct branch branch = code_space_branch(flow->space, block->last, block->wide);

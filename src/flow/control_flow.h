@@ -34,6 +34,7 @@ struct control_flow {
 
     struct flow_event branch; /* the newest branch; its target is not known yet */
     uint8_t branch_kind;      /* enum branch_kind */
+    bool branch_wide;         /* in 64-bit code */
     uint64_t branch_position;
 
     /* RESUME is held back until the first instruction behind it could be decoded, so that a stretch

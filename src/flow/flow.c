@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "flow/decode_jobs.h"
 #include "recording/recording.h"
+#include "recording/session.h"
 
 #include <stdlib.h>
 
@@ -16,6 +17,13 @@ struct flow {
     struct decoder_shared *shared;
     struct flow_statistics statistics;
 };
+
+/* A recording's further snapshots are read by their own names (see flow.h). */
+static bool open_data(struct flow *flow, const char *path, struct error *error)
+{
+    return recording_open(&flow->recording, path, error) &&
+           perf_data_open(&flow->data, flow->recording.files[0], error);
+}
 
 static bool check_packets(const struct flow *flow, struct error *error)
 {
@@ -36,9 +44,12 @@ struct flow *flow_open(const char *path, const struct flow_options *options, str
 {
     struct flow *flow = memory_allocate_zeroed(sizeof(*flow));
     flow->options = *options;
-    if (!recording_open(&flow->recording, path, error) ||
-        !perf_data_open(&flow->data, flow->recording.files[0], error) ||
-        !check_packets(flow, error) ||
+    if (!open_data(flow, path, error)) {
+        recording_close(&flow->recording);
+        free(flow);
+        return NULL;
+    }
+    if (!check_packets(flow, error) ||
         !address_spaces_build(&flow->spaces, &flow->data, flow->recording.directory, error)) {
         perf_data_close(&flow->data);
         recording_close(&flow->recording);
@@ -90,6 +101,18 @@ const struct address_spaces *flow_address_spaces(const struct flow *flow)
 const struct perf_data *flow_perf_data(const struct flow *flow)
 {
     return &flow->data;
+}
+
+uint64_t flow_wall_clock(const struct flow *flow, struct nanoseconds time)
+{
+    struct session session;
+    if (!flow->recording.directory || !session_read(&session, flow->recording.directory, NULL))
+        return 0;
+    uint64_t wall_clock = 0;
+    if (session.wall_clock_ns)
+        wall_clock = session.wall_clock_ns + (time.value - session.wall_clock_at);
+    session_free(&session);
+    return wall_clock;
 }
 
 struct flow_statistics flow_statistics(const struct flow *flow)

@@ -44,8 +44,9 @@ struct flow_statistics {
 struct flow; /* owns perf data, address spaces and symbols, which the receivers' results point into
               */
 
-/* `path` is a recording directory or a perf.data file. False when nothing could be decoded at all;
- * damage that left something to decode is reported by flow_damage. */
+/* `path` is a recording directory, whose first snapshot is decoded, or a perf.data file. NULL when
+ * nothing could be decoded at all; damage that left something to decode is reported by flow_damage.
+ */
 struct flow *flow_open(const char *path, const struct flow_options *options, struct error *error);
 bool flow_decode(struct flow *flow, const struct flow_sink *sink, struct error *error);
 void flow_close(struct flow *flow);
@@ -53,6 +54,9 @@ void flow_close(struct flow *flow);
 struct symbols *flow_symbols(const struct flow *flow);
 const struct address_spaces *flow_address_spaces(const struct flow *flow);
 const struct perf_data *flow_perf_data(const struct flow *flow);
+/* The wall clock (Unix nanoseconds) at `time` of the perf records' clock; 0 when the recording does
+ * not tell, as with instructions for a clock. */
+uint64_t flow_wall_clock(const struct flow *flow, struct nanoseconds time);
 struct flow_statistics flow_statistics(const struct flow *flow);
 /* NULL when the file is whole. */
 const struct error *flow_damage(const struct flow *flow);

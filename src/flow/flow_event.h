@@ -38,9 +38,12 @@ enum flow_gap {
 };
 
 enum flow_flag {
-    FLOW_TIME_EXACT = 1, /* time comes from a packet at this very event; else it is interpolated */
-    FLOW_TIME_LOST = 2,  /* of a GAP: tracing went on unseen, its end is the next event's time */
-    FLOW_TRANSACTION = 4 /* inside a TSX transaction */
+    FLOW_TIME_EXACT = 1,  /* time comes from a packet at this very event; else it is interpolated */
+    FLOW_TIME_LOST = 2,   /* of a GAP: tracing went on unseen, its end is the next event's time */
+    FLOW_TRANSACTION = 4, /* inside a TSX transaction */
+    /* Of a JUMP: its target is in the instruction (or it is none: the code runs on). It stays in
+     * the same activation, for longjmp and unwinders jump indirectly. */
+    FLOW_DIRECT = 8,
 };
 
 struct flow_event {

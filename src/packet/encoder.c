@@ -10,7 +10,10 @@ enum {
     LONGEST_CYCLES = 1 << 26,
 };
 
-const struct pt_code_block pt_code_block_none = {
+/* Never written: its edges are never seen. */
+struct pt_code_block pt_code_block_none = {
+    .seen_target = PT_NOWHERE,
+    .seen_fall = PT_NOWHERE,
     .target = PT_NOWHERE,
     .fall = PT_NOWHERE,
     .slow = 1,
@@ -133,6 +136,20 @@ static bool may_go_on(struct pt_encoder *encoder)
     return head < encoder->limit || encoder->owner->make_room(encoder->owner);
 }
 
+/* The stream tells how execution came to `pc`: the moment to look after the ring. */
+static void settle(struct pt_encoder *encoder, uint64_t pc)
+{
+    if (!may_go_on(encoder)) {
+        pt_encoder_stop(encoder, pc);
+    } else if (psb_is_due(encoder)) {
+        struct group group = group_begin(encoder);
+        if (has_branches(encoder))
+            put_branches(encoder, &group);
+        put_psb(encoder, &group, pc);
+        group_end(encoder, &group);
+    }
+}
+
 /* Takes instructions of `block` from `pc` on, which were counted when it began, off the count. */
 static void uncount(struct pt_encoder *encoder, const struct pt_code_block *block, uint64_t pc)
 {
@@ -147,43 +164,6 @@ static void uncount(struct pt_encoder *encoder, const struct pt_code_block *bloc
 static bool is_inside(const struct pt_code_block *block, uint64_t pc)
 {
     return pc >= block->pc && pc < block->end;
-}
-
-static void put_asynchronous_end(struct pt_encoder *encoder, uint64_t ip)
-{
-    struct group group = group_begin(encoder);
-    put_branches(encoder, &group);
-    put_ip(encoder, &group, PT_FUP, ip);
-    group.end += pt_packet_ip_suppressed(group.end, PT_TIP_PGD);
-    group_end(encoder, &group);
-    encoder->previous = &pt_code_block_none;
-}
-
-/* Ends the stream in order, `pc` being about to run. Steps are ignored from now on. */
-static void end_stream(struct pt_encoder *encoder, uint64_t pc)
-{
-    if (encoder->stopped)
-        return;
-    encoder->stopped = 1;
-    if (encoder->previous->kind == PT_BLOCK_NONE)
-        return;
-    if (is_inside(encoder->previous, pc))
-        uncount(encoder, encoder->previous, pc); /* it was counted and will not be seen */
-    put_asynchronous_end(encoder, pc);
-}
-
-/* The stream tells how execution came to `pc`: the moment to look after the ring. */
-static void settle(struct pt_encoder *encoder, uint64_t pc)
-{
-    if (!may_go_on(encoder)) {
-        end_stream(encoder, pc);
-    } else if (psb_is_due(encoder)) {
-        struct group group = group_begin(encoder);
-        if (has_branches(encoder))
-            put_branches(encoder, &group);
-        put_psb(encoder, &group, pc);
-        group_end(encoder, &group);
-    }
 }
 
 void pt_code_block_describe(struct pt_code_block *block)
@@ -226,6 +206,8 @@ void pt_code_block_describe(struct pt_code_block *block)
      */
     if (block->restartable && block->kind != PT_BLOCK_REPEAT && is_inside(block, block->target))
         block->slow = 1;
+    atomic_init(&block->seen_target, PT_NOWHERE);
+    atomic_init(&block->seen_fall, PT_NOWHERE);
     block->work = counted | (uint64_t)1 << PT_WORK_BLOCK_SHIFT;
 }
 
@@ -307,11 +289,7 @@ static void edge_lost(struct pt_encoder *encoder, uint64_t pc)
     group_end(encoder, &group);
 }
 
-/* The edge from the block that ran last to `pc`, whatever it is. A block may also be left in its
- * middle and continued there (the emulator gave up on it: self-modifying code, an instruction that
- * needs the whole machine): `pc` inside of it is such a continuation, which the processor never
- * did; the instructions from there on are taken off the count. */
-static void put_edge(struct pt_encoder *encoder, uint64_t pc)
+void pt_encoder_edge(struct pt_encoder *encoder, uint64_t pc)
 {
     const struct pt_code_block *previous = encoder->previous;
     switch ((enum pt_code_block_kind)previous->kind) {
@@ -364,19 +342,53 @@ static bool is_restart(const struct pt_code_block *previous, const struct pt_cod
            block->kind == PT_BLOCK_SEQUENTIAL && previous->instructions > 1;
 }
 
-void pt_encoder_step_slow(struct pt_encoder *encoder, const struct pt_code_block *block)
+bool pt_encoder_edge_is_new(const struct pt_encoder *encoder, uint64_t pc)
 {
     const struct pt_code_block *previous = encoder->previous;
+    return !previous->slow &&
+           ((pc == previous->target && atomic_load(&previous->seen_target) != pc) ||
+            (pc == previous->fall && atomic_load(&previous->seen_fall) != pc));
+}
+
+/* From now on the inline path takes this edge. */
+static void see_edge(struct pt_code_block *block, uint64_t pc)
+{
+    if (block->slow)
+        return;
+    if (pc == block->target)
+        atomic_store_explicit(&block->seen_target, pc, memory_order_relaxed);
+    else if (pc == block->fall)
+        atomic_store_explicit(&block->seen_fall, pc, memory_order_relaxed);
+}
+
+/* The branch that ended the last block leads out of what can be traced. libipt takes a TIP.PGD
+ * without an address for the end of a far branch only. */
+static void leave(struct pt_encoder *encoder, uint64_t target)
+{
+    if (encoder->previous->kind == PT_BLOCK_NONE)
+        return;
+    clear_returns(encoder);
+    struct group group = group_begin(encoder);
+    put_branches(encoder, &group);
+    put_ip(encoder, &group, PT_TIP_PGD, target);
+    group_end(encoder, &group);
+    encoder->previous = &pt_code_block_none;
+}
+
+void pt_encoder_step_slow(struct pt_encoder *encoder, struct pt_code_block *block)
+{
+    struct pt_code_block *previous = encoder->previous;
     if (encoder->stopped)
         return;
     if (block->kind == PT_BLOCK_OUTSIDE) {
-        pt_encoder_disable(encoder);
+        leave(encoder, block->pc);
         return;
     }
     if (is_restart(previous, block))
         uncount(encoder, previous, block->pc);
     else
-        put_edge(encoder, block->pc);
+        pt_encoder_edge(encoder, block->pc);
+    see_edge(previous, block->pc);
     encoder->previous = block;
     settle(encoder, block->pc);
 }
@@ -392,6 +404,16 @@ void pt_encoder_disable(struct pt_encoder *encoder)
     encoder->previous = &pt_code_block_none;
 }
 
+static void put_asynchronous_end(struct pt_encoder *encoder, uint64_t ip)
+{
+    struct group group = group_begin(encoder);
+    put_branches(encoder, &group);
+    put_ip(encoder, &group, PT_FUP, ip);
+    group.end += pt_packet_ip_suppressed(group.end, PT_TIP_PGD);
+    group_end(encoder, &group);
+    encoder->previous = &pt_code_block_none;
+}
+
 void pt_encoder_interrupt(struct pt_encoder *encoder, uint64_t ip, bool faulted)
 {
     const struct pt_code_block *previous = encoder->previous;
@@ -401,11 +423,28 @@ void pt_encoder_interrupt(struct pt_encoder *encoder, uint64_t ip, bool faulted)
         pt_encoder_disable(encoder); /* int3, int n: the branch itself ends tracing */
         return;
     }
+    if (ip == 0) {
+        /* A call through a null pointer. perf takes address 0 for none and looks for code there. */
+        leave(encoder, ip);
+        return;
+    }
     if (faulted && is_inside(previous, ip))
         uncount(encoder, previous, ip);
     else
-        put_edge(encoder, ip);
+        pt_encoder_edge(encoder, ip);
     put_asynchronous_end(encoder, ip);
+}
+
+void pt_encoder_stop(struct pt_encoder *encoder, uint64_t pc)
+{
+    if (encoder->stopped)
+        return;
+    encoder->stopped = 1;
+    if (encoder->previous->kind == PT_BLOCK_NONE)
+        return;
+    if (is_inside(encoder->previous, pc))
+        uncount(encoder, encoder->previous, pc); /* it was counted and will not be seen */
+    put_asynchronous_end(encoder, pc);
 }
 
 size_t pt_encoder_drain(const struct pt_encoder *encoder, uint8_t out[PT_DRAIN_SIZE])

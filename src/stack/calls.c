@@ -146,5 +146,8 @@ void rule_jump(struct thread_stack *stack, const struct flow_event *event)
         return;
     }
     leave_unseen_kernel(stack);
-    land(stack, event->function, event->to);
+    if (event->flags & FLOW_DIRECT)
+        take_over(stack, event->function, event->to);
+    else
+        land(stack, event->function, event->to);
 }

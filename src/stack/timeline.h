@@ -33,8 +33,7 @@ struct timeline_statistics {
         ignored; /* events after a thread had more distinct stacks than can be numbered (2^32) */
 };
 struct timeline_statistics timeline_statistics(const struct timeline *timeline);
-/* What time 0 of the spans is on the clock of perf's records, for telling the wall clock
- * (span_source.wall_clock; the recording's session.json relates the two). */
+/* What time 0 of the spans is on the clock of perf's records. */
 struct nanoseconds timeline_origin(const struct timeline *timeline);
 /* NULL when the recording is whole. */
 const struct error *timeline_damage(const struct timeline *timeline);

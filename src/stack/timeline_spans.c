@@ -144,6 +144,7 @@ struct span_source *timeline_spans(struct timeline *timeline, struct error *erro
         .function_count = timeline->functions.count,
         .next = next_event,
         .close = close_source,
+        .wall_clock = flow_wall_clock(timeline->flow, merged->origin),
     };
     return &merged->source;
 }

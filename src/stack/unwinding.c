@@ -18,19 +18,23 @@ static bool takes_over_leaf(const struct thread_stack *stack, function_id functi
                             uint64_t address)
 {
     const struct frame *leaf = thread_stack_leaf(stack);
-    if (open_functions_count(&stack->open, function) == 0)
+    if (leaf->function == function || open_functions_count(&stack->open, function) == 0)
         return true;
     if (leaf->origin == function && function != FUNCTION_UNKNOWN)
         return true;
     return thread_stack_is_start(stack, address);
 }
 
+void take_over(struct thread_stack *stack, function_id function, uint64_t address)
+{
+    if (thread_stack_leaf(stack)->function != function)
+        thread_stack_replace(stack, function, address);
+}
+
 void land(struct thread_stack *stack, function_id function, uint64_t address)
 {
-    if (thread_stack_leaf(stack)->function == function)
-        return;
     if (takes_over_leaf(stack, function, address))
-        thread_stack_replace(stack, function, address);
+        take_over(stack, function, address);
     else
         land_in_open_function(stack, function);
 }

@@ -14,6 +14,10 @@
 /* Control has come to `address` in `function` by a jump. Needs a segment. */
 void land(struct thread_stack *stack, function_id function, uint64_t address);
 
+/* Control has come to `address` in `function` by a jump that cannot leave the activation it is in:
+ * a tail call, or the way between the parts of one function. Needs a segment. */
+void take_over(struct thread_stack *stack, function_id function, uint64_t address);
+
 /* Cuts the stack to the innermost frame of `function`; false when there is none. */
 bool land_in_open_function(struct thread_stack *stack, function_id function);
 

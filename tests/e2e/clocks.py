@@ -1,5 +1,6 @@
 """Time means something: translation is not the program's time, effects follow their causes, instruction time
 repeats."""
+import json
 import statistics
 
 import harness
@@ -75,6 +76,27 @@ class Clocks(harness.TestCase):
                  if span.name == "[syscall]"]
         self.assertGreater(max(waits), 195e6)
         self.assertLess(max(waits), 400e6)
+
+    def wall_clock(self, recording):
+        """Of the trace that decode makes; None when it carries none."""
+        output = self.folder / "wall_clock.fxt"
+        self.assertEqual(self.magic_trace("decode", recording, "-o", output).status, 0)
+        return self.judge_trace(output)["wall_clock_ns"]
+
+    def test_wall_clock(self):
+        """the trace says at what time of day it begins, except when its clock is instructions"""
+        traced = self.trace([harness.compile_program("recursion")])
+        session = traced.session()
+        wall_clock = self.wall_clock(traced.directory)
+        self.assertGreater(wall_clock, session["wall_clock_ns"])
+        self.assertEqual(self.wall_clock(traced.directory / "perf.data"), wall_clock)
+        session["wall_clock_ns"] += 10**17
+        session["wall_clock_at"] += 10**6
+        (traced.directory / "session.json").write_text(json.dumps(session))
+        self.assertEqual(self.wall_clock(traced.directory), wall_clock + 10**17 - 10**6)
+        (traced.directory / "session.json").unlink()
+        self.assertIsNone(self.wall_clock(traced.directory))
+        self.assertIsNone(self.wall_clock(self.trace(["true"], "-clock", "instructions").directory))
 
     def test_instructions_repeat(self):
         """two runs with -clock instructions give the same trace, byte for byte"""

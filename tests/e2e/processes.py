@@ -43,3 +43,12 @@ class Processes(harness.TestCase):
             self.assert_perf_agrees(traced)
             self.judge_instructions(traced)
             self.judge_trace(traced.trace)
+
+    def test_exec_ends_the_old_program(self):
+        """what a process ran up to its execve decodes with the code that it had then"""
+        command = ["bash", "-c", "for i in 1 2 3 4 5 6 7 8; do (exec /bin/true); (exec /bin/echo $i); done"]
+        traced = self.trace(command, "-full-execution", "-follow")
+        self.assert_same_as_untraced(traced, command)
+        self.assert_perf_agrees(traced)
+        self.judge_instructions(traced)
+        self.assert_no_gaps(traced)

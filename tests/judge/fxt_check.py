@@ -89,6 +89,41 @@ def read_trace(path, faults):
     return b"".join(pieces)
 
 
+def protobuf_fields(data):
+    """(number, value) of each field of a protobuf message: varints and nested messages."""
+    at = 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while at < len(data):
+        key = varint()
+        value = varint()
+        if key & 7 == 2:
+            value, at = data[at:at + value], at + value
+        yield key >> 3, value
+
+
+def realtime_at_zero(blob):
+    """What Perfetto's clock snapshot in the blob says: the time of day (clock 1) when boot time (clock 6) was 0, or
+    None. Field numbers: protos/perfetto/trace/{trace,trace_packet,clock_snapshot}.proto."""
+    clocks = {}
+    for _, packet in protobuf_fields(blob):
+        for number, snapshot in protobuf_fields(packet):
+            if number == 6:
+                clocks.update(tuple(value for _, value in protobuf_fields(clock))
+                              for number, clock in protobuf_fields(snapshot) if number == 1)
+    return clocks[1] - clocks[6] if {1, 6} <= set(clocks) else None
+
+
 class Record:
     """A cursor over the words of one record."""
 
@@ -153,6 +188,7 @@ class Checker:
         self.shortest = None
         self.longest = None
         self.clock_snapshots = 0
+        self.wall_clock = None
         self.sound_arguments = {}  # header word: words and name; of arguments found sound since the last string record
 
     # ------------------------------------------------------------ references
@@ -250,6 +286,7 @@ class Checker:
             raise Fault("record too short", f"{record.place()}: a blob of {length} bytes")
         if kind == 3:
             self.clock_snapshots += 1
+            self.wall_clock = realtime_at_zero(self.words[record.at:record.end].tobytes()[:length])
 
     # ------------------------------------------------------------ events
 
@@ -410,6 +447,7 @@ class Checker:
             "last_ns": None if self.first_time is None else max(self.global_time, self.last_end),
             "events_out_of_file_order": self.out_of_order,
             "clock_snapshots": self.clock_snapshots,
+            "wall_clock_ns": self.wall_clock,
             "arguments": dict(self.arguments),
             "ends": dict(self.ends),
             "threads": [

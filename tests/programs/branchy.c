@@ -3,20 +3,32 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Without it gcc adds the bit instead of branching on it. */
+#define STAY_A_BRANCH __asm__ volatile("")
+
 int main(int argc, char **argv)
 {
     unsigned long rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : 20000000;
     unsigned state = 1, a = 0, b = 0, c = 0, d = 0;
     for (unsigned long i = 0; i < rounds; i++) {
-        state = state * 1664525u + 1013904223u;
-        if (state & 1u << 30)
+        state++; /* a pattern that processors predict: what is measured is recording, not guessing
+                  */
+        if (state & 1u << 0) {
             a++;
-        if (state & 1u << 28)
+            STAY_A_BRANCH;
+        }
+        if (state & 1u << 1) {
             b++;
-        if (state & 1u << 26)
+            STAY_A_BRANCH;
+        }
+        if (state & 1u << 2) {
             c++;
-        if (state & 1u << 24)
+            STAY_A_BRANCH;
+        }
+        if (state & 1u << 3) {
             d++;
+            STAY_A_BRANCH;
+        }
     }
     printf("%u %u %u %u\n", a, b, c, d);
     return 0;

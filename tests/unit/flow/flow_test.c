@@ -44,6 +44,7 @@ static void calls_returns_and_tail_calls_are_events(void **state)
     assert_int_equal(fixture_event(f, 1)->next, at("caller_after_call"));
     expect_event(f, 2, FLOW_RETURN, at("leaf_return"), at("caller_after_call"));
     expect_event(f, 3, FLOW_JUMP, at("caller_jump"), at("tail"));
+    assert_false(fixture_event(f, 3)->flags & FLOW_DIRECT);
     expect_event(f, 4, FLOW_SYSCALL, at("tail_syscall"), 0);
     assert_int_equal(fixture_event(f, 4)->next, at("tail_after_syscall"));
     expect_event(f, 5, FLOW_RESUME, 0, at("tail_after_syscall"));
@@ -108,6 +109,7 @@ static void running_on_into_the_next_function_is_a_jump(void **state)
     packets_tip(&f->packets, at("leaf"));
     fixture_decode(f);
     expect_event(f, 1, FLOW_JUMP, at("falls_last"), at("fallen_into"));
+    assert_true(fixture_event(f, 1)->flags & FLOW_DIRECT);
     expect_function(f, 1, "fallen_into");
     expect_event(f, 2, FLOW_RETURN, at("fallen_return"), at("leaf"));
 }
@@ -120,6 +122,7 @@ static void a_direct_jump_into_another_function_is_an_event(void **state)
     packets_tip(&f->packets, at("caller"));
     fixture_decode(f);
     expect_event(f, 1, FLOW_JUMP, at("jumps_away_jump"), at("leaf"));
+    assert_true(fixture_event(f, 1)->flags & FLOW_DIRECT);
     expect_event(f, 2, FLOW_RETURN, at("leaf_return"), at("caller"));
 }
 

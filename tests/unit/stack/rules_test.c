@@ -332,6 +332,22 @@ static void a_jump_back_from_a_cold_part_stays_in_its_activation(void **state)
     assert_int_equal(repaired(s), 0);
 }
 
+static void
+a_direct_jump_into_a_cold_part_that_is_open_further_out_stays_in_its_activation(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'f');
+    direct_jump(s, at('c', 0x20)); /* f.cold */
+    call(s, at('c', 0x30), 'f');
+    direct_jump(s, at('c', 0x40));
+    return_after(s, at('c', 0x30));
+    direct_jump(s, at('f', 0x50));
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "a(f()tc(f()tc())tf())$");
+    assert_int_equal(repaired(s), 0);
+}
+
 static void a_jump_into_the_middle_of_a_new_function_replaces_the_leaf(void **state)
 {
     struct scene *s = *state;
@@ -866,6 +882,7 @@ int main(void)
         RULE(unwinding_takes_the_innermost_activation),
         RULE(a_return_into_the_middle_of_an_ancestor_unwinds_to_it_at_once),
         RULE(a_jump_back_from_a_cold_part_stays_in_its_activation),
+        RULE(a_direct_jump_into_a_cold_part_that_is_open_further_out_stays_in_its_activation),
         RULE(a_jump_into_the_middle_of_a_new_function_replaces_the_leaf),
         RULE(a_system_call_is_a_span_until_tracing_resumes_after_it),
         RULE(a_restarted_system_call_is_two),

@@ -81,6 +81,11 @@ void jump(struct scene *scene, uint64_t to)
     feed(scene, (struct flow_event){.kind = FLOW_JUMP, .to = to});
 }
 
+void direct_jump(struct scene *scene, uint64_t to)
+{
+    feed(scene, (struct flow_event){.kind = FLOW_JUMP, .to = to, .flags = FLOW_DIRECT});
+}
+
 void resume(struct scene *scene, uint64_t to)
 {
     feed(scene, (struct flow_event){.kind = FLOW_RESUME, .to = to});

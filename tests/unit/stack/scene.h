@@ -28,7 +28,8 @@ void call(struct scene *scene, uint64_t from, char function);
 /* Returns to the instruction after the call at `call_site`. */
 void return_after(struct scene *scene, uint64_t call_site);
 void return_to(struct scene *scene, uint64_t to);
-void jump(struct scene *scene, uint64_t to);
+void jump(struct scene *scene, uint64_t to); /* indirect: may be a longjmp */
+void direct_jump(struct scene *scene, uint64_t to);
 void resume(struct scene *scene, uint64_t to);
 void system_call(struct scene *scene, uint64_t from);
 void system_call_into(struct scene *scene, uint64_t from, uint64_t to);

@@ -25,6 +25,7 @@ struct flow {
     size_t thread_count;
     struct perf_data perf_data;
     struct address_spaces spaces;
+    uint64_t wall_clock_offset; /* of the wall clock against the recording's */
     unsigned lines_asked;
     bool fails;
 };
@@ -55,6 +56,11 @@ bool flow_decode(struct flow *flow, const struct flow_sink *sink, struct error *
         sink->end(object);
     }
     return true;
+}
+
+uint64_t flow_wall_clock(const struct flow *flow, struct nanoseconds time)
+{
+    return flow->wall_clock_offset + time.value;
 }
 
 void flow_close(struct flow *flow)
@@ -272,6 +278,7 @@ static void ticks_become_nanoseconds_of_the_recordings_clock(void **state)
         .spaces = {.processes = processes, .process_count = 2},
         .perf_data = {.setup = {.has_clock = true,
                                 .clock = {.zero = 500, .mult = 6, .shift = 1}}}, /* 3 ns per tick */
+        .wall_clock_offset = 1790000000000000000,
     };
     struct timeline *timeline = decode(&flow, threads, 1);
     struct span_source *source = timeline_spans(timeline, NULL);
@@ -279,6 +286,7 @@ static void ticks_become_nanoseconds_of_the_recordings_clock(void **state)
     expect(source, SPAN_ENTER, 0, 3, "work()");
     expect(source, SPAN_LEAVE, 0, 9, "work()");
     assert_int_equal(timeline_origin(timeline).value, 3500);
+    assert_int_equal(source->wall_clock, 1790000000000003500);
     source->close(source);
     timeline_free(timeline);
 }

@@ -114,9 +114,8 @@ static void describe(struct pt_code_block *block, const struct qemu_plugin_tb *t
     pt_code_block_describe(block);
 }
 
-const struct pt_code_block *block_table_get(struct block_table *table,
-                                            const struct qemu_plugin_tb *tb,
-                                            const struct block_code *code)
+struct pt_code_block *block_table_get(struct block_table *table, const struct qemu_plugin_tb *tb,
+                                      const struct block_code *code)
 {
     size_t count = qemu_plugin_tb_n_insns(tb);
     uint64_t size = block_code_size(tb);

@@ -24,9 +24,8 @@ struct block_code {
 
 /* NULL when there is no memory left: the block then runs unseen, and the encoder resynchronises
  * after it. */
-const struct pt_code_block *block_table_get(struct block_table *table,
-                                            const struct qemu_plugin_tb *tb,
-                                            const struct block_code *code);
+struct pt_code_block *block_table_get(struct block_table *table, const struct qemu_plugin_tb *tb,
+                                      const struct block_code *code);
 
 /* Bytes that qemu says are in the block, also those of an instruction that it did not translate. */
 uint64_t block_code_size(const struct qemu_plugin_tb *tb);

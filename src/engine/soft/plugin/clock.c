@@ -3,12 +3,13 @@
 #include <x86intrin.h>
 
 enum {
-    INITIAL_COST = 256, /* one tick per unit, until something has been measured */
+    COST_SCALE = 1024,            /* of soft_clock.cost */
+    INITIAL_COST = COST_SCALE,    /* one tick per unit, until something has been measured */
+    LEAST_COST = COST_SCALE / 16, /* below it the steps would be 0 */
+    LEARNING = 32,                /* a sample moves the cost by this part of it */
     UNITS_PER_BLOCK =
-        8, /* a block costs this much (the callback and qemu's jump) beside its instructions */
+        8, /* a block costs this much (the callback, qemu's jump) beside its instructions */
     LEAST_SAMPLE = 256, /* units: shorter intervals measure the clock itself */
-    OUTLIER = 8,        /* times the average: the thread was not running all the time */
-    SMOOTHING = 16,
 
     INSTRUCTION_CLOCK_START = 1 << 20, /* perf takes time 0 for "no time" */
     INSTRUCTION_CLOCK_SYSTEM_CALL = 1000,
@@ -78,13 +79,18 @@ void soft_clock_begin(struct soft_clock *clock, struct soft_control *control, ui
         clock->floor = later(floor, time);
 }
 
+/* A running median: a sample moves it by a small step, however far off the sample is. The mean
+ * would follow the intervals in which the thread was not running. */
 static void learn_cost(struct soft_clock *clock, uint64_t ticks, uint64_t work)
 {
     if (work < LEAST_SAMPLE || work >> 40 != 0)
         return;
-    uint64_t cost = ticks * 256 / work;
-    if (cost < clock->cost * OUTLIER)
-        clock->cost = (clock->cost * (SMOOTHING - 1) + cost) / SMOOTHING;
+    uint64_t cost = ticks * COST_SCALE / work;
+    uint64_t step = clock->cost / LEARNING;
+    if (cost > clock->cost)
+        clock->cost += step;
+    else if (clock->cost > LEAST_COST)
+        clock->cost -= step;
 }
 
 static uint64_t default_now(struct soft_clock *clock, const struct pt_encoder *encoder)
@@ -114,8 +120,8 @@ uint64_t soft_clock_now(struct soft_clock *clock, const struct pt_encoder *encod
     return clock->floor;
 }
 
-void soft_clock_translated(struct soft_clock *clock, const struct pt_encoder *encoder,
-                           uint64_t seen)
+void soft_clock_emulator_worked(struct soft_clock *clock, const struct pt_encoder *encoder,
+                                uint64_t seen)
 {
     if (clock->kind != RECORD_CLOCK_DEFAULT)
         return;
@@ -123,7 +129,7 @@ void soft_clock_translated(struct soft_clock *clock, const struct pt_encoder *en
     uint64_t work = work_done(encoder);
     uint64_t passed = host - clock->looked;
     uint64_t done = work > clock->work_looked ? work - clock->work_looked : 0;
-    uint64_t charged = done * clock->cost / 256;
+    uint64_t charged = done * clock->cost / COST_SCALE;
     look(clock, host, work);
     if (charged < passed)
         steal(clock, host, passed - charged, later(seen, clock->floor));

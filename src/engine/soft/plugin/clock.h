@@ -11,7 +11,7 @@
  * That time is "stolen" from the program: control->stolen counts it, for all threads and processes
  * of the recording at once, and time = TSC - stolen. Nobody tells when qemu begins to translate,
  * only when it is done. So the interval from the last look at the clock to the first run of new
- * code is charged with what the work done in it usually costs on this thread (a running average
+ * code is charged with what the work done in it usually costs on this thread (the running median
  * over intervals without translation, in ticks per unit of work); the rest of it was stolen. One
  * clock for all keeps causes before effects, and three rules keep it a clock:
  *  - a thread's time never goes back: it stands still until the others have caught up;
@@ -40,7 +40,7 @@ struct soft_clock {
     uint64_t floor;         /* no time before this is given out */
     uint64_t looked;        /* TSC at the last look */
     uint64_t work_looked;   /* units of work done before it */
-    uint64_t cost;          /* running average, ticks per unit of work, times 256 */
+    uint64_t cost;          /* running median, in 1024ths of a tick per unit of work */
     uint64_t base;          /* of RECORD_CLOCK_INSTRUCTIONS: time before the first instruction */
     uint64_t stolen_before; /* control->stolen when the kernel was entered */
 };
@@ -53,10 +53,11 @@ void soft_clock_begin(struct soft_clock *clock, struct soft_control *control, ui
 /* The time now; never less than before. */
 uint64_t soft_clock_now(struct soft_clock *clock, const struct pt_encoder *encoder);
 
-/* New code is about to run for the first time: what qemu needed to translate it is stolen, except
- * that the clock stays at or above `seen`, the latest time that another thread has been given. */
-void soft_clock_translated(struct soft_clock *clock, const struct pt_encoder *encoder,
-                           uint64_t seen);
+/* New code is about to run for the first time, or a way from one block to another is taken for the
+ * first time (which qemu then links): what qemu needed for it is stolen, except that the clock
+ * stays at or above `seen`, the latest time that another thread has been given. */
+void soft_clock_emulator_worked(struct soft_clock *clock, const struct pt_encoder *encoder,
+                                uint64_t seen);
 
 /* Around every system call. `slept`: it waited for a fixed time to pass, and that passed. */
 void soft_clock_enter_kernel(struct soft_clock *clock, const struct pt_encoder *encoder);

@@ -80,7 +80,7 @@ static void enter_handler(struct pt_encoder *encoder, uint64_t pc, const uint64_
 }
 
 /* What the inline path would not do. The block's work has been counted. */
-static __attribute__((noinline)) void run_block_slow(const struct pt_code_block *block,
+static __attribute__((noinline)) void run_block_slow(struct pt_code_block *block,
                                                      const uint64_t *registers)
 {
     bool newborn = current == &unborn;
@@ -95,10 +95,11 @@ static __attribute__((noinline)) void run_block_slow(const struct pt_code_block 
     }
     if (!process.registers_checked)
         check_registers(registers);
-    if (thread->suspended) {
-        resume(thread);
+    bool translated = thread->suspended != NULL;
+    resume(thread);
+    if (translated || pt_encoder_edge_is_new(encoder, block->pc)) {
         encoder->work -= block->work;
-        soft_clock_translated(&thread->clock, encoder, process_seen(&process, thread));
+        soft_clock_emulator_worked(&thread->clock, encoder, process_seen(&process, thread));
         if (pt_encoder_step_fast(encoder, block))
             return;
     }
@@ -113,7 +114,7 @@ __attribute__((used, visibility("hidden"))) void run_block(unsigned int vcpu, vo
 
 void run_block(unsigned int vcpu, void *data, const uint64_t *registers)
 {
-    const struct pt_code_block *block = data;
+    struct pt_code_block *block = data;
     if (!pt_encoder_step_fast(current, block))
         run_block_slow(block, registers);
 }
@@ -150,14 +151,19 @@ static void block_translated(uint64_t id, struct qemu_plugin_tb *tb)
         code.changeable =
             code_map_learn(&process.code, &subject, pc, pc + block_code_size(tb)) != CODE_FILE;
     }
-    const struct pt_code_block *block = block_table_get(&process.blocks, tb, &code);
+    struct pt_code_block *block = block_table_get(&process.blocks, tb, &code);
     if (!block)
         return;
-    qemu_plugin_register_vcpu_tb_exec_cb(tb, block_entry, QEMU_PLUGIN_CB_NO_REGS, (void *)block);
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, block_entry, QEMU_PLUGIN_CB_NO_REGS, block);
     suspend(thread);
 }
 
 /* --- System calls --- */
+
+/* Ticks between the last of one program and the first of the next one in the same process: decoders
+ * take the records of a moment to be true for all branches of that moment, so the old program must
+ * have ended strictly before, even in whole nanoseconds. */
+enum { EXEC_PAUSE = 16 };
 
 static bool may_move_code(int64_t number)
 {
@@ -217,7 +223,7 @@ static void before_exec(struct thread *thread, const struct exec_call *call)
             if (verdict == EXEC_TRACEABLE) {
                 thread_note_stop(thread);
                 exec_run(call, program, &process.log.control->options, process.directory,
-                         thread->clock.floor);
+                         thread->clock.floor + EXEC_PAUSE);
                 thread_note_go_on(thread);
             }
             side_band_untraced(&process.log, &subject, SOFT_UNTRACED_FOREIGN, program->path);

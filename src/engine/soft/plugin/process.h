@@ -51,7 +51,7 @@ struct thread {
     /* The block that ran last, kept here while new code has been translated and not run yet:
      * encoder->previous is then pt_code_block_none, which leads the next block to the slow path.
      * NULL otherwise. */
-    const struct pt_code_block *suspended;
+    struct pt_code_block *suspended;
     pid_t tid;
     bool in_kernel;
     struct thread *next; /* in process->threads */

@@ -1,0 +1,533 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "packet/encoder.h"
+
+#include <intel-pt.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- An encoder over plain memory, with a clock that ticks once per look --- */
+
+enum { BUFFER = 1 << 20, STEP = 16 };
+
+struct recording {
+    struct pt_encoder_owner owner; /* first */
+    struct pt_encoder encoder;
+    _Atomic uint32_t stop;
+    uint64_t ticks;
+    bool room;
+    uint8_t *bytes;
+};
+
+static uint64_t tick(struct pt_encoder_owner *owner)
+{
+    return ++((struct recording *)owner)->ticks;
+}
+
+static bool more_room(struct pt_encoder_owner *owner)
+{
+    struct recording *recording = (struct recording *)owner;
+    recording->encoder.limit = BUFFER - PT_ENCODER_SLACK;
+    return recording->room;
+}
+
+static struct recording *begin(uint32_t psb_interval)
+{
+    struct recording *recording = calloc(1, sizeof *recording);
+    recording->owner = (struct pt_encoder_owner){tick, more_room};
+    recording->ticks = 1000;
+    recording->bytes = calloc(1, BUFFER);
+    struct pt_encoder *encoder = &recording->encoder;
+    encoder->owner = &recording->owner;
+    encoder->stop = &recording->stop;
+    encoder->packets = recording->bytes;
+    encoder->mask = UINT64_MAX;
+    encoder->limit = BUFFER - PT_ENCODER_SLACK;
+    pt_encoder_begin(encoder, 26, psb_interval);
+    return recording;
+}
+
+static void end(struct recording *recording)
+{
+    free(recording->bytes);
+    free(recording);
+}
+
+static void step(struct recording *recording, struct pt_code_block *block)
+{
+    if (!pt_encoder_step_fast(&recording->encoder, block))
+        pt_encoder_step_slow(&recording->encoder, block);
+}
+
+/* `count` instructions of four bytes. */
+static struct pt_code_block *block(uint64_t pc, unsigned count, enum pt_code_block_kind kind,
+                                   uint64_t target)
+{
+    struct pt_code_block *made = calloc(1, sizeof *made + count);
+    made->pc = pc;
+    made->end = pc + 4 * count;
+    made->kind = kind;
+    made->target = target;
+    made->instructions = (uint16_t)count;
+    memset(made->length, 4, count);
+    pt_code_block_describe(made);
+    return made;
+}
+
+/* --- What was written, as libipt's packet decoder sees it --- */
+
+struct written {
+    size_t count;
+    struct pt_packet packets[4096];
+};
+
+static struct written *read_back(const struct recording *recording, uint64_t from)
+{
+    struct written *written = calloc(1, sizeof *written);
+    uint8_t tail[PT_DRAIN_SIZE];
+    uint64_t head = atomic_load(&recording->encoder.head);
+    size_t drained = pt_encoder_drain(&recording->encoder, tail);
+    memcpy(recording->bytes + head, tail, drained);
+    struct pt_config config;
+    pt_config_init(&config);
+    config.begin = recording->bytes;
+    config.end = recording->bytes + head + drained;
+    struct pt_packet_decoder *decoder = pt_pkt_alloc_decoder(&config);
+    assert_int_equal(pt_pkt_sync_set(decoder, from), 0);
+    int status = 0;
+    while (written->count < 4096) {
+        struct pt_packet *packet = &written->packets[written->count];
+        status = pt_pkt_next(decoder, packet, sizeof *packet);
+        if (status < 0)
+            break;
+        written->count++;
+    }
+    assert_int_equal(status, -pte_eos);
+    pt_pkt_free_decoder(decoder);
+    return written;
+}
+
+static void expect_types(const struct recording *recording, uint64_t from,
+                         const enum pt_packet_type *types, size_t count)
+{
+    struct written *written = read_back(recording, from);
+    assert_int_equal(written->count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(written->packets[i].type, types[i]);
+    free(written);
+}
+
+#define EXPECT_TYPES(recording, from, ...)                                                         \
+    expect_types(recording, from, (const enum pt_packet_type[]){__VA_ARGS__},                      \
+                 sizeof((const enum pt_packet_type[]){__VA_ARGS__}) / sizeof(enum pt_packet_type))
+
+/* --- Tests --- */
+
+static void tracing_begins_with_psb_and_pge(void **state)
+{
+    struct recording *recording = begin(4096);
+    struct pt_code_block *first = block(0x401000, 3, PT_BLOCK_SEQUENTIAL, 0);
+    step(recording, first);
+    EXPECT_TYPES(recording, 0, ppt_psb, ppt_tsc, ppt_cbr, ppt_mode, ppt_psbend, ppt_tip_pge);
+    assert_int_equal(pt_encoder_instructions(&recording->encoder), 3);
+    free(first);
+    end(recording);
+}
+
+static void system_calls_turn_tracing_off_and_on(void **state)
+{
+    struct recording *recording = begin(4096);
+    struct pt_code_block *call = block(0x401000, 2, PT_BLOCK_FAR, 0);
+    struct pt_code_block *after = block(0x401008, 1, PT_BLOCK_SEQUENTIAL, 0);
+    step(recording, call);
+    uint64_t from = atomic_load(&recording->encoder.head);
+    pt_encoder_disable(&recording->encoder);
+    step(recording, after);
+    EXPECT_TYPES(recording, from, ppt_cyc, ppt_tip_pgd, ppt_cyc, ppt_tip_pge);
+    free(call);
+    free(after);
+    end(recording);
+}
+
+static void a_return_to_the_caller_is_one_bit_and_another_is_a_tip(void **state)
+{
+    struct recording *recording = begin(4096);
+    struct pt_code_block *call = block(0x401000, 1, PT_BLOCK_CALL, 0x402000);
+    struct pt_code_block *callee = block(0x402000, 1, PT_BLOCK_RETURN, 0);
+    struct pt_code_block *after = block(0x401004, 1, PT_BLOCK_JUMP, 0x401000);
+    struct pt_code_block *elsewhere = block(0x403000, 1, PT_BLOCK_SEQUENTIAL, 0);
+    step(recording, call);
+    uint64_t from = atomic_load(&recording->encoder.head);
+    step(recording, callee);
+    step(recording, after);
+    assert_int_equal(recording->encoder.tnt, 3);
+    step(recording, call);
+    step(recording, callee);
+    step(recording, elsewhere);
+    EXPECT_TYPES(recording, from, ppt_cyc, ppt_tnt_8, ppt_tip);
+    assert_int_equal(recording->encoder.depth, recording->encoder.floor);
+    free(call);
+    free(callee);
+    free(after);
+    free(elsewhere);
+    end(recording);
+}
+
+static void a_call_to_the_next_instruction_is_not_pushed(void **state)
+{
+    struct recording *recording = begin(4096);
+    struct pt_code_block *call = block(0x401000, 1, PT_BLOCK_CALL, 0x401004);
+    struct pt_code_block *next = block(0x401004, 1, PT_BLOCK_SEQUENTIAL, 0);
+    step(recording, call);
+    step(recording, next);
+    assert_int_equal(recording->encoder.depth, 0);
+    free(call);
+    free(next);
+    end(recording);
+}
+
+static void only_the_newest_64_calls_are_compressed(void **state)
+{
+    enum { DEPTH = 100 };
+    struct recording *recording = begin(1 << 16);
+    struct pt_code_block *calls[DEPTH], *returns[DEPTH];
+    for (unsigned i = 0; i < DEPTH; i++) {
+        calls[i] = block(0x401000 + 0x100 * i, 1, PT_BLOCK_CALL, 0x401000 + 0x100 * (i + 1));
+        returns[i] = block(0x401004 + 0x100 * i, 1, PT_BLOCK_RETURN, 0);
+        step(recording, calls[i]);
+    }
+    struct pt_code_block *leaf = block(0x401000 + 0x100 * DEPTH, 1, PT_BLOCK_RETURN, 0);
+    step(recording, leaf);
+    for (unsigned i = DEPTH; i > 0; i--)
+        step(recording, returns[i - 1]);
+    struct written *written = read_back(recording, 0);
+    size_t bits = 0, tips = 0;
+    for (size_t i = 0; i < written->count; i++) {
+        if (written->packets[i].type == ppt_tnt_8 || written->packets[i].type == ppt_tnt_64)
+            bits += written->packets[i].payload.tnt.bit_size;
+        tips += written->packets[i].type == ppt_tip;
+    }
+    assert_int_equal(bits, PT_RETURN_STACK);
+    assert_int_equal(tips, DEPTH - PT_RETURN_STACK);
+    free(written);
+    for (unsigned i = 0; i < DEPTH; i++) {
+        free(calls[i]);
+        free(returns[i]);
+    }
+    free(leaf);
+    end(recording);
+}
+
+static void a_rep_instruction_counts_once(void **state)
+{
+    struct recording *recording = begin(4096);
+    struct pt_code_block *into = block(0x401000, 3, PT_BLOCK_REPEAT, 0);
+    struct pt_code_block *iteration = block(0x401008, 1, PT_BLOCK_REPEAT, 0);
+    struct pt_code_block *after = block(0x40100c, 2, PT_BLOCK_SEQUENTIAL, 0);
+    step(recording, into);
+    uint64_t from = atomic_load(&recording->encoder.head);
+    for (int i = 0; i < 10; i++)
+        step(recording, iteration);
+    step(recording, after);
+    assert_int_equal(pt_encoder_instructions(&recording->encoder), 5);
+    assert_int_equal(atomic_load(&recording->encoder.head), from);
+    free(into);
+    free(iteration);
+    free(after);
+    end(recording);
+}
+
+static void a_block_left_in_its_middle_counts_what_ran(void **state)
+{
+    struct recording *recording = begin(4096);
+    struct pt_code_block *whole = block(0x401000, 5, PT_BLOCK_RETURN, 0);
+    struct pt_code_block *alone = block(0x401008, 1, PT_BLOCK_SEQUENTIAL, 0);
+    whole->restartable = 1;
+    pt_code_block_describe(whole);
+    step(recording, whole);
+    uint64_t from = atomic_load(&recording->encoder.head);
+    step(recording, alone);
+    assert_int_equal(pt_encoder_instructions(&recording->encoder), 3);
+    assert_int_equal(atomic_load(&recording->encoder.head), from);
+    free(whole);
+    free(alone);
+    end(recording);
+}
+
+static void a_fault_tells_the_instruction_and_uncounts_the_rest(void **state)
+{
+    struct recording *recording = begin(4096);
+    struct pt_code_block *faulting = block(0x401000, 5, PT_BLOCK_CONDITIONAL, 0x401000);
+    step(recording, faulting);
+    uint64_t from = atomic_load(&recording->encoder.head);
+    pt_encoder_interrupt(&recording->encoder, 0x401008, true);
+    EXPECT_TYPES(recording, from, ppt_cyc, ppt_fup, ppt_tip_pgd);
+    assert_int_equal(pt_encoder_instructions(&recording->encoder), 2);
+    free(faulting);
+    end(recording);
+}
+
+static void an_asynchronous_signal_takes_the_branch_first(void **state)
+{
+    struct recording *recording = begin(4096);
+    struct pt_code_block *loop = block(0x401000, 5, PT_BLOCK_CONDITIONAL, 0x401000);
+    step(recording, loop);
+    uint64_t from = atomic_load(&recording->encoder.head);
+    pt_encoder_interrupt(&recording->encoder, 0x401000, false);
+    EXPECT_TYPES(recording, from, ppt_cyc, ppt_tnt_8, ppt_fup, ppt_tip_pgd);
+    assert_int_equal(pt_encoder_instructions(&recording->encoder), 5);
+    free(loop);
+    end(recording);
+}
+
+static void a_fault_at_address_zero_ends_tracing_at_the_branch(void **state)
+{
+    struct recording *recording = begin(4096);
+    struct pt_code_block *call = block(0x401000, 2, PT_BLOCK_INDIRECT_CALL, 0);
+    step(recording, call);
+    uint64_t from = atomic_load(&recording->encoder.head);
+    pt_encoder_interrupt(&recording->encoder, 0, true);
+    EXPECT_TYPES(recording, from, ppt_cyc, ppt_tip_pgd);
+    assert_int_equal(pt_encoder_instructions(&recording->encoder), 2);
+    free(call);
+    end(recording);
+}
+
+static void a_block_from_nowhere_is_an_overflow(void **state)
+{
+    struct recording *recording = begin(4096);
+    struct pt_code_block *first = block(0x401000, 1, PT_BLOCK_JUMP, 0x402000);
+    struct pt_code_block *other = block(0x403000, 1, PT_BLOCK_SEQUENTIAL, 0);
+    step(recording, first);
+    uint64_t from = atomic_load(&recording->encoder.head);
+    step(recording, other);
+    EXPECT_TYPES(recording, from, ppt_cyc, ppt_ovf, ppt_fup);
+    assert_int_equal(recording->encoder.losses, 1);
+    free(first);
+    free(other);
+    end(recording);
+}
+
+static void stopping_ends_the_stream_before_the_next_block(void **state)
+{
+    struct recording *recording = begin(4096);
+    struct pt_code_block *jump = block(0x401000, 2, PT_BLOCK_INDIRECT_JUMP, 0);
+    step(recording, jump);
+    uint64_t from = atomic_load(&recording->encoder.head);
+    atomic_store(&recording->stop, 1);
+    step(recording, jump);
+    EXPECT_TYPES(recording, from, ppt_cyc, ppt_tip, ppt_cyc, ppt_fup, ppt_tip_pgd);
+    assert_int_equal(pt_encoder_instructions(&recording->encoder), 2);
+    uint64_t head = atomic_load(&recording->encoder.head);
+    step(recording, jump);
+    assert_int_equal(atomic_load(&recording->encoder.head), head);
+    free(jump);
+    end(recording);
+}
+
+static void without_room_the_stream_ends_within_the_slack(void **state)
+{
+    struct recording *recording = begin(4096);
+    struct pt_code_block *jump = block(0x401000, 2, PT_BLOCK_INDIRECT_JUMP, 0);
+    recording->encoder.limit = 1000;
+    for (int i = 0; i < 1000; i++)
+        step(recording, jump);
+    assert_true(recording->encoder.stopped);
+    assert_in_range(atomic_load(&recording->encoder.head), 1000, 1000 + PT_ENCODER_SLACK);
+    free(read_back(recording, 0));
+    free(jump);
+    end(recording);
+}
+
+static void draining_a_damaged_state_gives_nothing(void **state)
+{
+    uint8_t out[PT_DRAIN_SIZE];
+    struct pt_encoder encoder = {.tnt = 0};
+    assert_int_equal(pt_encoder_drain(&encoder, out), 0);
+    encoder.tnt = 1;
+    assert_int_equal(pt_encoder_drain(&encoder, out), 0);
+    encoder.tnt = UINT64_MAX;
+    assert_int_equal(pt_encoder_drain(&encoder, out), 0);
+    encoder.tnt = 2;
+    assert_int_equal(pt_encoder_drain(&encoder, out), 1);
+}
+
+static void an_edge_is_new_once(void **state)
+{
+    struct recording *recording = begin(4096);
+    struct pt_code_block *loop = block(0x401000, 2, PT_BLOCK_CONDITIONAL, 0x401000);
+    step(recording, loop);
+    assert_true(pt_encoder_edge_is_new(&recording->encoder, 0x401000));
+    step(recording, loop);
+    assert_false(pt_encoder_edge_is_new(&recording->encoder, 0x401000));
+    assert_true(pt_encoder_edge_is_new(&recording->encoder, 0x401008));
+    step(recording, loop);
+    assert_int_equal(recording->encoder.tnt, 7);
+    free(loop);
+    end(recording);
+}
+
+/* --- Round trip: a random program, walked at random, is followed from its packets alone --- */
+
+enum { BLOCKS = 64, WALK = 20000 };
+
+struct program {
+    struct pt_code_block *blocks[BLOCKS]; /* back to back in memory */
+};
+
+static struct pt_code_block *block_at(const struct program *program, uint64_t pc)
+{
+    for (unsigned i = 0; i < BLOCKS; i++)
+        if (program->blocks[i]->pc == pc)
+            return program->blocks[i];
+    return NULL;
+}
+
+static void make_program(struct program *program)
+{
+    static const enum pt_code_block_kind kinds[] = {
+        PT_BLOCK_SEQUENTIAL,    PT_BLOCK_CONDITIONAL,   PT_BLOCK_CONDITIONAL,
+        PT_BLOCK_CONDITIONAL,   PT_BLOCK_JUMP,          PT_BLOCK_CALL,
+        PT_BLOCK_INDIRECT_JUMP, PT_BLOCK_INDIRECT_CALL, PT_BLOCK_RETURN,
+    };
+    uint64_t pc[BLOCKS + 1] = {0x401000};
+    for (unsigned i = 0; i < BLOCKS; i++)
+        pc[i + 1] = pc[i] + 4 * (1 + i % 7);
+    for (unsigned i = 0; i < BLOCKS; i++) {
+        /* The last one must not fall off the end. */
+        enum pt_code_block_kind kind =
+            i + 1 == BLOCKS ? PT_BLOCK_JUMP : kinds[(unsigned)rand() % 9];
+        program->blocks[i] = block(pc[i], 1 + i % 7, kind, pc[(unsigned)rand() % BLOCKS]);
+    }
+}
+
+static struct pt_code_block *choose_next(const struct program *program,
+                                         const struct pt_code_block *now, uint64_t *stack,
+                                         unsigned *depth)
+{
+    uint64_t pc = program->blocks[(unsigned)rand() % BLOCKS]->pc;
+    bool calls = now->kind == PT_BLOCK_CALL || now->kind == PT_BLOCK_INDIRECT_CALL;
+    if (calls && *depth < 1000)
+        stack[(*depth)++] = now->end;
+    if (now->kind == PT_BLOCK_RETURN && *depth > 0)
+        pc = stack[--*depth];
+    else if (now->kind == PT_BLOCK_JUMP || now->kind == PT_BLOCK_CALL)
+        pc = now->target;
+    else if (now->kind == PT_BLOCK_CONDITIONAL && rand() % 2)
+        pc = now->target;
+    else if (now->kind == PT_BLOCK_CONDITIONAL || now->kind == PT_BLOCK_SEQUENTIAL)
+        pc = now->end;
+    struct pt_code_block *next = block_at(program, pc);
+    return next ? next : program->blocks[0]; /* behind the last block: as if by another way */
+}
+
+/* libipt's query decoder tells TNT bits and TIP addresses; the program's blocks tell where they are
+ * needed. */
+static void follow(const struct program *program, const struct recording *recording,
+                   const uint64_t *walk, size_t length)
+{
+    struct pt_config config;
+    pt_config_init(&config);
+    config.begin = recording->bytes;
+    config.end = recording->bytes + atomic_load(&recording->encoder.head);
+    struct pt_query_decoder *decoder = pt_qry_alloc_decoder(&config);
+    uint64_t ip = 0, returns[64 * 1024];
+    unsigned depth = 0;
+    int status = pt_qry_sync_forward(decoder, &ip);
+    assert_true(status >= 0);
+    struct pt_event event;
+    do /* clock, bus ratio and mode are events, too */
+        status = pt_qry_event(decoder, &event, sizeof event);
+    while (status >= 0 && event.type != ptev_enabled);
+    assert_int_equal(event.type, ptev_enabled);
+    ip = event.variant.enabled.ip;
+    for (size_t i = 0; i + 1 < length; i++) {
+        assert_int_equal(ip, walk[i]);
+        const struct pt_code_block *now = block_at(program, ip);
+        int taken;
+        while (status >= 0 && (status & pts_event_pending))
+            status = pt_qry_event(decoder, &event, sizeof event);
+        if (now->push || (now->kind == PT_BLOCK_INDIRECT_CALL))
+            returns[depth++] = now->end;
+        switch ((enum pt_code_block_kind)now->kind) {
+        case PT_BLOCK_CONDITIONAL:
+            status = pt_qry_cond_branch(decoder, &taken);
+            ip = taken ? now->target : now->end;
+            break;
+        case PT_BLOCK_RETURN:
+            status = pt_qry_cond_branch(decoder, &taken);
+            if (status == -pte_bad_query)
+                status = pt_qry_indirect_branch(decoder, &ip);
+            else
+                ip = returns[--depth];
+            break;
+        case PT_BLOCK_INDIRECT_JUMP:
+        case PT_BLOCK_INDIRECT_CALL:
+            status = pt_qry_indirect_branch(decoder, &ip);
+            break;
+        case PT_BLOCK_SEQUENTIAL:
+            ip = now->end;
+            break;
+        default:
+            ip = now->target;
+            break;
+        }
+        assert_true(status >= 0);
+    }
+    pt_qry_free_decoder(decoder);
+}
+
+static void a_random_walk_is_followed_from_its_packets(void **state)
+{
+    static uint64_t walk[WALK], stack[1000];
+    for (unsigned seed = 1; seed <= 20; seed++) {
+        srand(seed);
+        struct program program;
+        make_program(&program);
+        struct recording *recording = begin(seed % 2 ? 4096 : 512);
+        struct pt_code_block *now = program.blocks[0];
+        unsigned depth = 0;
+        uint64_t instructions = 0;
+        for (size_t i = 0; i < WALK; i++) {
+            walk[i] = now->pc;
+            instructions += now->instructions;
+            step(recording, now);
+            now = choose_next(&program, now, stack, &depth);
+        }
+        assert_int_equal(pt_encoder_instructions(&recording->encoder), instructions);
+        assert_int_equal(recording->encoder.losses, 0);
+        pt_encoder_flush(&recording->encoder, now->pc);
+        follow(&program, recording, walk, WALK);
+        for (unsigned i = 0; i < BLOCKS; i++)
+            free(program.blocks[i]);
+        end(recording);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tracing_begins_with_psb_and_pge),
+        cmocka_unit_test(system_calls_turn_tracing_off_and_on),
+        cmocka_unit_test(a_return_to_the_caller_is_one_bit_and_another_is_a_tip),
+        cmocka_unit_test(a_call_to_the_next_instruction_is_not_pushed),
+        cmocka_unit_test(only_the_newest_64_calls_are_compressed),
+        cmocka_unit_test(a_rep_instruction_counts_once),
+        cmocka_unit_test(a_block_left_in_its_middle_counts_what_ran),
+        cmocka_unit_test(a_fault_tells_the_instruction_and_uncounts_the_rest),
+        cmocka_unit_test(an_asynchronous_signal_takes_the_branch_first),
+        cmocka_unit_test(a_fault_at_address_zero_ends_tracing_at_the_branch),
+        cmocka_unit_test(a_block_from_nowhere_is_an_overflow),
+        cmocka_unit_test(stopping_ends_the_stream_before_the_next_block),
+        cmocka_unit_test(without_room_the_stream_ends_within_the_slack),
+        cmocka_unit_test(draining_a_damaged_state_gives_nothing),
+        cmocka_unit_test(an_edge_is_new_once),
+        cmocka_unit_test(a_random_walk_is_followed_from_its_packets),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
