@@ -18,13 +18,6 @@ struct flow {
     struct flow_statistics statistics;
 };
 
-/* A recording's further snapshots are read by their own names (see flow.h). */
-static bool open_data(struct flow *flow, const char *path, struct error *error)
-{
-    return recording_open(&flow->recording, path, error) &&
-           perf_data_open(&flow->data, flow->recording.files[0], error);
-}
-
 static bool check_packets(const struct flow *flow, struct error *error)
 {
     if (!flow->data.has_setup)
@@ -44,12 +37,9 @@ struct flow *flow_open(const char *path, const struct flow_options *options, str
 {
     struct flow *flow = memory_allocate_zeroed(sizeof(*flow));
     flow->options = *options;
-    if (!open_data(flow, path, error)) {
-        recording_close(&flow->recording);
-        free(flow);
-        return NULL;
-    }
-    if (!check_packets(flow, error) ||
+    if (!recording_open(&flow->recording, path, error) ||
+        !perf_data_open(&flow->data, flow->recording.files[0], error) ||
+        !check_packets(flow, error) ||
         !address_spaces_build(&flow->spaces, &flow->data, flow->recording.directory, error)) {
         perf_data_close(&flow->data);
         recording_close(&flow->recording);

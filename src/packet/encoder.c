@@ -136,20 +136,6 @@ static bool may_go_on(struct pt_encoder *encoder)
     return head < encoder->limit || encoder->owner->make_room(encoder->owner);
 }
 
-/* The stream tells how execution came to `pc`: the moment to look after the ring. */
-static void settle(struct pt_encoder *encoder, uint64_t pc)
-{
-    if (!may_go_on(encoder)) {
-        pt_encoder_stop(encoder, pc);
-    } else if (psb_is_due(encoder)) {
-        struct group group = group_begin(encoder);
-        if (has_branches(encoder))
-            put_branches(encoder, &group);
-        put_psb(encoder, &group, pc);
-        group_end(encoder, &group);
-    }
-}
-
 /* Takes instructions of `block` from `pc` on, which were counted when it began, off the count. */
 static void uncount(struct pt_encoder *encoder, const struct pt_code_block *block, uint64_t pc)
 {
@@ -164,6 +150,43 @@ static void uncount(struct pt_encoder *encoder, const struct pt_code_block *bloc
 static bool is_inside(const struct pt_code_block *block, uint64_t pc)
 {
     return pc >= block->pc && pc < block->end;
+}
+
+static void put_asynchronous_end(struct pt_encoder *encoder, uint64_t ip)
+{
+    struct group group = group_begin(encoder);
+    put_branches(encoder, &group);
+    put_ip(encoder, &group, PT_FUP, ip);
+    group.end += pt_packet_ip_suppressed(group.end, PT_TIP_PGD);
+    group_end(encoder, &group);
+    encoder->previous = &pt_code_block_none;
+}
+
+/* Ends the stream in order, `pc` being about to run. Steps are ignored from now on. */
+static void end_stream(struct pt_encoder *encoder, uint64_t pc)
+{
+    if (encoder->stopped)
+        return;
+    encoder->stopped = 1;
+    if (encoder->previous->kind == PT_BLOCK_NONE)
+        return;
+    if (is_inside(encoder->previous, pc))
+        uncount(encoder, encoder->previous, pc); /* it was counted and will not be seen */
+    put_asynchronous_end(encoder, pc);
+}
+
+/* The stream tells how execution came to `pc`: the moment to look after the ring. */
+static void settle(struct pt_encoder *encoder, uint64_t pc)
+{
+    if (!may_go_on(encoder)) {
+        end_stream(encoder, pc);
+    } else if (psb_is_due(encoder)) {
+        struct group group = group_begin(encoder);
+        if (has_branches(encoder))
+            put_branches(encoder, &group);
+        put_psb(encoder, &group, pc);
+        group_end(encoder, &group);
+    }
 }
 
 void pt_code_block_describe(struct pt_code_block *block)
@@ -225,6 +248,15 @@ void pt_encoder_flush(struct pt_encoder *encoder, uint64_t pc)
     put_branches(encoder, &group);
     group_end(encoder, &group);
     settle(encoder, pc);
+}
+
+void pt_encoder_mark(struct pt_encoder *encoder)
+{
+    if (encoder->stopped || !may_go_on(encoder))
+        return;
+    struct group group = group_begin(encoder);
+    put_branches(encoder, &group);
+    group_end(encoder, &group);
 }
 
 static void push_return(struct pt_encoder *encoder, const struct pt_code_block *call)
@@ -289,7 +321,11 @@ static void edge_lost(struct pt_encoder *encoder, uint64_t pc)
     group_end(encoder, &group);
 }
 
-void pt_encoder_edge(struct pt_encoder *encoder, uint64_t pc)
+/* The edge from the block that ran last to `pc`, whatever it is. A block may also be left in its
+ * middle and continued there (the emulator gave up on it: self-modifying code, an instruction that
+ * needs the whole machine): `pc` inside of it is such a continuation, which the processor never
+ * did; the instructions from there on are taken off the count. */
+static void put_edge(struct pt_encoder *encoder, uint64_t pc)
 {
     const struct pt_code_block *previous = encoder->previous;
     switch ((enum pt_code_block_kind)previous->kind) {
@@ -387,7 +423,7 @@ void pt_encoder_step_slow(struct pt_encoder *encoder, struct pt_code_block *bloc
     if (is_restart(previous, block))
         uncount(encoder, previous, block->pc);
     else
-        pt_encoder_edge(encoder, block->pc);
+        put_edge(encoder, block->pc);
     see_edge(previous, block->pc);
     encoder->previous = block;
     settle(encoder, block->pc);
@@ -399,16 +435,6 @@ void pt_encoder_disable(struct pt_encoder *encoder)
         return;
     struct group group = group_begin(encoder);
     put_branches(encoder, &group);
-    group.end += pt_packet_ip_suppressed(group.end, PT_TIP_PGD);
-    group_end(encoder, &group);
-    encoder->previous = &pt_code_block_none;
-}
-
-static void put_asynchronous_end(struct pt_encoder *encoder, uint64_t ip)
-{
-    struct group group = group_begin(encoder);
-    put_branches(encoder, &group);
-    put_ip(encoder, &group, PT_FUP, ip);
     group.end += pt_packet_ip_suppressed(group.end, PT_TIP_PGD);
     group_end(encoder, &group);
     encoder->previous = &pt_code_block_none;
@@ -431,20 +457,8 @@ void pt_encoder_interrupt(struct pt_encoder *encoder, uint64_t ip, bool faulted)
     if (faulted && is_inside(previous, ip))
         uncount(encoder, previous, ip);
     else
-        pt_encoder_edge(encoder, ip);
+        put_edge(encoder, ip);
     put_asynchronous_end(encoder, ip);
-}
-
-void pt_encoder_stop(struct pt_encoder *encoder, uint64_t pc)
-{
-    if (encoder->stopped)
-        return;
-    encoder->stopped = 1;
-    if (encoder->previous->kind == PT_BLOCK_NONE)
-        return;
-    if (is_inside(encoder->previous, pc))
-        uncount(encoder, encoder->previous, pc); /* it was counted and will not be seen */
-    put_asynchronous_end(encoder, pc);
 }
 
 size_t pt_encoder_drain(const struct pt_encoder *encoder, uint8_t out[PT_DRAIN_SIZE])

@@ -12,15 +12,16 @@
  * Not for use by two threads at a time.
  *
  * The rules, where both perf and libipt have to understand the result:
- * - Return compression (SDM "Indirect Transfer Compression for Returns"): 64 return addresses; a
- * return that goes to the newest one is a TNT bit 1. The stack is emptied at PSB, at an overflow,
- * and whenever a return misses a stack that is not empty, because perf pops on every return and
- * libipt only on compressed ones. A call to the next instruction is not pushed (SDM).
- * - last_ip is 0 after PSB and overflow: perf 6.1 does not reset its own, so the next FUP carries a
- * whole address.
- * - PSB+ is PSB, TSC, CBR, MODE.Exec, FUP when tracing is on, PSBEND.
- * - Time: TSC in PSB+ and after long waits, else CYC in front of TNT and TIP, in ticks of the same
- * clock (CBR says that one cycle is one tick).
+ *   - Return compression (SDM "Indirect Transfer Compression for Returns"): 64 return addresses; a
+ *     return that goes to the newest one is a TNT bit 1. The stack is emptied at PSB, at an
+ *     overflow, and whenever a return misses a stack that is not empty, because perf pops on every
+ *     return and libipt only on compressed ones. A call to the next instruction is not
+ *     pushed (SDM).
+ *   - last_ip is 0 after PSB and overflow: perf 6.1 does not reset its own, so the next FUP carries
+ *     a whole address.
+ *   - PSB+ is PSB, TSC, CBR, MODE.Exec, FUP when tracing is on, PSBEND.
+ *   - Time: TSC in PSB+ and after long waits, else CYC in front of TNT and TIP, in ticks of the
+ *     same clock (CBR says that one cycle is one tick).
  */
 #ifndef MAGIC_TRACE_PACKET_ENCODER_H
 #define MAGIC_TRACE_PACKET_ENCODER_H
@@ -60,15 +61,14 @@ struct pt_code_block {
     uint64_t pc, end; /* addresses: first byte, and the byte after the last */
     /* The edges that the inline path follows. */
     _Atomic uint64_t seen_target, seen_fall;
-    uint64_t work; /* what one execution adds to pt_encoder.work */
-    uint8_t bits;  /* TNT bits per execution: 1 for conditional jumps, else 0 */
-    uint8_t push;  /* 1 when the block's call pushes a return address */
-    uint8_t slow;  /* 1 when the inline path must not be taken for what follows this block */
-    uint8_t kind;  /* enum pt_code_block_kind */
-    uint8_t
-        restartable; /* bool: may be left in its middle and continued there (see pt_encoder_edge) */
-    uint64_t target; /* where its branch goes, or PT_NOWHERE */
-    uint64_t fall;   /* where it goes without a branch, or PT_NOWHERE */
+    uint64_t work;       /* what one execution adds to pt_encoder.work */
+    uint8_t bits;        /* TNT bits per execution: 1 for conditional jumps, else 0 */
+    uint8_t push;        /* 1 when the block's call pushes a return address */
+    uint8_t slow;        /* 1 when the inline path must not be taken for what follows this block */
+    uint8_t kind;        /* enum pt_code_block_kind */
+    uint8_t restartable; /* bool: the emulator may give it up in its middle and go on there */
+    uint64_t target;     /* where its branch goes, or PT_NOWHERE */
+    uint64_t fall;       /* where it goes without a branch, or PT_NOWHERE */
     uint16_t instructions; /* in the block; length[] has one entry each */
     uint8_t length[];      /* bytes, of each instruction */
 };
@@ -94,8 +94,8 @@ struct pt_encoder {
     _Atomic uint64_t head;
     uint64_t tnt;  /* branches for the next TNT packet, under a leading 1; 1 = none */
     uint64_t work; /* since `instructions` and `blocks` were brought up to date */
-    uint64_t depth,
-        floor; /* the return stack holds return_address[i % 64] for floor <= i < depth */
+    /* The return stack holds return_address[i % 64] for floor <= i < depth. */
+    uint64_t depth, floor;
 
     uint64_t instructions; /* executed, without those in `work` */
     uint64_t blocks;       /* executed, without those in `work` */
@@ -105,7 +105,7 @@ struct pt_encoder {
     uint64_t losses;       /* OVF packets written because a block came from nowhere known */
     uint32_t psb_interval; /* bytes between PSBs, about */
     uint8_t bus_ratio;     /* for CBR */
-    uint8_t stopped;       /* bool: pt_encoder_stop was called or no room was left */
+    uint8_t stopped;       /* bool: the stream has ended: `stop` was set or no room was left */
 
     /* For the owner alone: addresses of its process. */
     struct pt_code_block *previous; /* the block that runs now, or &pt_code_block_none */
@@ -139,11 +139,9 @@ static inline uint64_t pt_encoder_instructions(const struct pt_encoder *encoder)
  * due. */
 void pt_encoder_flush(struct pt_encoder *encoder, uint64_t pc);
 
-/* The edge from the block that ran last to `pc`, whatever it is. A block may also be left in its
- * middle and continued there (the emulator gave up on it: self-modifying code, an instruction that
- * needs the whole machine): `pc` inside of it is such a continuation, which the processor never
- * did; the instructions from there on are taken off the count. */
-void pt_encoder_edge(struct pt_encoder *encoder, uint64_t pc);
+/* Writes the time and the gathered TNT bits, before the next block is known: whatever ran so far is
+ * told at this time or earlier, and what runs from here on later. */
+void pt_encoder_mark(struct pt_encoder *encoder);
 
 /* `block` begins to run: the general case. */
 void pt_encoder_step_slow(struct pt_encoder *encoder, struct pt_code_block *block);
@@ -193,10 +191,6 @@ void pt_encoder_disable(struct pt_encoder *encoder);
  * `faulted`: that instruction raised it; when `ip` is in the block that runs, the block got no
  * further. */
 void pt_encoder_interrupt(struct pt_encoder *encoder, uint64_t ip, bool faulted);
-
-/* Ends the stream in order, `pc` being about to run (or 0 when tracing is off). Steps are ignored
- * from now on. */
-void pt_encoder_stop(struct pt_encoder *encoder, uint64_t pc);
 
 /* For whoever finds the state of a dead owner: writes to `out` the packets that complete the stream
  * behind encoder->head (a TNT packet with the bits gathered) and returns their length, 0 when there
