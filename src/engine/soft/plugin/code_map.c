@@ -243,7 +243,15 @@ static bool dump(struct code_map *map, const struct side_band_subject *subject,
     return true;
 }
 
-static void learn_memory(struct code_map *map, const struct side_band_subject *subject,
+/* `runner` at a moment of its own. */
+static struct side_band_subject separated(const struct code_runner *runner)
+{
+    struct side_band_subject subject = runner->subject;
+    subject.time = runner->separate(runner->context);
+    return subject;
+}
+
+static void learn_memory(struct code_map *map, const struct code_runner *runner,
                          const struct code_region *region, struct code_page *page)
 {
     uint8_t code[PAGE + CODE_IMAGE_TAIL];
@@ -251,7 +259,9 @@ static void learn_memory(struct code_map *map, const struct side_band_subject *s
     uint64_t hash = XXH3_64bits(code, sizeof code);
     if (page->source == CODE_DUMPED && page->hash == hash)
         return;
-    page->source = dump(map, subject, region, page->address, code) ? CODE_DUMPED : CODE_UNKNOWN;
+    struct side_band_subject subject =
+        page->source == CODE_UNKNOWN ? runner->subject : separated(runner);
+    page->source = dump(map, &subject, region, page->address, code) ? CODE_DUMPED : CODE_UNKNOWN;
     page->hash = hash;
 }
 
@@ -271,7 +281,7 @@ static struct code_page *find_page(struct code_map *map, uint64_t address)
     return page;
 }
 
-static enum code_source learn_page(struct code_map *map, const struct side_band_subject *subject,
+static enum code_source learn_page(struct code_map *map, const struct code_runner *runner,
                                    uint64_t address)
 {
     struct code_page *page = find_page(map, address);
@@ -284,24 +294,26 @@ static enum code_source learn_page(struct code_map *map, const struct side_band_
     if (!region) {
         page->source = CODE_UNKNOWN;
     } else if (page_equals_file(map, region, address)) {
-        learn_file(map, subject, region);
-        if (page->source == CODE_DUMPED) /* its dump must not go on to hide the file */
-            log_file(map, subject, region, address, address + PAGE);
+        learn_file(map, &runner->subject, region);
+        if (page->source == CODE_DUMPED) { /* its dump must not go on to hide the file */
+            struct side_band_subject subject = separated(runner);
+            log_file(map, &subject, region, address, address + PAGE);
+        }
         page->source = CODE_FILE;
         page->generation = generation;
     } else {
-        learn_memory(map, subject, region, page);
+        learn_memory(map, runner, region, page);
     }
     return page->source;
 }
 
-enum code_source code_map_learn(struct code_map *map, const struct side_band_subject *subject,
+enum code_source code_map_learn(struct code_map *map, const struct code_runner *runner,
                                 uint64_t start, uint64_t end)
 {
     uint64_t first = start / PAGE * PAGE;
-    enum code_source source = learn_page(map, subject, first);
+    enum code_source source = learn_page(map, runner, first);
     for (uint64_t page = first + PAGE; page < end; page += PAGE)
-        learn_page(map, subject, page);
+        learn_page(map, runner, page);
     return source;
 }
 
