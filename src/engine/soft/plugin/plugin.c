@@ -147,9 +147,9 @@ static void block_translated(uint64_t id, struct qemu_plugin_tb *tb)
     uint64_t pc = qemu_plugin_tb_vaddr(tb);
     struct block_code code = {.pc = pc, .guest_base = process.guest_base};
     if (pc >> 47 == 0) {
-        struct code_runner runner = {thread_subject(thread), thread_separate, thread};
+        struct side_band_subject subject = thread_subject(thread);
         code.changeable =
-            code_map_learn(&process.code, &runner, pc, pc + block_code_size(tb)) != CODE_FILE;
+            code_map_learn(&process.code, &subject, pc, pc + block_code_size(tb)) != CODE_FILE;
     }
     struct pt_code_block *block = block_table_get(&process.blocks, tb, &code);
     if (!block)

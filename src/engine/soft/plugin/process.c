@@ -93,24 +93,6 @@ struct side_band_subject thread_subject(const struct thread *thread)
     };
 }
 
-uint64_t thread_separate(void *context)
-{
-    /* Records carry nanoseconds, rounded down, which decoders turn back into ticks, rounded down.
-     */
-    enum { NS_BETWEEN = 4, NS_PER_SECOND = 1000000000 };
-    struct thread *thread = context;
-    if (!thread_is_recorded(thread))
-        return thread_subject(thread).time;
-    bool tracing =
-        (thread->suspended ? thread->suspended : thread->encoder->previous)->kind != PT_BLOCK_NONE;
-    if (tracing)
-        pt_encoder_mark(thread->encoder);
-    uint64_t ticks_per_ns = control_of(thread->process)->options.tsc_hz / NS_PER_SECOND + 1;
-    uint64_t time = last_time(thread) + NS_BETWEEN * ticks_per_ns;
-    soft_clock_advance(&thread->clock, time);
-    return time;
-}
-
 /* --- Birth --- */
 
 static void be_idle(struct thread *thread)

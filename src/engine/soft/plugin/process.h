@@ -81,9 +81,6 @@ static inline bool thread_is_recorded(const struct thread *thread)
 /* For a record about the thread, at the last time that its packets tell. */
 struct side_band_subject thread_subject(const struct thread *thread);
 
-/* See struct code_runner; `context` is the thread. */
-uint64_t thread_separate(void *context);
-
 /* The latest time that a thread other than this one was given. */
 uint64_t process_seen(struct process *process, const struct thread *except);
 
