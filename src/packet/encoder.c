@@ -250,6 +250,15 @@ void pt_encoder_flush(struct pt_encoder *encoder, uint64_t pc)
     settle(encoder, pc);
 }
 
+void pt_encoder_tell(struct pt_encoder *encoder)
+{
+    if (encoder->stopped || !has_branches(encoder) || !may_go_on(encoder))
+        return;
+    struct group group = group_begin(encoder);
+    put_branches(encoder, &group);
+    group_end(encoder, &group);
+}
+
 static void push_return(struct pt_encoder *encoder, const struct pt_code_block *call)
 {
     encoder->return_address[encoder->depth % PT_RETURN_STACK] = call->end;
@@ -450,15 +459,6 @@ void pt_encoder_interrupt(struct pt_encoder *encoder, uint64_t ip, bool faulted)
     else
         put_edge(encoder, ip);
     put_asynchronous_end(encoder, ip);
-}
-
-void pt_encoder_tell(struct pt_encoder *encoder)
-{
-    if (encoder->stopped || !has_branches(encoder))
-        return;
-    struct group group = group_begin(encoder);
-    put_branches(encoder, &group);
-    group_end(encoder, &group);
 }
 
 /* Whether the way from the block that ran last to `block` is told by a packet. */
