@@ -74,6 +74,20 @@ static char *read_maps(size_t *size)
     return text;
 }
 
+/* The kernel writes the line ends of a path as "\\012" and everything else as it is:
+ * show_map_vma() in fs/proc/task_mmu.c. */
+static void restore_line_ends(char *path)
+{
+    static const char escaped[] = "\\012";
+    char *to = path;
+    for (const char *from = path; *from; to++) {
+        bool line_end = strncmp(from, escaped, sizeof escaped - 1) == 0;
+        *to = line_end ? '\n' : *from;
+        from += line_end ? sizeof escaped - 1 : 1;
+    }
+    *to = 0;
+}
+
 static bool parse_region(struct code_region *region, char *line, uint64_t guest_base)
 {
     char permissions[8];
@@ -86,6 +100,8 @@ static bool parse_region(struct code_region *region, char *line, uint64_t guest_
     region->end -= guest_base;
     region->protection = PROT_READ | PROT_EXEC | (permissions[1] == 'w' ? PROT_WRITE : 0);
     region->path = strdup(line + path);
+    if (region->path)
+        restore_line_ends(region->path);
     return region->path != NULL;
 }
 
