@@ -36,8 +36,7 @@ enum run_option {
 
 #define NEEDS_PROCESSOR                                                                            \
     "it needs an engine that uses the processor's own trace or counters, and this version has "    \
-    "the "                                                                                         \
-    "soft engine alone, which records user space exactly. Leave it out."
+    "the soft engine alone, which records user space exactly. Leave it out."
 #define NOT_IN_THIS_VERSION "it is not part of this version. Leave it out."
 
 static const struct option_spec run_options[] = {

@@ -13,12 +13,12 @@
 struct stack_node {
     struct stack_key {
         struct stack_node *caller; /* NULL: this is a thread */
-        const void
-            *what; /* const struct span_function *, or const struct span_track * of a thread */
+        /* A struct span_function; of a thread, its struct span_track. */
+        const void *what;
     } key;
     uint64_t self; /* ns */
-    struct stack_node
-        *last_child; /* the child asked for last, nearly always the next one too; or NULL */
+    /* The child asked for last, nearly always the next one too; or NULL. */
+    struct stack_node *last_child;
     UT_hash_handle hh;
 };
 

@@ -132,8 +132,7 @@ static void read_event(struct tree *tree, const struct span_event *event)
     tree->last = event->time.value;
 }
 
-/* ------------------------------------------------------------------ neighbours that look the same
- */
+/* ------------------------------------------------------------------ equal neighbours */
 
 /* The shape of a line and all below it. */
 struct subtree {

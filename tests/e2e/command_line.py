@@ -159,6 +159,11 @@ class CommandLine(harness.TestCase):
             finished = self.magic_trace("run", "-no-decode", "-working-directory", self.folder / "ours",
                                         program)
             self.assertEqual(finished.status, 0, finished.stderr)
+            (self.folder / "ours" / "perf.data.old").write_text("precious")
+        self.assertEqual((self.folder / "ours" / "perf.data.old").read_text(), "precious")
+        finished = self.magic_trace("run", "-no-decode", "-working-directory", self.folder / "ours", program)
+        self.assertEqual(finished.status, 0, finished.stderr)
+        self.assertEqual((self.folder / "ours" / "perf.data.old").read_text(), "precious")
 
     def test_decode_twice(self):
         """decode of a folder and of its perf.data gives the trace that run wrote"""

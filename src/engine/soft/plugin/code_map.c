@@ -321,6 +321,17 @@ enum code_source code_map_learn(struct code_map *map, const struct side_band_sub
     return source;
 }
 
+bool code_map_may_replace(struct code_map *map, uint64_t start, uint64_t end)
+{
+    for (uint64_t address = start / PAGE * PAGE; address < end; address += PAGE) {
+        struct code_page *page;
+        HASH_FIND(hh, map->pages, &address, sizeof address, page);
+        if (page && page->source == CODE_DUMPED)
+            return true;
+    }
+    return false;
+}
+
 void code_map_forget(struct code_map *map)
 {
     atomic_fetch_add(&map->generation, 1);
