@@ -1,3 +1,4 @@
+#include "base/log.h"
 #include "cli/command.h"
 #include "cli/nearest.h"
 
@@ -126,4 +127,19 @@ int command_read_nothing(const struct command *command, int argc, char **argv)
         return command_usage_error(command, "%s takes no operands, and there is `%s`.",
                                    command->name, argv[first]);
     return status;
+}
+
+/* Texts that end with what the system said, or with a name, lack the period of a sentence. */
+static bool ends_sentence(const char *text)
+{
+    size_t length = strlen(text);
+    return length > 0 && strchr(".?!\n", text[length - 1]);
+}
+
+int command_fail(const struct error *error)
+{
+    log_progress_end();
+    fflush(stdout);
+    fprintf(stderr, "magic-trace: %s%s\n", error->text, ends_sentence(error->text) ? "" : ".");
+    return error->code == ERROR_USAGE ? EXIT_STATUS_USAGE : EXIT_STATUS_ERROR;
 }

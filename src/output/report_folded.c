@@ -94,7 +94,8 @@ static void print_stack(const struct stack_node *node, struct array *path, FILE 
 bool report_folded(struct span_source *source, FILE *stream, struct error *error)
 {
     struct folded folded = {.tracks = array_of(sizeof(struct folded_track))};
-    struct report_events events = {.source = source};
+    struct report_events events;
+    report_events_init(&events, source);
     struct span_event event;
     while (report_events_next(&events, &event))
         read_event(&folded, source, &event);

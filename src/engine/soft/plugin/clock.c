@@ -135,11 +135,6 @@ void soft_clock_emulator_worked(struct soft_clock *clock, const struct pt_encode
         steal(clock, host, passed - charged, later(seen, clock->floor));
 }
 
-void soft_clock_advance(struct soft_clock *clock, uint64_t floor)
-{
-    clock->floor = later(clock->floor, floor);
-}
-
 void soft_clock_enter_kernel(struct soft_clock *clock, const struct pt_encoder *encoder)
 {
     if (clock->kind == RECORD_CLOCK_INSTRUCTIONS) {

@@ -54,9 +54,6 @@ void soft_clock_begin(struct soft_clock *clock, struct soft_control *control, ui
 /* The time now; never less than before. */
 uint64_t soft_clock_now(struct soft_clock *clock, const struct pt_encoder *encoder);
 
-/* The time will be at least `floor` from here on. */
-void soft_clock_advance(struct soft_clock *clock, uint64_t floor);
-
 /* New code is about to run for the first time, or a way from one block to another is taken for the
  * first time (which qemu then links): what qemu needed for it is stolen, except that the clock
  * stays at or above `seen`, the latest time that another thread has been given. */

@@ -74,6 +74,20 @@ static char *read_maps(size_t *size)
     return text;
 }
 
+/* The kernel writes the line ends of a path as "\\012" and everything else as it is:
+ * show_map_vma() in fs/proc/task_mmu.c. */
+static void restore_line_ends(char *path)
+{
+    static const char escaped[] = "\\012";
+    char *to = path;
+    for (const char *from = path; *from; to++) {
+        bool line_end = strncmp(from, escaped, sizeof escaped - 1) == 0;
+        *to = line_end ? '\n' : *from;
+        from += line_end ? sizeof escaped - 1 : 1;
+    }
+    *to = 0;
+}
+
 static bool parse_region(struct code_region *region, char *line, uint64_t guest_base)
 {
     char permissions[8];
@@ -86,6 +100,8 @@ static bool parse_region(struct code_region *region, char *line, uint64_t guest_
     region->end -= guest_base;
     region->protection = PROT_READ | PROT_EXEC | (permissions[1] == 'w' ? PROT_WRITE : 0);
     region->path = strdup(line + path);
+    if (region->path)
+        restore_line_ends(region->path);
     return region->path != NULL;
 }
 
@@ -243,15 +259,7 @@ static bool dump(struct code_map *map, const struct side_band_subject *subject,
     return true;
 }
 
-/* `runner` at a moment of its own. */
-static struct side_band_subject separated(const struct code_runner *runner)
-{
-    struct side_band_subject subject = runner->subject;
-    subject.time = runner->separate(runner->context);
-    return subject;
-}
-
-static void learn_memory(struct code_map *map, const struct code_runner *runner,
+static void learn_memory(struct code_map *map, const struct side_band_subject *subject,
                          const struct code_region *region, struct code_page *page)
 {
     uint8_t code[PAGE + CODE_IMAGE_TAIL];
@@ -259,9 +267,7 @@ static void learn_memory(struct code_map *map, const struct code_runner *runner,
     uint64_t hash = XXH3_64bits(code, sizeof code);
     if (page->source == CODE_DUMPED && page->hash == hash)
         return;
-    struct side_band_subject subject =
-        page->source == CODE_UNKNOWN ? runner->subject : separated(runner);
-    page->source = dump(map, &subject, region, page->address, code) ? CODE_DUMPED : CODE_UNKNOWN;
+    page->source = dump(map, subject, region, page->address, code) ? CODE_DUMPED : CODE_UNKNOWN;
     page->hash = hash;
 }
 
@@ -281,7 +287,7 @@ static struct code_page *find_page(struct code_map *map, uint64_t address)
     return page;
 }
 
-static enum code_source learn_page(struct code_map *map, const struct code_runner *runner,
+static enum code_source learn_page(struct code_map *map, const struct side_band_subject *subject,
                                    uint64_t address)
 {
     struct code_page *page = find_page(map, address);
@@ -294,27 +300,36 @@ static enum code_source learn_page(struct code_map *map, const struct code_runne
     if (!region) {
         page->source = CODE_UNKNOWN;
     } else if (page_equals_file(map, region, address)) {
-        learn_file(map, &runner->subject, region);
-        if (page->source == CODE_DUMPED) { /* its dump must not go on to hide the file */
-            struct side_band_subject subject = separated(runner);
-            log_file(map, &subject, region, address, address + PAGE);
-        }
+        learn_file(map, subject, region);
+        if (page->source == CODE_DUMPED) /* its dump must not go on to hide the file */
+            log_file(map, subject, region, address, address + PAGE);
         page->source = CODE_FILE;
         page->generation = generation;
     } else {
-        learn_memory(map, runner, region, page);
+        learn_memory(map, subject, region, page);
     }
     return page->source;
 }
 
-enum code_source code_map_learn(struct code_map *map, const struct code_runner *runner,
+enum code_source code_map_learn(struct code_map *map, const struct side_band_subject *subject,
                                 uint64_t start, uint64_t end)
 {
     uint64_t first = start / PAGE * PAGE;
-    enum code_source source = learn_page(map, runner, first);
+    enum code_source source = learn_page(map, subject, first);
     for (uint64_t page = first + PAGE; page < end; page += PAGE)
-        learn_page(map, runner, page);
+        learn_page(map, subject, page);
     return source;
+}
+
+bool code_map_may_replace(struct code_map *map, uint64_t start, uint64_t end)
+{
+    for (uint64_t address = start / PAGE * PAGE; address < end; address += PAGE) {
+        struct code_page *page;
+        HASH_FIND(hh, map->pages, &address, sizeof address, page);
+        if (page && page->source == CODE_DUMPED)
+            return true;
+    }
+    return false;
 }
 
 void code_map_forget(struct code_map *map)

@@ -35,20 +35,14 @@ enum code_source {
     CODE_DUMPED,  /* may change without a system call */
 };
 
-/* Whoever is about to run code. */
-struct code_runner {
-    struct side_band_subject subject;
-    /* Called when other code ran in the page before. Returns a time that is later than all that the
-     * runner has done so far, and not later than what it does next: at equal times decoders could
-     * not tell which code ran. */
-    uint64_t (*separate)(void *context);
-    void *context;
-};
-
-/* Code at guest addresses [start, end) is about to run for the first time: logs where it comes from
- * unless that is known. Returns the source of the first page. */
-enum code_source code_map_learn(struct code_map *map, const struct code_runner *runner,
+/* Code at guest addresses [start, end) is about to run for the first time, at `subject->time`: logs
+ * where it comes from unless that is known. Returns the source of the first page. */
+enum code_source code_map_learn(struct code_map *map, const struct side_band_subject *subject,
                                 uint64_t start, uint64_t end);
+
+/* Whether code between the guest addresses may take the place of other code that was logged, without
+ * a system call in between. */
+bool code_map_may_replace(struct code_map *map, uint64_t start, uint64_t end);
 
 /* Some mapping was changed by a system call. */
 void code_map_forget(struct code_map *map);

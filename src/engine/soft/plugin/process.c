@@ -93,22 +93,14 @@ struct side_band_subject thread_subject(const struct thread *thread)
     };
 }
 
-uint64_t thread_separate(void *context)
+/* Ticks between what ran before a moment and the moment: told apart even in whole nanoseconds. */
+enum { MOMENT_DISTANCE = 16 };
+
+uint64_t thread_new_moment(struct thread *thread)
 {
-    /* Records carry nanoseconds, rounded down, which decoders turn back into ticks, rounded down.
-     */
-    enum { NS_BETWEEN = 4, NS_PER_SECOND = 1000000000 };
-    struct thread *thread = context;
-    if (!thread_is_recorded(thread))
-        return thread_subject(thread).time;
-    bool tracing =
-        (thread->suspended ? thread->suspended : thread->encoder->previous)->kind != PT_BLOCK_NONE;
-    if (tracing)
-        pt_encoder_mark(thread->encoder);
-    uint64_t ticks_per_ns = control_of(thread->process)->options.tsc_hz / NS_PER_SECOND + 1;
-    uint64_t time = last_time(thread) + NS_BETWEEN * ticks_per_ns;
-    soft_clock_advance(&thread->clock, time);
-    return time;
+    pt_encoder_tell(thread->encoder);
+    thread->clock.floor += MOMENT_DISTANCE;
+    return thread->clock.floor;
 }
 
 /* --- Birth --- */
