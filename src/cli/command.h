@@ -6,6 +6,7 @@
 #ifndef MAGIC_TRACE_CLI_COMMAND_H
 #define MAGIC_TRACE_CLI_COMMAND_H
 
+#include "base/error.h"
 #include "cli/options.h"
 
 #include <stdbool.h>
@@ -47,5 +48,8 @@ void command_print_help(const struct command *command);
 /* One line on stderr that points to the help page; returns EXIT_STATUS_USAGE. */
 __attribute__((format(printf, 2, 3))) int command_usage_error(const struct command *command,
                                                               const char *format, ...);
+
+/* Tells `error` on stderr, behind what was printed so far; returns the exit status it means. */
+int command_fail(const struct error *error);
 
 #endif

@@ -1,3 +1,4 @@
+#include "base/log.h"
 #include "cli/command.h"
 #include "cli/nearest.h"
 
@@ -101,4 +102,19 @@ int command_usage_error(const struct command *command, const char *format, ...)
     fprintf(stderr, "\nTry `magic-trace help %s`.\n", command->name);
     va_end(arguments);
     return EXIT_STATUS_USAGE;
+}
+
+/* Texts that end with what the system said, or with a name, lack the period of a sentence. */
+static bool ends_sentence(const char *text)
+{
+    size_t length = strlen(text);
+    return length > 0 && strchr(".?!\n", text[length - 1]);
+}
+
+int command_fail(const struct error *error)
+{
+    log_progress_end();
+    fflush(stdout);
+    fprintf(stderr, "magic-trace: %s%s\n", error->text, ends_sentence(error->text) ? "" : ".");
+    return error->code == ERROR_USAGE ? EXIT_STATUS_USAGE : EXIT_STATUS_ERROR;
 }

@@ -147,9 +147,7 @@ static int decode(struct decode_request *request)
         if (trace_file_write(request->recording, &request->trace, &error))
             return 0;
     }
-    log_progress_end();
-    fprintf(stderr, "magic-trace: %s\n", error.text);
-    return error.code == ERROR_USAGE ? EXIT_STATUS_USAGE : EXIT_STATUS_ERROR;
+    return command_fail(&error);
 }
 
 static int run_decode(const struct command *self, int argc, char **argv)

@@ -1,8 +1,11 @@
 #include "cli/interrupted_decode.h"
 
+#include "cli/shell_word.h"
+
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,10 +25,12 @@ static void say_and_die(int signal)
 
 void interrupted_decode_begin(const char *directory)
 {
+    char *path = shell_word(directory);
     snprintf(
         message, sizeof message,
         "\n[ Got signal, decoding stopped. ]\n[ The recording is kept: magic-trace decode %s ]\n",
-        directory);
+        path);
+    free(path);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         struct sigaction before;
         if (sigaction(signals[i], NULL, &before) != 0 || before.sa_handler == SIG_IGN)

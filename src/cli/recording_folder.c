@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "recording/recording.h"
 #include "recording/session.h"
 
 #include <dirent.h>
@@ -28,10 +29,11 @@ static bool remove_from(const char *folder, const char *name, struct error *erro
     return ok;
 }
 
-/* What recordings consist of: perf.data, perf.data.1, ..., session.json, images/. */
+/* What recordings consist of: perf.data, perf.data.1, ..., session.json, images/; and what a killed
+ * magic-trace left of the first. */
 static bool is_recorded(const char *name)
 {
-    return strncmp(name, "perf.data", strlen("perf.data")) == 0 ||
+    return recording_is_data_name(name) || strcmp(name, "perf.data.partial") == 0 ||
            strcmp(name, "session.json") == 0 || strcmp(name, "images") == 0;
 }
 

@@ -137,9 +137,7 @@ static int report(const struct report_request *request)
     close_input(&input);
     if (ok)
         return 0;
-    fflush(stdout);
-    fprintf(stderr, "magic-trace: %s\n", error.text);
-    return error.code == ERROR_USAGE ? EXIT_STATUS_USAGE : EXIT_STATUS_ERROR;
+    return command_fail(&error);
 }
 
 static bool parse_count(const char *text, size_t *count)

@@ -4,6 +4,7 @@
 #include "cli/interrupted_decode.h"
 #include "cli/quantity.h"
 #include "cli/recording_folder.h"
+#include "cli/shell_word.h"
 #include "cli/trace_file.h"
 #include "engine/engine.h"
 
@@ -35,8 +36,7 @@ enum run_option {
 
 #define NEEDS_PROCESSOR                                                                            \
     "it needs an engine that uses the processor's own trace or counters, and this version has "    \
-    "the "                                                                                         \
-    "soft engine alone, which records user space exactly. Leave it out."
+    "the soft engine alone, which records user space exactly. Leave it out."
 #define NOT_IN_THIS_VERSION "it is not part of this version. Leave it out."
 
 static const struct option_spec run_options[] = {
@@ -191,16 +191,11 @@ static char **program_arguments(int argc, char **argv, int first)
     return argv + first;
 }
 
-static int fail(const struct error *error)
-{
-    log_progress_end();
-    fprintf(stderr, "magic-trace: %s\n", error->text);
-    return error->code == ERROR_USAGE ? EXIT_STATUS_USAGE : EXIT_STATUS_ERROR;
-}
-
 static void say_where_recording_is(const struct recording_folder *folder)
 {
-    log_status("The recording is kept: magic-trace decode %s", folder->path);
+    char *path = shell_word(folder->path);
+    log_status("The recording is kept: magic-trace decode %s", path);
+    free(path);
 }
 
 static void say_how_program_ended(const struct run_request *request,
@@ -239,7 +234,7 @@ static int record_and_decode(const struct run_request *request, const struct eng
     struct error error = {0};
     struct record_result result = {0};
     if (!engine->record(&request->record, &result, &error)) {
-        int status = fail(&error);
+        int status = command_fail(&error);
         if (recording_folder_holds_data(folder)) {
             say_where_recording_is(folder);
             recording_folder_keep(folder);
@@ -259,7 +254,7 @@ static int record_and_decode(const struct run_request *request, const struct eng
         return status;
     }
     if (!decode_recording(request, folder, &error)) {
-        int failed = fail(&error);
+        int failed = command_fail(&error);
         say_where_recording_is(folder);
         recording_folder_keep(folder);
         return failed;
@@ -275,9 +270,10 @@ static int read_options(const struct command *self, int argc, char **argv,
     struct option_reader reader;
     option_reader_open(&reader, run_options, argc, argv);
     int option = OPTION_END, status = 0;
-    bool sized = false;
+    bool sized = false, formatted = false;
     while (status == 0 && (option = option_reader_next(&reader)) >= 0) {
         sized |= option == RUN_SNAPSHOT_SIZE;
+        formatted |= option == RUN_OUTPUT || option == RUN_FORMAT;
         status = apply_option(self, request, option, reader.value);
     }
     *first = reader.next;
@@ -290,6 +286,9 @@ static int read_options(const struct command *self, int argc, char **argv,
         command_print_help(self);
         return -1;
     }
+    if (formatted && request->no_decode)
+        log_warning("-output and -format have no effect with -no-decode, which writes no trace. "
+                    "Give them to `magic-trace decode`.");
     if (sized && request->record.full_execution)
         log_warning("-snapshot-size has no effect with -full-execution, which keeps everything.");
     return 0;
@@ -314,12 +313,12 @@ static int run_run(const struct command *self, int argc, char **argv)
     struct error error = {0};
     const struct engine *engine = engine_choose(request.engine, &error);
     if (!engine)
-        return fail(&error);
+        return command_fail(&error);
     if (!request.no_decode && !trace_file_check_output(&request.trace, &error))
-        return fail(&error);
+        return command_fail(&error);
     struct recording_folder folder;
     if (!recording_folder_make(&folder, request.working_directory, &error))
-        return fail(&error);
+        return command_fail(&error);
     request.record.directory = folder.path;
     return record_and_decode(&request, engine, &folder);
 }

@@ -2,9 +2,11 @@
 
 #include "base/log.h"
 #include "cli/quantity.h"
+#include "cli/shell_word.h"
 #include "recording/session.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *plural(uint64_t count)
@@ -59,13 +61,32 @@ static void print_untraced(const struct session *session)
         log_status("Ran untraced: %zu more.", session->untraced_count - SHOWN);
 }
 
-void summary_print(const struct trace_summary *summary, const char *recording)
+static void print_session(const char *directory)
+{
+    struct session session;
+    struct error error;
+    if (session_read(&session, directory, &error)) {
+        print_untraced(&session);
+        session_free(&session);
+    } else if (error.code == ERROR_FORMAT) {
+        log_warning("%s What ran untraced and the time of day are not known.", error.text);
+    }
+}
+
+static void print_other_snapshots(const struct recording *recording)
+{
+    for (size_t i = 1; i < recording->file_count; i++) {
+        char *path = shell_word(recording->files[i]);
+        log_status("There is another snapshot: magic-trace decode %s", path);
+        free(path);
+    }
+}
+
+void summary_print(const struct trace_summary *summary, const struct recording *recording)
 {
     print_contents(summary);
     print_flaws(summary);
-    struct session session;
-    if (!session_read(&session, recording, NULL))
-        return;
-    print_untraced(&session);
-    session_free(&session);
+    if (recording->directory)
+        print_session(recording->directory);
+    print_other_snapshots(recording);
 }

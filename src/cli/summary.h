@@ -2,6 +2,7 @@
 #ifndef MAGIC_TRACE_CLI_SUMMARY_H
 #define MAGIC_TRACE_CLI_SUMMARY_H
 
+#include "recording/recording.h"
 #include "stack/timeline.h"
 
 #include <stddef.h>
@@ -13,7 +14,8 @@ struct trace_summary {
     uint64_t length; /* nanoseconds from first to last event; 0 unknown */
 };
 
-/* `recording`: where session.json is looked for, which knows what ran untraced. */
-void summary_print(const struct trace_summary *summary, const char *recording);
+/* `recording` knows, in its session.json, what ran untraced, and whether it has more snapshots than
+ * the one that was decoded. */
+void summary_print(const struct trace_summary *summary, const struct recording *recording);
 
 #endif

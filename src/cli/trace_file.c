@@ -1,15 +1,19 @@
 #include "cli/trace_file.h"
 
 #include "base/log.h"
+#include "cli/shell_word.h"
 #include "cli/summary.h"
 #include "output/fxt_writer.h"
 #include "output/output_file.h"
 #include "output/report_folded.h"
+#include "recording/recording.h"
 #include "stack/timeline.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const struct {
@@ -91,10 +95,18 @@ static void say_how_to_open(const struct trace_file_options *options)
         log_status("The folded stacks are in %s.", path);
         return;
     }
+    /* What went into a pipe, or nowhere, cannot be opened. */
+    struct stat status;
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) {
+        log_status("The trace was written to %s.", path);
+        return;
+    }
+    char *word = shell_word(path);
     log_status(
         "The trace is in %s. To see it: open https://ui.perfetto.dev and choose \"Open trace "
         "file\", or run: magic-trace report %s",
-        path, path);
+        path, word);
+    free(word);
 }
 
 bool trace_file_write(const char *recording, const struct trace_file_options *options,
@@ -108,8 +120,10 @@ bool trace_file_write(const char *recording, const struct trace_file_options *op
         return false;
     struct trace_summary summary = {0};
     bool ok = write_spans(timeline, options, &summary, error);
-    if (ok) {
-        summary_print(&summary, recording);
+    struct recording opened;
+    if (ok && recording_open(&opened, recording, error)) {
+        summary_print(&summary, &opened);
+        recording_close(&opened);
         say_how_to_open(options);
     }
     const struct error *damage = ok ? timeline_damage(timeline) : NULL;

@@ -12,7 +12,7 @@
 
 enum branch_kind {
     BRANCH_NONE,        /* runs on into the next instruction */
-    BRANCH_CONDITIONAL, /* also loop, jrcxz, xbegin */
+    BRANCH_CONDITIONAL, /* also loop, jrcxz */
     BRANCH_JUMP,        /* near, direct or indirect */
     BRANCH_CALL,
     BRANCH_RETURN,
@@ -29,8 +29,6 @@ struct branch {
      * Neither processors nor decoders count it as a call. */
     bool reads_own_address;
 };
-
-enum { INSTRUCTION_MAX_BYTES = 15 };
 
 /* Classifies the instruction in the first of `size` bytes; `size` may be more than the
  * instruction's. `wide`: 64-bit code, else 32-bit. */

@@ -1,6 +1,7 @@
 #include "flow/code_space.h"
 
 #include "base/memory.h"
+#include "x86/instruction.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -135,7 +136,7 @@ struct branch code_space_branch(struct code_space *space, uint64_t address, bool
 {
     struct code_space_branch *slot = &space->branches[slot_of(address)];
     if (slot->address != address || slot->generation != space->generation) {
-        uint8_t bytes[INSTRUCTION_MAX_BYTES];
+        uint8_t bytes[X86_LONGEST_INSTRUCTION];
         size_t size = read_code(space, address, bytes, sizeof(bytes));
         slot->branch = branch_classify(bytes, size, wide);
         slot->address = address;

@@ -41,8 +41,8 @@ struct flow_statistics {
     uint64_t overflows;
 };
 
-struct flow; /* owns perf data, address spaces and symbols, which the receivers' results point into
-              */
+/* Owns perf data, address spaces and symbols, which the receivers' results point into. */
+struct flow;
 
 /* `path` is a recording directory, whose first snapshot is decoded, or a perf.data file. NULL when
  * nothing could be decoded at all; damage that left something to decode is reported by flow_damage.

@@ -48,8 +48,8 @@ enum fxt_argument_type {
 
 enum fxt_object_type {
     FXT_OBJECT_PROCESS = 1,
-    FXT_OBJECT_THREAD =
-        2, /* with an argument "process" of type KOID; Perfetto loses the name without it */
+    /* With an argument "process" of type KOID; Perfetto loses the name without it. */
+    FXT_OBJECT_THREAD = 2,
 };
 
 enum {

@@ -324,10 +324,12 @@ static void apply_argument(const struct known_names *known, const struct argumen
     }
 }
 
-/* Names in brackets ("[unknown]") are special in the original's traces, which have no category. */
+/* The original's traces have no category; these two names of theirs stand for what is no code of
+ * the program. Other names in brackets ("[unknown]", "[JIT code]") do. */
 static bool is_special(const struct known_names *known, const char *category, const char *name)
 {
-    return category == known->special || (name[0] == '[' && name[strlen(name) - 1] == ']');
+    return category == known->special || strcmp(name, "[syscall]") == 0 ||
+           strcmp(name, "[untraced]") == 0;
 }
 
 static const struct span_function *function_of(struct fxt_parser *parser, uint32_t name_reference,

@@ -4,10 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,20 +47,65 @@ static char *resolve_link(const char *path)
     return resolved ? resolved : memory_copy_string(path);
 }
 
-/* A new file in the folder of file->path, under a name that nobody else uses. */
+/* Six characters that nobody can guess, in the place of the last six of `name`; without random
+ * numbers, others at each attempt: the name must be new, it is not secret. */
+static void randomize_end(char *name, unsigned attempt)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+    uint64_t number;
+    if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
+        number = attempt;
+    for (char *at = name + strlen(name) - 6; *at; at++) {
+        *at = letters[number % (sizeof letters - 1)];
+        number /= sizeof letters - 1;
+    }
+}
+
+/* Opens a file that has no name yet; it can get one by way of /proc. -1 when that is not possible
+ * here. */
+static int open_nameless(const char *folder)
+{
+    if (access("/proc/self/fd", X_OK) != 0)
+        return -1;
+    return open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+}
+
+/* A new file in the folder of file->path, without a name or under one that nobody else uses. */
 static bool create_temporary(struct output_file *file, struct error *error)
 {
     const char *slash = strrchr(file->path, '/');
     int folder_length = slash ? (int)(slash + 1 - file->path) : 0;
-    file->temporary = memory_format("%.*s.magic-trace-XXXXXX", folder_length, file->path);
-    file->descriptor = mkostemp(file->temporary, O_CLOEXEC); /* mode 0600 */
-    if (file->descriptor >= 0)
-        return true;
+    char *folder =
+        folder_length ? memory_format("%.*s", folder_length, file->path) : memory_copy_string("./");
+    file->temporary = memory_format("%s.magic-trace-XXXXXX", folder);
+    file->descriptor = open_nameless(folder);
+    file->nameless = file->descriptor >= 0;
+    if (!file->nameless)
+        file->descriptor = mkostemp(file->temporary, O_CLOEXEC); /* mode 0600 */
     int errnum = errno;
-    error_set_errno(error, errnum == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, errnum,
-                    "cannot create %s: its folder %.*s must exist and be writable", file->path,
-                    folder_length ? folder_length : 1, folder_length ? file->path : ".");
-    return false;
+    if (file->descriptor < 0)
+        error_set_errno(error, errnum == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, errnum,
+                        "cannot create %s: its folder %s must exist and be writable", file->path,
+                        folder);
+    free(folder);
+    return file->descriptor >= 0;
+}
+
+/* Gives the file its temporary name, if it has none yet. */
+static bool give_name(struct output_file *file, struct error *error)
+{
+    enum { ATTEMPTS = 100 };
+    char self[64];
+    snprintf(self, sizeof self, "/proc/self/fd/%d", file->descriptor);
+    for (unsigned i = 0; file->nameless && i < ATTEMPTS; i++) {
+        randomize_end(file->temporary, i);
+        if (linkat(AT_FDCWD, self, AT_FDCWD, file->temporary, AT_SYMLINK_FOLLOW) == 0)
+            file->nameless = false;
+        else if (errno != EEXIST)
+            break;
+    }
+    return !file->nameless ||
+           error_set_errno(error, ERROR_IO, errno, "cannot give %s its name", file->path);
 }
 
 bool output_file_create(struct output_file *file, const char *path, struct error *error)
@@ -102,12 +148,13 @@ static bool replace(const struct output_file *file, struct error *error)
 
 bool output_file_commit(struct output_file *file, struct error *error)
 {
+    bool ok = !file->temporary || give_name(file, error);
     /* A file system may report a failed write as late as here (NFS, quotas). */
-    bool ok = close(file->descriptor) == 0 ||
-              error_set_errno(error, ERROR_IO, errno, "cannot write to %s", file->path);
+    if (close(file->descriptor) != 0 && ok)
+        ok = error_set_errno(error, ERROR_IO, errno, "cannot write to %s", file->path);
     if (file->temporary) {
         ok = ok && replace(file, error);
-        if (!ok)
+        if (!ok && !file->nameless)
             unlink(file->temporary);
     }
     free(file->temporary);
@@ -118,7 +165,7 @@ bool output_file_commit(struct output_file *file, struct error *error)
 void output_file_abandon(struct output_file *file)
 {
     close(file->descriptor);
-    if (file->temporary)
+    if (file->temporary && !file->nameless)
         unlink(file->temporary);
     free(file->temporary);
     free(file->path);

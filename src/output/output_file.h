@@ -1,10 +1,11 @@
 /* A file that appears only when it is complete.
  *
- * The trace is written under a temporary name beside its final one, mode 0600, and takes its final
- * name at the end; until then a trace that was there before stays as it is, and then it is kept as
- * PATH.old (the original magic-trace's habit). A path that is no regular file (a pipe, /dev/null,
- * /dev/stdout) is written directly. A symbolic link is followed: what it points to is replaced, not
- * the link.
+ * The trace is written to a file without a name (O_TMPFILE) in the folder of its final one, mode
+ * 0600, and gets its name at the end: whoever is killed before leaves nothing behind. Where the
+ * file system knows no such files, it has a temporary name. Until the end a trace that was there
+ * before stays as it is, and then it is kept as PATH.old (the original magic-trace's habit). A path
+ * that is no regular file (a pipe, /dev/null, /dev/stdout) is written directly. A symbolic link is
+ * followed: what it points to is replaced, not the link.
  */
 #ifndef MAGIC_TRACE_OUTPUT_OUTPUT_FILE_H
 #define MAGIC_TRACE_OUTPUT_OUTPUT_FILE_H
@@ -16,7 +17,8 @@
 struct output_file {
     int descriptor;
     char *path;      /* the final name, links resolved; owned */
-    char *temporary; /* owned; NULL when the path is written directly */
+    char *temporary; /* the name it has until then; owned; NULL when the path is written directly */
+    bool nameless;   /* `temporary` is only where it would be */
 };
 
 bool output_file_create(struct output_file *file, const char *path, struct error *error);

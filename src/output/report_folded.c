@@ -13,12 +13,12 @@
 struct stack_node {
     struct stack_key {
         struct stack_node *caller; /* NULL: this is a thread */
-        const void
-            *what; /* const struct span_function *, or const struct span_track * of a thread */
+        /* A struct span_function; of a thread, its struct span_track. */
+        const void *what;
     } key;
     uint64_t self; /* ns */
-    struct stack_node
-        *last_child; /* the child asked for last, nearly always the next one too; or NULL */
+    /* The child asked for last, nearly always the next one too; or NULL. */
+    struct stack_node *last_child;
     UT_hash_handle hh;
 };
 
@@ -94,7 +94,8 @@ static void print_stack(const struct stack_node *node, struct array *path, FILE 
 bool report_folded(struct span_source *source, FILE *stream, struct error *error)
 {
     struct folded folded = {.tracks = array_of(sizeof(struct folded_track))};
-    struct report_events events = {.source = source};
+    struct report_events events;
+    report_events_init(&events, source);
     struct span_event event;
     while (report_events_next(&events, &event))
         read_event(&folded, source, &event);

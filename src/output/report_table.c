@@ -196,7 +196,8 @@ static void print_head(const struct table *table, const struct span_source *sour
             duration_format(text, table->last - table->first));
     fprintf(stream, "; in the program %s", duration_format(text, sums->program));
     if (sums->special)
-        fprintf(stream, ", outside of it [in brackets] %s", duration_format(text, sums->special));
+        fprintf(stream, ", outside of it (rows without self%%) %s",
+                duration_format(text, sums->special));
     fputc('\n', stream);
 }
 
@@ -287,7 +288,8 @@ bool report_table(struct span_source *source, const struct report_table_options 
         .figures = array_of(sizeof(struct function_figures)),
         .tracks = array_of(sizeof(struct track_state)),
     };
-    struct report_events events = {.source = source};
+    struct report_events events;
+    report_events_init(&events, source);
     struct span_event event;
     while (report_events_next(&events, &event))
         read_event(&table, &event);

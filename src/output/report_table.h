@@ -2,11 +2,12 @@
  *
  *     calls      total       self  self%        min     median        p99        max  function
  *
- * total  from enter to leave, callees included; of a recursive function only the outermost call
- * counts, so that no nanosecond counts twice in a thread. Threads add up. self   total without
- * callees. min to max  are of single calls whose beginning and end were seen, recursive ones
- * included; "-" when no call was seen whole. median and p99 are exact up to 64 calls, then from a
- * histogram and within 0.4 % (output/durations.h).
+ *   total        from enter to leave, callees included; of a recursive function only the outermost
+ *                call counts, so that no nanosecond counts twice in a thread. Threads add up.
+ *   self         total without callees.
+ *   min to max   of single calls whose beginning and end were seen, recursive ones included; "-"
+ *                when no call was seen whole. median and p99 are exact up to 64 calls, then from a
+ *                histogram and within 0.4 % (output/durations.h).
  */
 #ifndef MAGIC_TRACE_OUTPUT_REPORT_TABLE_H
 #define MAGIC_TRACE_OUTPUT_REPORT_TABLE_H

@@ -132,8 +132,7 @@ static void read_event(struct tree *tree, const struct span_event *event)
     tree->last = event->time.value;
 }
 
-/* ------------------------------------------------------------------ neighbours that look the same
- */
+/* ------------------------------------------------------------------ equal neighbours */
 
 /* The shape of a line and all below it. */
 struct subtree {
@@ -299,7 +298,8 @@ bool report_tree(struct span_source *source, const struct report_tree_options *o
     struct tree tree = {.tracks = array_of(sizeof(struct tree_track))};
     if (!trace_window_init(&tree.window, options, error))
         return false;
-    struct report_events events = {.source = source};
+    struct report_events events;
+    report_events_init(&events, source);
     struct span_event event;
     while (report_events_next(&events, &event))
         read_event(&tree, &event);

@@ -18,9 +18,9 @@
  * nanoseconds; see output/duration.h) or the name of a function, "NAME" or "NAME#3" for its third
  * call. A name that looks like a time is meant as a time. */
 struct report_tree_options {
-    const char
-        *from;      /* first moment shown; a function: when that call begins. NULL: the beginning */
-    const char *to; /* last moment shown; a function: when that call ends. NULL: the end */
+    /* First moment shown; a function: when that call begins. NULL: the beginning. */
+    const char *from;
+    const char *to;     /* last moment shown; a function: when that call ends. NULL: the end */
     const char *around; /* a function: that call from beginning to end; a time: 10 us to either
                            side. Not together with from or to */
     bool fold;          /* neighbours that look the same, callees included, as one line "x12" */

@@ -34,8 +34,9 @@ void span_nesting_free(struct span_nesting *nesting)
     array_free(&nesting->ready);
 }
 
-/* ------------------------------------------------------------------ deadlines: a binary heap,
- * earliest first */
+/* ------------------------------------------------------------------ deadlines */
+
+/* A binary heap, earliest first. */
 
 static struct deadline *deadline_at(struct span_nesting *nesting, size_t index)
 {

@@ -250,6 +250,15 @@ void pt_encoder_flush(struct pt_encoder *encoder, uint64_t pc)
     settle(encoder, pc);
 }
 
+void pt_encoder_tell(struct pt_encoder *encoder)
+{
+    if (encoder->stopped || !has_branches(encoder) || !may_go_on(encoder))
+        return;
+    struct group group = group_begin(encoder);
+    put_branches(encoder, &group);
+    group_end(encoder, &group);
+}
+
 static void push_return(struct pt_encoder *encoder, const struct pt_code_block *call)
 {
     encoder->return_address[encoder->depth % PT_RETURN_STACK] = call->end;
@@ -450,6 +459,30 @@ void pt_encoder_interrupt(struct pt_encoder *encoder, uint64_t ip, bool faulted)
     else
         put_edge(encoder, ip);
     put_asynchronous_end(encoder, ip);
+}
+
+/* Whether the way from the block that ran last to `block` is told by a packet. */
+static bool edge_has_packet(const struct pt_encoder *encoder, const struct pt_code_block *block)
+{
+    const struct pt_code_block *previous = encoder->previous;
+    switch ((enum pt_code_block_kind)previous->kind) {
+    case PT_BLOCK_SEQUENTIAL:
+    case PT_BLOCK_JUMP:
+    case PT_BLOCK_CALL:
+    case PT_BLOCK_REPEAT:
+        return false;
+    case PT_BLOCK_CONDITIONAL:
+        return (block->pc == previous->target || block->pc == previous->fall) &&
+               !is_restart(previous, block);
+    default:
+        return true;
+    }
+}
+
+void pt_encoder_arrive_at_new_code(struct pt_encoder *encoder, const struct pt_code_block *block)
+{
+    if (!edge_has_packet(encoder, block))
+        pt_encoder_interrupt(encoder, block->pc, is_restart(encoder->previous, block));
 }
 
 size_t pt_encoder_drain(const struct pt_encoder *encoder, uint8_t out[PT_DRAIN_SIZE])

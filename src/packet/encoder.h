@@ -139,6 +139,15 @@ static inline uint64_t pt_encoder_instructions(const struct pt_encoder *encoder)
  * due. */
 void pt_encoder_flush(struct pt_encoder *encoder, uint64_t pc);
 
+/* Writes the gathered TNT bits, if any, with their time. */
+void pt_encoder_tell(struct pt_encoder *encoder);
+
+/* Other code has taken the place of what was at `block`, which runs next, at a moment since
+ * pt_encoder_tell. Decoders change to it once a packet's time has reached that moment, so there has
+ * to be such a packet before its first instruction: a branch that needs one, or else it looks as if
+ * something had interrupted the program there. */
+void pt_encoder_arrive_at_new_code(struct pt_encoder *encoder, const struct pt_code_block *block);
+
 /* `block` begins to run: the general case. */
 void pt_encoder_step_slow(struct pt_encoder *encoder, struct pt_code_block *block);
 

@@ -40,8 +40,8 @@ _Static_assert(sizeof(struct file_header) == 104, "perf.data's header has 104 by
  * ids. */
 enum {
     ATTRIBUTE_SIZE_MINIMUM = 64, /* PERF_ATTR_SIZE_VER0 */
-    ATTRIBUTE_SIZE_WRITTEN =
-        112 /* PERF_ATTR_SIZE_VER5, Linux 4.1: known to every perf that knows Intel PT */
+    /* PERF_ATTR_SIZE_VER5, Linux 4.1: known to every perf that knows Intel PT. */
+    ATTRIBUTE_SIZE_WRITTEN = 112,
 };
 
 enum feature {

@@ -17,8 +17,8 @@
 struct record_encoder {
     uint64_t event_id; /* ends the sample id of every record: pid, tid, time, cpu if per_cpu, id */
     bool per_cpu;      /* sample ids hold the CPU, context switches are those of a whole CPU */
-    struct array
-        bytes; /* of the current record, element_size 1; freed by whoever made the encoder */
+    /* Of the current record, element_size 1; freed by whoever made the encoder. */
+    struct array bytes;
 };
 
 void record_begin(struct record_encoder *encoder, uint32_t type, uint16_t misc);

@@ -35,9 +35,14 @@ static long snapshot_of(const char *name)
     return *end == 0 ? number : -1;
 }
 
+bool recording_is_data_name(const char *name)
+{
+    return snapshot_of(name) >= 0;
+}
+
 static int is_snapshot(const struct dirent *entry)
 {
-    return snapshot_of(entry->d_name) >= 0;
+    return recording_is_data_name(entry->d_name);
 }
 
 static int by_snapshot(const struct dirent **left, const struct dirent **right)

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct recording {
@@ -18,6 +19,10 @@ struct recording {
     char **files; /* paths of the perf.data files, in the order of their snapshots; at least one */
     size_t file_count;
 };
+
+/* Whether a file called `name` in a recording's folder is a perf.data file of it (perf.data and
+ * perf.data.NUMBER; not perf.data.old, which is perf record's or a person's own). */
+bool recording_is_data_name(const char *name);
 
 /* False when there is no such file or folder, or no perf.data in it. */
 bool recording_open(struct recording *recording, const char *path, struct error *error);

@@ -20,8 +20,8 @@ struct session_untraced {
     uint32_t pid;
     uint32_t threads; /* how many of its threads ran untraced */
     const char *name; /* of the program or thread */
-    const char
-        *flag; /* which flag would have shown it: "-follow", "-multi-thread"; NULL when none */
+    /* Which flag would have shown it: "-follow", "-multi-thread"; NULL when none. */
+    const char *flag;
 };
 
 struct session {

@@ -13,8 +13,7 @@
 #include <stdint.h>
 
 enum side_band_kind {
-    SIDE_BAND_MAPPING, /* PERF_RECORD_MMAP, MMAP2: a file (or JIT dump) became visible at an address
-                        */
+    SIDE_BAND_MAPPING, /* PERF_RECORD_MMAP, MMAP2: a file or JIT dump became visible in memory */
     SIDE_BAND_NAME,    /* PERF_RECORD_COMM: a thread got a name; `exec` when by execve */
     SIDE_BAND_FORK,    /* PERF_RECORD_FORK: a thread or process was born */
     SIDE_BAND_EXIT,    /* PERF_RECORD_EXIT: a thread ended */
@@ -27,8 +26,8 @@ enum side_band_kind {
 
 struct side_band_record {
     enum side_band_kind kind;
-    struct nanoseconds
-        time;     /* perf's clock; 0 when the record carries none: then it holds from the start */
+    /* perf's clock; 0 when the record carries none: then it holds from the start. */
+    struct nanoseconds time;
     uint32_t pid; /* the process the record speaks of (of a fork: the child) */
     uint32_t tid;
     uint32_t cpu; /* UINT32_MAX: unknown */

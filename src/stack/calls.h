@@ -19,9 +19,11 @@ void rule_call(struct thread_stack *stack, const struct flow_event *event);
  *   to the return address of another frame  that frame and those above it end (a long return)
  *   of a signal handler                     to the restorer (signals.h)
  *   to the start of a function              "push; ret": a jump in disguise
- *   into an open function                   a call or a return was not seen: the stack is cut to
- * that function elsewhere                               the leaf alone is replaced; a wrong guess
- * stays one frame wrong and is mended by the next return that matches
+ *   into an open function                   a call or a return was not seen: the stack is cut
+ *                                           to that function
+ *   elsewhere                               the leaf alone is replaced; a wrong guess stays one
+ *                                           frame wrong and is mended by the next return that
+ *                                           matches
  */
 void rule_return(struct thread_stack *stack, const struct flow_event *event);
 

@@ -92,8 +92,8 @@ static inline struct frame *frame_tree_at(const struct frame_tree *tree, frame_i
     return &chunk[id & (FRAME_CHUNK_SIZE - 1)];
 }
 
-/* True when so many frames exist that adding two more could fail. The owner then starts no more
- * frames. */
+/* True when so many frames exist that there might be no ids for those of another event. The owner
+ * then starts no more frames. */
 bool frame_tree_full(const struct frame_tree *tree);
 
 /* A new segment's placeholder. The tree must not be full. */

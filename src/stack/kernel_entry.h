@@ -10,8 +10,8 @@
  *   the instruction it came from                the same: an interrupted system call is made again
  *   the first instruction of a function         a signal handler (signals.h)
  *   elsewhere, from sigreturn                   the end of a signal handler (signals.h)
- *   elsewhere                                   the context was changed: rseq abort, ptrace; as a
- * jump (unwinding.h)
+ *   elsewhere                                   the context was changed: rseq abort, ptrace;
+ *                                               as a jump (unwinding.h)
  */
 #ifndef MAGIC_TRACE_STACK_KERNEL_ENTRY_H
 #define MAGIC_TRACE_STACK_KERNEL_ENTRY_H

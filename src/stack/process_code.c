@@ -12,8 +12,8 @@ struct process_code {
     struct address_space_cursor cursor;
     size_t next_change;       /* first one not counted in program_changes */
     uint32_t program_changes; /* address spaces cleared up to now */
-    struct function_bounds
-        cache[CACHE_SIZE]; /* by the low bits of the asked address; end 0: empty */
+    /* By the low bits of the asked address; end 0: empty. */
+    struct function_bounds cache[CACHE_SIZE];
 };
 
 static void forget_answers(struct process_code *code)

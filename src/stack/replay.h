@@ -29,8 +29,8 @@ struct replay {
     const struct thread_stack *stack;
     struct history_cursor cursor;
     struct ticks time;
-    frame_id
-        leaf; /* innermost frame that is entered and not left, or the placeholder below it all */
+    /* Innermost frame that is entered and not left, or the placeholder below it all. */
+    frame_id leaf;
     frame_id leave_to;     /* the frames from leaf up to this one are still to be left */
     enum span_end end;     /* why they end */
     struct array to_enter; /* frame_id, innermost first: still to be entered, once all is left */

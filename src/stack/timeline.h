@@ -29,8 +29,8 @@ struct timeline_statistics {
     uint64_t gaps;
     uint64_t unwound;  /* events that ended several frames at once: longjmp, exceptions */
     uint64_t repaired; /* events that did not fit the stack and were repaired */
-    uint64_t
-        ignored; /* events after a thread had more distinct stacks than can be numbered (2^32) */
+    /* Events after a thread had more distinct stacks than can be numbered (2^32). */
+    uint64_t ignored;
 };
 struct timeline_statistics timeline_statistics(const struct timeline *timeline);
 /* What time 0 of the spans is on the clock of perf's records. */

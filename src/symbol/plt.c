@@ -19,8 +19,8 @@ struct plt_reader {
     struct arena *names;
     struct array *symbols;
     struct array got; /* of struct got_entry, by address */
-    struct array
-        lazy; /* of const char *: relocations of .rela.plt in their order; NULL: nameless */
+    /* Names (const char *) of the relocations of .rela.plt in their order; NULL: nameless. */
+    struct array lazy;
 };
 
 static int compare_entries(const void *left, const void *right)

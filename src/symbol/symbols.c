@@ -18,8 +18,8 @@
 
 struct function_record {
     struct function function;
-    struct object
-        *object; /* that debug information comes from; NULL for JIT code and special functions */
+    /* Where debug information comes from; NULL for JIT code and special functions. */
+    struct object *object;
     struct source_line line;
     bool line_known;
 };

@@ -20,23 +20,23 @@ static enum x86_flow flow_of(const ZydisDecodedInstruction *decoded)
     if (decoded->attributes &
         (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE))
         return X86_REPEAT;
-    if (decoded->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
-        return X86_FAR;
     if (is_transactional(decoded))
         return X86_SEQUENTIAL;
+    bool far = decoded->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR;
     switch (decoded->meta.category) {
     case ZYDIS_CATEGORY_COND_BR:
         return X86_CONDITIONAL;
     case ZYDIS_CATEGORY_UNCOND_BR:
-        return direct_or_indirect(decoded, X86_JUMP, X86_INDIRECT_JUMP);
+        return far ? X86_FAR_JUMP : direct_or_indirect(decoded, X86_JUMP, X86_INDIRECT_JUMP);
     case ZYDIS_CATEGORY_CALL:
-        return direct_or_indirect(decoded, X86_CALL, X86_INDIRECT_CALL);
+        return far ? X86_FAR_CALL : direct_or_indirect(decoded, X86_CALL, X86_INDIRECT_CALL);
     case ZYDIS_CATEGORY_RET:
-        return decoded->mnemonic == ZYDIS_MNEMONIC_RET ? X86_RETURN : X86_FAR;
-    case ZYDIS_CATEGORY_SYSCALL:
+        return !far && decoded->mnemonic == ZYDIS_MNEMONIC_RET ? X86_RETURN : X86_FAR_RETURN;
     case ZYDIS_CATEGORY_SYSRET:
+        return X86_FAR_RETURN;
+    case ZYDIS_CATEGORY_SYSCALL:
     case ZYDIS_CATEGORY_INTERRUPT:
-        return X86_FAR;
+        return X86_FAR_CALL;
     default:
         return X86_SEQUENTIAL;
     }
@@ -47,17 +47,18 @@ static bool is_direct(enum x86_flow flow)
     return flow == X86_CONDITIONAL || flow == X86_JUMP || flow == X86_CALL;
 }
 
-bool x86_decode(struct x86_instruction *instruction, const uint8_t *bytes, size_t size, uint64_t pc)
+bool x86_decode(struct x86_instruction *instruction, const uint8_t *bytes, size_t size, uint64_t pc,
+                bool wide)
 {
     ZydisDecoder decoder;
     ZydisDecodedInstruction decoded;
-    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    ZydisDecoderInit(&decoder, wide ? ZYDIS_MACHINE_MODE_LONG_64 : ZYDIS_MACHINE_MODE_LEGACY_32,
+                     wide ? ZYDIS_STACK_WIDTH_64 : ZYDIS_STACK_WIDTH_32);
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, bytes, size, &decoded)))
         return false;
     *instruction = (struct x86_instruction){
         .flow = flow_of(&decoded),
         .length = decoded.length,
-        .locked = (decoded.attributes & ZYDIS_ATTRIB_HAS_LOCK) != 0,
     };
     if (is_direct(instruction->flow))
         instruction->target = pc + decoded.length + (uint64_t)decoded.raw.imm[0].value.s;

@@ -1,7 +1,7 @@
 /* What an x86-64 instruction does to the flow of control, and how long it is.
  *
- * Called once per basic block, when it is first seen. Decoding is Zydis's; this file only sorts the
- * result.
+ * Called once per basic block or branch, when it is first seen: by the soft engine's plugin and by
+ * flow/. Decoding is Zydis's; this file only sorts the result.
  */
 #ifndef MAGIC_TRACE_X86_INSTRUCTION_H
 #define MAGIC_TRACE_X86_INSTRUCTION_H
@@ -22,8 +22,10 @@ enum x86_flow {
     X86_CALL,          /* direct */
     X86_INDIRECT_JUMP, /* through a register or memory */
     X86_INDIRECT_CALL,
-    X86_RETURN, /* near */
-    X86_FAR,    /* syscall, sysenter, int n, int3, far jumps, calls and returns, iret */
+    X86_RETURN,     /* near */
+    X86_FAR_CALL,   /* syscall, sysenter, int n, int3, far call */
+    X86_FAR_RETURN, /* iret, sysret, sysexit, far return */
+    X86_FAR_JUMP,
     X86_REPEAT, /* string instruction with a rep prefix */
 };
 
@@ -31,13 +33,12 @@ struct x86_instruction {
     enum x86_flow flow;
     unsigned length; /* bytes */
     uint64_t target; /* of X86_CONDITIONAL, X86_JUMP, X86_CALL */
-    bool locked;     /* has a LOCK prefix */
 };
 
-/* Decodes the instruction whose first `size` bytes are at `bytes` and which runs at address `pc`.
- * False when it is not whole or not an instruction: nothing may be concluded from the bytes that
- * are there. */
-bool x86_decode(struct x86_instruction *instruction, const uint8_t *bytes, size_t size,
-                uint64_t pc);
+/* Decodes the instruction whose first `size` bytes are at `bytes` and which runs at address `pc`;
+ * `wide`: as 64-bit code, else 32-bit. False when it is not whole or not an instruction: nothing
+ * may be concluded from the bytes that are there. */
+bool x86_decode(struct x86_instruction *instruction, const uint8_t *bytes, size_t size, uint64_t pc,
+                bool wide);
 
 #endif

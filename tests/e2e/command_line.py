@@ -2,7 +2,9 @@
 import os
 import pathlib
 import re
+import shutil
 import stat
+import subprocess
 
 import harness
 
@@ -157,6 +159,11 @@ class CommandLine(harness.TestCase):
             finished = self.magic_trace("run", "-no-decode", "-working-directory", self.folder / "ours",
                                         program)
             self.assertEqual(finished.status, 0, finished.stderr)
+            (self.folder / "ours" / "perf.data.old").write_text("precious")
+        self.assertEqual((self.folder / "ours" / "perf.data.old").read_text(), "precious")
+        finished = self.magic_trace("run", "-no-decode", "-working-directory", self.folder / "ours", program)
+        self.assertEqual(finished.status, 0, finished.stderr)
+        self.assertEqual((self.folder / "ours" / "perf.data.old").read_text(), "precious")
 
     def test_decode_twice(self):
         """decode of a folder and of its perf.data gives the trace that run wrote"""
@@ -176,15 +183,49 @@ class CommandLine(harness.TestCase):
             self.assertEqual(of_trace.status, 0, of_trace.stderr)
             of_recording = self.magic_trace("report", traced.directory, *options)
             self.assertEqual(of_recording.stdout, of_trace.stdout)
-        # No whole tables: functions of the same name are told apart in a recording, in a trace they are one.
-        rows = set()
-        for options in ([], ["-sort", "total"]):
-            for path in (traced.trace, traced.directory):
-                table = self.magic_trace("report", *options, path).stdout.decode()
-                rows.add(re.search(r"(?m)^\s*21,?891\s.*\bfib$", table).group())
-        self.assertEqual(len(rows), 1)
+        for options in ([], ["-sort", "total"], ["-folded"]):
+            of_trace = self.magic_trace("report", *options, traced.trace).stdout
+            self.assertEqual(self.magic_trace("report", *options, traced.directory).stdout, of_trace)
+        table = self.magic_trace("report", traced.trace).stdout.decode()
+        self.assertRegex(table, r"(?m)^\s*21,?891\s.*\bfib$")
         top = self.magic_trace("report", "-top", "3", traced.trace).stdout.decode()
         self.assertRegex(top, r"and [\d,]+ more functions\n$")
+
+    def test_snapshots(self):
+        """of a folder with several snapshots the first is decoded, the others are named and can be decoded"""
+        traced = self.trace([harness.compile_program("recursion")])
+        second = traced.directory / "perf.data.1"
+        second.write_bytes((traced.directory / "perf.data").read_bytes())
+        (traced.directory / "perf.data.old").write_bytes(b"")
+        for recording, others in ((traced.directory, 1), (second, 0)):
+            finished = self.magic_trace("decode", recording, "-o", self.folder / "again.fxt")
+            self.assertEqual(finished.status, 0, finished.stderr)
+            self.assertEqual(finished.stderr.decode().count(f"magic-trace decode {second} ]"), others)
+            self.assertEqual(self.spans(self.folder / "again.fxt"), self.spans(traced.trace))
+
+    def test_strange_names(self):
+        """files and folders with blanks, quotes, commas, line ends and other bytes in their names"""
+        folder = self.folder / "a b, it's\nso \udcff"
+        folder.mkdir()
+        program = folder / "my program"
+        shutil.copy(harness.compile_program("recursion"), program)
+        finished = self.magic_trace("run", "-o", folder / "a trace", "-working-directory", folder / "r", program)
+        self.assertEqual(finished.status, 0, finished.stderr)
+        self.assertEqual(self.spans(folder / "a trace")["fib"], 21891)
+        # What a message says to type works when it is typed.
+        command = re.search(rb"or run: magic-trace (report .*) \]\n$", finished.stderr, re.DOTALL).group(1)
+        typed = subprocess.run(["sh", "-c", os.fsencode(harness.Settings.binary) + b" " + command],
+                               stdout=subprocess.PIPE, check=True)
+        self.assertEqual(typed.stdout, self.magic_trace("report", folder / "r").stdout)
+
+    def test_output_that_is_no_file(self):
+        """-o of a device says nothing of opening it; with -no-decode, -o is said to do nothing"""
+        finished = self.magic_trace("run", "-o", "/dev/null", "true")
+        self.assertIn(b"[ The trace was written to /dev/null. ]", finished.stderr)
+        self.assertNotIn(b"perfetto", finished.stderr)
+        finished = self.magic_trace("run", "-no-decode", "-working-directory", self.folder / "r", "-o", "t", "true")
+        self.assertEqual(finished.status, 0)
+        self.assertIn(b"Warning: -output and -format have no effect with -no-decode", finished.stderr)
 
     def test_folded_format(self):
         """-format folded writes what `report -folded` prints"""

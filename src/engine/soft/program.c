@@ -69,9 +69,10 @@ static bool check_file(const char *path, const char *what, struct error *error)
         return error_set_errno(error, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, errno,
                                "cannot run %s", what);
     if (S_ISDIR(status.st_mode))
-        return error_set(error, ERROR_USAGE, "cannot run %s: it is a directory", what);
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "cannot run %s: it is a directory. Name a program in it.", what);
     if (!S_ISREG(status.st_mode))
-        return error_set(error, ERROR_USAGE, "cannot run %s: it is not a regular file", what);
+        return error_set(error, ERROR_UNSUPPORTED, "cannot run %s: it is not a regular file", what);
     if (faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) != 0) {
         if (status.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH))
             return error_set_errno(
@@ -126,11 +127,11 @@ static bool check_elf_header(const unsigned char *head, const char *what, struct
                          "64-bit x86-64 programs only",
                          what, head[EI_CLASS] == ELFCLASS32 ? "32" : "64", machine_name(machine));
     if (type == ET_REL)
-        return error_set(error, ERROR_USAGE,
+        return error_set(error, ERROR_UNSUPPORTED,
                          "cannot run %s: it is an object file. Link it into a program first.",
                          what);
     if (type != ET_EXEC && type != ET_DYN)
-        return error_set(error, ERROR_USAGE, "cannot run %s: it is %s, not a program", what,
+        return error_set(error, ERROR_UNSUPPORTED, "cannot run %s: it is %s, not a program", what,
                          type == ET_CORE ? "a core dump" : "an ELF file of an unknown type");
     return true;
 }
@@ -251,9 +252,10 @@ static void put_interpreter_first(struct program *program, const struct script_l
 static bool refuse_unknown_format(const unsigned char *head, const char *what, struct error *error)
 {
     if (head[0] == 0)
-        return error_set(error, ERROR_USAGE, "cannot run %s: it is empty or not a program", what);
+        return error_set(error, ERROR_UNSUPPORTED, "cannot run %s: it is empty or not a program",
+                         what);
     return error_set(
-        error, ERROR_USAGE,
+        error, ERROR_UNSUPPORTED,
         "cannot run %s: it is neither an ELF program nor a script that begins with #!. If "
         "it is a shell script, make #!/bin/sh its first line.",
         what);
@@ -288,7 +290,7 @@ static bool resolve_chain(struct program *program, const char *typed, struct err
     bool done = false, ok = true;
     for (int depth = 0; ok && !done; depth++) {
         if (depth > MAX_INTERPRETERS) {
-            ok = error_set(error, ERROR_USAGE,
+            ok = error_set(error, ERROR_UNSUPPORTED,
                            "cannot run %s: more than %d scripts are interpreters of one another",
                            typed, MAX_INTERPRETERS);
             break;

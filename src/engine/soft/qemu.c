@@ -4,12 +4,12 @@
 #include "base/memory.h"
 #include "engine/engine.h"
 #include "engine/soft/environment.h"
+#include "engine/soft/qemu_words.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -143,36 +143,21 @@ bool qemu_check(const struct qemu *qemu, char *version, size_t version_size, str
     return true;
 }
 
-/* qemu takes commas for the end of a value, and two commas for one. */
-static char *double_commas(const char *text)
+static char *quoted(const char *text)
 {
-    char *doubled = memory_allocate(2 * strlen(text) + 1), *end = doubled;
-    for (; *text; text++) {
-        *end++ = *text;
-        if (*text == ',')
-            *end++ = ',';
-    }
-    *end = 0;
-    return doubled;
+    char *copy = memory_allocate(qemu_words_quoted_size(text));
+    qemu_words_put_quoted(copy, text);
+    return copy;
 }
 
 char *qemu_plugin_argument(const struct soft_options *options, const char *directory)
 {
-    char *plugin = double_commas(options->plugin);
-    char *quoted_directory = double_commas(directory);
+    char *plugin = quoted(options->plugin);
+    char *quoted_directory = quoted(directory);
     char *argument = memory_format("file=%s,dir=%s", plugin, quoted_directory);
     free(plugin);
     free(quoted_directory);
     return argument;
-}
-
-static unsigned long long stack_size(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
-        limit.rlim_cur > SOFT_UNLIMITED_STACK)
-        return SOFT_UNLIMITED_STACK;
-    return limit.rlim_cur;
 }
 
 static void add(struct array *arguments, char *owned)
@@ -193,7 +178,7 @@ char **qemu_arguments(const struct soft_options *options, const char *directory,
     add_copy(&arguments, "-L");
     add_copy(&arguments, "/");
     add_copy(&arguments, "-s");
-    add(&arguments, memory_format("%llu", stack_size()));
+    add(&arguments, memory_format("%llu", qemu_words_stack_size()));
     if (options->clock == RECORD_CLOCK_INSTRUCTIONS) {
         add_copy(&arguments, "-seed");
         add_copy(&arguments, "1");

@@ -14,8 +14,8 @@
 #include "recording/side_band.h"
 
 struct side_band_log {
-    const char
-        *directory; /* that of the recording, absolute: paths of code dumps are relative to it */
+    /* That of the recording, absolute: paths of code dumps are relative to it. */
+    const char *directory;
     struct clock_conversion clock;
     bool renumber;
     struct array records;        /* of struct side_band_record, in the order of the log */

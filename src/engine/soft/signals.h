@@ -16,8 +16,8 @@
 struct signals {
     int descriptor;          /* a signalfd: close-on-exec, non-blocking */
     sigset_t inherited_mask; /* what the program must get back */
-    struct sigaction
-        inherited_child_action; /* SIGCHLD's; with SIG_IGN exit statuses would be lost */
+    /* SIGCHLD's; with SIG_IGN exit statuses would be lost. */
+    struct sigaction inherited_child_action;
 };
 
 bool signals_hold(struct signals *signals, struct error *error);

@@ -1,11 +1,11 @@
 /* Waits for the program, and is to its signals what a shell would be.
  *
- * - Ctrl-C freezes the recording: the terminal has sent the signal to the program as well, which
- * ends or goes on as it likes. A second one kills the program and all it started.
- * - Signals that somebody sends to magic-trace are passed on to the program, except those that the
- * program (or what it started) sent itself, by kill(0, ...) or to its parent.
- * - When the program is stopped (Ctrl-Z), so is magic-trace, so that the shell sees its job stop;
- * when the job is continued, so is the program.
+ *   - Ctrl-C freezes the recording: the terminal has sent the signal to the program as well, which
+ *     ends or goes on as it likes. A second one kills the program and all it started.
+ *   - Signals that somebody sends to magic-trace are passed on to the program, except those that
+ *     the program (or what it started) sent itself, by kill(0, ...) or to its parent.
+ *   - When the program is stopped (Ctrl-Z), so is magic-trace, so that the shell sees its job stop;
+ *     when the job is continued, so is the program.
  */
 #ifndef MAGIC_TRACE_ENGINE_SOFT_SUPERVISE_H
 #define MAGIC_TRACE_ENGINE_SOFT_SUPERVISE_H

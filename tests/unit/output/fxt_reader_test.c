@@ -49,13 +49,13 @@ static struct array new_trace(void)
     add_word(&words, fxt_header(FXT_RECORD_THREAD, 3) | 2 << 16);
     add_word(&words, 10);
     add_word(&words, 12);
-    static const char *const NAMES[] = {"a", "b", "c", "d", "[unknown]"};
+    static const char *const NAMES[] = {"a", "b", "c", "d", "[untraced]", "[JIT code]"};
     for (uint64_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++)
         add_string(&words, i + 1, NAMES[i]);
     return words;
 }
 
-enum { A = 1, B, C, D, UNKNOWN };
+enum { A = 1, B, C, D, UNTRACED, JIT_CODE };
 
 static void add_event(struct array *words, enum fxt_event_type type, uint64_t thread, uint64_t name,
                       uint64_t time)
@@ -217,12 +217,12 @@ static void records_of_other_kinds_are_skipped(void **state)
     assert_events(&words, "11+a@1 11-a@2");
 }
 
-static void names_in_brackets_are_special(void **state)
+static void system_calls_of_the_original_are_special(void **state)
 {
     (void)state;
     struct array words = new_trace();
-    add_event(&words, FXT_EVENT_BEGIN, 1, UNKNOWN, 1);
-    add_event(&words, FXT_EVENT_BEGIN, 1, A, 1);
+    add_event(&words, FXT_EVENT_BEGIN, 1, UNTRACED, 1);
+    add_event(&words, FXT_EVENT_BEGIN, 1, JIT_CODE, 1);
     char *path = write_bytes("special.fxt", words.elements, words.count * sizeof(uint64_t));
     struct error error;
     struct span_source *source = fxt_read(path, &error);
@@ -432,7 +432,7 @@ int main(void)
         cmocka_unit_test(inline_strings_and_threads),
         cmocka_unit_test(ticks_become_nanoseconds),
         cmocka_unit_test(records_of_other_kinds_are_skipped),
-        cmocka_unit_test(names_in_brackets_are_special),
+        cmocka_unit_test(system_calls_of_the_original_are_special),
         cmocka_unit_test(no_trace_at_all),
         cmocka_unit_test(what_comes_before_the_damage_is_read),
         cmocka_unit_test(flipped_bytes_are_survived),

@@ -276,6 +276,29 @@ static void impossible_paths_are_refused_with_a_reason(void **state)
     free(folder);
 }
 
+/* Whoever is killed while writing leaves nothing behind. */
+static void a_file_that_is_not_complete_has_no_name(void **state)
+{
+    (void)state;
+    char *folder = make_folder("incomplete");
+    int supported = open(folder, O_TMPFILE | O_RDWR, 0600);
+    if (supported < 0) {
+        free(folder);
+        skip();
+    }
+    close(supported);
+    char *path = memory_format("%s/trace.fxt", folder);
+    struct output_file file;
+    assert_true(output_file_create(&file, path, NULL));
+    assert_true(file_write_all(file.descriptor, "whole", 5, path, NULL));
+    assert_int_equal(count_files(folder), 0);
+    assert_true(output_file_commit(&file, NULL));
+    assert_text(path, "whole");
+    assert_int_equal(count_files(folder), 1);
+    free(path);
+    free(folder);
+}
+
 static void checking_leaves_nothing_behind(void **state)
 {
     (void)state;
@@ -302,6 +325,7 @@ int main(void)
         cmocka_unit_test(a_pipe_carries_a_trace),
         cmocka_unit_test(devices_are_written_in_place),
         cmocka_unit_test(impossible_paths_are_refused_with_a_reason),
+        cmocka_unit_test(a_file_that_is_not_complete_has_no_name),
         cmocka_unit_test(checking_leaves_nothing_behind),
     };
     return cmocka_run_group_tests(tests, temporary_folder_make, temporary_folder_remove);

@@ -237,9 +237,30 @@ static void time_outside_the_program_is_told_apart(void **state)
     span_script_leave(script, track, 100);
     struct error error;
     char *table = table_of(script, (struct report_table_options){0}, &error);
-    assert_contains(table, "in the program 20 ns, outside of it [in brackets] 80 ns\n");
+    assert_contains(table, "in the program 20 ns, outside of it (rows without self%) 80 ns\n");
     assert_cell(row_of(table, "main").share, "100.0%");
     assert_cell(row_of(table, "[syscall]").share, "-");
+    free(table);
+    span_script_free(script);
+}
+
+static void functions_of_one_name_are_one_row(void **state)
+{
+    (void)state;
+    struct span_script *script = span_script_new();
+    span_script_function(script, "another f")->name = "f";
+    uint32_t track = span_script_track(script, 1, 1, "prog", "main");
+    span_script_enter(script, track, 0, "f");
+    span_script_enter(script, track, 10, "another f");
+    span_script_leave(script, track, 40);
+    span_script_leave(script, track, 100);
+    struct error error;
+    char *table = table_of(script, (struct report_table_options){0}, &error);
+    struct row row = row_of(table, "f");
+    assert_cell(row.calls, "2");
+    assert_cell(row.total, "100 ns");
+    assert_cell(row.self, "100 ns");
+    assert_null(strstr(strstr(table, "  f\n") + 1, "  f\n"));
     free(table);
     span_script_free(script);
 }
@@ -534,6 +555,7 @@ int main(void)
         cmocka_unit_test(table_is_sorted_and_cut),
         cmocka_unit_test(calls_not_seen_whole_are_kept_out_of_the_distribution),
         cmocka_unit_test(time_outside_the_program_is_told_apart),
+        cmocka_unit_test(functions_of_one_name_are_one_row),
         cmocka_unit_test(a_failing_source_is_reported_after_its_events),
         cmocka_unit_test(an_empty_trace_has_reports),
         cmocka_unit_test(tree_is_indented_with_moments_and_lengths),

@@ -25,8 +25,8 @@ struct span_script {
     size_t function_count;
     struct span_source source;
     size_t replayed;
-    struct error
-        fails_with; /* what next() fails with after the last event; ERROR_NONE: it just ends */
+    /* What next() fails with after the last event; ERROR_NONE: it just ends. */
+    struct error fails_with;
 };
 
 struct span_script *span_script_new(void);

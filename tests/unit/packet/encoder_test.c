@@ -285,6 +285,30 @@ static void an_asynchronous_signal_takes_the_branch_first(void **state)
     end(recording);
 }
 
+static void new_code_is_entered_at_a_packet_of_its_own(void **state)
+{
+    struct recording *recording = begin(4096);
+    struct pt_code_block *jump = block(0x401000, 2, PT_BLOCK_JUMP, 0x402000);
+    struct pt_code_block *branch = block(0x402000, 3, PT_BLOCK_CONDITIONAL, 0x403000);
+    struct pt_code_block *last = block(0x403000, 1, PT_BLOCK_SEQUENTIAL, 0);
+    step(recording, jump);
+    uint64_t from = atomic_load(&recording->encoder.head);
+    pt_encoder_arrive_at_new_code(&recording->encoder, branch);
+    EXPECT_TYPES(recording, from, ppt_cyc, ppt_fup, ppt_tip_pgd);
+    step(recording, branch);
+    from = atomic_load(&recording->encoder.head);
+    pt_encoder_arrive_at_new_code(&recording->encoder, last); /* the branch has a bit of its own */
+    assert_int_equal(atomic_load(&recording->encoder.head), from);
+    step(recording, last);
+    assert_int_equal(pt_encoder_instructions(&recording->encoder), 6);
+    pt_encoder_tell(&recording->encoder);
+    EXPECT_TYPES(recording, from, ppt_cyc, ppt_tnt_8);
+    free(jump);
+    free(branch);
+    free(last);
+    end(recording);
+}
+
 static void a_fault_at_address_zero_ends_tracing_at_the_branch(void **state)
 {
     struct recording *recording = begin(4096);
@@ -521,6 +545,7 @@ int main(void)
         cmocka_unit_test(a_block_left_in_its_middle_counts_what_ran),
         cmocka_unit_test(a_fault_tells_the_instruction_and_uncounts_the_rest),
         cmocka_unit_test(an_asynchronous_signal_takes_the_branch_first),
+        cmocka_unit_test(new_code_is_entered_at_a_packet_of_its_own),
         cmocka_unit_test(a_fault_at_address_zero_ends_tracing_at_the_branch),
         cmocka_unit_test(a_block_from_nowhere_is_an_overflow),
         cmocka_unit_test(stopping_ends_the_stream_before_the_next_block),

@@ -27,8 +27,8 @@ struct story {
     struct array stack;     /* struct true_frame, outermost first */
     struct array beginning; /* the stack when the segment began */
     struct array happened;  /* struct replay_event of the segment */
-    size_t
-        lowest; /* outermost depth returned to in this segment: frames from there on are visible */
+    /* Outermost depth returned to in this segment: frames from there on are visible. */
+    size_t lowest;
     uint64_t segment_begin;
 };
 

@@ -16,7 +16,7 @@ enum { PC = 0x401000 };
 static struct x86_instruction decode(const uint8_t *bytes, size_t size)
 {
     struct x86_instruction instruction;
-    assert_true(x86_decode(&instruction, bytes, size, PC));
+    assert_true(x86_decode(&instruction, bytes, size, PC, true));
     assert_int_equal(instruction.length, size);
     return instruction;
 }
@@ -79,20 +79,20 @@ static void returns(void **state)
     expect(X86_RETURN, BYTES(0xc2, 0x08, 0x00));
 }
 
-static void far_transfers_leave_user_mode(void **state)
+static void far_transfers_leave_the_mode(void **state)
 {
-    expect(X86_FAR, BYTES(0x0f, 0x05));       /* syscall */
-    expect(X86_FAR, BYTES(0x0f, 0x34));       /* sysenter */
-    expect(X86_FAR, BYTES(0x0f, 0x07));       /* sysret */
-    expect(X86_FAR, BYTES(0x0f, 0x35));       /* sysexit */
-    expect(X86_FAR, BYTES(0xcd, 0x80));       /* int 0x80 */
-    expect(X86_FAR, BYTES(0xcc));             /* int3 */
-    expect(X86_FAR, BYTES(0xf1));             /* int1 */
-    expect(X86_FAR, BYTES(0xcf));             /* iretd */
-    expect(X86_FAR, BYTES(0x48, 0xcf));       /* iretq */
-    expect(X86_FAR, BYTES(0xcb));             /* retf */
-    expect(X86_FAR, BYTES(0xff, 0x28));       /* jmp far *(%rax) */
-    expect(X86_FAR, BYTES(0x48, 0xff, 0x18)); /* call far *(%rax) */
+    expect(X86_FAR_CALL, BYTES(0x0f, 0x05));       /* syscall */
+    expect(X86_FAR_CALL, BYTES(0x0f, 0x34));       /* sysenter */
+    expect(X86_FAR_RETURN, BYTES(0x0f, 0x07));     /* sysret */
+    expect(X86_FAR_RETURN, BYTES(0x0f, 0x35));     /* sysexit */
+    expect(X86_FAR_CALL, BYTES(0xcd, 0x80));       /* int 0x80 */
+    expect(X86_FAR_CALL, BYTES(0xcc));             /* int3 */
+    expect(X86_FAR_CALL, BYTES(0xf1));             /* int1 */
+    expect(X86_FAR_RETURN, BYTES(0xcf));           /* iretd */
+    expect(X86_FAR_RETURN, BYTES(0x48, 0xcf));     /* iretq */
+    expect(X86_FAR_RETURN, BYTES(0xcb));           /* retf */
+    expect(X86_FAR_JUMP, BYTES(0xff, 0x28));       /* jmp far *(%rax) */
+    expect(X86_FAR_CALL, BYTES(0x48, 0xff, 0x18)); /* call far *(%rax) */
 }
 
 static void string_instructions_repeat_only_with_a_prefix(void **state)
@@ -119,12 +119,6 @@ static void what_only_faults_or_aborts_is_sequential(void **state)
     expect(X86_SEQUENTIAL, BYTES(0x0f, 0xa2));                         /* cpuid */
 }
 
-static void a_lock_prefix_is_seen(void **state)
-{
-    assert_true(decode(BYTES(0xf0, 0x48, 0x0f, 0xc7, 0x0f)).locked); /* lock cmpxchg16b (%rdi) */
-    assert_false(decode(BYTES(0x48, 0x0f, 0xc7, 0x0f)).locked);
-}
-
 static void a_truncated_instruction_is_refused(void **state)
 {
     static const uint8_t whole[][7] = {
@@ -137,19 +131,21 @@ static void a_truncated_instruction_is_refused(void **state)
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
         struct x86_instruction instruction;
         for (size_t size = 0; size < whole[i][0]; size++)
-            assert_false(x86_decode(&instruction, whole[i] + 1, size, PC));
-        assert_true(x86_decode(&instruction, whole[i] + 1, whole[i][0], PC));
+            assert_false(x86_decode(&instruction, whole[i] + 1, size, PC, true));
+        assert_true(x86_decode(&instruction, whole[i] + 1, whole[i][0], PC, true));
     }
 }
 
 static void bytes_that_are_no_instruction_are_refused(void **state)
 {
     struct x86_instruction instruction;
-    assert_false(x86_decode(&instruction, BYTES(0x06), PC)); /* push %es: not in 64-bit mode */
+    assert_false(
+        x86_decode(&instruction, BYTES(0x06), PC, true)); /* push %es: not in 64-bit mode */
+    assert_true(x86_decode(&instruction, BYTES(0x06), PC, false));
     uint8_t prefixes[X86_LONGEST_INSTRUCTION + 1];
     memset(prefixes, 0x66, sizeof prefixes);
     prefixes[sizeof prefixes - 1] = 0x90;
-    assert_false(x86_decode(&instruction, prefixes, sizeof prefixes, PC));
+    assert_false(x86_decode(&instruction, prefixes, sizeof prefixes, PC, true));
 }
 
 int main(void)
@@ -159,10 +155,9 @@ int main(void)
         cmocka_unit_test(direct_jumps_and_calls_have_a_target),
         cmocka_unit_test(indirect_jumps_and_calls),
         cmocka_unit_test(returns),
-        cmocka_unit_test(far_transfers_leave_user_mode),
+        cmocka_unit_test(far_transfers_leave_the_mode),
         cmocka_unit_test(string_instructions_repeat_only_with_a_prefix),
         cmocka_unit_test(what_only_faults_or_aborts_is_sequential),
-        cmocka_unit_test(a_lock_prefix_is_seen),
         cmocka_unit_test(a_truncated_instruction_is_refused),
         cmocka_unit_test(bytes_that_are_no_instruction_are_refused),
     };

@@ -54,7 +54,9 @@ static enum pt_code_block_kind kind_of(enum x86_flow flow)
         [X86_INDIRECT_JUMP] = PT_BLOCK_INDIRECT_JUMP,
         [X86_INDIRECT_CALL] = PT_BLOCK_INDIRECT_CALL,
         [X86_RETURN] = PT_BLOCK_RETURN,
-        [X86_FAR] = PT_BLOCK_FAR,
+        [X86_FAR_CALL] = PT_BLOCK_FAR,
+        [X86_FAR_RETURN] = PT_BLOCK_FAR,
+        [X86_FAR_JUMP] = PT_BLOCK_FAR,
         [X86_REPEAT] = PT_BLOCK_REPEAT,
     };
     return kinds[flow];
@@ -71,7 +73,7 @@ static void classify(struct pt_code_block *block, const uint8_t *bytes, uint64_t
 {
     uint8_t last = block->length[block->instructions - 1];
     struct x86_instruction instruction;
-    if (x86_decode(&instruction, bytes + size - last, last, block->end - last)) {
+    if (x86_decode(&instruction, bytes + size - last, last, block->end - last, true)) {
         block->kind = (uint8_t)kind_of(instruction.flow);
         block->target = instruction.target;
         return;

@@ -14,14 +14,15 @@
  * code is charged with what the work done in it usually costs on this thread (the running median
  * over intervals without translation, in ticks per unit of work); the rest of it was stolen. One
  * clock for all keeps causes before effects, and three rules keep it a clock:
- *  - a thread's time never goes back: it stands still until the others have caught up;
- *  - memory: stealing never takes the clock below a time that another thread of the process has
- * already seen; a time stolen by two threads at once (they wait for the same lock of qemu) counts
- * once (stolen_until);
- *  - the kernel: whoever enters it leaves its time in control->latest, whoever returns goes on from
- * there at the earliest. A sleep, or a wait that timed out, lasts as long as it did: what others
- * stole meanwhile is given back. All of this is only about ticks; the recorder ties them to
- * nanoseconds.
+ *   - a thread's time never goes back: it stands still until the others have caught up;
+ *   - memory: stealing never takes the clock below a time that another thread of the process has
+ *     already seen; a time stolen by two threads at once (they wait for the same lock of qemu)
+ *     counts once (stolen_until);
+ *   - the kernel: whoever enters it leaves its time in control->latest, whoever returns goes on
+ *     from there at the earliest. A sleep, or a wait that timed out, lasts as long as it did: what
+ *     others stole meanwhile is given back.
+ *
+ * All of this is only about ticks; the recorder ties them to nanoseconds.
  */
 #ifndef MAGIC_TRACE_ENGINE_SOFT_PLUGIN_CLOCK_H
 #define MAGIC_TRACE_ENGINE_SOFT_PLUGIN_CLOCK_H

@@ -77,6 +77,20 @@ static char *read_maps(size_t *size)
     return text;
 }
 
+/* The kernel writes the line ends of a path as "\\012" and everything else as it is:
+ * show_map_vma() in fs/proc/task_mmu.c. */
+static void restore_line_ends(char *path)
+{
+    static const char escaped[] = "\\012";
+    char *to = path;
+    for (const char *from = path; *from; to++) {
+        bool line_end = strncmp(from, escaped, sizeof escaped - 1) == 0;
+        *to = line_end ? '\n' : *from;
+        from += line_end ? sizeof escaped - 1 : 1;
+    }
+    *to = 0;
+}
+
 static bool parse_region(struct code_region *region, char *line, uint64_t guest_base)
 {
     char permissions[8];
@@ -89,6 +103,8 @@ static bool parse_region(struct code_region *region, char *line, uint64_t guest_
     region->end -= guest_base;
     region->protection = PROT_READ | PROT_EXEC | (permissions[1] == 'w' ? PROT_WRITE : 0);
     region->path = strdup(line + path);
+    if (region->path)
+        restore_line_ends(region->path);
     return region->path != NULL;
 }
 
@@ -314,6 +330,17 @@ enum code_source code_map_learn(struct code_map *map, const struct side_band_sub
     for (uint64_t page = first + PAGE; page < end; page += PAGE)
         learn_page(map, subject, page);
     return source;
+}
+
+bool code_map_may_replace(struct code_map *map, uint64_t start, uint64_t end)
+{
+    for (uint64_t address = start / PAGE * PAGE; address < end; address += PAGE) {
+        struct code_page *page;
+        HASH_FIND(hh, map->pages, &address, sizeof address, page);
+        if (page && page->source == CODE_DUMPED)
+            return true;
+    }
+    return false;
 }
 
 void code_map_forget(struct code_map *map)

@@ -100,6 +100,10 @@ static __attribute__((noinline)) void run_block_slow(struct pt_code_block *block
     if (translated || pt_encoder_edge_is_new(encoder, block->pc)) {
         encoder->work -= block->work;
         soft_clock_emulator_worked(&thread->clock, encoder, process_seen(&process, thread));
+        if (thread->code_replaced) {
+            thread->code_replaced = false;
+            pt_encoder_arrive_at_new_code(encoder, block);
+        }
         if (pt_encoder_step_fast(encoder, block))
             return;
     }
@@ -148,6 +152,11 @@ static void block_translated(uint64_t id, struct qemu_plugin_tb *tb)
     struct block_code code = {.pc = pc, .guest_base = process.guest_base};
     if (pc >> 47 == 0) {
         struct side_band_subject subject = thread_subject(thread);
+        if (thread_is_recorded(thread) &&
+            code_map_may_replace(&process.code, pc, pc + block_code_size(tb))) {
+            subject.time = thread_new_moment(thread);
+            thread->code_replaced = true;
+        }
         code.changeable =
             code_map_learn(&process.code, &subject, pc, pc + block_code_size(tb)) != CODE_FILE;
     }
@@ -159,11 +168,6 @@ static void block_translated(uint64_t id, struct qemu_plugin_tb *tb)
 }
 
 /* --- System calls --- */
-
-/* Ticks between the last of one program and the first of the next one in the same process: decoders
- * take the records of a moment to be true for all branches of that moment, so the old program must
- * have ended strictly before, even in whole nanoseconds. */
-enum { EXEC_PAUSE = 16 };
 
 static bool may_move_code(int64_t number)
 {
@@ -223,7 +227,7 @@ static void before_exec(struct thread *thread, const struct exec_call *call)
             if (verdict == EXEC_TRACEABLE) {
                 thread_note_stop(thread);
                 exec_run(call, program, &process.log.control->options, process.directory,
-                         thread->clock.floor + EXEC_PAUSE);
+                         thread_new_moment(thread));
                 thread_note_go_on(thread);
             }
             side_band_untraced(&process.log, &subject, SOFT_UNTRACED_FOREIGN, program->path);

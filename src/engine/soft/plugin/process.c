@@ -93,6 +93,16 @@ struct side_band_subject thread_subject(const struct thread *thread)
     };
 }
 
+/* Ticks between what ran before a moment and the moment: told apart even in whole nanoseconds. */
+enum { MOMENT_DISTANCE = 16 };
+
+uint64_t thread_new_moment(struct thread *thread)
+{
+    pt_encoder_tell(thread->encoder);
+    thread->clock.floor += MOMENT_DISTANCE;
+    return thread->clock.floor;
+}
+
 /* --- Birth --- */
 
 static void be_idle(struct thread *thread)

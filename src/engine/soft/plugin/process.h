@@ -54,6 +54,7 @@ struct thread {
     struct pt_code_block *suspended;
     pid_t tid;
     bool in_kernel;
+    bool code_replaced; /* by the code that was translated and has not run yet */
     struct thread *next; /* in process->threads */
 };
 
@@ -80,6 +81,11 @@ static inline bool thread_is_recorded(const struct thread *thread)
 
 /* For a record about the thread, at the last time that its packets tell. */
 struct side_band_subject thread_subject(const struct thread *thread);
+
+/* Begins a new moment in the thread's time: all that ran before is told by packets of an earlier
+ * time, all that runs from now on gets that of the moment or a later one. Returns it, in ticks, for
+ * a record that must come between the two. */
+uint64_t thread_new_moment(struct thread *thread);
 
 /* The latest time that a thread other than this one was given. */
 uint64_t process_seen(struct process *process, const struct thread *except);

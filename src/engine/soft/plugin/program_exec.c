@@ -3,6 +3,7 @@
 #include "engine/engine.h"
 #include "engine/soft/environment.h"
 #include "engine/soft/plugin/private_file.h"
+#include "engine/soft/qemu_words.h"
 #include "engine/soft/script.h"
 
 #include <elf.h>
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/xattr.h>
@@ -264,47 +264,18 @@ enum exec_verdict exec_judge(const struct exec_call *call, struct exec_program *
 
 /* --- qemu's command line --- */
 
-static size_t doubled_size(const char *text)
-{
-    size_t size = 1;
-    for (; *text; text++)
-        size += *text == ',' ? 2 : 1;
-    return size;
-}
-
-/* qemu's option parser takes two commas for one. */
-static char *put_doubled(char *out, const char *text)
-{
-    for (; *text; text++) {
-        *out++ = *text;
-        if (*text == ',')
-            *out++ = ',';
-    }
-    *out = 0;
-    return out;
-}
-
 static char *plugin_option(const struct soft_options *options, const char *directory, uint64_t time,
                            const char *name)
 {
-    char *option =
-        malloc(doubled_size(options->plugin) + doubled_size(directory) + doubled_size(name) + 64);
+    char *option = malloc(qemu_words_quoted_size(options->plugin) +
+                          qemu_words_quoted_size(directory) + qemu_words_quoted_size(name) + 64);
     if (!option)
         return NULL;
-    char *end = put_doubled(stpcpy(option, "file="), options->plugin);
-    end = put_doubled(stpcpy(end, ",dir="), directory);
+    char *end = qemu_words_put_quoted(stpcpy(option, "file="), options->plugin);
+    end = qemu_words_put_quoted(stpcpy(end, ",dir="), directory);
     end += sprintf(end, ",exec=%llx,name=", (unsigned long long)time);
-    put_doubled(end, name);
+    qemu_words_put_quoted(end, name);
     return option;
-}
-
-static unsigned long long stack_size(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
-        limit.rlim_cur > SOFT_UNLIMITED_STACK)
-        return SOFT_UNLIMITED_STACK;
-    return limit.rlim_cur;
 }
 
 static const char *base_name(const char *path)
@@ -340,7 +311,7 @@ void exec_run(const struct exec_call *call, const struct exec_program *program,
     char **environment = calloc((size_t)variable_count + 1, sizeof *environment);
     char *option = plugin_option(options, directory, time, base_name(program->path));
     char stack[32], empty[] = "";
-    snprintf(stack, sizeof stack, "%llu", stack_size());
+    snprintf(stack, sizeof stack, "%llu", qemu_words_stack_size());
     if (arguments && environment && option) {
         char **next = arguments;
         *next++ = (char *)options->qemu;

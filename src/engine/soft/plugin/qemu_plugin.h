@@ -27,8 +27,7 @@ struct qemu_plugin_tb;   /* a translation block: a basic block, or a part of one
 struct qemu_plugin_insn; /* one instruction of it; valid during the translation callback */
 
 enum qemu_plugin_cb_flags {
-    QEMU_PLUGIN_CB_NO_REGS, /* the callback neither reads nor writes registers through the interface
-                             */
+    QEMU_PLUGIN_CB_NO_REGS, /* the callback touches no register through the interface */
     QEMU_PLUGIN_CB_R_REGS,
     QEMU_PLUGIN_CB_RW_REGS,
 };

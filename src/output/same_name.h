@@ -1,0 +1,28 @@
+/* Functions by name: of those that share a name, one stands for all.
+ *
+ * Reports name functions by nothing else, so two of the same name would be two rows that nobody can
+ * tell apart. What makes two functions one also differs from source to source (a recording goes by
+ * address, a trace by what it says of a span), and a report on either shall be the same.
+ */
+#ifndef MAGIC_TRACE_OUTPUT_SAME_NAME_H
+#define MAGIC_TRACE_OUTPUT_SAME_NAME_H
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "stack/span.h"
+
+struct same_name {
+    struct array by_index; /* of const struct span_function *, by the index of each; NULL: not
+                              asked for yet */
+    struct same_name_entry *entries;
+    struct arena memory;
+};
+
+void same_name_init(struct same_name *names);
+void same_name_free(struct same_name *names);
+
+/* The first function asked for that has this one's name. */
+const struct span_function *same_name_first(struct same_name *names,
+                                            const struct span_function *function);
+
+#endif
