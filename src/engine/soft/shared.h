@@ -112,7 +112,7 @@ struct soft_mapping {
     uint32_t device_major, device_minor;
     uint32_t protection, jit; /* jit: path is a dump in DIR/images, given relative to DIR */
     uint64_t version; /* of the file, when it was copied into DIR/images: file_version.h; or 0 */
-    char path[];              /* NUL-terminated */
+    char path[];      /* NUL-terminated */
 };
 
 struct soft_name {
