@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "engine/engine.h"
 #include "engine/soft/log_reader.h"
+#include "engine/soft/perf_map_copy.h"
 #include "engine/soft/processes.h"
 #include "engine/soft/ring.h"
 #include "engine/soft/side_band_log.h"
@@ -26,6 +27,22 @@ enum {
 
 /* ---- side-band records ---- */
 
+/* A process's first record is its name, or its birth. */
+static void keep_perf_map(const struct collection *collection, struct side_band_log *log,
+                          const struct soft_record *record)
+{
+    if (record->pid != record->tid ||
+        (record->kind != SOFT_RECORD_NAME && record->kind != SOFT_RECORD_FORK))
+        return;
+    perf_map_keep(&(struct perf_map_copy){
+        .from = "/tmp",
+        .directory = collection->directory,
+        .pid = record->pid,
+        .recorded_pid = side_band_log_number(log, record->pid),
+        .begun = collection->control->options.start_realtime_ns,
+    });
+}
+
 static bool read_log(const struct collection *collection, struct side_band_log *log,
                      struct error *error)
 {
@@ -41,8 +58,10 @@ static bool read_log(const struct collection *collection, struct side_band_log *
     else if (size > file.size - SOFT_LOG_OFFSET)
         size = file.size - SOFT_LOG_OFFSET;
     struct log_reader reader = {.log = file.bytes + SOFT_LOG_OFFSET, .size = size};
-    for (const struct soft_record *record; (record = log_reader_next(&reader));)
+    for (const struct soft_record *record; (record = log_reader_next(&reader));) {
         side_band_log_add(log, record);
+        keep_perf_map(collection, log, record);
+    }
     file_unmap(&file);
     return true;
 }
