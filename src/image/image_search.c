@@ -37,36 +37,33 @@ static bool is_regular_file(const char *path, uint64_t inode)
            (inode == 0 || status.st_ino == inode);
 }
 
-/* NAME of ".../images/NAME" and of "images/NAME"; NULL for other paths. */
-static const char *name_in_images_folder(const char *path)
+/* What follows the next path component "images" in `path`; NULL when there is none. */
+static const char *below_images_folder(const char *path)
 {
     static const char folder[] = "images/";
-    const char *slash = strrchr(path, '/');
-    if (!slash || slash[1] == 0)
-        return NULL;
-    size_t length = (size_t)(slash + 1 - path);
-    if (length < strlen(folder) || strncmp(slash + 1 - strlen(folder), folder, strlen(folder)) != 0)
-        return NULL;
-    bool whole_component = length == strlen(folder) || slash[-(ptrdiff_t)strlen(folder)] == '/';
-    return whole_component ? slash + 1 : NULL;
+    for (const char *at = path; (at = strstr(at, folder)); at++)
+        if ((at == path || at[-1] == '/') && at[strlen(folder)])
+            return at + strlen(folder);
+    return NULL;
 }
 
-static char *search_images_folder(const char *directory, const char *plain_path, bool *jit)
+static char *existing_image(const char *directory, const char *name)
 {
-    const char *name = name_in_images_folder(plain_path);
-    if (name) {
-        char *path = memory_format("%s/images/%s", directory, name);
-        if (is_regular_file(path, 0)) {
-            *jit = true;
-            return path;
-        }
-        free(path);
-    }
-    char *path = memory_format("%s/images/%s", directory, plain_path + (*plain_path == '/'));
+    char *path = memory_format("%s/images/%s", directory, name);
     if (is_regular_file(path, 0))
         return path;
     free(path);
     return NULL;
+}
+
+static char *search_images_folder(const char *directory, const char *plain_path, bool *jit)
+{
+    char *path = NULL;
+    for (const char *name = plain_path; !path && (name = below_images_folder(name));) {
+        path = existing_image(directory, name);
+        *jit = path && !strchr(name, '/');
+    }
+    return path ? path : existing_image(directory, plain_path + (*plain_path == '/'));
 }
 
 struct image_location image_search(const char *directory, const char *recorded_path, uint64_t inode)

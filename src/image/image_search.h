@@ -2,8 +2,8 @@
  *
  * Called by file_table.c for each path that a recording names. In this order:
  *   1. DIR/images/NAME, for a recorded path that ends in "images/NAME": a page dumped by the soft
- *      engine. Its path was recorded absolute, and the recording's folder may have been moved or
- *      copied since.
+ *      engine, or, when NAME has folders, a copy that it kept of a file. Its path was recorded
+ *      absolute, and the recording's folder may have been moved or copied since.
  *   2. DIR/images/PATH, the recorded path below the recording's images folder
  *      (DIR/images/usr/bin/xz): where images are bundled, laid out so that `perf script --symfs
  *      DIR/images` finds them too.
@@ -21,7 +21,7 @@
 
 struct image_location {
     char *path;   /* owned by the caller; NULL when there is no such regular file */
-    bool jit;     /* found by rule 1 */
+    bool jit;     /* found by rule 1: a dumped page */
     bool bundled; /* found in the recording's folder */
 };
 

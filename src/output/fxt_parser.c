@@ -18,7 +18,7 @@ struct thread_ids {
 /* Names that mean something to us, from the dictionary, to be compared by address. */
 struct known_names {
     const char *address, *symbol, *file, *line, *start_inferred, *end_inferred, *true_text, *end,
-        *process, *special;
+        *process, *special, *syscall, *untraced;
     const char *ends[SPAN_END_EXEC + 1]; /* texts of enum span_end; NULL for a plain return */
 };
 
@@ -263,8 +263,7 @@ static void apply_argument(const struct known_names *known, const struct argumen
  * the program. Other names in brackets ("[unknown]", "[JIT code]") do. */
 static bool is_special(const struct known_names *known, const char *category, const char *name)
 {
-    return category == known->special || strcmp(name, "[syscall]") == 0 ||
-           strcmp(name, "[untraced]") == 0;
+    return category == known->special || name == known->syscall || name == known->untraced;
 }
 
 static const struct span_function *function_of(struct fxt_parser *parser, uint32_t name_reference,
@@ -444,6 +443,8 @@ static void learn_names(struct fxt_parser *parser)
         .end = known_text(parser, FXT_NAME_END),
         .process = known_text(parser, FXT_NAME_PROCESS),
         .special = known_text(parser, FXT_NAME_SPECIAL),
+        .syscall = known_text(parser, "[syscall]"),
+        .untraced = known_text(parser, "[untraced]"),
         .ends =
             {
                 [SPAN_END_TAIL_CALL] = known_text(parser, FXT_NAME_TAIL_CALL),

@@ -1,5 +1,9 @@
 """Children: traced with -follow, left alone and reported without."""
+import os
+import subprocess
+
 import harness
+from kills import wait_until
 
 
 class Processes(harness.TestCase):
@@ -48,3 +52,20 @@ class Processes(harness.TestCase):
         self.assert_same_as_untraced(traced, command)
         self.judge_recording(traced)
         self.assert_no_gaps(traced)
+
+    def test_outliving_child(self):
+        """a child that lives on after the recording writes nothing into its folder any more"""
+        go, done = self.folder / "go", self.folder / "done"
+        command = [harness.compile_program("outliving"), go, done]
+        directory = self.folder / "recording"
+        with (self.folder / "messages").open("wb") as messages:
+            status = subprocess.call(
+                [harness.Settings.binary, "run", "-full-execution", "-follow", "-working-directory", directory,
+                 "-o", self.folder / "t.fxt", *command],
+                stdin=subprocess.DEVNULL, stdout=messages, stderr=messages, env=harness.Settings.environment)
+        self.addCleanup(go.touch)
+        self.assertEqual(status, 0, (self.folder / "messages").read_text())
+        before = sorted((folder, sorted(files)) for folder, _, files in os.walk(directory))
+        go.touch()
+        wait_until(done.exists)
+        self.assertEqual(sorted((folder, sorted(files)) for folder, _, files in os.walk(directory)), before)

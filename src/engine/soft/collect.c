@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "engine/engine.h"
 #include "engine/soft/log_reader.h"
+#include "engine/soft/perf_map_copy.h"
 #include "engine/soft/processes.h"
 #include "engine/soft/ring.h"
 #include "engine/soft/side_band_log.h"
@@ -26,6 +27,22 @@ enum {
 
 /* ---- side-band records ---- */
 
+/* A process's first record is its name, or its birth. */
+static void keep_perf_map(const struct collection *collection, struct side_band_log *log,
+                          const struct soft_record *record)
+{
+    if (record->pid != record->tid ||
+        (record->kind != SOFT_RECORD_NAME && record->kind != SOFT_RECORD_FORK))
+        return;
+    perf_map_keep(&(struct perf_map_copy){
+        .from = "/tmp",
+        .directory = collection->directory,
+        .pid = record->pid,
+        .recorded_pid = side_band_log_number(log, record->pid),
+        .begun = collection->control->options.start_realtime_ns,
+    });
+}
+
 static bool read_log(const struct collection *collection, struct side_band_log *log,
                      struct error *error)
 {
@@ -41,8 +58,10 @@ static bool read_log(const struct collection *collection, struct side_band_log *
     else if (size > file.size - SOFT_LOG_OFFSET)
         size = file.size - SOFT_LOG_OFFSET;
     struct log_reader reader = {.log = file.bytes + SOFT_LOG_OFFSET, .size = size};
-    for (const struct soft_record *record; (record = log_reader_next(&reader));)
+    for (const struct soft_record *record; (record = log_reader_next(&reader));) {
         side_band_log_add(log, record);
+        keep_perf_map(collection, log, record);
+    }
     file_unmap(&file);
     return true;
 }
@@ -175,6 +194,10 @@ static bool survey_ring(struct collection *collection, struct side_band_log *log
     return atomic_load(&ring->header->out_of_space) != 0;
 }
 
+/* Why the plugin, which has the program's rights and limits, could not write. */
+static const char why_not_written[] = "the disk was full, or the program has given up the right to "
+                                      "write there (setuid, chroot, ulimit)";
+
 static void survey_rings(struct collection *collection, struct side_band_log *log)
 {
     uint32_t out_of_space = 0;
@@ -192,9 +215,11 @@ static void survey_rings(struct collection *collection, struct side_band_log *lo
     }
     array_free(&serials);
     if (out_of_space)
-        log_warning("the disk of %s was full: the recording of %u thread%s ends before the program "
-                    "did. Free some space, or record less with -snapshot-size.",
-                    collection->directory, out_of_space, out_of_space == 1 ? "" : "s");
+        log_warning("the recording of %u thread%s in %s ends before the program did: %s. Free some "
+                    "space, or "
+                    "record less with -snapshot-size.",
+                    out_of_space, out_of_space == 1 ? "" : "s", collection->directory,
+                    why_not_written);
 }
 
 static void warn_of_losses(const struct collection *collection)
@@ -202,13 +227,12 @@ static void warn_of_losses(const struct collection *collection)
     uint64_t rings = atomic_load(&collection->control->lost_rings);
     uint64_t records = atomic_load(&collection->control->lost_records);
     if (rings)
-        log_warning("%llu thread(s) ran unrecorded: there was no space for their packets in %s.",
-                    (unsigned long long)rings, collection->directory);
+        log_warning("%llu thread(s) ran unrecorded, without place for their packets in %s: %s.",
+                    (unsigned long long)rings, collection->directory, why_not_written);
     if (records)
-        log_warning(
-            "%llu record(s) of mappings, names or threads were lost: there was no space for "
-            "them in %s. Code mapped by them cannot be decoded.",
-            (unsigned long long)records, collection->directory);
+        log_warning("%llu record(s) of mappings, names or threads could not be written to "
+                    "%s: %s. Code mapped by them cannot be decoded.",
+                    (unsigned long long)records, collection->directory, why_not_written);
 }
 
 bool collect(struct collection *collection, struct error *error)

@@ -2,7 +2,8 @@
  *
  *     DIR/soft/control        struct soft_control, then the side-band log
  *     DIR/soft/ring.SERIAL    struct soft_ring (one page), then packets; one per thread and exec
- *     DIR/images/             code pages dumped from memory (JIT, self-modified), as ELF files
+ *     DIR/images/             code pages dumped from memory (JIT, self-modified), as ELF files;
+ *                             copies of files that may be gone or changed when the program ends
  *
  * The recorder (magic-trace) makes DIR/soft/control and starts qemu; every traced process maps it.
  * The files outlive everybody: kill -9 of the program loses nothing that a callback had finished,
@@ -29,7 +30,7 @@
 #include <stdint.h>
 
 enum {
-    SOFT_VERSION = 1,
+    SOFT_VERSION = 2,
     SOFT_PAGE = 4096,
     SOFT_CONTROL_MAGIC = 0x4c52544d, /* "MTRL" */
     SOFT_RING_MAGIC = 0x474e524d,    /* "MRNG" */
@@ -110,7 +111,8 @@ struct soft_mapping {
     uint64_t start, length, file_offset, inode;
     uint32_t device_major, device_minor;
     uint32_t protection, jit; /* jit: path is a dump in DIR/images, given relative to DIR */
-    char path[];              /* NUL-terminated */
+    uint64_t version; /* of the file, when it was copied into DIR/images: file_version.h; or 0 */
+    char path[];      /* NUL-terminated */
 };
 
 struct soft_name {

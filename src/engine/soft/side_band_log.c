@@ -1,6 +1,7 @@
 #include "engine/soft/side_band_log.h"
 
 #include "base/memory.h"
+#include "engine/soft/kept_files.h"
 #include "recording/session.h"
 
 #include <stdio.h>
@@ -90,7 +91,9 @@ static void add_mapping(struct side_band_log *log, const struct soft_mapping *ma
     added->mapping.flags = MAP_PRIVATE;
     added->mapping.executable = true;
     if (!mapping->jit) {
-        added->mapping.path = arena_copy_string(&log->memory, mapping->path);
+        char *kept = kept_files_path(log->directory, mapping->path, mapping->version);
+        added->mapping.path = arena_copy_string(&log->memory, kept ? kept : mapping->path);
+        free(kept);
         return;
     }
     size_t size = strlen(log->directory) + 1 + strlen(mapping->path) + 1;

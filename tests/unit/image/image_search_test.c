@@ -72,6 +72,18 @@ static void jit_dumps_are_found_after_the_recording_moved(void **state)
     free(directory);
 }
 
+static void copies_are_found_after_the_recording_moved(void **state)
+{
+    char *directory = memory_format("%s/new", (char *)*state);
+    free(make_file(directory, "images/home/images/library.so~01"));
+    check(*state, directory, "/old/images/home/images/library.so~01",
+          "new/images/home/images/library.so~01", false);
+    check(*state, directory, "/my/images/place/images/home/images/library.so~01",
+          "new/images/home/images/library.so~01", false);
+    check(*state, directory, "/old/images/home/images/library.so", NULL, false);
+    free(directory);
+}
+
 static void memory_without_a_file_is_looked_for_in_the_recording_only(void **state)
 {
     char *directory = memory_format("%s/DIR", (char *)*state);
@@ -115,6 +127,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(recorded_path_is_the_last_resort, set_up, tear_down),
         cmocka_unit_test_setup_teardown(jit_dumps_are_found_after_the_recording_moved, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(copies_are_found_after_the_recording_moved, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(memory_without_a_file_is_looked_for_in_the_recording_only,
                                         set_up, tear_down),

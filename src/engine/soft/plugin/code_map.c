@@ -1,6 +1,8 @@
 #include "engine/soft/plugin/code_map.h"
 
+#include "engine/soft/file_version.h"
 #include "engine/soft/plugin/code_image.h"
+#include "engine/soft/plugin/kept_file.h"
 #include "engine/soft/plugin/private_file.h"
 
 #define XXH_INLINE_ALL
@@ -31,6 +33,7 @@ struct code_region {
 struct code_file {
     uint64_t start; /* key */
     uint64_t end, file_offset, inode;
+    uint64_t version; /* file_version.h */
     UT_hash_handle hh;
 };
 
@@ -167,10 +170,10 @@ static const uint8_t *guest_bytes(const struct code_map *map, uint64_t address)
     return (const uint8_t *)(uintptr_t)(address + map->guest_base);
 }
 
-/* Whether the page still is what lies in the file. Bytes behind the file's end are nobody's code.
- */
+/* Whether the page still is what lies in the file, and which version of the file that is. Bytes
+ * behind the file's end are nobody's code. */
 static bool page_equals_file(const struct code_map *map, const struct code_region *region,
-                             uint64_t page)
+                             uint64_t page, uint64_t *version)
 {
     if (region->path[0] != '/')
         return false;
@@ -185,12 +188,15 @@ static bool page_equals_file(const struct code_map *map, const struct code_regio
         got = pread(descriptor, bytes, sizeof bytes,
                     (off_t)(region->file_offset + page - region->start));
     close(descriptor);
+    *version = got > 0 ? file_version(&status) : 0;
     return got > 0 && memcmp(bytes, guest_bytes(map, page), (size_t)got) == 0;
 }
 
 static void log_file(struct code_map *map, const struct side_band_subject *subject,
                      const struct code_region *region, uint64_t start, uint64_t end)
 {
+    if (side_band_frozen(map->log))
+        return;
     struct soft_mapping mapping = {
         .start = start,
         .length = end - start,
@@ -199,18 +205,19 @@ static void log_file(struct code_map *map, const struct side_band_subject *subje
         .device_major = region->device_major,
         .device_minor = region->device_minor,
         .protection = region->protection,
+        .version = kept_file_copy(map->directory, region->path, region->inode),
     };
     side_band_mapping(map->log, subject, &mapping, region->path);
 }
 
 /* Logs the whole region once. */
 static void learn_file(struct code_map *map, const struct side_band_subject *subject,
-                       const struct code_region *region)
+                       const struct code_region *region, uint64_t version)
 {
     struct code_file *file;
     HASH_FIND(hh, map->files, &region->start, sizeof region->start, file);
     if (file && file->end == region->end && file->file_offset == region->file_offset &&
-        file->inode == region->inode)
+        file->inode == region->inode && file->version == version)
         return;
     log_file(map, subject, region, region->start, region->end);
     if (!file) {
@@ -223,6 +230,7 @@ static void learn_file(struct code_map *map, const struct side_band_subject *sub
     file->end = region->end;
     file->file_offset = region->file_offset;
     file->inode = region->inode;
+    file->version = version;
 }
 
 /* --- Pages without a file --- */
@@ -241,6 +249,8 @@ static void copy_code(struct code_map *map, uint64_t page, uint8_t code[PAGE + C
 static bool dump(struct code_map *map, const struct side_band_subject *subject,
                  const struct code_region *region, uint64_t page, const uint8_t *code)
 {
+    if (side_band_frozen(map->log))
+        return false;
     char name[64], path[PATH_MAX];
     snprintf(name, sizeof name, "images/code-%u-%u", map->serial, map->dumps++);
     int length = snprintf(path, sizeof path, "%s/%s", map->directory, name);
@@ -297,10 +307,11 @@ static enum code_source learn_page(struct code_map *map, const struct side_band_
     if (page->source == CODE_FILE && page->generation == generation)
         return CODE_FILE;
     const struct code_region *region = find_region(map, address);
+    uint64_t version;
     if (!region) {
         page->source = CODE_UNKNOWN;
-    } else if (page_equals_file(map, region, address)) {
-        learn_file(map, subject, region);
+    } else if (page_equals_file(map, region, address, &version)) {
+        learn_file(map, subject, region, version);
         if (page->source == CODE_DUMPED) /* its dump must not go on to hide the file */
             log_file(map, subject, region, address, address + PAGE);
         page->source = CODE_FILE;

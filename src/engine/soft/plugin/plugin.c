@@ -212,7 +212,7 @@ static bool slept(int64_t number, int64_t result)
 static void before_exec(struct thread *thread, const struct exec_call *call)
 {
     /* The recording is over, its files may be gone: the new program runs natively. */
-    if (atomic_load(&process.log.control->frozen))
+    if (side_band_frozen(&process.log))
         return;
     /* Large, and a guest thread's host stack is qemu's: big enough, but not ours. */
     struct exec_program *program = malloc(sizeof *program);

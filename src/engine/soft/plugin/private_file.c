@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int private_file_open(const char *path, int flags)
@@ -11,6 +12,9 @@ int private_file_open(const char *path, int flags)
     do
         descriptor = open(path, flags | O_CLOEXEC, 0600);
     while (descriptor < 0 && errno == EINTR);
+    /* The program's umask may have taken even our own rights: the file is opened again later. */
+    if (descriptor >= 0 && (flags & O_CREAT))
+        fchmod(descriptor, 0600);
     return descriptor;
 }
 

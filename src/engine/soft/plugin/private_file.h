@@ -12,7 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Opens with O_CLOEXEC and mode 0600. `flags` as for open(2). -1 with errno. */
+/* Opens with O_CLOEXEC and, whatever the program's umask, mode 0600. `flags` as for open(2). -1
+ * with errno. */
 int private_file_open(const char *path, int flags);
 
 /* Backs the file up to `size` bytes with disk space. */

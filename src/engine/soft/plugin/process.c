@@ -117,6 +117,8 @@ static bool begin_ring(struct thread *thread)
     struct process *process = thread->process;
     struct soft_control *control = control_of(process);
     be_idle(thread);
+    if (side_band_frozen(&process->log))
+        return false;
     if (!ring_create(&thread->ring, control, process->directory, process->pid, thread->tid))
         return false;
     struct pt_encoder *encoder = ring_encoder(&thread->ring);

@@ -67,6 +67,46 @@ static long count_pointers(const struct exec_call *call, uint64_t array)
 
 /* --- Which file --- */
 
+/* The name of the open file, when it still has it. */
+static bool name_of_descriptor(int descriptor, char *path, size_t size)
+{
+    char link[64];
+    struct stat wanted, found;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+    ssize_t length = readlink(link, path, size - 1);
+    if (length <= 0 || path[0] != '/')
+        return false;
+    path[length] = 0;
+    return fstat(descriptor, &wanted) == 0 && stat(path, &found) == 0 &&
+           wanted.st_dev == found.st_dev && wanted.st_ino == found.st_ino;
+}
+
+/* The number of N in /proc/self/fd/N and /dev/fd/N, -1 for other paths. */
+static int descriptor_named_by(const char *path)
+{
+    int descriptor, length = 0;
+    if ((sscanf(path, "/proc/self/fd/%d%n", &descriptor, &length) == 1 ||
+         sscanf(path, "/dev/fd/%d%n", &descriptor, &length) == 1) &&
+        path[length] == 0)
+        return descriptor;
+    return -1;
+}
+
+/* Whether qemu, too, will find a file by this path: not when that leads through a descriptor which
+ * execve closes. Such a file is named by its own path then, if it has one. */
+static bool outlives_exec(struct exec_program *program)
+{
+    char own_path[PATH_MAX];
+    int descriptor = descriptor_named_by(program->path);
+    int flags = descriptor < 0 ? 0 : fcntl(descriptor, F_GETFD);
+    if (flags < 0 || !(flags & FD_CLOEXEC))
+        return true;
+    if (!name_of_descriptor(descriptor, own_path, sizeof own_path))
+        return false;
+    strcpy(program->path, own_path);
+    return true;
+}
+
 /* The name under which the new qemu, which has no more than the program's inherited descriptors,
  * finds it. */
 static bool resolve_path(const struct exec_call *call, struct exec_program *program)
@@ -197,6 +237,8 @@ enum exec_verdict exec_judge(const struct exec_call *call, struct exec_program *
     if ((call->flags & AT_SYMLINK_NOFOLLOW) &&
         (lstat(program->path, &status) != 0 || S_ISLNK(status.st_mode)))
         return EXEC_FAILING;
+    if (!outlives_exec(program))
+        return may_run(program->path, &status) ? EXEC_FOREIGN : EXEC_FAILING;
     strcpy(program->file, program->path);
     for (int depth = 0; depth <= DEEPEST_SCRIPTS; depth++) {
         if (!may_run(program->file, &status))

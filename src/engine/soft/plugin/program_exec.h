@@ -28,7 +28,7 @@ struct exec_call {
 enum exec_verdict {
     EXEC_TRACEABLE, /* an x86-64 program that may be run */
     EXEC_FOREIGN,   /* will run, but not under qemu-x86_64: 32 bits, setuid, capabilities, other
-                       formats */
+                       formats, a file without a name */
     EXEC_FAILING,   /* will fail, or cannot be judged */
 };
 

@@ -66,6 +66,8 @@ static void append(struct side_band *log, const struct side_band_subject *subjec
                    enum soft_record_kind kind, const void *fixed, size_t fixed_size,
                    const char *text)
 {
+    if (side_band_frozen(log))
+        return;
     size_t text_size = text ? strlen(text) + 1 : 0;
     struct soft_record *record = reserve(log, fixed_size + text_size);
     if (!record)

@@ -2,8 +2,8 @@
  * deaths).
  *
  * Lock-free, any thread at any time: space is handed out by an atomic add, the record is filled in,
- * `ready` is set last. A record that finds no space is counted in lost_records. Layout: shared.h.
- * Times are ticks of the recording's clock.
+ * `ready` is set last. A record that finds no space is counted in lost_records; one that comes
+ * after the recording's end is dropped. Layout: shared.h. Times are ticks of the recording's clock.
  */
 #ifndef MAGIC_TRACE_ENGINE_SOFT_PLUGIN_SIDE_BAND_H
 #define MAGIC_TRACE_ENGINE_SOFT_PLUGIN_SIDE_BAND_H
@@ -18,6 +18,13 @@ struct side_band {
     struct soft_control *control; /* mapped with room for the whole log */
     const char *control_path;
 };
+
+/* The recording has ended: nothing is written into its folder any more, which may be gone or be
+ * read. */
+static inline bool side_band_frozen(const struct side_band *log)
+{
+    return atomic_load(&log->control->frozen) != 0;
+}
 
 /* Maps DIR/soft/control; `control_path` must live as long. False when it is not a control file of
  * our version. */

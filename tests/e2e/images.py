@@ -1,0 +1,58 @@
+"""Files that are gone, replaced or rebuilt before the recording ends."""
+import os
+import shutil
+import subprocess
+
+import harness
+
+SOURCE = """
+int version%d_step(int value) { return value * %d + 1; }
+int library_run(int steps)
+{
+    int value = 0;
+    for (int i = 0; i < steps; i++) {
+        value = version%d_step(value & 0xffff);
+        if (value & %d)
+            value -= %d;
+    }
+    return value;
+}
+"""
+VERSIONS = 4
+
+
+class Images(harness.TestCase):
+    def test_replaced_library(self):
+        """a library that is replaced and deleted between dlopens: every version decodes, by name"""
+        for version in range(VERSIONS):
+            source = self.folder / f"version{version}.c"
+            source.write_text(SOURCE % (version, version + 2, version, 1 << version, version))
+            subprocess.run(["gcc", "-O0", "-g", "-shared", "-fPIC", "-o", f"version{version}.so", source.name],
+                           cwd=self.folder, check=True)
+        command = [harness.compile_program("replaced_library"), str(VERSIONS)]
+        traced = self.trace(command, "-full-execution")
+        self.assert_same_as_untraced(traced, command, cwd=self.folder)
+        self.assertFalse((self.folder / "library.so").exists())
+        self.assert_no_gaps(traced)
+        self.assert_perf_agrees(traced)
+        self.judge_instructions(traced)
+        self.assert_counts(traced, harness.counts_in(traced.stdout))
+
+        moved = self.folder / "moved"
+        os.rename(traced.directory, moved)
+        again = self.magic_trace("decode", moved, "-o", self.folder / "again.fxt")
+        self.assertNotIn(b"gap", again.stderr)
+        self.assert_counts(traced, harness.counts_in(traced.stdout), self.spans(self.folder / "again.fxt"))
+
+    def test_deleted_program(self):
+        """a program that deletes itself, and a copy of it that lives in memory alone"""
+        program = self.folder / "program"
+        shutil.copy(harness.compile_program("deleted_program"), program)
+        traced = self.trace([program], "-full-execution", "-follow")
+        self.assertFalse(program.exists())
+        shutil.copy(harness.compile_program("deleted_program"), program)
+        self.assert_same_as_untraced(traced, [program])
+        self.assert_no_gaps(traced)
+        self.assert_perf_agrees(traced)
+        self.judge_instructions(traced)
+        self.assert_counts(traced, harness.counts_in(traced.stdout))
