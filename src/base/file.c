@@ -114,6 +114,24 @@ bool file_write_all(int descriptor, const void *bytes, size_t size, const char *
     return true;
 }
 
+char *file_find_program(const char *name)
+{
+    const char *path = getenv("PATH");
+    char *folders = memory_copy_string(path ? path : "/bin:/usr/bin");
+    char *found = NULL;
+    for (char *rest = folders, *folder; !found && (folder = strsep(&rest, ":"));) {
+        char *candidate = memory_format("%s/%s", *folder ? folder : ".", name);
+        struct stat status;
+        if (stat(candidate, &status) == 0 && S_ISREG(status.st_mode) &&
+            access(candidate, X_OK) == 0)
+            found = candidate;
+        else
+            free(candidate);
+    }
+    free(folders);
+    return found;
+}
+
 bool file_make_directories(const char *path, struct error *error)
 {
     if (*path == 0)

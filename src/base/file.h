@@ -38,6 +38,10 @@ int file_create_private(const char *path, struct error *error);
 bool file_write_all(int descriptor, const void *bytes, size_t size, const char *path,
                     struct error *error);
 
+/* The first file called `name` in the folders of PATH that may be executed, found as execvp(3)
+ * does; the caller frees. NULL when there is none. */
+char *file_find_program(const char *name);
+
 /* Makes `path` and its missing parents, mode 0700; an existing folder is fine. */
 bool file_make_directories(const char *path, struct error *error);
 

@@ -72,27 +72,13 @@ static void examine_processor(void)
         print_finding("Intel PT", "not on this machine; not needed");
 }
 
-/* Looks for a program as execvp does. */
-static bool find_program(const char *name, char *path, size_t size)
-{
-    const char *folders = getenv("PATH");
-    for (const char *folder = folders ? folders : "/usr/bin:/bin"; *folder;) {
-        int length = (int)strcspn(folder, ":");
-        snprintf(path, size, "%.*s%s%s", length, folder, length ? "/" : "./", name);
-        if (access(path, X_OK) == 0)
-            return true;
-        folder += length + (folder[length] == ':');
-    }
-    return false;
-}
-
 static void examine_helper(const char *name, const char *missing, const char *advice)
 {
-    char path[4096];
-    bool found = find_program(name, path, sizeof path);
-    print_finding(name, found ? path : missing);
-    if (!found)
+    char *path = file_find_program(name);
+    print_finding(name, path ? path : missing);
+    if (!path)
         print_advice(advice);
+    free(path);
 }
 
 /* Returns the engine that -engine auto takes, or NULL. */

@@ -53,24 +53,21 @@ struct quantity_text quantity_count(uint64_t count)
     return result;
 }
 
-/* Three significant digits: `value` is at least 1 unless it counts the smallest unit. */
-static struct quantity_text scaled(double value, const char *unit)
-{
-    struct quantity_text result;
-    int decimals = value >= 100 ? 0 : value >= 10 ? 1 : 2;
-    snprintf(result.text, sizeof result.text, "%.*f %s", decimals, value, unit);
-    return result;
-}
-
 struct quantity_text quantity_bytes(uint64_t bytes)
 {
+    static const char *const units[] = {"kB", "MB", "GB"};
+    enum { UNIT_COUNT = sizeof units / sizeof *units };
     struct quantity_text result;
     if (bytes < 1000) {
         snprintf(result.text, sizeof result.text, "%llu bytes", (unsigned long long)bytes);
         return result;
     }
-    if (bytes < 1000000)
-        return scaled((double)bytes / 1e3, "kB");
-    return bytes < 1000000000 ? scaled((double)bytes / 1e6, "MB")
-                              : scaled((double)bytes / 1e9, "GB");
+    double value = (double)bytes / 1e3;
+    size_t unit = 0;
+    /* Three significant digits, also after rounding: no "1000 kB" and no "10.00 MB". */
+    for (; value >= 999.5 && unit + 1 < UNIT_COUNT; unit++)
+        value /= 1e3;
+    int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+    snprintf(result.text, sizeof result.text, "%.*f %s", decimals, value, units[unit]);
+    return result;
 }

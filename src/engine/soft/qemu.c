@@ -1,6 +1,7 @@
 #include "engine/soft/qemu.h"
 
 #include "base/array.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "engine/engine.h"
 #include "engine/soft/environment.h"
@@ -26,20 +27,14 @@ static const char configured_folder[] = MAGIC_TRACE_INSTALLED_LIBDIR "/magic-tra
 
 static bool find_emulator(struct qemu *qemu, struct error *error)
 {
+    char *candidate = file_find_program(emulator);
+    char *real = candidate ? realpath(candidate, NULL) : NULL;
+    bool found = real && strlen(real) < sizeof qemu->path;
+    if (found)
+        strcpy(qemu->path, real);
+    free(real);
+    free(candidate);
     const char *path = getenv("PATH");
-    char *folders = memory_copy_string(path ? path : "/bin:/usr/bin");
-    bool found = false;
-    for (char *rest = folders, *folder; !found && (folder = strsep(&rest, ":"));) {
-        char *candidate = memory_format("%s/%s", *folder ? folder : ".", emulator);
-        char *real = access(candidate, X_OK) == 0 ? realpath(candidate, NULL) : NULL;
-        if (real && strlen(real) < sizeof qemu->path) {
-            strcpy(qemu->path, real);
-            found = true;
-        }
-        free(real);
-        free(candidate);
-    }
-    free(folders);
     return found ||
            error_set(error, ERROR_NOT_FOUND,
                      "cannot find %s, which the soft engine needs: looked in %s. Install it with "

@@ -208,6 +208,35 @@ static void folders_are_made_with_parents_and_removed_with_contents(void **state
     free(path);
 }
 
+/* What may not be executed, and folders, do not end the search. */
+static void programs_are_found_along_the_path(void **state)
+{
+    struct folder *folder = *state;
+    static const char *const names[] = {"a", "b", "c"};
+    char *paths[3];
+    for (size_t i = 0; i < 3; i++) {
+        paths[i] = memory_format("%s/%s/tool", folder->path, names[i]);
+        char *parent = memory_format("%s/%s", folder->path, names[i]);
+        assert_true(file_make_directories(i == 0 ? paths[i] : parent, NULL));
+        free(parent);
+    }
+    close(open(paths[1], O_CREAT | O_WRONLY, 0600));
+    close(open(paths[2], O_CREAT | O_WRONLY, 0700));
+    char *before = memory_copy_string(getenv("PATH"));
+    char *path =
+        memory_format("/nonexistent:%s/a:%s/b:%s/c", folder->path, folder->path, folder->path);
+    setenv("PATH", path, 1);
+    char *found = file_find_program("tool"), *missing = file_find_program("no such tool");
+    setenv("PATH", before, 1);
+    assert_string_equal(found, paths[2]);
+    assert_null(missing);
+    for (size_t i = 0; i < 3; i++)
+        free(paths[i]);
+    free(found);
+    free(path);
+    free(before);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -223,6 +252,8 @@ int main(void)
                                         remove_folder),
         cmocka_unit_test_setup_teardown(folders_are_made_with_parents_and_removed_with_contents,
                                         make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(programs_are_found_along_the_path, make_folder,
+                                        remove_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,6 +64,11 @@ static void numbers_are_printed_as_people_write_them(void **state)
     assert_string_equal(quantity_bytes(999).text, "999 bytes");
     assert_string_equal(quantity_bytes(4194304).text, "4.19 MB");
     assert_string_equal(quantity_bytes(114000000).text, "114 MB");
+    assert_string_equal(quantity_bytes(1000).text, "1.00 kB");
+    assert_string_equal(quantity_bytes(999999).text, "1.00 MB");
+    assert_string_equal(quantity_bytes(9999000).text, "10.0 MB");
+    assert_string_equal(quantity_bytes(99990000).text, "100 MB");
+    assert_string_equal(quantity_bytes(5000000000000).text, "5000 GB");
 }
 
 int main(void)
