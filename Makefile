@@ -24,7 +24,10 @@ bench:
 	@$(MAKE) --no-print-directory build
 	@bench/run $(BUILD)
 
-install: build
+# DESTDIR, from the environment or behind `make install`, reaches Meson by itself.
+install: $(BUILD)/build.ninja
+	@$(if $(PREFIX),meson configure $(BUILD) --prefix=$(PREFIX))
+	@$(MAKE) --no-print-directory build
 	@meson install --no-rebuild -C $(BUILD)
 
 clean:

@@ -1,8 +1,9 @@
 /* How fast spans become a trace file, and how much each compressor would make of it.
  *
- *     trace_write [SPANS]            spans per second of fxt_write, plain and gzip; default 10
- * million trace_write --compressors FILE size and speed of zlib, libdeflate and isa-l on an
- * uncompressed trace
+ *     trace_write [SPANS]             spans per second of fxt_write, plain and gzip; default 10
+ *                                     million
+ *     trace_write --compressors FILE  size and speed of zlib, libdeflate and isa-l on a trace that
+ *                                     is not compressed
  *
  * The spans are those of an imaginary program of 2000 functions with fixed callees, run by a fixed
  * random walk, with addresses, symbols, files and lines as a real one has. The time of making them
@@ -143,31 +144,46 @@ static double measure_walk(uint64_t spans)
     return taken;
 }
 
+static bool measure_path(const char *path, uint64_t spans, double made_up)
+{
+    struct span_source *source = open_walk(spans);
+    struct error error = {0};
+    double wall = seconds_now(), own = thread_seconds();
+    bool ok = fxt_write(source, path, NULL, &error);
+    wall = seconds_now() - wall;
+    own = thread_seconds() - own;
+    source->close(source);
+    if (!ok) {
+        fprintf(stderr, "%s\n", error.text);
+        return false;
+    }
+    struct stat status = {0};
+    stat(path, &status);
+    double millions = (double)spans / 1e6;
+    printf("%-40s %10.1f %10.1f %14.1f %10.1f\n", path, millions / wall, millions / own,
+           millions / (own - made_up), (double)status.st_size / 1e6);
+    return true;
+}
+
 static int measure_writing(uint64_t spans)
 {
-    static const char *const PATHS[] = {"/dev/null", "/tmp/trace_write.fxt",
-                                        "/tmp/trace_write.fxt.gz"};
-    double made_up = measure_walk(spans);
-    printf("%-26s %10s %10s %14s %10s\n", "million spans per second", "wall", "CPU, own",
-           "CPU, own - walk", "MB");
-    for (size_t i = 0; i < sizeof PATHS / sizeof PATHS[0]; i++) {
-        struct span_source *source = open_walk(spans);
-        struct error error = {0};
-        double wall = seconds_now(), own = thread_seconds();
-        if (!fxt_write(source, PATHS[i], NULL, &error)) {
-            fprintf(stderr, "%s\n", error.text);
-            return 1;
-        }
-        wall = seconds_now() - wall;
-        own = thread_seconds() - own;
-        source->close(source);
-        struct stat status = {0};
-        stat(PATHS[i], &status);
-        double millions = (double)spans / 1e6;
-        printf("%-26s %10.1f %10.1f %14.1f %10.1f\n", PATHS[i], millions / wall, millions / own,
-               millions / (own - made_up), (double)status.st_size / 1e6);
+    char folder[] = "/tmp/trace_write-XXXXXX";
+    if (!mkdtemp(folder)) {
+        perror(folder);
+        return 1;
     }
-    return 0;
+    char plain[64], gzip[64];
+    snprintf(plain, sizeof plain, "%s/trace.fxt", folder);
+    snprintf(gzip, sizeof gzip, "%s/trace.fxt.gz", folder);
+    const char *const paths[] = {"/dev/null", plain, gzip};
+    bool ok = true;
+    double made_up = measure_walk(spans);
+    printf("%-40s %10s %10s %14s %10s\n", "million spans per second", "wall", "CPU, own",
+           "CPU, own - walk", "MB");
+    for (size_t i = 0; ok && i < sizeof paths / sizeof paths[0]; i++)
+        ok = measure_path(paths[i], spans, made_up);
+    file_remove_tree(folder, NULL);
+    return !ok;
 }
 
 static size_t zlib_compress(int level, const uint8_t *in, size_t size, uint8_t *out, size_t room)

@@ -83,7 +83,7 @@ char *file_read(const char *path, size_t *size, struct error *error)
 
 int file_create_private(const char *path, struct error *error)
 {
-    int descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (descriptor < 0) {
         error_set_errno(error, ERROR_IO, errno, "cannot create %s", path);
         return -1;

@@ -29,7 +29,9 @@ char *file_read(const char *path, size_t *size, struct error *error);
  * stays the caller's. */
 char *file_read_descriptor(int descriptor, const char *path, size_t *size, struct error *error);
 
-/* Opens for writing, mode 0600, truncated; returns the descriptor (close-on-exec) or -1. */
+/* Opens for writing, mode 0600, truncated; returns the descriptor (close-on-exec) or -1. Never
+ * follows a symbolic link: in a folder that others can write to, it could lead to any file of ours.
+ */
 int file_create_private(const char *path, struct error *error);
 
 /* Writes all bytes, continuing after short writes; `path` is for the message only. */

@@ -45,6 +45,14 @@ const struct command *command_find(const char *name);
 /* Prints the help page of one command on stdout. */
 void command_print_help(const struct command *command);
 
+/* For commands without options of their own: reads -help. COMMAND_GOES_ON with *first at the first
+ * operand, or the exit status after the help page or a message. */
+enum { COMMAND_GOES_ON = -1 };
+int command_read_help_option(const struct command *command, int argc, char **argv, int *first);
+
+/* The same for commands that take no operands either. */
+int command_read_nothing(const struct command *command, int argc, char **argv);
+
 /* One line on stderr that points to the help page; returns EXIT_STATUS_USAGE. */
 __attribute__((format(printf, 2, 3))) int command_usage_error(const struct command *command,
                                                               const char *format, ...);

@@ -104,6 +104,31 @@ int command_usage_error(const struct command *command, const char *format, ...)
     return EXIT_STATUS_USAGE;
 }
 
+int command_read_help_option(const struct command *command, int argc, char **argv, int *first)
+{
+    struct option_reader reader;
+    option_reader_open(&reader, command->options, argc, argv);
+    int option = option_reader_next(&reader);
+    *first = reader.next;
+    option_reader_close(&reader);
+    if (option == OPTION_ERROR)
+        return EXIT_STATUS_USAGE;
+    if (option != OPTION_HELP)
+        return COMMAND_GOES_ON;
+    command_print_help(command);
+    return 0;
+}
+
+int command_read_nothing(const struct command *command, int argc, char **argv)
+{
+    int first;
+    int status = command_read_help_option(command, argc, argv, &first);
+    if (status == COMMAND_GOES_ON && first < argc)
+        return command_usage_error(command, "%s takes no operands, and there is `%s`.",
+                                   command->name, argv[first]);
+    return status;
+}
+
 /* Texts that end with what the system said, or with a name, lack the period of a sentence. */
 static bool ends_sentence(const char *text)
 {

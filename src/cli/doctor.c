@@ -134,21 +134,8 @@ static int examine(void)
 
 static int run_doctor(const struct command *self, int argc, char **argv)
 {
-    struct option_reader reader;
-    option_reader_open(&reader, doctor_options, argc, argv);
-    int option = option_reader_next(&reader);
-    int first = reader.next;
-    option_reader_close(&reader);
-    if (option == OPTION_ERROR)
-        return EXIT_STATUS_USAGE;
-    if (option == OPTION_HELP) {
-        command_print_help(self);
-        return 0;
-    }
-    if (first < argc)
-        return command_usage_error(self, "doctor takes no operands, and there is `%s`.",
-                                   argv[first]);
-    return examine();
+    int status = command_read_nothing(self, argc, argv);
+    return status == COMMAND_GOES_ON ? examine() : status;
 }
 
 const struct command doctor_command = {

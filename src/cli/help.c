@@ -59,25 +59,20 @@ static const struct option_spec help_options[] = {{0}};
 
 static int run_help(const struct command *self, int argc, char **argv)
 {
-    struct option_reader reader;
-    option_reader_open(&reader, help_options, argc, argv);
-    int option = option_reader_next(&reader);
-    int first = reader.next;
-    option_reader_close(&reader);
-    if (option == OPTION_ERROR)
-        return EXIT_STATUS_USAGE;
-    if (option == OPTION_HELP)
-        command_print_help(self);
-    else if (first == argc)
-        print_overview();
-    else if (argc - first > 1)
+    int first;
+    int status = command_read_help_option(self, argc, argv, &first);
+    if (status != COMMAND_GOES_ON)
+        return status;
+    if (argc - first > 1)
         return command_usage_error(self, "help explains one command at a time.");
-    else {
-        const struct command *command = command_find(argv[first]);
-        if (!command)
-            return EXIT_STATUS_USAGE;
-        command_print_help(command);
+    if (first == argc) {
+        print_overview();
+        return 0;
     }
+    const struct command *command = command_find(argv[first]);
+    if (!command)
+        return EXIT_STATUS_USAGE;
+    command_print_help(command);
     return 0;
 }
 

@@ -74,17 +74,3 @@ struct quantity_text quantity_bytes(uint64_t bytes)
     return bytes < 1000000000 ? scaled((double)bytes / 1e6, "MB")
                               : scaled((double)bytes / 1e9, "GB");
 }
-
-struct quantity_text quantity_duration(uint64_t nanoseconds)
-{
-    struct quantity_text result;
-    if (nanoseconds < 1000) {
-        snprintf(result.text, sizeof result.text, "%llu ns", (unsigned long long)nanoseconds);
-        return result;
-    }
-    if (nanoseconds < 1000000)
-        return scaled((double)nanoseconds / 1e3, "us");
-    if (nanoseconds < 1000000000)
-        return scaled((double)nanoseconds / 1e6, "ms");
-    return scaled((double)nanoseconds / 1e9, "s");
-}

@@ -1,5 +1,5 @@
-/* Numbers as people write and read them: sizes with a suffix, counts with separators, durations
- * with a unit. */
+/* Numbers as people write and read them: sizes with a suffix, counts with separators. Durations:
+ * output/duration.h. */
 #ifndef MAGIC_TRACE_CLI_QUANTITY_H
 #define MAGIC_TRACE_CLI_QUANTITY_H
 
@@ -19,8 +19,7 @@ struct quantity_text {
     char text[40];
 };
 
-struct quantity_text quantity_count(uint64_t count);          /* "1,234,567" */
-struct quantity_text quantity_bytes(uint64_t bytes);          /* "4.2 MB" (powers of 1000) */
-struct quantity_text quantity_duration(uint64_t nanoseconds); /* "1.25 ms" */
+struct quantity_text quantity_count(uint64_t count); /* "1,234,567" */
+struct quantity_text quantity_bytes(uint64_t bytes); /* "4.2 MB" (powers of 1000) */
 
 #endif

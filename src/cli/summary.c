@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "cli/quantity.h"
 #include "cli/shell_word.h"
+#include "output/duration.h"
 #include "recording/session.h"
 
 #include <stdio.h>
@@ -17,9 +18,9 @@ static const char *plural(uint64_t count)
 static void print_contents(const struct trace_summary *summary)
 {
     const struct timeline_statistics *statistics = &summary->statistics;
-    char length[64] = "";
+    char length[64] = "", duration[DURATION_TEXT_SIZE];
     if (summary->length)
-        snprintf(length, sizeof length, " over %s", quantity_duration(summary->length).text);
+        snprintf(length, sizeof length, " over %s", duration_format(duration, summary->length));
     log_status("%s call%s in %zu thread%s%s: %s instructions from %s of packets.",
                quantity_count(statistics->spans).text, plural(statistics->spans), summary->threads,
                plural(summary->threads), length, quantity_count(statistics->flow.instructions).text,

@@ -6,20 +6,9 @@ static const struct option_spec version_options[] = {{0}};
 
 static int run_version(const struct command *self, int argc, char **argv)
 {
-    struct option_reader reader;
-    option_reader_open(&reader, version_options, argc, argv);
-    int option = option_reader_next(&reader);
-    int first = reader.next;
-    option_reader_close(&reader);
-    if (option == OPTION_ERROR)
-        return EXIT_STATUS_USAGE;
-    if (option == OPTION_HELP) {
-        command_print_help(self);
-        return 0;
-    }
-    if (first < argc)
-        return command_usage_error(self, "version takes no operands, and there is `%s`.",
-                                   argv[first]);
+    int status = command_read_nothing(self, argc, argv);
+    if (status != COMMAND_GOES_ON)
+        return status;
     puts("magic-trace " MAGIC_TRACE_VERSION);
     return 0;
 }

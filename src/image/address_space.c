@@ -130,31 +130,30 @@ const struct mapping *address_space_find(const struct address_space_cursor *curs
     return &cursor->mappings[index];
 }
 
+static int compare_pid(const void *key, const void *element)
+{
+    uint32_t pid = *(const uint32_t *)key, other = ((const struct process *)element)->pid;
+    return (pid > other) - (pid < other);
+}
+
 const struct process *address_spaces_process(const struct address_spaces *spaces, uint32_t pid)
 {
-    size_t low = 0, high = spaces->process_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (spaces->processes[middle].pid < pid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < spaces->process_count && spaces->processes[low].pid == pid
-               ? &spaces->processes[low]
-               : NULL;
+    if (spaces->process_count == 0)
+        return NULL;
+    return bsearch(&pid, spaces->processes, spaces->process_count, sizeof *spaces->processes,
+                   compare_pid);
+}
+
+static int compare_tid(const void *key, const void *element)
+{
+    uint32_t tid = *(const uint32_t *)key, other = ((const struct thread *)element)->tid;
+    return (tid > other) - (tid < other);
 }
 
 const struct thread *address_spaces_thread(const struct address_spaces *spaces, uint32_t tid)
 {
-    size_t low = 0, high = spaces->thread_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (spaces->threads[middle].tid < tid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < spaces->thread_count && spaces->threads[low].tid == tid ? &spaces->threads[low]
-                                                                         : NULL;
+    if (spaces->thread_count == 0)
+        return NULL;
+    return bsearch(&tid, spaces->threads, spaces->thread_count, sizeof *spaces->threads,
+                   compare_tid);
 }

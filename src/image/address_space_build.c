@@ -15,11 +15,9 @@
 
 #include "base/arena.h"
 #include "base/array.h"
-#include "base/log.h"
 #include "base/memory.h"
-#include "image/image_search.h"
+#include "image/file_table.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -50,105 +48,21 @@ struct thread_builder {
     UT_hash_handle hh;
 };
 
-/* The same path with another inode is another file. */
-struct file_key {
-    uint64_t inode;
-    uint32_t device_major, device_minor;
-    const char *path; /* in the arena, one pointer per distinct path */
-};
-
-struct file_builder {
-    struct file_key key;
-    struct image_file *file;
-    UT_hash_handle hh;
-};
-
 /* Paths and names repeat with every process: each text is kept once. */
 struct unique_string {
     const char *text;
     UT_hash_handle hh;
 };
 
-/* Files of which the person should hear, in one sentence per kind. */
-struct file_report {
-    size_t count;
-    struct array names; /* of const char *; the first few */
-};
-
 struct builder {
     struct address_spaces *spaces;
     struct arena *arena;
     const struct perf_data *data;
-    const char *directory;
-    struct timespec recorded; /* when perf.data was last written; 0 unknown */
     struct process_builder *processes;
     struct thread_builder *threads;
-    struct file_builder *file_table;
     struct unique_string *strings;
-    struct array files; /* of struct image_file * */
-    struct file_report missing, replaced;
+    struct file_table files;
 };
-
-static void report_file(struct file_report *report, const char *path)
-{
-    enum { NAMES_SHOWN = 5 };
-    if (report->count++ < NAMES_SHOWN)
-        *(const char **)array_add(&report->names) = path;
-}
-
-static void warn_about_files(struct file_report *report, const char *what, const char *consequence)
-{
-    if (report->count == 0)
-        return;
-    char *names = memory_copy_string("");
-    for (size_t i = 0; i < report->names.count; i++) {
-        char *longer = memory_format("%s%s%s", names, i ? ", " : "",
-                                     *(const char **)array_at(&report->names, i));
-        free(names);
-        names = longer;
-    }
-    if (report->count > report->names.count)
-        log_warning("%s: %s and %zu more. %s", what, names, report->count - report->names.count,
-                    consequence);
-    else
-        log_warning("%s: %s. %s", what, names, consequence);
-    free(names);
-}
-
-static bool is_later(struct timespec a, struct timespec b)
-{
-    return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
-}
-
-/* Whether the file at its recorded path was written, or put in the place of the recorded one, after
- * the recording. An inode that differs is not enough: on overlay file systems (containers) stat and
- * the kernel's mapping records never agree. */
-static bool was_replaced(const struct builder *builder, const struct image_file *file,
-                         uint64_t inode)
-{
-    struct stat status;
-    if (builder->recorded.tv_sec == 0 || stat(file->local_path, &status) != 0)
-        return false;
-    return is_later(status.st_mtim, builder->recorded) ||
-           (inode != 0 && status.st_ino != inode && is_later(status.st_ctim, builder->recorded));
-}
-
-static void locate_file(struct builder *builder, struct image_file *file, uint64_t inode)
-{
-    struct image_location location = image_search(builder->directory, file->path, inode);
-    if (location.path) {
-        file->local_path = arena_copy_string(builder->arena, location.path);
-        file->jit = location.jit;
-        free(location.path);
-        image_file_open(file, builder->arena, NULL);
-    }
-    if (!file->local_path) {
-        if (!image_path_is_anonymous(file->path))
-            report_file(&builder->missing, file->path);
-    } else if (!location.bundled && was_replaced(builder, file, inode)) {
-        report_file(&builder->replaced, file->path);
-    }
-}
 
 static const char *unique_string(struct builder *builder, const char *text)
 {
@@ -160,33 +74,6 @@ static const char *unique_string(struct builder *builder, const char *text)
         HASH_ADD_KEYPTR(hh, builder->strings, found->text, strlen(found->text), found);
     }
     return found->text;
-}
-
-static const struct image_file *find_file(struct builder *builder,
-                                          const struct side_band_record *record)
-{
-    struct file_key key;
-    memset(&key, 0, sizeof key); /* padding is part of the hashed bytes */
-    key.inode = record->mapping.inode;
-    key.device_major = record->mapping.device_major;
-    key.device_minor = record->mapping.device_minor;
-    key.path = unique_string(builder, record->mapping.path);
-
-    struct file_builder *found;
-    HASH_FIND(hh, builder->file_table, &key, sizeof key, found);
-    if (!found) {
-        found = arena_allocate(builder->arena, sizeof *found);
-        found->key = key;
-        found->file = arena_allocate(builder->arena, sizeof *found->file);
-        *found->file = (struct image_file){
-            .id = (uint32_t)builder->files.count,
-            .path = key.path,
-        };
-        *(struct image_file **)array_add(&builder->files) = found->file;
-        HASH_ADD(hh, builder->file_table, key, sizeof key, found);
-        locate_file(builder, found->file, key.inode);
-    }
-    return found->file;
 }
 
 /* perf writes -1 for the kernel and where it does not know. */
@@ -268,7 +155,8 @@ static void add_mapping(struct builder *builder, const struct side_band_record *
         .start = start,
         .end = end,
         .file_offset = record->mapping.file_offset,
-        .file = find_file(builder, record),
+        .file =
+            file_table_get(&builder->files, record, unique_string(builder, record->mapping.path)),
         .pid = record->pid,
     };
     struct process_builder *process = get_process(builder, record->pid);
@@ -435,24 +323,6 @@ static void finish_threads(struct builder *builder)
     qsort(spaces->threads, spaces->thread_count, sizeof *spaces->threads, compare_threads);
 }
 
-static void finish_files(struct builder *builder)
-{
-    builder->spaces->files = builder->files.elements;
-    builder->spaces->file_count = builder->files.count;
-    HASH_CLEAR(hh, builder->file_table);
-    HASH_CLEAR(hh, builder->strings);
-    warn_about_files(
-        &builder->missing, "these files ran in the recording but are not on this machine",
-        "Code in them cannot be decoded: decode where the recording was made, or copy them "
-        "to the same path below the recording's images/ folder.");
-    warn_about_files(
-        &builder->replaced, "these files have changed since the recording",
-        "What ran in them may be decoded wrongly: record again, or put the old ones at the same "
-        "path below the recording's images/ folder.");
-    array_free(&builder->missing.names);
-    array_free(&builder->replaced.names);
-}
-
 static bool check_directory(const char *directory, struct error *error)
 {
     struct stat status;
@@ -463,14 +333,6 @@ static bool check_directory(const char *directory, struct error *error)
         "cannot look for images in the recording %s: it is not a folder. Give the folder "
         "that holds perf.data.",
         directory);
-}
-
-static struct timespec time_of_recording(const struct perf_data *data)
-{
-    struct stat status;
-    if (!data->path || stat(data->path, &status) != 0)
-        return (struct timespec){0};
-    return status.st_mtim;
 }
 
 bool address_spaces_build(struct address_spaces *spaces, const struct perf_data *data,
@@ -485,18 +347,17 @@ bool address_spaces_build(struct address_spaces *spaces, const struct perf_data 
         .spaces = spaces,
         .arena = &spaces->memory->arena,
         .data = data,
-        .directory = directory,
-        .recorded = time_of_recording(data),
-        .files = array_of(sizeof(struct image_file *)),
-        .missing.names = array_of(sizeof(const char *)),
-        .replaced.names = array_of(sizeof(const char *)),
     };
+    file_table_begin(&builder.files, builder.arena, directory, data->path);
     for (size_t i = 0; i < data->record_count; i++)
         add_record(&builder, &data->records[i]);
     add_ring_owners(&builder);
     finish_processes(&builder);
     finish_threads(&builder);
-    finish_files(&builder);
+    HASH_CLEAR(hh, builder.strings);
+    struct array files = file_table_finish(&builder.files);
+    spaces->files = files.elements;
+    spaces->file_count = files.count;
     return true;
 }
 

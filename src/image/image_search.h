@@ -1,6 +1,6 @@
 /* Where the bytes of a recorded file are now.
  *
- * Called by address_space_build.c for each path that a recording names. In this order:
+ * Called by file_table.c for each path that a recording names. In this order:
  *   1. DIR/images/NAME, for a recorded path that ends in "images/NAME": a page dumped by the soft
  *      engine, or, when NAME has folders, a copy that it kept of a file. Its path was recorded
  *      absolute, and the recording's folder may have been moved or copied since.

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "output/fxt_dictionary.h"
 #include "output/trace_input.h"
+#include "output/wall_clock.h"
 
 #include <endian.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ struct thread_ids {
 /* Names that mean something to us, from the dictionary, to be compared by address. */
 struct known_names {
     const char *address, *symbol, *file, *line, *start_inferred, *end_inferred, *true_text, *end,
-        *process, *special;
+        *process, *special, *syscall, *untraced;
     const char *ends[SPAN_END_EXEC + 1]; /* texts of enum span_end; NULL for a plain return */
 };
 
@@ -195,80 +196,14 @@ static bool parse_kernel_object(struct fxt_parser *parser, uint64_t header, stru
     return true;
 }
 
-/* One field of a protobuf message: its number, and its value or its bytes. */
-struct protobuf_field {
-    uint64_t number;
-    uint64_t value;
-    struct cursor bytes;
-};
-
-static bool take_varint(struct cursor *cursor, uint64_t *value)
-{
-    *value = 0;
-    for (unsigned shift = 0; shift < 64 && cursor->next < cursor->end; shift += 7) {
-        uint8_t byte = *cursor->next++;
-        *value |= (uint64_t)(byte & 0x7f) << shift;
-        if (byte < 0x80)
-            return true;
-    }
-    return false;
-}
-
-/* False at the end of the message, and at what the writer does not write. */
-static bool take_field(struct cursor *cursor, struct protobuf_field *field)
-{
-    enum { WIRE_VARINT = 0, WIRE_BYTES = 2 };
-    uint64_t key;
-    *field = (struct protobuf_field){0};
-    if (!take_varint(cursor, &key) || !take_varint(cursor, &field->value))
-        return false;
-    field->number = key >> 3;
-    if ((key & 7) == WIRE_VARINT)
-        return true;
-    if ((key & 7) != WIRE_BYTES || field->value > (uint64_t)(cursor->end - cursor->next))
-        return false;
-    field->bytes = (struct cursor){cursor->next, cursor->next + field->value};
-    cursor->next += field->value;
-    return true;
-}
-
-/* One clock of a snapshot: {1: clock id, 2: nanoseconds}. */
-static void read_clock(struct cursor message, uint64_t *realtime, uint64_t *boottime)
-{
-    enum { CLOCK_REALTIME_ID = 1, CLOCK_BOOTTIME_ID = 6 };
-    struct protobuf_field field;
-    uint64_t id = 0, timestamp = 0;
-    while (take_field(&message, &field)) {
-        if (field.number == 1)
-            id = field.value;
-        else if (field.number == 2)
-            timestamp = field.value;
-    }
-    if (id == CLOCK_REALTIME_ID)
-        *realtime = timestamp;
-    else if (id == CLOCK_BOOTTIME_ID)
-        *boottime = timestamp;
-}
-
-/* The wall clock, as the writer puts it into a Perfetto blob: {1 packet: {6 clock snapshot: {1
- * clock}...}}. A blob of other making is passed over. */
+/* A blob of other making than the writer's is passed over. */
 static void parse_blob(struct fxt_parser *parser, uint64_t header, struct cursor record)
 {
     size_t length = fxt_bits(header, 32, 46);
-    if (!take_string(parser, &record, fxt_bits(header, 16, 31)) ||
-        fxt_bits(header, 48, 55) != FXT_BLOB_PERFETTO ||
-        length > (size_t)(record.end - record.next))
-        return;
-    struct cursor trace = {record.next, record.next + length};
-    struct protobuf_field packet, snapshot, clock;
-    uint64_t realtime = 0, boottime = 0;
-    while (take_field(&trace, &packet))
-        while (packet.number == 1 && take_field(&packet.bytes, &snapshot))
-            while (snapshot.number == 6 && take_field(&snapshot.bytes, &clock))
-                if (clock.number == 1)
-                    read_clock(clock.bytes, &realtime, &boottime);
-    if (realtime)
-        parser->wall_clock = realtime - boottime;
+    if (take_string(parser, &record, fxt_bits(header, 16, 31)) &&
+        fxt_bits(header, 48, 55) == FXT_BLOB_PERFETTO &&
+        length <= (size_t)(record.end - record.next))
+        wall_clock_decode(record.next, length, &parser->wall_clock);
 }
 
 /* ------------------------------------------------------------------ events */
@@ -328,8 +263,7 @@ static void apply_argument(const struct known_names *known, const struct argumen
  * the program. Other names in brackets ("[unknown]", "[JIT code]") do. */
 static bool is_special(const struct known_names *known, const char *category, const char *name)
 {
-    return category == known->special || strcmp(name, "[syscall]") == 0 ||
-           strcmp(name, "[untraced]") == 0;
+    return category == known->special || name == known->syscall || name == known->untraced;
 }
 
 static const struct span_function *function_of(struct fxt_parser *parser, uint32_t name_reference,
@@ -509,6 +443,8 @@ static void learn_names(struct fxt_parser *parser)
         .end = known_text(parser, FXT_NAME_END),
         .process = known_text(parser, FXT_NAME_PROCESS),
         .special = known_text(parser, FXT_NAME_SPECIAL),
+        .syscall = known_text(parser, "[syscall]"),
+        .untraced = known_text(parser, "[untraced]"),
         .ends =
             {
                 [SPAN_END_TAIL_CALL] = known_text(parser, FXT_NAME_TAIL_CALL),

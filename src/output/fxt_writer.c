@@ -9,6 +9,7 @@
 #include "output/fxt_strings.h"
 #include "output/fxt_threads.h"
 #include "output/output_file.h"
+#include "output/wall_clock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,45 +52,11 @@ static void write_beginning(struct writer *writer)
     record[2] = TICKS_PER_SECOND;
 }
 
-static uint8_t *put_varint(uint8_t *next, uint64_t value)
-{
-    for (; value >= 0x80; value >>= 7)
-        *next++ = (uint8_t)(value | 0x80);
-    *next++ = (uint8_t)value;
-    return next;
-}
-
-/* The format has no record for the wall clock that Perfetto reads. It does read Perfetto's own
- * format inside a blob, and there a snapshot of clocks: that the trace's time 0 (BOOTTIME, to which
- * Perfetto takes FXT times to belong) was this moment of REALTIME. Field numbers:
- * protos/perfetto/trace/trace.proto (packet 1), trace_packet.proto (clock_snapshot 6),
- * clock_snapshot.proto (clocks 1; clock_id 1, timestamp 2). */
+/* The format has no record for the wall clock that Perfetto reads: see wall_clock.h. */
 static void write_wall_clock(struct writer *writer, uint64_t wall_clock)
 {
-    enum {
-        FIELD_1_VARINT = 0x08,
-        FIELD_2_VARINT = 0x10,
-        FIELD_1_BYTES = 0x0a,
-        FIELD_6_BYTES = 0x32
-    };
-    enum { CLOCK_REALTIME_ID = 1, CLOCK_BOOTTIME_ID = 6 };
-
-    uint8_t realtime[16] = {FIELD_1_VARINT, CLOCK_REALTIME_ID, FIELD_2_VARINT};
-    size_t realtime_size = (size_t)(put_varint(realtime + 3, wall_clock) - realtime);
-    static const uint8_t BOOTTIME[] = {FIELD_1_VARINT, CLOCK_BOOTTIME_ID, FIELD_2_VARINT, 0};
-
-    /* Every length here is less than 128, so each takes one byte. */
-    size_t snapshot_size = 2 + realtime_size + 2 + sizeof BOOTTIME;
-    uint8_t blob[64] = {FIELD_1_BYTES, (uint8_t)(2 + snapshot_size),
-                        FIELD_6_BYTES, (uint8_t)snapshot_size,
-                        FIELD_1_BYTES, (uint8_t)realtime_size};
-    uint8_t *next = blob + 6;
-    next = mempcpy(next, realtime, realtime_size);
-    *next++ = FIELD_1_BYTES;
-    *next++ = sizeof BOOTTIME;
-    next = mempcpy(next, BOOTTIME, sizeof BOOTTIME);
-
-    size_t size = (size_t)(next - blob);
+    uint8_t blob[WALL_CLOCK_SIZE_MAX] = {0};
+    size_t size = wall_clock_encode(blob, wall_clock);
     uint64_t words = 1 + fxt_words(size);
     uint64_t *record = block_writer_reserve(&writer->blocks, words * FXT_WORD);
     record[0] = fxt_header(FXT_RECORD_BLOB, words) | (uint64_t)size << 32 |

@@ -235,3 +235,19 @@ class CommandLine(harness.TestCase):
         self.assertEqual(finished.status, 0, finished.stderr)
         self.assertEqual(output.read_bytes(),
                          self.magic_trace("report", "-folded", traced.directory).stdout)
+
+
+class Installation(harness.TestCase):
+    def test_installed(self):
+        """an installed magic-trace finds its plugin, wherever it was installed to, and has its man pages"""
+        root = self.folder / "root"
+        build = pathlib.Path(harness.Settings.binary).parent
+        harness.run(["meson", "install", "--no-rebuild", "-C", build, "--destdir", root])
+        binary, = root.rglob("bin/magic-trace")
+        program = harness.compile_program("recursion")
+        finished = harness.run([binary, "run", "-o", self.folder / "t.fxt", program])
+        self.assertEqual(finished.status, 0, finished.stderr)
+        self.assertEqual(self.spans(self.folder / "t.fxt")["fib"], 21891)
+        commands = re.findall(r"^  (\w+) ", self.magic_trace("help").stdout.decode(), re.MULTILINE)
+        pages = {page.name for page in root.rglob("man1/*")}
+        self.assertEqual(pages, {f"magic-trace-{command}.1" for command in commands} | {"magic-trace.1"})

@@ -4,6 +4,7 @@ A judge is somebody else's opinion: stock perf, libipt's instruction decoder (te
 checker of traces that was written from the format's specification (tests/judge/fxt_check.py).
 """
 import collections
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -179,6 +180,14 @@ class TestCase(unittest.TestCase):
         if session["full_execution"]:
             self.assertLessEqual(judged, session["instructions"])
             self.assertGreaterEqual(judged, session["instructions"] - unfinished)
+
+    def judge_recording(self, traced, what="e", unfinished=0):
+        """Asks perf and libipt, which take minutes for a large recording and a processor each, at the same time."""
+        with concurrent.futures.ThreadPoolExecutor() as judges:
+            verdicts = [judges.submit(self.judge_instructions, traced, unfinished),
+                        judges.submit(self.assert_perf_agrees, traced, what)]
+        for verdict in verdicts:
+            verdict.result()
 
     def calls(self, traced):
         """Number of calls in the trace, as magic-trace says itself."""

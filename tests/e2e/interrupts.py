@@ -1,6 +1,7 @@
 """Ctrl-C and other signals to magic-trace."""
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -18,6 +19,14 @@ print("ready", flush=True)
 while True:
     time.sleep(0.05)
 """
+
+
+def without_library_signals(text):
+    """Signals 32 and 33 are the C library's own (SIGCANCEL, SIGSETXID): posix_spawn, by which make starts us, ignores
+    them, a first pthread_create, as in qemu, handles them, and no program can tell."""
+    own = 1 << 31 | 1 << 32
+    return re.sub(r"^(Sig\w+:\s+)([0-9a-f]{16})$", lambda match: f"{match[1]}{int(match[2], 16) & ~own:016x}", text,
+                  flags=re.MULTILINE)
 
 
 class Interrupts(harness.TestCase):
@@ -80,12 +89,13 @@ class Interrupts(harness.TestCase):
     def test_untouched_environment(self):
         """the program's environment, folder, group, open files and signal mask are those of magic-trace"""
         script = ("env | grep -v -e ^_= -e ^SHLVL= | sort; pwd; ulimit -a; ls /proc/self/fd | wc -l; umask;"
-                  " grep -e Sig -e Shd /proc/self/status")
+                  " grep -e Sig[PBIC] -e Shd /proc/self/status")
         command = ["sh", "-c", script]
         traced = self.trace(command)
         untraced = subprocess.run(command, stdout=subprocess.PIPE, cwd=self.folder, check=True,
                                   env=Settings.environment)
-        self.assertEqual(traced.stdout.decode(), untraced.stdout.decode())
+        self.assertEqual(without_library_signals(traced.stdout.decode()),
+                         without_library_signals(untraced.stdout.decode()))
 
     def test_standard_input(self):
         """standard input is the program's own"""

@@ -76,8 +76,7 @@ def alive(pid):
 class Kills(harness.TestCase):
     def judge(self, traced, counts=None):
         self.assert_counts(traced, {"last_words": 10, "work": 1} if counts is None else counts)
-        self.assert_perf_agrees(traced)
-        self.judge_instructions(traced, unfinished=LONGEST_BLOCK)
+        self.judge_recording(traced, unfinished=LONGEST_BLOCK)
 
     def test_endings(self):
         """abort(), a fault, _exit and a return: decodable to the last block"""
@@ -95,8 +94,7 @@ class Kills(harness.TestCase):
         self.assertEqual(finished.status, 0, finished.stderr)
         self.assertIn(b"killed by signal 9", finished.stderr)
         traced = harness.Traced(finished, started.directory, started.trace)
-        self.assert_perf_agrees(traced)
-        self.judge_instructions(traced)
+        self.judge_recording(traced)
         self.assertGreater(self.spans(traced.trace)["last_words"], 10)
 
     def test_magic_trace_killed(self):
@@ -111,8 +109,7 @@ class Kills(harness.TestCase):
         finished = self.magic_trace("decode", started.directory, "-o", started.trace)
         self.assertEqual(finished.status, 0, finished.stderr)
         traced = harness.Traced(finished, started.directory, started.trace)
-        self.assert_perf_agrees(traced)
-        self.judge_instructions(traced)
+        self.judge_recording(traced)
         self.assertGreater(self.spans(traced.trace)["last_words"], 10)
 
     def test_decode_while_the_program_runs(self):

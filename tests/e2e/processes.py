@@ -14,8 +14,7 @@ class Processes(harness.TestCase):
         self.assert_same_as_untraced(traced, command)
         self.assertEqual(self.spans(traced.trace)["work"], 0)
         self.assertRegex(traced.messages, r"(?i)ran untraced: .*-follow")
-        self.assert_perf_agrees(traced)
-        self.judge_instructions(traced)
+        self.judge_recording(traced)
 
     def test_with_follow(self):
         """with -follow forked and executed children are traced too"""
@@ -25,8 +24,7 @@ class Processes(harness.TestCase):
         self.assertEqual(self.spans(traced.trace)["work"], 4 + 5)
         self.assertGreaterEqual(len({thread["pid"] for thread in
                                      self.judge_trace(traced.trace)["threads"]}), 3)
-        self.assert_perf_agrees(traced)
-        self.judge_instructions(traced)
+        self.judge_recording(traced)
         self.assert_no_gaps(traced)
 
     def test_scripts(self):
@@ -44,8 +42,7 @@ class Processes(harness.TestCase):
         for options in ([], ["-follow", "-multi-thread"]):
             traced = self.trace(command, "-full-execution", *options)
             self.assert_same_as_untraced(traced, command)
-            self.assert_perf_agrees(traced)
-            self.judge_instructions(traced)
+            self.judge_recording(traced)
             self.judge_trace(traced.trace)
 
     def test_exec_ends_the_old_program(self):
@@ -53,8 +50,7 @@ class Processes(harness.TestCase):
         command = ["bash", "-c", "for i in 1 2 3 4 5 6 7 8; do (exec /bin/true); (exec /bin/echo $i); done"]
         traced = self.trace(command, "-full-execution", "-follow")
         self.assert_same_as_untraced(traced, command)
-        self.assert_perf_agrees(traced)
-        self.judge_instructions(traced)
+        self.judge_recording(traced)
         self.assert_no_gaps(traced)
 
     def test_outliving_child(self):

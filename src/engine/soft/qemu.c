@@ -83,8 +83,7 @@ static bool find_plugin(struct qemu *qemu, struct error *error)
     return error_set(
         error, ERROR_NOT_FOUND,
         "cannot find %s, the part of magic-trace that runs inside qemu: looked in %s and "
-        "beside the program. Build magic-trace with ninja, or install it with meson "
-        "install.",
+        "beside the program. Install magic-trace with `make install` instead of copying it.",
         plugin_name, configured_folder);
 }
 

@@ -154,6 +154,15 @@ static void file_is_private_whatever_stood_there(void **state)
     assert_int_equal(view.size, 3);
     assert_memory_equal(view.bytes, "abc", 3);
     file_unmap(&view);
+
+    char *link = memory_format("%s/link", folder->path);
+    assert_int_equal(symlink(path, link), 0);
+    assert_int_equal(file_create_private(link, &error), -1);
+    assert_non_null(strstr(error.text, link));
+    bytes = file_read(path, NULL, &error);
+    assert_string_equal(bytes, "abc");
+    free(bytes);
+    free(link);
     free(path);
 }
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -64,7 +65,12 @@ static void full_disk_is_said_and_leaves_nothing(void **state)
 {
     char *path = in_folder(state, "perf.data");
     char *temporary_path = in_folder(state, "perf.data.partial");
-    assert_int_equal(symlink("/dev/full", temporary_path), 0);
+    /* Like /dev/full (Documentation/admin-guide/devices.txt of Linux); links are not followed. */
+    if (mknod(temporary_path, S_IFCHR | 0600, makedev(1, 7)) != 0) {
+        free(temporary_path);
+        free(path);
+        skip(); /* only root may make devices */
+    }
     struct error error = {0};
     struct perf_data_writer *writer = perf_data_writer_open(path, &sample_setup, NULL, &error);
     assert_non_null(writer); /* nothing was flushed yet */

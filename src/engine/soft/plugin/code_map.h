@@ -40,8 +40,8 @@ enum code_source {
 enum code_source code_map_learn(struct code_map *map, const struct side_band_subject *subject,
                                 uint64_t start, uint64_t end);
 
-/* Whether code between the guest addresses may take the place of other code that was logged, without
- * a system call in between. */
+/* Whether code between the guest addresses may take the place of other code that was logged,
+ * without a system call in between. */
 bool code_map_may_replace(struct code_map *map, uint64_t start, uint64_t end);
 
 /* Some mapping was changed by a system call. */

@@ -54,7 +54,7 @@ struct thread {
     struct pt_code_block *suspended;
     pid_t tid;
     bool in_kernel;
-    bool code_replaced; /* by the code that was translated and has not run yet */
+    bool code_replaced;  /* by the code that was translated and has not run yet */
     struct thread *next; /* in process->threads */
 };
 

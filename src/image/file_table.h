@@ -1,0 +1,44 @@
+/* The files that a recording's mappings name: each is looked for and opened once.
+ *
+ * Used by address_space_build.c while it builds. At the end the person is told, in one sentence
+ * each, of those that are missing here and of those that were replaced since the recording.
+ */
+#ifndef MAGIC_TRACE_IMAGE_FILE_TABLE_H
+#define MAGIC_TRACE_IMAGE_FILE_TABLE_H
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "image/image_file.h"
+#include "recording/side_band.h"
+
+#include <time.h>
+
+/* Files of which the person should hear. */
+struct file_report {
+    size_t count;
+    struct array names; /* of const char *; the first few */
+};
+
+struct file_table {
+    struct arena *arena;       /* borrowed: owns the files */
+    const char *directory;     /* borrowed: the recording's folder, or NULL */
+    struct timespec recorded;  /* when perf.data was last written; 0 unknown */
+    struct known_file *by_key; /* a hash table */
+    struct array files;        /* of struct image_file *, by id */
+    struct file_report missing, replaced;
+};
+
+/* `perf_data` is the path of the recording's file, or NULL. */
+void file_table_begin(struct file_table *table, struct arena *arena, const char *directory,
+                      const char *perf_data);
+
+/* The file that the SIDE_BAND_MAPPING `record` maps. `path` is its path, one pointer per distinct
+ * text, which must live as long as the arena. */
+const struct image_file *file_table_get(struct file_table *table,
+                                        const struct side_band_record *record, const char *path);
+
+/* Warns of missing and replaced files and frees the table. Returns the files (of struct image_file
+ * *, by id); the array is the caller's. */
+struct array file_table_finish(struct file_table *table);
+
+#endif
