@@ -144,6 +144,30 @@ class BadOutput(harness.TestCase):
                 self.assertTrue((self.folder / "t.fxt.gz").exists(), finished.stderr)
 
 
+    def test_many_processes_on_a_small_disk(self):
+        """short processes take little disk: twenty of them, 4 MB of snapshot each, fit into 12 MB"""
+        with small_disk(self.folder / "disk", "12m") as disk:
+            finished = self.magic_trace(
+                "run", "-follow", "-o", self.folder / "t.fxt.gz", "-working-directory", disk / "r", "bash", "-c",
+                "for i in {1..20}; do /bin/true; done")
+            self.assertEqual(finished.status, 0, finished.stderr)
+            self.assertNotIn("Warning", finished.stderr.decode())
+        self.assertEqual(self.spans(self.folder / "t.fxt.gz")["_dl_start"], 21)
+
+    def test_small_disk_makes_small_snapshots(self):
+        """where the disk has no place for the snapshot that was asked for, a smaller one is taken of the end"""
+        with small_disk(self.folder / "disk", "5m") as disk:
+            command = [harness.compile_program("branchy"), "30000000"]
+            finished = self.magic_trace("run", "-snapshot-size", "16M", "-o", self.folder / "t.fxt.gz",
+                                        "-working-directory", disk / "r", *command)
+            self.assertEqual(finished.stdout, harness.run(command).stdout)
+            subprocess.run(["mount", "-o", "remount,size=64m", disk], check=True)
+            finished = self.magic_trace("decode", disk / "r", "-o", self.folder / "t.fxt.gz")
+            self.assertEqual(finished.status, 0, finished.stderr)
+            self.assertNotIn(b"gap", finished.stderr)
+        self.assertEqual(self.spans(self.folder / "t.fxt.gz")["_exit"], 1)
+
+
 class DamagedRecording(harness.TestCase):
     """A small recording, cut and with flipped bytes, in every way that is quick enough to try."""
 

@@ -98,6 +98,16 @@ class Clocks(harness.TestCase):
         self.assertIsNone(self.wall_clock(traced.directory))
         self.assertIsNone(self.wall_clock(self.trace(["true"], "-clock", "instructions").directory))
 
+    def test_instructions_of_threads(self):
+        """with -clock instructions threads and children begin when they are begun, and decode from there"""
+        for program in ("threads", "processes"):
+            command = [harness.compile_program(program)]
+            traced = self.trace(command, "-clock", "instructions", "-full-execution", "-multi-thread", "-follow")
+            self.assert_same_as_untraced(traced, command)
+            self.assert_no_gaps(traced)
+            self.assert_perf_agrees(traced)
+            self.judge_instructions(traced)
+
     def test_instructions_repeat(self):
         """two runs with -clock instructions give the same trace, byte for byte"""
         programs = [[harness.compile_program("recursion")], [harness.compile_program("longjmp")]]

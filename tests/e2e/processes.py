@@ -48,7 +48,7 @@ class Processes(harness.TestCase):
     def test_exec_ends_the_old_program(self):
         """what a process ran up to its execve decodes with the code that it had then"""
         command = ["bash", "-c", "for i in 1 2 3 4 5 6 7 8; do (exec /bin/true); (exec /bin/echo $i); done"]
-        traced = self.trace(command, "-full-execution", "-follow")
+        traced = self.trace(command, "-full-execution", "-follow", "-clock", "instructions")
         self.assert_same_as_untraced(traced, command)
         self.judge_recording(traced)
         self.assert_no_gaps(traced)

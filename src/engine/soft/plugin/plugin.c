@@ -251,6 +251,11 @@ static void system_call_begins(uint64_t id, unsigned int vcpu, int64_t number, u
     }
     uint64_t base = process.guest_base;
     switch (number) {
+    case SYS_clone:
+    case SYS_fork:
+    case SYS_vfork:
+        atomic_store(&process.birth_time, thread->clock.floor);
+        break;
     case SYS_rt_sigaction:
         signal_handlers_add(&process.handlers, base, a2);
         break;

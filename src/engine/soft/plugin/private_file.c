@@ -37,6 +37,11 @@ bool private_file_allocate(int descriptor, uint64_t size)
     return error == 0;
 }
 
+bool private_file_extend(int descriptor, uint64_t size)
+{
+    return limit_allows(size) && ftruncate(descriptor, (off_t)size) == 0;
+}
+
 static bool write_all(int descriptor, const char *bytes, size_t size)
 {
     while (size > 0) {

@@ -19,6 +19,9 @@ int private_file_open(const char *path, int flags);
 /* Backs the file up to `size` bytes with disk space. */
 bool private_file_allocate(int descriptor, uint64_t size);
 
+/* Makes the file appear `size` bytes long, without disk space for what is new. */
+bool private_file_extend(int descriptor, uint64_t size);
+
 /* Makes a file that must not exist yet and writes all bytes; removes it again when that fails. */
 bool private_file_write(const char *path, const void *bytes, size_t size);
 

@@ -161,12 +161,20 @@ static void begin_first_thread(struct thread *thread)
     side_band_name(&process->log, &subject, process->execed, process->name);
 }
 
+/* No earlier than what began it: what is mapped there by then is mapped for it, too. With
+ * RECORD_CLOCK_INSTRUCTIONS nothing else ties the times of two threads together. */
+static uint64_t time_of_birth(struct process *process)
+{
+    uint64_t latest = atomic_load(&control_of(process)->latest);
+    uint64_t birth = atomic_load(&process->birth_time);
+    return latest > birth ? latest : birth;
+}
+
 static void begin_other_thread(struct thread *thread)
 {
     struct process *process = thread->process;
     struct soft_control *control = control_of(process);
-    uint64_t floor = atomic_load(&control->latest);
-    soft_clock_begin(&thread->clock, control, floor, false);
+    soft_clock_begin(&thread->clock, control, time_of_birth(process), false);
     if (!control->options.multi_thread || process->untraced) {
         char name[PROCESS_NAME_SIZE] = "";
         prctl(PR_GET_NAME, name);
@@ -274,7 +282,7 @@ void process_forked(struct thread *thread)
     atomic_store(&process->handlers.lock, 0);
     forget_threads(process, thread);
     be_idle(thread);
-    soft_clock_begin(&thread->clock, control, atomic_load(&control->latest), false);
+    soft_clock_begin(&thread->clock, control, time_of_birth(process), false);
     if (!control->options.follow) {
         process->untraced = true;
         struct side_band_subject subject = thread_subject(thread);

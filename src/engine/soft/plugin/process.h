@@ -36,9 +36,10 @@ struct process {
     bool untraced;      /* a child process without -follow: nothing is recorded */
     pid_t pid;
     atomic_bool first_thread_began;
-    pthread_mutex_t lock;   /* of the two below */
-    struct thread *threads; /* with rings */
-    uint64_t seen_by_dead;  /* latest time that an ended thread was given */
+    _Atomic uint64_t birth_time; /* ticks: when a thread last asked for another one, or a child */
+    pthread_mutex_t lock;        /* of the two below */
+    struct thread *threads;      /* with rings */
+    uint64_t seen_by_dead;       /* latest time that an ended thread was given */
 };
 
 struct thread {

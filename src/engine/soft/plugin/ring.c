@@ -10,11 +10,28 @@
 _Static_assert(sizeof(struct pt_encoder) <= sizeof((struct soft_ring *)0)->encoder,
                "the encoder's state fits into the ring's header");
 
-enum {
-    FULL_STEP = 4 << 20, /* bytes by which the file of a full execution grows */
-};
+/* Bytes of disk that a ring takes when it begins, and by which it grows at most: it doubles until
+ * then. Most threads and processes are short, and there can be many thousands of them. */
+enum { FIRST_STEP = 64 << 10, LARGEST_STEP = 4 << 20 };
 
-/* Header, packets, and the packets again behind them. */
+static uint64_t next_size(uint64_t size)
+{
+    return size + (size < LARGEST_STEP ? size : LARGEST_STEP);
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Packets may be written up to there without asking. */
+static void set_snapshot_limit(struct ring *ring)
+{
+    bool whole = ring->allocated == ring->header->size;
+    ring_encoder(ring)->limit = whole ? UINT64_MAX : ring->allocated - PT_ENCODER_SLACK;
+}
+
+/* Header, packets, and the packets again behind them; what has no disk space yet is mapped, too. */
 static bool map_snapshot(struct ring *ring, int descriptor, size_t size)
 {
     size_t whole = SOFT_PAGE + 2 * size;
@@ -26,7 +43,8 @@ static bool map_snapshot(struct ring *ring, int descriptor, size_t size)
     int flags = MAP_SHARED | MAP_FIXED;
     uint8_t *second = start + SOFT_PAGE + size;
     if (mmap(start, SOFT_PAGE + size, protection, flags, descriptor, 0) == MAP_FAILED ||
-        mmap(second, size, protection, flags, descriptor, SOFT_PAGE) == MAP_FAILED) {
+        mmap(second, size, protection, flags, descriptor, SOFT_PAGE) == MAP_FAILED ||
+        !private_file_extend(descriptor, SOFT_PAGE + size)) {
         munmap(start, whole);
         return false;
     }
@@ -63,7 +81,7 @@ static bool map_full(struct ring *ring, int descriptor)
     if (header == MAP_FAILED)
         return false;
     ring->header = header;
-    if (map_window(ring, descriptor, 0, FULL_STEP))
+    if (map_window(ring, descriptor, 0, FIRST_STEP))
         return true;
     munmap(header, SOFT_PAGE);
     return false;
@@ -74,13 +92,13 @@ bool ring_create(struct ring *ring, struct soft_control *control, const char *di
 {
     const struct soft_options *options = &control->options;
     uint32_t serial = atomic_fetch_add(&control->next_ring, 1);
-    uint64_t size = options->full_execution ? FULL_STEP : options->snapshot_size;
-    *ring = (struct ring){0};
+    uint64_t size = options->full_execution ? FIRST_STEP : options->snapshot_size;
+    *ring = (struct ring){.allocated = smaller(size, FIRST_STEP)};
     int length = snprintf(ring->path, sizeof ring->path, "%s/soft/ring.%u", directory, serial);
     int descriptor = length < (int)sizeof ring->path
                          ? private_file_open(ring->path, O_RDWR | O_CREAT | O_EXCL)
                          : -1;
-    bool ok = descriptor >= 0 && private_file_allocate(descriptor, SOFT_PAGE + size) &&
+    bool ok = descriptor >= 0 && private_file_allocate(descriptor, SOFT_PAGE + ring->allocated) &&
               (options->full_execution ? map_full(ring, descriptor)
                                        : map_snapshot(ring, descriptor, (size_t)size));
     if (descriptor >= 0) {
@@ -103,22 +121,66 @@ bool ring_create(struct ring *ring, struct soft_control *control, const char *di
         struct pt_encoder *encoder = ring_encoder(ring);
         encoder->packets = (uint8_t *)header + SOFT_PAGE;
         encoder->mask = size - 1;
-        encoder->limit = UINT64_MAX;
+        set_snapshot_limit(ring);
     }
     atomic_signal_fence(memory_order_release);
     header->magic = SOFT_RING_MAGIC; /* now it is a ring */
     return true;
 }
 
-bool ring_advance(struct ring *ring)
+/* Where the disk has no more, the ring stays as small as it is: the newest packets go over the
+ * oldest from now on. */
+static bool settle_for_less(struct ring *ring)
+{
+    uint8_t *packets = ring->window + SOFT_PAGE, *again = packets + ring->allocated;
+    /* An old size of 0 maps the same pages once more, and needs no descriptor. */
+    if (mremap(packets, 0, ring->allocated, MREMAP_MAYMOVE | MREMAP_FIXED, again) == MAP_FAILED)
+        return false;
+    ring_encoder(ring)->mask = ring->allocated - 1;
+    ring->header->size = ring->allocated;
+    return true;
+}
+
+/* Backs more of the mapped file with disk space: in place, which a program can that has given up
+ * the right to open it; by the file, on a kernel before 5.14. */
+static bool back_up_to(struct ring *ring, uint64_t size)
+{
+    if (madvise(ring->window + SOFT_PAGE + ring->allocated, size - ring->allocated,
+                MADV_POPULATE_WRITE) == 0)
+        return true;
+    int descriptor = private_file_open(ring->path, O_RDWR);
+    bool ok = descriptor >= 0 && private_file_allocate(descriptor, SOFT_PAGE + size);
+    if (descriptor >= 0)
+        close(descriptor);
+    return ok;
+}
+
+static bool grow_snapshot(struct ring *ring)
+{
+    uint64_t wanted = smaller(2 * ring->allocated, ring->header->size);
+    if (back_up_to(ring, wanted))
+        ring->allocated = wanted;
+    else if (!settle_for_less(ring))
+        return false;
+    set_snapshot_limit(ring);
+    return true;
+}
+
+static bool grow_full(struct ring *ring)
 {
     uint64_t start = atomic_load(&ring_encoder(ring)->head) / SOFT_PAGE * SOFT_PAGE;
-    uint64_t end = ring->header->size + FULL_STEP;
+    uint64_t end = next_size(ring->header->size);
     int descriptor = private_file_open(ring->path, O_RDWR);
     bool ok = descriptor >= 0 && private_file_allocate(descriptor, SOFT_PAGE + end) &&
               map_window(ring, descriptor, start, end);
     if (descriptor >= 0)
         close(descriptor);
+    return ok;
+}
+
+bool ring_advance(struct ring *ring)
+{
+    bool ok = ring->header->full ? grow_full(ring) : grow_snapshot(ring);
     if (!ok)
         atomic_store(&ring->header->out_of_space, 1);
     return ok;

@@ -1,9 +1,10 @@
 /* One thread's ring file, mapped by the thread that fills it.
  *
  * Snapshot mode: the packets' part of the file is mapped twice, side by side, so that a packet may
- * run over the end and lies whole in memory. Full execution: the file is allocated in steps and a
- * window of one step moves over it; what was written is the kernel's to bring to disk. The file is
- * opened by name for every step and closed again at once: the program's descriptors stay its own.
+ * run over the end and lies whole in memory. Full execution: a window of one step moves over the
+ * file; what was written is the kernel's to bring to disk. Either way disk space is taken in steps,
+ * small ones first. The file is opened by name for them and closed again at once: the program's
+ * descriptors stay its own.
  */
 #ifndef MAGIC_TRACE_ENGINE_SOFT_PLUGIN_RING_H
 #define MAGIC_TRACE_ENGINE_SOFT_PLUGIN_RING_H
@@ -20,6 +21,7 @@ struct ring {
     struct soft_ring *header; /* mapped, shared */
     uint8_t *window;          /* mapped packets; in snapshot mode the header lies before them */
     size_t window_size;       /* bytes */
+    uint64_t allocated;       /* snapshot mode: bytes of packets that have disk space */
     char path[PATH_MAX];
 };
 
@@ -29,8 +31,8 @@ struct ring {
 bool ring_create(struct ring *ring, struct soft_control *control, const char *directory, pid_t pid,
                  pid_t tid);
 
-/* The encoder's limit was reached: moves the window on. False when the disk is full (out_of_space
- * is set). */
+/* The encoder's limit was reached: takes more disk space. False when there is none (out_of_space is
+ * set); in snapshot mode the ring then rather stays smaller than was asked for. */
 bool ring_advance(struct ring *ring);
 
 /* Unmaps; the file stays. Also for a child process that must let go of its parent's ring. */
