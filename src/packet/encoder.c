@@ -14,6 +14,7 @@ enum {
 struct pt_code_block pt_code_block_none = {
     .seen_target = PT_NOWHERE,
     .seen_fall = PT_NOWHERE,
+    .seen_call = PT_NOWHERE,
     .target = PT_NOWHERE,
     .fall = PT_NOWHERE,
     .slow = 1,
@@ -231,6 +232,7 @@ void pt_code_block_describe(struct pt_code_block *block)
         block->slow = 1;
     atomic_init(&block->seen_target, PT_NOWHERE);
     atomic_init(&block->seen_fall, PT_NOWHERE);
+    atomic_init(&block->seen_call, PT_NOWHERE);
     block->work = counted | (uint64_t)1 << PT_WORK_BLOCK_SHIFT;
 }
 
@@ -378,23 +380,29 @@ static bool is_restart(const struct pt_code_block *previous, const struct pt_cod
            block->kind == PT_BLOCK_SEQUENTIAL && previous->instructions > 1;
 }
 
+/* Where it is noted that the direct edge from `block` to `pc` was taken; NULL when the inline path
+ * is not to follow it. */
+static _Atomic uint64_t *edge_note(struct pt_code_block *block, uint64_t pc)
+{
+    if (block->slow)
+        return NULL;
+    if (pc == block->target)
+        return block->push ? &block->seen_call : &block->seen_target;
+    return pc == block->fall ? &block->seen_fall : NULL;
+}
+
 bool pt_encoder_edge_is_new(const struct pt_encoder *encoder, uint64_t pc)
 {
-    const struct pt_code_block *previous = encoder->previous;
-    return !previous->slow &&
-           ((pc == previous->target && atomic_load(&previous->seen_target) != pc) ||
-            (pc == previous->fall && atomic_load(&previous->seen_fall) != pc));
+    _Atomic uint64_t *note = edge_note(encoder->previous, pc);
+    return note && atomic_load_explicit(note, memory_order_relaxed) != pc;
 }
 
 /* From now on the inline path takes this edge. */
 static void see_edge(struct pt_code_block *block, uint64_t pc)
 {
-    if (block->slow)
-        return;
-    if (pc == block->target)
-        atomic_store_explicit(&block->seen_target, pc, memory_order_relaxed);
-    else if (pc == block->fall)
-        atomic_store_explicit(&block->seen_fall, pc, memory_order_relaxed);
+    _Atomic uint64_t *note = edge_note(block, pc);
+    if (note)
+        atomic_store_explicit(note, pc, memory_order_relaxed);
 }
 
 /* The branch that ended the last block leads out of what can be traced. libipt takes a TIP.PGD

@@ -59,11 +59,12 @@ enum pt_code_block_kind {
  */
 struct pt_code_block {
     uint64_t pc, end; /* addresses: first byte, and the byte after the last */
-    /* The edges that the inline path follows. */
-    _Atomic uint64_t seen_target, seen_fall;
+    /* The edges that the inline path follows, PT_NOWHERE before they have been taken. A call that
+     * pushes a return address has its own, so that other blocks need not look after the stack. */
+    _Atomic uint64_t seen_target, seen_fall, seen_call;
     uint64_t work;       /* what one execution adds to pt_encoder.work */
     uint8_t bits;        /* TNT bits per execution: 1 for conditional jumps, else 0 */
-    uint8_t push;        /* 1 when the block's call pushes a return address */
+    uint8_t push;        /* bool: the block's call pushes a return address */
     uint8_t slow;        /* 1 when the inline path must not be taken for what follows this block */
     uint8_t kind;        /* enum pt_code_block_kind */
     uint8_t restartable; /* bool: the emulator may give it up in its middle and go on there */
@@ -164,15 +165,20 @@ static inline __attribute__((always_inline)) bool pt_encoder_step_fast(struct pt
     const struct pt_code_block *previous = encoder->previous;
     uint64_t pc = block->pc;
     uint64_t depth = encoder->depth;
-    bool taken = pc == atomic_load_explicit(&previous->seen_target, memory_order_relaxed);
-    bool falls = pc == atomic_load_explicit(&previous->seen_fall, memory_order_relaxed);
+    uint64_t taken = pc == atomic_load_explicit(&previous->seen_target, memory_order_relaxed);
+    uint64_t falls = pc == atomic_load_explicit(&previous->seen_fall, memory_order_relaxed);
+    uint64_t direct = taken | falls;
+    /* Or the compiler makes two branches of it, one of which follows the program's own. */
+    __asm__("" : "+r"(direct));
     encoder->work += block->work;
-    if (__builtin_expect(taken | falls, 1)) {
-        /* Always stored; counts only when push is 1. */
-        encoder->return_address[depth % PT_RETURN_STACK] = previous->end;
-        encoder->depth = depth + previous->push;
+    if (__builtin_expect(direct, 1)) {
         encoder->tnt = encoder->tnt << previous->bits | (taken & previous->bits);
         encoder->previous = block;
+    } else if (pc == atomic_load_explicit(&previous->seen_call, memory_order_relaxed)) {
+        encoder->return_address[depth % PT_RETURN_STACK] = previous->end;
+        encoder->depth = depth + 1;
+        encoder->previous = block;
+        return true;
     } else if (previous->kind == PT_BLOCK_RETURN && depth != encoder->floor &&
                encoder->return_address[(depth - 1) % PT_RETURN_STACK] == pc) {
         if (depth - encoder->floor > PT_RETURN_STACK)
