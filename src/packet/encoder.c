@@ -78,7 +78,7 @@ static void put_time(struct pt_encoder *encoder, struct group *group)
 static void count_work(struct pt_encoder *encoder)
 {
     encoder->instructions = pt_encoder_instructions(encoder);
-    encoder->blocks += encoder->work >> PT_WORK_BLOCK_SHIFT;
+    encoder->cost = pt_encoder_cost(encoder);
     encoder->work = 0;
 }
 
@@ -140,7 +140,7 @@ static bool may_go_on(struct pt_encoder *encoder)
 /* Takes instructions of `block` from `pc` on, which were counted when it began, off the count. */
 static void uncount(struct pt_encoder *encoder, const struct pt_code_block *block, uint64_t pc)
 {
-    uint64_t counted = block->work & (((uint64_t)1 << PT_WORK_BLOCK_SHIFT) - 1);
+    uint64_t counted = block->work & (((uint64_t)1 << PT_WORK_COST_SHIFT) - 1);
     uint64_t executed = 0;
     for (uint64_t at = block->pc; at < pc && executed < counted; executed++)
         at += block->length[executed];
@@ -233,7 +233,7 @@ void pt_code_block_describe(struct pt_code_block *block)
     atomic_init(&block->seen_target, PT_NOWHERE);
     atomic_init(&block->seen_fall, PT_NOWHERE);
     atomic_init(&block->seen_call, PT_NOWHERE);
-    block->work = counted | (uint64_t)1 << PT_WORK_BLOCK_SHIFT;
+    block->work = counted | (uint64_t)block->cost << PT_WORK_COST_SHIFT;
 }
 
 void pt_encoder_begin(struct pt_encoder *encoder, uint8_t bus_ratio, uint32_t psb_interval)

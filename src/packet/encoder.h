@@ -70,15 +70,17 @@ struct pt_code_block {
     uint8_t restartable; /* bool: the emulator may give it up in its middle and go on there */
     uint64_t target;     /* where its branch goes, or PT_NOWHERE */
     uint64_t fall;       /* where it goes without a branch, or PT_NOWHERE */
+    uint32_t cost;       /* of one execution, in units of the owner's choice */
     uint16_t instructions; /* in the block; length[] has one entry each */
     uint8_t length[];      /* bytes, of each instruction */
 };
 
 #define PT_NOWHERE UINT64_MAX
 
-/* pt_code_block.work and pt_encoder.work: instructions below, executions of blocks above this bit.
- */
-enum { PT_WORK_BLOCK_SHIFT = 40 };
+/* pt_code_block.work and pt_encoder.work: instructions below, cost from this bit on. The packets of
+ * a loop without conditional branches are never due, so both must last for long: instructions (38
+ * bits) for minutes; the cost (26 bits) may wrap, see pt_encoder_cost. */
+enum { PT_WORK_COST_SHIFT = 38 };
 
 /* What the encoder asks of its owner. Called only when packets are written. */
 struct pt_encoder_owner {
@@ -94,12 +96,12 @@ struct pt_encoder {
      */
     _Atomic uint64_t head;
     uint64_t tnt;  /* branches for the next TNT packet, under a leading 1; 1 = none */
-    uint64_t work; /* since `instructions` and `blocks` were brought up to date */
+    uint64_t work; /* since `instructions` and `cost` were brought up to date */
     /* The return stack holds return_address[i % 64] for floor <= i < depth. */
     uint64_t depth, floor;
 
     uint64_t instructions; /* executed, without those in `work` */
-    uint64_t blocks;       /* executed, without those in `work` */
+    uint64_t cost;         /* of all blocks, without those in `work` */
     uint64_t last_ip;
     uint64_t last_time;    /* ticks, of the newest TSC or CYC packet */
     uint64_t last_psb;     /* stream position */
@@ -122,8 +124,8 @@ struct pt_encoder {
 /* Stands for "no block ran before": tracing is off. */
 extern struct pt_code_block pt_code_block_none;
 
-/* Fills a block whose pc, end, kind, target (of direct branches), instructions and length are set.
- */
+/* Fills a block whose pc, end, kind, target (of direct branches), instructions, length and cost are
+ * set. */
 void pt_code_block_describe(struct pt_code_block *block);
 
 /* Sets up an encoder, all bytes 0 before, except packets, mask, limit, owner and stop, which its
@@ -133,7 +135,14 @@ void pt_encoder_begin(struct pt_encoder *encoder, uint8_t bus_ratio, uint32_t ps
 /* Instructions executed so far. Up to date at every step. */
 static inline uint64_t pt_encoder_instructions(const struct pt_encoder *encoder)
 {
-    return encoder->instructions + (encoder->work & (((uint64_t)1 << PT_WORK_BLOCK_SHIFT) - 1));
+    return encoder->instructions + (encoder->work & (((uint64_t)1 << PT_WORK_COST_SHIFT) - 1));
+}
+
+/* The sum of the costs of all blocks that began. A multiple of 2^26 may be missing from it when
+ * so much was done without writing a packet. */
+static inline uint64_t pt_encoder_cost(const struct pt_encoder *encoder)
+{
+    return encoder->cost + (encoder->work >> PT_WORK_COST_SHIFT);
 }
 
 /* Writes the gathered TNT bits, with their time; and a PSB+ at `pc`, which runs next, when one is

@@ -242,6 +242,41 @@ static void a_rep_instruction_counts_once(void **state)
     end(recording);
 }
 
+enum { COST_PERIOD = 1 << (64 - PT_WORK_COST_SHIFT) };
+
+static void cost_adds_up_and_leaves_the_instructions_alone(void **state)
+{
+    struct recording *recording = begin(4096);
+    struct pt_code_block *into = block(0x401000, 3, PT_BLOCK_REPEAT, 0);
+    struct pt_code_block *iteration = block(0x401008, 1, PT_BLOCK_REPEAT, 0);
+    struct pt_code_block *after = block(0x40100c, 2, PT_BLOCK_CONDITIONAL, 0x40100c);
+    into->cost = 5;
+    iteration->cost = 1 << 20;
+    after->cost = 7;
+    pt_code_block_describe(into);
+    pt_code_block_describe(iteration);
+    pt_code_block_describe(after);
+    step(recording, into);
+    assert_int_equal(pt_encoder_cost(&recording->encoder), 5);
+    for (int i = 0; i < 10; i++)
+        step(recording, iteration);
+    assert_int_equal(pt_encoder_cost(&recording->encoder), 5 + (10 << 20));
+    for (int i = 0; i < 90; i++)
+        step(recording, iteration);
+    assert_int_equal(pt_encoder_cost(&recording->encoder) % COST_PERIOD,
+                     (5 + (100 << 20)) % COST_PERIOD);
+    assert_int_equal(pt_encoder_instructions(&recording->encoder), 2);
+    for (int i = 0; i < 2 * PT_TNT_BITS; i++)
+        step(recording, after);
+    assert_int_equal(pt_encoder_cost(&recording->encoder) % COST_PERIOD,
+                     (5 + (100 << 20) + 2 * PT_TNT_BITS * 7) % COST_PERIOD);
+    assert_int_equal(pt_encoder_instructions(&recording->encoder), 3 + 2 * 2 * PT_TNT_BITS);
+    free(into);
+    free(iteration);
+    free(after);
+    end(recording);
+}
+
 static void a_block_left_in_its_middle_counts_what_ran(void **state)
 {
     struct recording *recording = begin(4096);
@@ -552,6 +587,7 @@ int main(void)
         cmocka_unit_test(without_room_the_stream_ends_within_the_slack),
         cmocka_unit_test(draining_a_damaged_state_gives_nothing),
         cmocka_unit_test(an_edge_is_new_once),
+        cmocka_unit_test(cost_adds_up_and_leaves_the_instructions_alone),
         cmocka_unit_test(a_random_walk_is_followed_from_its_packets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

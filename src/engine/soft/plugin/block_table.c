@@ -1,5 +1,6 @@
 #include "engine/soft/plugin/block_table.h"
 
+#include "engine/soft/plugin/block_cost.h"
 #include "x86/instruction.h"
 
 #define HASH_NONFATAL_OOM 1
@@ -110,6 +111,7 @@ static void describe(struct pt_code_block *block, const struct qemu_plugin_tb *t
             at += block->length[i];
         }
         classify(block, bytes, size);
+        block->cost = block_cost(bytes, block->length, block->instructions);
     }
     pt_code_block_describe(block);
 }

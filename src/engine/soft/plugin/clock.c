@@ -1,15 +1,23 @@
 #include "engine/soft/plugin/clock.h"
 
+#include "engine/soft/plugin/block_cost.h"
+
 #include <x86intrin.h>
 
 enum {
-    COST_SCALE = 1024,            /* of soft_clock.cost */
-    INITIAL_COST = COST_SCALE,    /* one tick per unit, until something has been measured */
-    LEAST_COST = COST_SCALE / 16, /* below it the steps would be 0 */
-    LEARNING = 32,                /* a sample moves the cost by this part of it */
-    UNITS_PER_BLOCK =
-        8, /* a block costs this much (the callback, qemu's jump) beside its instructions */
-    LEAST_SAMPLE = 256, /* units: shorter intervals measure the clock itself */
+    UNIT_SCALE = 1024, /* of soft_clock.unit */
+    INITIAL_UNIT = BLOCK_COST_TICKS * UNIT_SCALE,
+    LEAST_UNIT = UNIT_SCALE / 8, /* below it the steps would be 0 */
+    /* A sample moves the unit by this part of it: the first ones find its size, then they refine.
+     */
+    FAST_LEARNING = 8,
+    SLOW_LEARNING = 64,
+    OLD = 16, /* looks after which a loop has settled and says nothing about new code any more */
+    /* Ticks, 30 ms. In an interval that much too long the thread did not run, or a loop without
+     * packets has done more than the encoder counts: that is the program's time. */
+    LONGEST_TRANSLATION = 1 << 26,
+    LEAST_SAMPLE = 128,       /* units: shorter intervals measure the clock itself */
+    LONGEST_SAMPLE = 1 << 25, /* ticks: in a longer one the thread did not run, or cost wrapped */
 
     INSTRUCTION_CLOCK_START = 1 << 20, /* perf takes time 0 for "no time" */
     INSTRUCTION_CLOCK_SYSTEM_CALL = 1000,
@@ -20,18 +28,10 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* What the thread has done so far. Not strictly growing: instructions that did not run after all
- * are taken back. */
-static uint64_t work_done(const struct pt_encoder *encoder)
-{
-    uint64_t blocks = encoder->blocks + (encoder->work >> PT_WORK_BLOCK_SHIFT);
-    return pt_encoder_instructions(encoder) + blocks * UNITS_PER_BLOCK;
-}
-
-static void look(struct soft_clock *clock, uint64_t host, uint64_t work)
+static void look(struct soft_clock *clock, uint64_t host, uint64_t cost)
 {
     clock->looked = host;
-    clock->work_looked = work;
+    clock->cost_looked = cost;
 }
 
 static uint64_t host_to_time(const struct soft_clock *clock, uint64_t host)
@@ -66,7 +66,8 @@ void soft_clock_begin(struct soft_clock *clock, struct soft_control *control, ui
         .kind = (enum record_clock)control->options.clock,
         .floor = floor,
         .base = later(floor, INSTRUCTION_CLOCK_START),
-        .cost = INITIAL_COST,
+        .unit = INITIAL_UNIT,
+        .samples = FAST_LEARNING,
     };
     uint64_t host = __rdtsc();
     look(clock, host, 0);
@@ -81,24 +82,26 @@ void soft_clock_begin(struct soft_clock *clock, struct soft_control *control, ui
 
 /* A running median: a sample moves it by a small step, however far off the sample is. The mean
  * would follow the intervals in which the thread was not running. */
-static void learn_cost(struct soft_clock *clock, uint64_t ticks, uint64_t work)
+static void learn_unit(struct soft_clock *clock, uint64_t ticks, uint64_t cost)
 {
-    if (work < LEAST_SAMPLE || work >> 40 != 0)
+    if (clock->age >= OLD || cost < LEAST_SAMPLE || ticks > LONGEST_SAMPLE)
         return;
-    uint64_t cost = ticks * COST_SCALE / work;
-    uint64_t step = clock->cost / LEARNING;
-    if (cost > clock->cost)
-        clock->cost += step;
-    else if (clock->cost > LEAST_COST)
-        clock->cost -= step;
+    uint64_t step = clock->unit / clock->samples;
+    if (ticks * UNIT_SCALE > cost * clock->unit)
+        clock->unit += step;
+    else if (clock->unit > LEAST_UNIT)
+        clock->unit -= step;
+    if (clock->samples < SLOW_LEARNING)
+        clock->samples++;
 }
 
 static uint64_t default_now(struct soft_clock *clock, const struct pt_encoder *encoder)
 {
     uint64_t host = __rdtsc();
-    uint64_t work = work_done(encoder);
-    learn_cost(clock, host - clock->looked, work - clock->work_looked);
-    look(clock, host, work);
+    uint64_t cost = pt_encoder_cost(encoder);
+    clock->age++;
+    learn_unit(clock, host - clock->looked, cost - clock->cost_looked);
+    look(clock, host, cost);
     return host_to_time(clock, host);
 }
 
@@ -121,17 +124,17 @@ uint64_t soft_clock_now(struct soft_clock *clock, const struct pt_encoder *encod
 }
 
 void soft_clock_emulator_worked(struct soft_clock *clock, const struct pt_encoder *encoder,
-                                uint64_t seen)
+                                uint64_t cold, uint64_t seen)
 {
     if (clock->kind != RECORD_CLOCK_DEFAULT)
         return;
     uint64_t host = __rdtsc();
-    uint64_t work = work_done(encoder);
+    uint64_t cost = pt_encoder_cost(encoder);
     uint64_t passed = host - clock->looked;
-    uint64_t done = work > clock->work_looked ? work - clock->work_looked : 0;
-    uint64_t charged = done * clock->cost / COST_SCALE;
-    look(clock, host, work);
-    if (charged < passed)
+    uint64_t charged = (cost - clock->cost_looked) * clock->unit / UNIT_SCALE;
+    look(clock, host, cost - cold);
+    clock->age = 0;
+    if (charged < passed && passed - charged < LONGEST_TRANSLATION)
         steal(clock, host, passed - charged, later(seen, clock->floor));
 }
 
@@ -166,5 +169,5 @@ void soft_clock_leave_kernel(struct soft_clock *clock, const struct pt_encoder *
     if (clock->kind == RECORD_CLOCK_DEFAULT && slept)
         give_back(clock);
     clock->floor = later(clock->floor, atomic_load(&clock->control->latest));
-    look(clock, __rdtsc(), work_done(encoder));
+    look(clock, __rdtsc(), pt_encoder_cost(encoder));
 }

@@ -11,9 +11,12 @@
  * That time is "stolen" from the program: control->stolen counts it, for all threads and processes
  * of the recording at once, and time = TSC - stolen. Nobody tells when qemu begins to translate,
  * only when it is done. So the interval from the last look at the clock to the first run of new
- * code is charged with what the work done in it usually costs on this thread (the running median
- * over intervals without translation, in ticks per unit of work); the rest of it was stolen. One
- * clock for all keeps causes before effects, and three rules keep it a clock:
+ * code is charged with what the work done in it usually takes on this thread; the rest of it was
+ * stolen. Work is counted in units of cost (block_cost.h). What a unit takes is the running median
+ * over intervals without translation, and only of those soon after one: a loop that has run for
+ * long has the processor's caches and branch predictors for itself, which new code has not.
+ *
+ * One clock for all keeps causes before effects, and three rules keep it a clock:
  *   - a thread's time never goes back: it stands still until the others have caught up;
  *   - memory: stealing never takes the clock below a time that another thread of the process has
  *     already seen; a time stolen by two threads at once (they wait for the same lock of qemu)
@@ -40,8 +43,10 @@ struct soft_clock {
     enum record_clock kind;
     uint64_t floor;         /* no time before this is given out */
     uint64_t looked;        /* TSC at the last look */
-    uint64_t work_looked;   /* units of work done before it */
-    uint64_t cost;          /* running median, in 1024ths of a tick per unit of work */
+    uint64_t cost_looked;   /* pt_encoder_cost then */
+    uint64_t unit;          /* running median: 1024ths of a tick that a unit of cost takes */
+    uint32_t samples;       /* that went into it, up to a limit */
+    uint32_t age;           /* looks since the emulator worked */
     uint64_t base;          /* of RECORD_CLOCK_INSTRUCTIONS: time before the first instruction */
     uint64_t stolen_before; /* control->stolen when the kernel was entered */
 };
@@ -56,9 +61,10 @@ uint64_t soft_clock_now(struct soft_clock *clock, const struct pt_encoder *encod
 
 /* New code is about to run for the first time, or a way from one block to another is taken for the
  * first time (which qemu then links): what qemu needed for it is stolen, except that the clock
- * stays at or above `seen`, the latest time that another thread has been given. */
+ * stays at or above `seen`, the latest time that another thread has been given. `cold`: what that
+ * code will cost more than usual because it is new (block_cost.h). */
 void soft_clock_emulator_worked(struct soft_clock *clock, const struct pt_encoder *encoder,
-                                uint64_t seen);
+                                uint64_t cold, uint64_t seen);
 
 /* Around every system call. `slept`: it waited for a fixed time to pass, and that passed. */
 void soft_clock_enter_kernel(struct soft_clock *clock, const struct pt_encoder *encoder);

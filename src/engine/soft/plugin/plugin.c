@@ -4,6 +4,7 @@
  * For every block that a thread runs, qemu calls block_entry with the block's description; nearly
  * always the inline path of the encoder is all that happens. Everything else is here and slow.
  */
+#include "engine/soft/plugin/block_cost.h"
 #include "engine/soft/plugin/process.h"
 #include "engine/soft/plugin/program_exec.h"
 #include "engine/soft/plugin/qemu_plugin.h"
@@ -99,7 +100,9 @@ static __attribute__((noinline)) void run_block_slow(struct pt_code_block *block
     resume(thread);
     if (translated || pt_encoder_edge_is_new(encoder, block->pc)) {
         encoder->work -= block->work;
-        soft_clock_emulator_worked(&thread->clock, encoder, process_seen(&process, thread));
+        uint64_t cold = translated ? block_cold_cost(block->instructions, block->bits != 0)
+                                   : BLOCK_NEW_WAY_COST;
+        soft_clock_emulator_worked(&thread->clock, encoder, cold, process_seen(&process, thread));
         if (thread->code_replaced) {
             thread->code_replaced = false;
             pt_encoder_arrive_at_new_code(encoder, block);
