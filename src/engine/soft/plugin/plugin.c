@@ -81,8 +81,10 @@ static void enter_handler(struct pt_encoder *encoder, uint64_t pc, const uint64_
 }
 
 /* What the inline path would not do. The block's work has been counted. */
-static __attribute__((noinline)) void run_block_slow(struct pt_code_block *block,
-                                                     const uint64_t *registers)
+__attribute__((used, visibility("hidden"))) void run_block_slow(struct pt_code_block *block,
+                                                                const uint64_t *registers);
+
+void run_block_slow(struct pt_code_block *block, const uint64_t *registers)
 {
     bool newborn = current == &unborn;
     struct thread *thread = current_thread();
@@ -115,26 +117,25 @@ static __attribute__((noinline)) void run_block_slow(struct pt_code_block *block
     pt_encoder_step_slow(encoder, block);
 }
 
-/* Reached only through block_entry. */
-__attribute__((used, visibility("hidden"))) void run_block(unsigned int vcpu, void *data,
-                                                           const uint64_t *registers);
-
-void run_block(unsigned int vcpu, void *data, const uint64_t *registers)
-{
-    struct pt_code_block *block = data;
-    if (!pt_encoder_step_fast(current, block))
-        run_block_slow(block, registers);
-}
-
-/* Passes on RBP, in which qemu keeps the guest's registers (signal_frame.h). */
+/* Passes on RBP, in which qemu keeps the guest's registers (signal_frame.h). Only jumped to, from
+ * the end of block_entry, where RBP is again what qemu's code had in it. */
 __asm__(".pushsection .text\n"
-        ".type block_entry, @function\n"
-        "block_entry:\n"
-        "    mov %rbp, %rdx\n"
-        "    jmp run_block\n"
-        ".size block_entry, . - block_entry\n"
+        ".type leave_inline_path, @function\n"
+        "leave_inline_path:\n"
+        "    mov %rbp, %rsi\n"
+        "    jmp run_block_slow\n"
+        ".size leave_inline_path, . - leave_inline_path\n"
         ".popsection\n");
-__attribute__((visibility("hidden"))) void block_entry(unsigned int vcpu, void *data);
+__attribute__((visibility("hidden"))) void leave_inline_path(struct pt_code_block *block);
+
+/* qemu runs a block. Without a jump to begin with, which costs 5 % of a tight loop's time. In a
+ * build without optimization this may call where it should jump, and RBP be its own:
+ * check_registers then finds no registers, as with a qemu that keeps them elsewhere. */
+static void block_entry(unsigned int vcpu, void *data)
+{
+    if (!pt_encoder_step_fast(current, data))
+        leave_inline_path(data);
+}
 
 static void learn_guest_base(const struct qemu_plugin_tb *tb)
 {
