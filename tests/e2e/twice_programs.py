@@ -1,5 +1,6 @@
 """Programs of 200 functions that are called twice with the same work, one program per kind of work: what the
 emulator makes of an instruction costs it from nearly nothing to a hundred times as much."""
+import statistics
 
 FUNCTIONS = 200
 
@@ -132,3 +133,16 @@ def write(kind, path):
     lines.append('int main(void)\n{\n    prepare();\n    all();\n    all();\n    printf("%u\\n", sink);\n'
                  "    return 0;\n}")
     path.write_text("\n".join(lines) + "\n")
+
+
+def first_to_second(spans):
+    """How long the first call of a function took, compared with the second: the median over all functions. `spans` of
+    one run, in the order of their beginnings. None unless every function was called twice."""
+    lengths = {}
+    for span in spans:
+        if span.name[0] == "f" and span.name[1:].isdigit():
+            lengths.setdefault(span.name, []).append(span.end - span.begin)
+    if len(lengths) != FUNCTIONS or any(len(calls) != 2 for calls in lengths.values()):
+        return None
+    # Half a nanosecond more on both: two calls within one tick are equal, not infinitely different.
+    return statistics.median((first + 0.5) / (second + 0.5) for first, second in lengths.values())
