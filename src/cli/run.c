@@ -311,7 +311,7 @@ static int run_run(const struct command *self, int argc, char **argv)
         return command_usage_error(self, "the program's name is empty.");
 
     struct error error = {0};
-    const struct engine *engine = engine_choose(request.engine, &error);
+    const struct engine *engine = engine_choose(request.engine, ENGINE_TO_RECORD, &error);
     if (!engine)
         return command_fail(&error);
     if (!request.no_decode && !trace_file_check_output(&request.trace, &error))

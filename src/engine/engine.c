@@ -21,10 +21,17 @@ static void list_names(char *names, size_t size)
             (size_t)snprintf(names + used, size - used, "%s%s", i ? ", " : "", engines[i]->name);
 }
 
-static const struct engine *first_available(struct error *error)
+static bool serves(const struct engine *engine, enum engine_use use)
+{
+    return use == ENGINE_TO_ATTACH ? engine->attach != NULL : engine->record != NULL;
+}
+
+static const struct engine *first_available(enum engine_use use, struct error *error)
 {
     struct engine_probe probe = {0};
     for (size_t i = 0; engines[i]; i++) {
+        if (!serves(engines[i], use))
+            continue;
         engines[i]->probe(&probe);
         if (probe.available)
             return engines[i];
@@ -34,13 +41,23 @@ static const struct engine *first_available(struct error *error)
     return NULL;
 }
 
-const struct engine *engine_choose(const char *name, struct error *error)
+const struct engine *engine_choose(const char *name, enum engine_use use, struct error *error)
 {
     if (strcmp(name, "auto") == 0)
-        return first_available(error);
+        return first_available(use, error);
     for (size_t i = 0; engines[i]; i++) {
         if (strcmp(engines[i]->name, name) != 0)
             continue;
+        if (!serves(engines[i], use)) {
+            error_set(error, ERROR_USAGE,
+                      use == ENGINE_TO_ATTACH
+                          ? "the %s engine cannot attach to a process that runs already. Leave "
+                            "-engine out."
+                          : "the %s engine only attaches to processes that run already. Leave "
+                            "-engine out.",
+                      name);
+            return NULL;
+        }
         struct engine_probe probe;
         engines[i]->probe(&probe);
         if (probe.available)

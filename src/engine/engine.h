@@ -7,6 +7,7 @@
 #define MAGIC_TRACE_ENGINE_ENGINE_H
 
 #include "base/error.h"
+#include "engine/trigger.h"
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -18,22 +19,30 @@ enum record_clock {
 };
 
 struct record_options {
-    char **command; /* argv of the program, NULL-terminated; command[0] as the person typed it */
+    /* Of record(): argv of the program, NULL-terminated; command[0] as the person typed it. */
+    char **command;
+    /* Of attach(): the processes, at least one. */
+    const pid_t *pids;
+    size_t pid_count;
     const char *directory; /* the recording's folder: exists, empty of older recordings */
     enum record_clock clock;
     uint64_t snapshot_size; /* bytes kept per thread; a power of two, at least 4096 */
     bool full_execution;    /* keep everything, not only the last snapshot_size bytes */
     bool multi_thread;
     bool follow;                /* child processes too */
+    struct trigger trigger;     /* when to take a snapshot; without a name: at the end */
     char **magic_trace_command; /* our own argv, for the recording's header */
 };
 
 /* What came of a recording. */
 struct record_result {
-    int exit_status;       /* of the program, as from waitpid */
+    int exit_status;       /* of the program, as from waitpid; of attach(): -1 */
     bool interrupted;      /* Ctrl-C ended the recording before the program ended */
     uint64_t instructions; /* executed while traced; 0 unknown */
     uint64_t bytes;        /* of packets kept */
+    uint64_t hits;         /* of the trigger, those that its conditions rejected included */
+    uint64_t snapshots;    /* taken because of them */
+    uint64_t unseen_hits;  /* in threads that were not traced, and so did not count */
 };
 
 /* What an engine can do here. */
@@ -49,8 +58,13 @@ struct engine {
     void (*probe)(struct engine_probe *probe);
     /* Runs options->command to its end (or to Ctrl-C), leaving perf.data and session.json in the
      * directory. False when nothing was recorded; the program's own failure is not an error of
-     * ours. */
+     * ours. NULL when the engine only attaches. */
     bool (*record)(const struct record_options *options, struct record_result *result,
+                   struct error *error);
+    /* Records the processes that run already, until the snapshot is taken (with multi_snapshot:
+     * until Ctrl-C) or all of them have ended; they go on as they were. NULL when the engine
+     * cannot. */
+    bool (*attach)(const struct record_options *options, struct record_result *result,
                    struct error *error);
     /* Finishes what a killed magic-trace left in a recording folder, so that it can be decoded.
      * True also when there is nothing to do. NULL when the engine leaves nothing behind. */
@@ -60,8 +74,11 @@ struct engine {
 /* NULL-terminated, best first. */
 const struct engine *const *engine_all(void);
 
-/* By name; "auto" is the first that is available. NULL, with advice in `error`, when there is none.
- */
-const struct engine *engine_choose(const char *name, struct error *error);
+/* What an engine is wanted for. */
+enum engine_use { ENGINE_TO_RECORD, ENGINE_TO_ATTACH };
+
+/* By name; "auto" is the first that is available for that use. NULL, with advice in `error`, when
+ * there is none. */
+const struct engine *engine_choose(const char *name, enum engine_use use, struct error *error);
 
 #endif

@@ -24,6 +24,17 @@ struct session_untraced {
     const char *flag;
 };
 
+/* The trigger was hit and a snapshot taken. */
+struct session_hit {
+    uint64_t time;     /* nanoseconds of perf's clock */
+    uint64_t passed;   /* the time that the program passed (since when it took too long), likewise;
+                          0: none */
+    int64_t argument;  /* that the program passed */
+    bool has_argument; /* only the stop indicator's callers pass one */
+    uint64_t address;  /* in the process */
+    uint32_t pid, tid;
+};
+
 struct session {
     const char *version;    /* of magic-trace */
     const char *engine;     /* "soft", "pt", ... */
@@ -40,6 +51,9 @@ struct session {
     uint64_t instructions;  /* executed while traced, as counted by the engine; 0 unknown */
     struct session_untraced *untraced;
     size_t untraced_count;
+    const char *trigger;      /* its readable name; NULL: none */
+    struct session_hit *hits; /* in the order of time */
+    size_t hit_count;
     struct arena memory; /* owns all strings of a session that was read */
 };
 

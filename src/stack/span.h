@@ -47,6 +47,7 @@ enum span_end {
     SPAN_END_GAP,       /* ended somewhere in a stretch without data */
     SPAN_END_OF_TRACE,  /* still open when the trace ends */
     SPAN_END_EXEC,      /* the process became another program */
+    SPAN_END_FILTER,    /* the filter's region ends (span_filter.h) */
 };
 
 enum span_flag {
@@ -54,15 +55,28 @@ enum span_flag {
     SPAN_END_INFERRED = 2,
 };
 
+/* What is known of a hit of the trigger: shown on a track of its own, from the time that the
+ * program passed to the hit. */
+struct span_hit {
+    struct nanoseconds time;   /* of the source, like all times here */
+    struct nanoseconds passed; /* valid if has_passed */
+    bool has_passed;
+    bool has_argument;
+    int64_t argument;
+    uint64_t address;
+    uint32_t pid, tid;
+};
+
 struct span_event {
     enum span_event_kind kind;
     uint32_t track; /* index into the source's tracks */
     struct nanoseconds time;
     const struct span_function *function; /* of ENTER and LEAVE */
-    uint64_t address;  /* of ENTER: where the function begins in the process; 0 unknown */
-    uint8_t flags;     /* enum span_flag */
-    enum span_end end; /* of LEAVE */
-    const char *text;  /* of INSTANT; valid until the source is closed */
+    uint64_t address;           /* of ENTER: where the function begins in the process; 0 unknown */
+    uint8_t flags;              /* enum span_flag */
+    enum span_end end;          /* of LEAVE */
+    const char *text;           /* of INSTANT; valid until the source is closed */
+    const struct span_hit *hit; /* of the ENTER of a hit; else NULL. Valid like text */
 };
 
 struct span_source {

@@ -41,6 +41,19 @@ enum {
     SOFT_LOG_STEP = 1 << 20,
     SOFT_LOG_LIMIT = 256 << 20,
     SOFT_UNLIMITED_STACK = 1 << 30,
+    SOFT_TRIGGER_PLACES = 64, /* TRIGGER_PLACES */
+};
+
+/* struct trigger (engine/trigger.h) as the plugin needs it. */
+struct soft_trigger_place {
+    uint64_t device, inode; /* of the file, as stat gives them */
+    uint64_t file_offset;
+};
+struct soft_trigger {
+    uint32_t place_count; /* 0: no trigger */
+    uint32_t passes_time, multi_snapshot, immediate_stop;  /* bool */
+    uint64_t duration_threshold, delay_threshold;          /* ticks; 0: none */
+    struct soft_trigger_place places[SOFT_TRIGGER_PLACES]; /* by file_offset */
 };
 
 /* Options that hold for the whole recording; written by the recorder before anybody else maps the
@@ -57,6 +70,7 @@ struct soft_options {
     /* The same instant in three clocks, taken before the program started: ties ticks to
      * CLOCK_MONOTONIC. */
     uint64_t start_tsc, start_monotonic_ns, start_realtime_ns;
+    struct soft_trigger trigger;
     char qemu[4096];   /* absolute path of qemu-x86_64 */
     char plugin[4096]; /* absolute path of the plugin */
 };
@@ -94,6 +108,7 @@ enum soft_record_kind {
     SOFT_RECORD_FORK,        /* struct soft_fork: thread or process born, traced */
     SOFT_RECORD_EXIT,        /* struct soft_fork */
     SOFT_RECORD_UNTRACED,    /* struct soft_untraced + name: ran without being traced */
+    SOFT_RECORD_HIT,         /* struct soft_hit: the trigger was hit and its conditions held */
 };
 
 struct soft_record {
@@ -136,6 +151,15 @@ struct soft_untraced {
     struct soft_record record;
     uint32_t reason;
     char name[];
+};
+
+struct soft_hit {
+    struct soft_record record;
+    uint64_t ip;
+    uint64_t passed;       /* the time that the program passed, in the recording's clock; 0: none */
+    int64_t argument;      /* that the program passed */
+    uint32_t has_argument; /* bool */
+    uint32_t reserved;
 };
 
 /* Header of ring.SERIAL, in its first page; packets follow at SOFT_PAGE. In snapshot mode the
