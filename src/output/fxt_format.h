@@ -91,6 +91,7 @@ enum {
 #define FXT_NAME_GAP "gap"
 #define FXT_NAME_END_OF_TRACE "end of trace"
 #define FXT_NAME_EXEC "exec"
+#define FXT_NAME_FILTER "filter"
 #define FXT_NAME_PROCESS "process"
 #define FXT_NAME_SPECIAL "special"
 

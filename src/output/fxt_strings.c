@@ -59,6 +59,7 @@ static void write_permanent(struct block_writer *output)
         [FXT_STRING_GAP] = FXT_NAME_GAP,
         [FXT_STRING_END_OF_TRACE] = FXT_NAME_END_OF_TRACE,
         [FXT_STRING_EXEC] = FXT_NAME_EXEC,
+        [FXT_STRING_FILTER] = FXT_NAME_FILTER,
         [FXT_STRING_PROCESS] = FXT_NAME_PROCESS,
         [FXT_STRING_SPECIAL] = FXT_NAME_SPECIAL,
     };

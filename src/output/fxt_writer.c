@@ -223,6 +223,8 @@ static uint64_t end_argument(enum span_end end)
         return string_argument(FXT_STRING_END, FXT_STRING_END_OF_TRACE);
     case SPAN_END_EXEC:
         return string_argument(FXT_STRING_END, FXT_STRING_EXEC);
+    case SPAN_END_FILTER:
+        return string_argument(FXT_STRING_END, FXT_STRING_FILTER);
     }
     return 0;
 }

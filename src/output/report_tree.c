@@ -206,6 +206,8 @@ static const char *end_in_words(enum span_end end)
         return "still open when the trace ends";
     case SPAN_END_EXEC:
         return "ended by exec";
+    case SPAN_END_FILTER:
+        return "ended by the filter";
     }
     return NULL;
 }

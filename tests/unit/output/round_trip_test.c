@@ -108,7 +108,8 @@ static void everything_a_span_can_say(void **state)
 
     span_script_enter(script, track, 5, "main")->flags = SPAN_START_INFERRED;
     static const enum span_end ENDS[] = {SPAN_END_RETURN, SPAN_END_TAIL_CALL, SPAN_END_UNWOUND,
-                                         SPAN_END_GAP,    SPAN_END_OF_TRACE,  SPAN_END_EXEC};
+                                         SPAN_END_GAP,    SPAN_END_OF_TRACE,  SPAN_END_EXEC,
+                                         SPAN_END_FILTER};
     for (size_t i = 0; i < sizeof ENDS / sizeof ENDS[0]; i++) {
         span_script_enter(script, track, 10 + i, "ns::f(int)")->address = 0xffffffff81000000;
         span_script_enter(script, track, 10 + i, "[syscall]");
