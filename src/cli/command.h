@@ -23,12 +23,14 @@ struct command {
     const char *summary;     /* one line, for the list of commands */
     const char *operands;    /* what follows the options, as in a synopsis */
     const char *description; /* paragraphs of at most 80 columns, each ended by a newline */
-    const struct option_spec *options; /* ended by a row without name */
+    const struct option_spec *options;        /* ended by a row without name */
+    const struct option_spec *common_options; /* shared with other commands; NULL: none */
     /* argv[0] is the command's name, argv[argc] is NULL. Returns the exit status. */
     int (*run)(const struct command *command, int argc, char **argv);
 };
 
 extern const struct command run_command;
+extern const struct command attach_command;
 extern const struct command decode_command;
 extern const struct command report_command;
 extern const struct command doctor_command;

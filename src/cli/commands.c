@@ -1,6 +1,6 @@
 #include "base/log.h"
 #include "cli/command.h"
-#include "cli/nearest.h"
+#include "base/nearest.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@ const struct command *const *command_all(void)
 {
     static const struct command *const commands[] = {
         &run_command,
+        &attach_command,
         &decode_command,
         &report_command,
         &doctor_command,
@@ -26,8 +27,6 @@ static const struct {
     const char *name;
     const char *instead;
 } unavailable_commands[] = {
-    {"attach", "needs an engine that can trace a running process, and this version has the soft "
-               "engine alone. Start the program under `magic-trace run` instead."},
     {"view", "is not part of this version. Open the trace at https://ui.perfetto.dev, or use "
              "`magic-trace report`."},
 };
@@ -82,9 +81,9 @@ const struct command *command_find(const char *name)
         if ((*command)->alias)
             nearest_offer(&nearest, (*command)->alias);
     }
-    if (nearest.best)
+    if (nearest.names[0])
         fprintf(stderr, "magic-trace: there is no command `%s`. Did you mean `%s`?\n", name,
-                nearest.best);
+                nearest.names[0]);
     else
         fprintf(stderr,
                 "magic-trace: there is no command `%s`. `magic-trace help` lists them; to trace a "
@@ -107,7 +106,7 @@ int command_usage_error(const struct command *command, const char *format, ...)
 int command_read_help_option(const struct command *command, int argc, char **argv, int *first)
 {
     struct option_reader reader;
-    option_reader_open(&reader, command->options, argc, argv);
+    option_reader_open(&reader, command->options, command->common_options, argc, argv);
     int option = option_reader_next(&reader);
     *first = reader.next;
     option_reader_close(&reader);

@@ -17,7 +17,7 @@ enum decode_option {
     DECODE_PERF_MAP_FILE,
     DECODE_WORKING_DIRECTORY,
     DECODE_EXECUTABLE,
-    DECODE_UNAVAILABLE,
+    DECODE_FILTER,
 };
 
 static const struct option_spec decode_options[] = {
@@ -34,9 +34,8 @@ static const struct option_spec decode_options[] = {
      "the recording, as in the original; the same as the\noperand", NULL},
     {"executable", NULL, DECODE_EXECUTABLE, "FILE",
      "accepted as in the original; the recording itself\nnames its programs", NULL},
-    {"filter", NULL, DECODE_UNAVAILABLE, "RANGE", NULL,
-     "it is not part of this version. `magic-trace report -tree -from A -to B` shows a part of a "
-     "trace."},
+    {"filter", NULL, DECODE_FILTER, "\"(A B)\"",
+     "show only what ran between a call of A and the\nnext call of B", NULL},
     {0},
 };
 
@@ -100,6 +99,11 @@ static int apply_option(const struct command *self, struct decode_request *reque
     case DECODE_WORKING_DIRECTORY:
         request->recording = value;
         break;
+    case DECODE_FILTER:
+        if (!span_filter_names_parse(&request->trace.filter, value))
+            return command_usage_error(
+                self, "-filter is two functions in parentheses, \"(A B)\", not `%s`.", value);
+        break;
     default:
         break;
     }
@@ -111,7 +115,7 @@ static int read_request(const struct command *self, int argc, char **argv,
                         struct decode_request *request)
 {
     struct option_reader reader;
-    option_reader_open(&reader, decode_options, argc, argv);
+    option_reader_open(&reader, decode_options, NULL, argc, argv);
     int option = OPTION_END, status = 0;
     while (status == 0 && (option = option_reader_next_or_operand(&reader)) != OPTION_END) {
         if (option == OPTION_HELP || option == OPTION_ERROR)
@@ -159,6 +163,7 @@ static int run_decode(const struct command *self, int argc, char **argv)
     else if (status < 0)
         status = 0;
     free(request.perf_map_directory);
+    span_filter_names_free(&request.trace.filter);
     return status;
 }
 

@@ -41,6 +41,9 @@ void command_print_help(const struct command *command)
     puts("Options (one or two dashes, unique beginnings suffice):");
     for (const struct option_spec *option = command->options; option->name; option++)
         print_option(option);
+    for (const struct option_spec *option = command->common_options; option && option->name;
+         option++)
+        print_option(option);
     print_option(&(struct option_spec){.name = "help", .letter = "?", .help = "print this page"});
 }
 

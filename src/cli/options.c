@@ -1,7 +1,7 @@
 #include "cli/options.h"
 
 #include "base/memory.h"
-#include "cli/nearest.h"
+#include "base/nearest.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -36,11 +36,30 @@ static struct option *make_table(const struct option_spec *specs)
     return table;
 }
 
-void option_reader_open(struct option_reader *reader, const struct option_spec *specs, int argc,
-                        char **argv)
+static size_t count_specs(const struct option_spec *specs)
 {
-    *reader = (struct option_reader){.specs = specs, .argc = argc, .argv = argv, .next = 1};
-    reader->long_options = make_table(specs);
+    size_t count = 0;
+    while (specs && specs[count].name)
+        count++;
+    return count;
+}
+
+static struct option_spec *joined(const struct option_spec *specs, const struct option_spec *common)
+{
+    size_t own = count_specs(specs), shared = count_specs(common);
+    struct option_spec *all = memory_allocate_zeroed((own + shared + 1) * sizeof *all);
+    memcpy(all, specs, own * sizeof *all);
+    if (shared)
+        memcpy(all + own, common, shared * sizeof *all);
+    return all;
+}
+
+void option_reader_open(struct option_reader *reader, const struct option_spec *specs,
+                        const struct option_spec *common, int argc, char **argv)
+{
+    *reader = (struct option_reader){.argc = argc, .argv = argv, .next = 1};
+    reader->specs = joined(specs, common);
+    reader->long_options = make_table(reader->specs);
     optind = 0; /* makes glibc start a new walk */
     opterr = 0;
 }
@@ -48,6 +67,7 @@ void option_reader_open(struct option_reader *reader, const struct option_spec *
 void option_reader_close(struct option_reader *reader)
 {
     free(reader->long_options);
+    free(reader->specs);
     *reader = (struct option_reader){0};
 }
 
@@ -96,9 +116,9 @@ static void explain_unknown(const struct option *options, const char *argument, 
     struct nearest nearest = nearest_to(name);
     for (const struct option *option = options; option->name; option++)
         nearest_offer(&nearest, option->name);
-    if (nearest.best)
+    if (nearest.names[0])
         fprintf(stderr, "magic-trace: there is no option %s. Did you mean -%s?\n", argument,
-                nearest.best);
+                nearest.names[0]);
     else
         fprintf(stderr, "magic-trace: there is no option %s.\n", argument);
 }

@@ -29,7 +29,7 @@ enum {
 /* One walk over a command line; a process has one at a time, since getopt keeps its state in the C
  * library. */
 struct option_reader {
-    const struct option_spec *specs;
+    struct option_spec *specs;    /* owned */
     struct option *long_options; /* owned */
     int argc;
     char **argv;
@@ -37,8 +37,9 @@ struct option_reader {
     int next;          /* index in argv of the first argument not consumed yet */
 };
 
-void option_reader_open(struct option_reader *reader, const struct option_spec *specs, int argc,
-                        char **argv);
+/* `common`: options that the command shares with others; NULL: none. */
+void option_reader_open(struct option_reader *reader, const struct option_spec *specs,
+                        const struct option_spec *common, int argc, char **argv);
 
 /* The id of the next option, or OPTION_END, OPTION_ERROR, OPTION_HELP. */
 int option_reader_next(struct option_reader *reader);

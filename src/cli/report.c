@@ -218,7 +218,7 @@ static int run_report(const struct command *self, int argc, char **argv)
 {
     struct report_request request = {0};
     struct option_reader reader;
-    option_reader_open(&reader, report_options, argc, argv);
+    option_reader_open(&reader, report_options, NULL, argc, argv);
     int option = OPTION_END, status = 0;
     while (status == 0 && (option = option_reader_next_or_operand(&reader)) != OPTION_END) {
         if (option == OPTION_HELP || option == OPTION_ERROR)

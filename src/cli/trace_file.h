@@ -7,6 +7,7 @@
 #define MAGIC_TRACE_CLI_TRACE_FILE_H
 
 #include "base/error.h"
+#include "stack/span_filter.h"
 
 enum trace_format {
     TRACE_FORMAT_FXT,    /* Fuchsia trace format, for Perfetto */
@@ -17,6 +18,7 @@ struct trace_file_options {
     const char *output; /* NULL: the format's default name */
     enum trace_format format;
     const char *perf_map_directory; /* NULL: the usual places */
+    struct span_filter_names filter;
 };
 
 /* "fxt" or "folded"; false when it is neither. */

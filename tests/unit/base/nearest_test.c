@@ -1,4 +1,4 @@
-#include "cli/nearest.h"
+#include "base/nearest.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@ static const char *nearest_command(const char *wanted)
     struct nearest nearest = nearest_to(wanted);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         nearest_offer(&nearest, commands[i]);
-    return nearest.best;
+    return nearest.names[0];
 }
 
 static void one_wrong_letter_is_forgiven(void **state)

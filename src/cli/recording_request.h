@@ -1,0 +1,57 @@
+/* What `run` and `attach` have in common: the options of a recording, and the way from there to a
+ * trace.
+ */
+#ifndef MAGIC_TRACE_CLI_RECORDING_REQUEST_H
+#define MAGIC_TRACE_CLI_RECORDING_REQUEST_H
+
+#include "cli/command.h"
+#include "cli/trace_file.h"
+#include "engine/engine.h"
+#include "engine/objects.h"
+
+struct recording_request {
+    struct record_options record; /* the trigger's name and places are owned */
+    struct trace_file_options trace;
+    const char *engine; /* as given to -engine */
+    const char *working_directory;
+    const char *trigger;     /* as written; NULL: none */
+    const char *symbol_part; /* of -symbol; NULL: none */
+    bool no_decode;
+    bool sized, formatted; /* -snapshot-size, -output or -format was given */
+};
+
+/* Ids of the common options begin here, so that they cannot be a command's own. */
+enum { COMMON_OPTION_FIRST = 1000 };
+
+extern const struct option_spec recording_options[];
+
+struct recording_request recording_request_new(char **magic_trace_command);
+void recording_request_free(struct recording_request *request);
+
+/* Applies a common option. 0, or the exit status after a message. */
+int recording_request_option(struct recording_request *request, const struct command *self,
+                             int option, const char *value);
+
+/* All options have been read: whether they go together. 0, or the exit status after a message. */
+int recording_request_check(struct recording_request *request, const struct command *self);
+
+/* Finds the places of the trigger that was asked for, if any; asks the person where that was asked
+ * for. */
+bool recording_request_find_trigger(struct recording_request *request,
+                                    const struct objects *objects, struct error *error);
+
+/* What came of the recording, beyond success. */
+struct recording_outcome {
+    struct record_result result;
+    int status; /* exit status of magic-trace */
+};
+
+/* Records with `engine` as `use` says, decodes and writes the trace, unless -no-decode. `say_end`
+ * tells how the program ended; NULL: nothing to tell. */
+struct recording_outcome recording_request_carry_out(struct recording_request *request,
+                                                     const struct engine *engine,
+                                                     enum engine_use use,
+                                                     void (*say_end)(const struct record_options *,
+                                                                     const struct record_result *));
+
+#endif

@@ -1,0 +1,159 @@
+#include "engine/objects.h"
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "engine/soft/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static void add_object(struct objects *objects, const char *path)
+{
+    for (size_t i = 0; i < objects->paths.count; i++)
+        if (strcmp(*(char **)array_at(&objects->paths, i), path) == 0)
+            return;
+    *(char **)array_add(&objects->paths) = memory_copy_string(path);
+}
+
+void objects_free(struct objects *objects)
+{
+    for (size_t i = 0; i < objects->paths.count; i++)
+        free(*(char **)array_at(&objects->paths, i));
+    array_free(&objects->paths);
+}
+
+/* ---- of a program ---- */
+
+/* The dynamic loader that the program names; NULL: it needs none. The caller frees. */
+static char *loader_of(const char *program)
+{
+    int descriptor = open(program, O_RDONLY | O_CLOEXEC);
+    elf_version(EV_CURRENT);
+    Elf *elf = descriptor >= 0 ? elf_begin(descriptor, ELF_C_READ, NULL) : NULL;
+    size_t count = 0;
+    char *loader = NULL;
+    if (elf && elf_getphdrnum(elf, &count) != 0)
+        count = 0;
+    for (size_t i = 0; i < count && !loader; i++) {
+        GElf_Phdr header;
+        if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_INTERP ||
+            header.p_filesz == 0 || header.p_filesz > PATH_MAX)
+            continue;
+        Elf_Data *data =
+            elf_getdata_rawchunk(elf, (int64_t)header.p_offset, header.p_filesz, ELF_T_BYTE);
+        if (data)
+            loader = strndup(data->d_buf, data->d_size);
+    }
+    elf_end(elf);
+    if (descriptor >= 0)
+        close(descriptor);
+    return loader;
+}
+
+/* "\tlibc.so.6 => /lib/libc.so.6 (0x...)" or "\t/lib64/ld-linux-x86-64.so.2 (0x...)" */
+static void add_listed(struct objects *objects, char *line)
+{
+    char *path = strstr(line, "=> ");
+    path = path ? path + 3 : line + strspn(line, "\t ");
+    char *end = strstr(path, " (0x");
+    if (!end || *path != '/')
+        return;
+    *end = 0;
+    add_object(objects, path);
+}
+
+static void read_list(struct objects *objects, int descriptor)
+{
+    FILE *list = fdopen(descriptor, "r");
+    char *line = NULL;
+    size_t size = 0;
+    while (list && getline(&line, &size, list) > 0)
+        add_listed(objects, line);
+    free(line);
+    if (list)
+        fclose(list);
+    else
+        close(descriptor);
+}
+
+/* What the loader would not list is not looked into; the program's start will tell why. */
+static void add_libraries(struct objects *objects, const char *program)
+{
+    int ends[2];
+    char *loader = loader_of(program);
+    if (!loader || pipe2(ends, O_CLOEXEC) != 0) {
+        free(loader);
+        return;
+    }
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+    char *arguments[] = {loader, "--list", (char *)(uintptr_t)program, NULL};
+    pid_t child;
+    bool started = posix_spawn(&child, loader, &actions, NULL, arguments, environ) == 0;
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    read_list(objects, ends[0]);
+    while (started && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        ;
+    free(loader);
+}
+
+bool objects_of_command(struct objects *objects, char *const *command, struct error *error)
+{
+    *objects = (struct objects){.paths = array_of(sizeof(char *))};
+    struct program program;
+    if (!program_resolve(&program, command, error))
+        return false;
+    add_object(objects, program.real_path);
+    add_libraries(objects, program.real_path);
+    program_free(&program);
+    return true;
+}
+
+/* ---- of a process ---- */
+
+/* "START-END r-xp OFFSET DEVICE INODE   PATH": proc(5). */
+static void add_mapped(struct objects *objects, char *line)
+{
+    char *path = strchr(line, '/');
+    char *flags = strchr(line, ' ');
+    if (!path || !flags || flags[3] != 'x')
+        return;
+    path[strcspn(path, "\n")] = 0;
+    add_object(objects, path);
+}
+
+bool objects_of_process(struct objects *objects, pid_t pid, struct error *error)
+{
+    *objects = (struct objects){.paths = array_of(sizeof(char *))};
+    char name[64], path[PATH_MAX];
+    snprintf(name, sizeof name, "/proc/%d/exe", (int)pid);
+    ssize_t length = readlink(name, path, sizeof path - 1);
+    if (length < 0)
+        return error_set_errno(error, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, errno,
+                               "Can't find executable for process %d", (int)pid);
+    path[length] = 0;
+    add_object(objects, path);
+    snprintf(name, sizeof name, "/proc/%d/maps", (int)pid);
+    char *maps = file_read(name, NULL, error);
+    if (!maps)
+        return false;
+    char *rest = maps;
+    for (char *line; (line = strsep(&rest, "\n")) != NULL;)
+        add_mapped(objects, line);
+    free(maps);
+    return true;
+}

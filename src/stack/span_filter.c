@@ -1,0 +1,205 @@
+#include "stack/span_filter.h"
+
+#include "base/array.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- names ---- */
+
+/* Takes one name off *text. NULL when there is none. The caller frees. */
+static char *take_name(const char **text)
+{
+    const char *start = *text + strspn(*text, " \t\n");
+    bool quoted = *start == '"';
+    start += quoted;
+    size_t length = quoted ? strcspn(start, "\"") : strcspn(start, " \t\n()");
+    if (length == 0 || (quoted && start[length] != '"'))
+        return NULL;
+    *text = start + length + quoted;
+    return strndup(start, length);
+}
+
+bool span_filter_names_parse(struct span_filter_names *names, const char *text)
+{
+    struct span_filter_names parsed = {0};
+    text += strspn(text, " \t\n");
+    if (*text == '(') {
+        text++;
+        parsed.from = take_name(&text);
+        parsed.to = parsed.from ? take_name(&text) : NULL;
+        text += strspn(text, " \t\n");
+    }
+    if (!parsed.to || *text != ')' || text[1 + strspn(text + 1, " \t\n")]) {
+        span_filter_names_free(&parsed);
+        return false;
+    }
+    span_filter_names_free(names);
+    *names = parsed;
+    return true;
+}
+
+void span_filter_names_free(struct span_filter_names *names)
+{
+    free(names->from);
+    free(names->to);
+    *names = (struct span_filter_names){0};
+}
+
+/* ---- filtering ---- */
+
+struct filter {
+    struct span_source source; /* first: what the consumer sees */
+    struct span_source *wrapped;
+    const struct span_filter_names *names;
+    struct array *open; /* per track, of struct span_event: the ENTERs of open spans */
+    bool inside;        /* of a region */
+    uint64_t regions;
+    /* What is given out before the next event of the wrapped source: while a region begins or ends,
+     * the position in `open`; and the event that made it do so. */
+    enum { FILTER_READS, FILTER_ENTERS, FILTER_LEAVES } state;
+    size_t track, depth;
+    struct span_event held;
+};
+
+static bool is_called(const struct span_function *function, const char *name)
+{
+    return strcmp(function->name, name) == 0 ||
+           (function->symbol && strcmp(function->symbol, name) == 0);
+}
+
+/* An inferred beginning is no call that anybody has seen. */
+static bool calls(const struct span_event *event, const char *name)
+{
+    return event->kind == SPAN_ENTER && !event->hit && !(event->flags & SPAN_START_INFERRED) &&
+           is_called(event->function, name);
+}
+
+static void keep_open(struct filter *filter, const struct span_event *event)
+{
+    struct array *open = &filter->open[event->track];
+    if (event->kind == SPAN_ENTER)
+        *(struct span_event *)array_add(open) = *event;
+    else if (event->kind == SPAN_LEAVE && open->count > 0)
+        open->count--;
+}
+
+/* The open spans once more, track by track, outermost first. */
+static bool next_entered(struct filter *filter, struct span_event *event)
+{
+    for (; filter->track < filter->source.track_count; filter->track++, filter->depth = 0) {
+        const struct array *open = &filter->open[filter->track];
+        if (filter->depth == open->count)
+            continue;
+        *event = *(struct span_event *)array_at(open, filter->depth++);
+        event->time = filter->held.time;
+        event->flags |= SPAN_START_INFERRED;
+        return true;
+    }
+    return false;
+}
+
+/* And their ends, innermost first. */
+static bool next_left(struct filter *filter, struct span_event *event)
+{
+    for (; filter->track < filter->source.track_count; filter->track++, filter->depth = 0) {
+        const struct array *open = &filter->open[filter->track];
+        if (filter->depth == open->count)
+            continue;
+        const struct span_event *entered = array_at(open, open->count - 1 - filter->depth++);
+        *event = (struct span_event){
+            .kind = SPAN_LEAVE,
+            .track = (uint32_t)filter->track,
+            .time = filter->held.time,
+            .function = entered->function,
+            .flags = SPAN_END_INFERRED,
+            .end = SPAN_END_FILTER,
+        };
+        return true;
+    }
+    return false;
+}
+
+static void begin(struct filter *filter, int state, const struct span_event *event)
+{
+    filter->state = state;
+    filter->track = filter->depth = 0;
+    filter->held = *event;
+}
+
+/* What is left to give out of a region's beginning or end; false: nothing. */
+static bool next_of_border(struct filter *filter, struct span_event *event)
+{
+    if (filter->state == FILTER_LEAVES) {
+        if (next_left(filter, event))
+            return true;
+        filter->state = FILTER_READS;
+        filter->inside = false;
+        keep_open(filter, &filter->held);
+        return false;
+    }
+    if (filter->state == FILTER_ENTERS) {
+        if (next_entered(filter, event))
+            return true;
+        filter->state = FILTER_READS;
+        filter->inside = true;
+        *event = filter->held;
+        keep_open(filter, event);
+        return true;
+    }
+    return false;
+}
+
+static bool next(struct span_source *source, struct span_event *event, struct error *error)
+{
+    struct filter *filter = source->context;
+    filter->wrapped->no_lines = source->no_lines;
+    for (;;) {
+        if (next_of_border(filter, event))
+            return true;
+        if (!filter->wrapped->next(filter->wrapped, event, error))
+            return false;
+        source->function_count = filter->wrapped->function_count;
+        if (filter->inside && calls(event, filter->names->to)) {
+            begin(filter, FILTER_LEAVES, event);
+        } else if (!filter->inside && calls(event, filter->names->from)) {
+            filter->regions++;
+            begin(filter, FILTER_ENTERS, event);
+        } else {
+            keep_open(filter, event);
+            if (filter->inside)
+                return true;
+        }
+    }
+}
+
+static void close_filter(struct span_source *source)
+{
+    struct filter *filter = source->context;
+    for (size_t i = 0; i < source->track_count; i++)
+        array_free(&filter->open[i]);
+    free(filter->open);
+    filter->wrapped->close(filter->wrapped);
+    free(filter);
+}
+
+struct span_source *span_filter(struct span_source *source, const struct span_filter_names *names)
+{
+    struct filter *filter = memory_allocate_zeroed(sizeof *filter);
+    filter->source = *source;
+    filter->source.context = filter;
+    filter->source.next = next;
+    filter->source.close = close_filter;
+    filter->wrapped = source;
+    filter->names = names;
+    filter->open = memory_allocate_zeroed((source->track_count + 1) * sizeof *filter->open);
+    for (size_t i = 0; i < source->track_count; i++)
+        filter->open[i] = array_of(sizeof(struct span_event));
+    return &filter->source;
+}
+
+uint64_t span_filter_regions(const struct span_source *filter)
+{
+    return ((const struct filter *)filter->context)->regions;
+}

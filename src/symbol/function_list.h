@@ -1,0 +1,37 @@
+/* All functions that an object file names: for a person to choose one.
+ *
+ * Called by engine/trigger.c and the command line, before a program runs. Unlike symbols.h it keeps
+ * every name of an address (aliases), and the address of a function is its first instruction in the
+ * object. PLT slots are left out: they are no function's code.
+ */
+#ifndef MAGIC_TRACE_SYMBOL_FUNCTION_LIST_H
+#define MAGIC_TRACE_SYMBOL_FUNCTION_LIST_H
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct listed_function {
+    const char *symbol;   /* as in the symbol table */
+    const char *name;     /* readable */
+    uint64_t address;     /* the object's own (p_vaddr based) */
+    uint64_t file_offset; /* of its first byte */
+};
+
+struct function_list {
+    struct array functions; /* of struct listed_function, by address, then symbol */
+    struct arena names;
+};
+
+/* An object without symbols gives an empty list; what is no ELF object of x86-64 an error. */
+bool function_list_open(struct function_list *list, const char *path, struct error *error);
+void function_list_close(struct function_list *list);
+
+/* Whether a person who writes `text` means this function: by its symbol, its readable name, or that
+ * without the list of arguments. */
+bool listed_function_is(const struct listed_function *function, const char *text);
+
+#endif
