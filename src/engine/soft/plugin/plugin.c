@@ -33,6 +33,9 @@ static struct pt_encoder ended = {.previous = &pt_code_block_none, .stopped = 1}
  * only with this model, which saves a call per block. */
 static __thread struct pt_encoder *current __attribute__((tls_model("initial-exec"))) = &unborn;
 
+/* Moments of other threads (order.h) that the calling one has seen. */
+static __thread uint64_t seen_moments __attribute__((tls_model("initial-exec")));
+
 /* --- Threads --- */
 
 /* NULL for a thread that has ended, or that there was no memory for. */
@@ -117,16 +120,43 @@ void run_block_slow(struct pt_code_block *block, const uint64_t *registers)
     pt_encoder_step_slow(encoder, block);
 }
 
+/* Goes into a block that other threads may learn of, or behind what they have told. */
+__attribute__((used, visibility("hidden"))) void run_ordered_block(struct pt_code_block *block,
+                                                                   const uint64_t *registers);
+
+void run_ordered_block(struct pt_code_block *block, const uint64_t *registers)
+{
+    struct thread *thread = current_thread();
+    struct pt_encoder *encoder = current;
+    bool ordered = thread && process.order.several;
+    if (ordered)
+        seen_moments = order_take(&process.order, &thread->clock);
+    struct pt_encoder_progress before = pt_encoder_progress(encoder);
+    if (!pt_encoder_step_fast(encoder, block))
+        run_block_slow(block, registers);
+    if (!ordered || encoder->stopped)
+        return;
+    pt_encoder_tell_arrival(encoder, block->pc, before);
+    if (block->synchronises)
+        seen_moments = order_publish(&process.order, &thread->clock, seen_moments);
+}
+
 /* Passes on RBP, in which qemu keeps the guest's registers (signal_frame.h). Only jumped to, from
- * the end of block_entry, where RBP is again what qemu's code had in it. */
+ * the end of the callbacks below, where RBP is again what qemu's code had in it. */
 __asm__(".pushsection .text\n"
         ".type leave_inline_path, @function\n"
         "leave_inline_path:\n"
         "    mov %rbp, %rsi\n"
         "    jmp run_block_slow\n"
         ".size leave_inline_path, . - leave_inline_path\n"
+        ".type leave_for_order, @function\n"
+        "leave_for_order:\n"
+        "    mov %rbp, %rsi\n"
+        "    jmp run_ordered_block\n"
+        ".size leave_for_order, . - leave_for_order\n"
         ".popsection\n");
 __attribute__((visibility("hidden"))) void leave_inline_path(struct pt_code_block *block);
+__attribute__((visibility("hidden"))) void leave_for_order(struct pt_code_block *block);
 
 /* qemu runs a block. Without a jump to begin with, which costs 5 % of a tight loop's time. In a
  * build without optimization this may call where it should jump, and RBP be its own:
@@ -135,6 +165,28 @@ static void block_entry(unsigned int vcpu, void *data)
 {
     if (!pt_encoder_step_fast(current, data))
         leave_inline_path(data);
+}
+
+/* The same in a process with several threads. */
+static void watched_block_entry(unsigned int vcpu, void *data)
+{
+    if (__builtin_expect(order_has_news(&process.order, seen_moments), 0))
+        leave_for_order(data);
+    else if (!pt_encoder_step_fast(current, data))
+        leave_inline_path(data);
+}
+
+/* The same for a block with an atomic instruction. */
+static void synchronising_block_entry(unsigned int vcpu, void *data)
+{
+    leave_for_order(data);
+}
+
+static qemu_executed *callback_for(const struct pt_code_block *block)
+{
+    if (!process.order.watched)
+        return block_entry;
+    return block->synchronises ? synchronising_block_entry : watched_block_entry;
 }
 
 static void learn_guest_base(const struct qemu_plugin_tb *tb)
@@ -167,7 +219,7 @@ static void block_translated(uint64_t id, struct qemu_plugin_tb *tb)
     struct pt_code_block *block = block_table_get(&process.blocks, tb, &code);
     if (!block)
         return;
-    qemu_plugin_register_vcpu_tb_exec_cb(tb, block_entry, QEMU_PLUGIN_CB_NO_REGS, block);
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, callback_for(block), QEMU_PLUGIN_CB_NO_REGS, block);
     suspend(thread);
 }
 
@@ -249,11 +301,14 @@ static void system_call_begins(uint64_t id, unsigned int vcpu, int64_t number, u
         return;
     if (!thread->encoder->stopped) {
         resume(thread);
+        if (order_has_news(&process.order, seen_moments))
+            seen_moments = order_take(&process.order, &thread->clock);
         pt_encoder_disable(thread->encoder);
         soft_clock_enter_kernel(&thread->clock, thread->encoder);
         thread->in_kernel = true;
     }
     uint64_t base = process.guest_base;
+    order_before_system_call(&process.order, &process.log.control->options, number, a1, a4);
     switch (number) {
     case SYS_clone:
     case SYS_fork:
@@ -270,6 +325,8 @@ static void system_call_begins(uint64_t id, unsigned int vcpu, int64_t number, u
         before_exec(thread, &(struct exec_call){(int)a1, (int)a5, a2, a3, a4, base});
         break;
     case SYS_exit:
+        /* The kernel clears the thread's id in memory, which pthread_join may find there. */
+        order_publish(&process.order, &thread->clock, seen_moments);
         thread_end(thread);
         current = &ended;
         break;
