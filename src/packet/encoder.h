@@ -21,7 +21,8 @@
  *     a whole address.
  *   - PSB+ is PSB, TSC, CBR, MODE.Exec, FUP when tracing is on, PSBEND.
  *   - Time: TSC in PSB+ and after long waits, else CYC in front of TNT and TIP, in ticks of the
- *     same clock (CBR says that one cycle is one tick).
+ *     same clock (CBR says that one cycle is one tick). A time that belongs to an address rather
+ *     than to a branch is CYC, EXSTOP, FUP.
  */
 #ifndef MAGIC_TRACE_PACKET_ENCODER_H
 #define MAGIC_TRACE_PACKET_ENCODER_H

@@ -95,7 +95,7 @@ struct soft_control {
     /* The default clock, see soft/plugin/clock.h. */
     _Atomic uint64_t stolen; /* TSC ticks that qemu's translator used up and nobody shall see */
     _Atomic uint64_t stolen_until; /* host TSC up to which time has been stolen */
-    _Atomic uint64_t latest;       /* the latest time that any thread took to the kernel */
+    _Atomic uint64_t latest;       /* the latest time that any thread has made known */
 };
 
 enum { SOFT_LOG_OFFSET = 4 * SOFT_PAGE };
