@@ -41,7 +41,7 @@ class Clocks(harness.TestCase):
         traced = self.trace([program, over], "-full-execution", "-multi-thread", *options)
         if judged:
             self.assert_no_gaps(traced)
-            self.judge_recording(traced, "bei")
+            self.judge_recording(traced)
         calls = {}
         for span in self.span_list(traced.trace):
             calls.setdefault(span.name, []).append(span)

@@ -6,7 +6,6 @@
  */
 #include <linux/futex.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -16,7 +15,7 @@ enum way { PIPE, FUTEX, MEMORY };
 
 enum {
     TURNS = 200,
-    PATIENCE = 10000, /* looks at the memory before the processor is left to others */
+    PATIENCE = 1000, /* looks at the memory before the processor is left to others for a moment */
 };
 
 static int there[2], back[2];
@@ -44,7 +43,7 @@ static void poll_memory(int wanted)
 {
     for (int looks = 1; __atomic_load_n(&turn, __ATOMIC_SEQ_CST) < wanted; looks++)
         if (looks % PATIENCE == 0)
-            sched_yield();
+            usleep(1);
 }
 
 static void receive(enum way way, int descriptor, int wanted)
