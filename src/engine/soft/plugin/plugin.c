@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,10 +65,10 @@ static void suspend(struct thread *thread)
 
 /* --- Blocks --- */
 
-static void check_registers(const uint64_t *registers)
+static void check_registers(const uint64_t *registers, uint64_t pc)
 {
     struct guest_registers guest = {registers, process.guest_base};
-    process.registers_usable = signal_registers_plausible(&guest);
+    process.registers_usable = signal_registers_plausible(&guest, pc);
     process.registers_checked = true;
 }
 
@@ -97,7 +98,8 @@ void run_block_slow(struct pt_code_block *block, const uint64_t *registers)
         return;
     }
     if (!process.registers_checked)
-        check_registers(registers);
+        check_registers(registers, block->pc);
+    thread->registers = process.registers_usable ? registers : NULL;
     bool translated = thread->suspended != NULL;
     resume(thread);
     if (translated || pt_encoder_edge_is_new(encoder, block->pc)) {
@@ -292,6 +294,18 @@ static void thread_was_named(struct thread *thread)
         side_band_name(&process.log, &subject, false, name);
 }
 
+/* A traced child that was killed could not tell its end itself. One that only stopped is still
+ * there. */
+static void child_was_waited_for(struct thread *thread, pid_t child)
+{
+    if (process.untraced || !thread_is_recorded(thread) || kill(child, 0) == 0 || errno != ESRCH)
+        return;
+    struct side_band_subject subject = thread_subject(thread);
+    subject.time = thread->clock.floor;
+    subject.pid = subject.tid = child;
+    side_band_reaped(&process.log, &subject);
+}
+
 static void system_call_returned(uint64_t id, unsigned int vcpu, int64_t number, int64_t result)
 {
     struct thread *thread = current_thread();
@@ -309,6 +323,46 @@ static void system_call_returned(uint64_t id, unsigned int vcpu, int64_t number,
         code_map_forget(&process.code);
     if (number == SYS_prctl && result == 0)
         thread_was_named(thread);
+    if (number == SYS_wait4 && result > 0)
+        child_was_waited_for(thread, (pid_t)result);
+}
+
+/* --- Death --- */
+
+/* A signal that nobody handles ends the process, in this thread. What ran up to it is told by
+ * packets; the rest of the thread's last block is not. */
+static void killed(struct thread *thread, uint32_t signal)
+{
+    struct pt_encoder *encoder = thread->encoder;
+    struct guest_registers guest = {thread->registers, process.guest_base};
+    uint64_t ip = guest.registers ? guest_instruction(&guest) : 0;
+    resume(thread);
+    if (guest.registers && !encoder->stopped) {
+        /* qemu has looked for the instruction meanwhile. */
+        soft_clock_emulator_worked(&thread->clock, encoder, 0, process_seen(&process, thread));
+        pt_encoder_interrupt(encoder, ip, true);
+    }
+    struct side_band_subject subject = thread_subject(thread);
+    uint64_t now = soft_clock_now(&thread->clock, encoder);
+    if (now > subject.time)
+        subject.time = now;
+    struct soft_death death = {.ip = ip, .has_ip = guest.registers != NULL, .signal = signal};
+    side_band_death(&process.log, &subject, &death);
+    side_band_exit(&process.log, &subject);
+    thread_note_stop(thread);
+}
+
+/* What qemu writes on its stderr. Before a signal ends the program it says so there, in the thread
+ * that the signal is for, with the guest's registers up to date (linux-user/signal.c,
+ * dump_core_and_abort): nothing else tells a plugin. */
+static ssize_t qemu_says(void *cookie, const char *text, size_t size)
+{
+    static const char killing[] = "qemu: uncaught target signal ";
+    struct thread *thread = current == &unborn ? NULL : current_thread();
+    if (thread && thread_is_recorded(thread) && size > sizeof killing &&
+        memcmp(text, killing, sizeof killing - 1) == 0)
+        killed(thread, (uint32_t)strtoul(text + sizeof killing - 1, NULL, 10));
+    return (ssize_t)size;
 }
 
 /* --- Loading --- */
@@ -334,13 +388,15 @@ static const char *argument_value(const char *argument, const char *name)
 }
 
 /* qemu says "uncaught target signal 6 (Aborted)" on the program's stderr, which belongs to the
- * program alone; who waits for it sees the signal. A stream without a write function swallows
- * everything, and takes no descriptor. */
-static void silence_qemu(void)
+ * program alone; who waits for it sees the signal. A stream of our own takes no descriptor. Without
+ * a buffer, each message comes as one, at once. */
+static void take_over_stderr(void)
 {
-    FILE *silent = fopencookie(NULL, "w", (cookie_io_functions_t){0});
-    if (silent)
-        stderr = silent;
+    FILE *ours = fopencookie(NULL, "w", (cookie_io_functions_t){.write = qemu_says});
+    if (!ours)
+        return;
+    setvbuf(ours, NULL, _IONBF, 0);
+    stderr = ours;
 }
 
 int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, char **argv)
@@ -363,7 +419,7 @@ int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, cha
     /* The recording may have ended between an execve and here: the program runs on, unrecorded. */
     if (!process_begin(&process, directory))
         return process.execed ? 0 : -1;
-    silence_qemu();
+    take_over_stderr();
     qemu_plugin_register_vcpu_tb_trans_cb(id, block_translated);
     qemu_plugin_register_vcpu_syscall_cb(id, system_call_begins);
     qemu_plugin_register_vcpu_syscall_ret_cb(id, system_call_returned);
