@@ -111,8 +111,7 @@ class Faults(harness.TestCase):
     def test_same_every_time(self):
         """with the instruction clock the death, too, is the same in every run"""
         program = harness.compile_program("faults")
-        first, second = (self.trace([program, "middle", "thread"], "-multi-thread", "-clock", "instructions")
-                         for _ in range(2))
+        first, second = (self.trace([program, "middle"], "-clock", "instructions") for _ in range(2))
         self.assertEqual(first.session()["deaths"], second.session()["deaths"])
         self.assertEqual(self.tree(first), self.tree(second))
 

@@ -1,5 +1,6 @@
 #include "engine/soft/thread_end.h"
 
+#include "engine/engine.h"
 #include "engine/soft/processes.h"
 
 /* The first time at or after `from` at which the traced parent of process `pid` was told of its
@@ -43,7 +44,9 @@ void thread_end_add(struct side_band_log *log, const struct ring *ring,
     if (!end_is_known(header, watched))
         return;
     uint64_t last = ring->encoder.last_time;
-    uint64_t end = reaped_at(log, header->pid, last, atomic_load(&control->frozen_at));
+    uint64_t end = last;
+    if (control->options.clock != RECORD_CLOCK_INSTRUCTIONS)
+        end = reaped_at(log, header->pid, last, atomic_load(&control->frozen_at));
     struct side_band_record record = {
         .kind = SIDE_BAND_EXIT,
         .pid = side_band_log_number(log, header->pid),

@@ -1,6 +1,8 @@
 /* The ends of threads that could not tell them themselves. */
 #include "engine/soft/thread_end.h"
 
+#include "engine/engine.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +67,8 @@ static void it_is_when_the_recording_ended(void **state)
     begin(&scene);
     assert_int_equal(end_of(&scene, true), FROZEN_AT);
     begin(&scene);
-    atomic_store(&scene.control.frozen_at, 0); /* the instruction clock */
+    scene.control.options.clock = RECORD_CLOCK_INSTRUCTIONS;
+    reaped(&scene, PID, 400);
     assert_int_equal(end_of(&scene, true), LAST_PACKET);
 }
 

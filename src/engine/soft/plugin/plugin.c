@@ -7,6 +7,7 @@
 #include "engine/soft/plugin/block_cost.h"
 #include "engine/soft/plugin/process.h"
 #include "engine/soft/plugin/program_exec.h"
+#include "engine/soft/plugin/qemu_messages.h"
 #include "engine/soft/plugin/qemu_plugin.h"
 
 #include <dlfcn.h>
@@ -301,7 +302,7 @@ static void child_was_waited_for(struct thread *thread, pid_t child)
     if (process.untraced || !thread_is_recorded(thread) || kill(child, 0) == 0 || errno != ESRCH)
         return;
     struct side_band_subject subject = thread_subject(thread);
-    subject.time = thread->clock.floor;
+    subject.time = soft_clock_now(&thread->clock, thread->encoder);
     subject.pid = subject.tid = child;
     side_band_reaped(&process.log, &subject);
 }
@@ -331,38 +332,26 @@ static void system_call_returned(uint64_t id, unsigned int vcpu, int64_t number,
 
 /* A signal that nobody handles ends the process, in this thread. What ran up to it is told by
  * packets; the rest of the thread's last block is not. */
-static void killed(struct thread *thread, uint32_t signal)
+static void killed(uint32_t signal)
 {
+    struct thread *thread = current == &unborn ? NULL : current_thread();
+    if (!thread || !thread_is_recorded(thread))
+        return;
     struct pt_encoder *encoder = thread->encoder;
     struct guest_registers guest = {thread->registers, process.guest_base};
-    uint64_t ip = guest.registers ? guest_instruction(&guest) : 0;
+    struct soft_death death = {.has_ip = guest.registers != NULL, .signal = signal};
     resume(thread);
-    if (guest.registers && !encoder->stopped) {
+    if (death.has_ip) {
+        death.ip = guest_instruction(&guest);
         /* qemu has looked for the instruction meanwhile. */
         soft_clock_emulator_worked(&thread->clock, encoder, 0, process_seen(&process, thread));
-        pt_encoder_interrupt(encoder, ip, true);
+        pt_encoder_interrupt(encoder, death.ip, true);
     }
     struct side_band_subject subject = thread_subject(thread);
-    uint64_t now = soft_clock_now(&thread->clock, encoder);
-    if (now > subject.time)
-        subject.time = now;
-    struct soft_death death = {.ip = ip, .has_ip = guest.registers != NULL, .signal = signal};
+    subject.time = soft_clock_now(&thread->clock, encoder);
     side_band_death(&process.log, &subject, &death);
     side_band_exit(&process.log, &subject);
     thread_note_stop(thread);
-}
-
-/* What qemu writes on its stderr. Before a signal ends the program it says so there, in the thread
- * that the signal is for, with the guest's registers up to date (linux-user/signal.c,
- * dump_core_and_abort): nothing else tells a plugin. */
-static ssize_t qemu_says(void *cookie, const char *text, size_t size)
-{
-    static const char killing[] = "qemu: uncaught target signal ";
-    struct thread *thread = current == &unborn ? NULL : current_thread();
-    if (thread && thread_is_recorded(thread) && size > sizeof killing &&
-        memcmp(text, killing, sizeof killing - 1) == 0)
-        killed(thread, (uint32_t)strtoul(text + sizeof killing - 1, NULL, 10));
-    return (ssize_t)size;
 }
 
 /* --- Loading --- */
@@ -387,18 +376,6 @@ static const char *argument_value(const char *argument, const char *name)
     return strncmp(argument, name, length) == 0 ? argument + length : NULL;
 }
 
-/* qemu says "uncaught target signal 6 (Aborted)" on the program's stderr, which belongs to the
- * program alone; who waits for it sees the signal. A stream of our own takes no descriptor. Without
- * a buffer, each message comes as one, at once. */
-static void take_over_stderr(void)
-{
-    FILE *ours = fopencookie(NULL, "w", (cookie_io_functions_t){.write = qemu_says});
-    if (!ours)
-        return;
-    setvbuf(ours, NULL, _IONBF, 0);
-    stderr = ours;
-}
-
 int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, char **argv)
 {
     const char *directory = NULL, *value;
@@ -419,7 +396,7 @@ int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, cha
     /* The recording may have ended between an execve and here: the program runs on, unrecorded. */
     if (!process_begin(&process, directory))
         return process.execed ? 0 : -1;
-    take_over_stderr();
+    qemu_messages_take_over(killed);
     qemu_plugin_register_vcpu_tb_trans_cb(id, block_translated);
     qemu_plugin_register_vcpu_syscall_cb(id, system_call_begins);
     qemu_plugin_register_vcpu_syscall_ret_cb(id, system_call_returned);
