@@ -7,11 +7,13 @@
 #include "engine/soft/plugin/block_cost.h"
 #include "engine/soft/plugin/process.h"
 #include "engine/soft/plugin/program_exec.h"
+#include "engine/soft/plugin/qemu_messages.h"
 #include "engine/soft/plugin/qemu_plugin.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,10 +69,10 @@ static void suspend(struct thread *thread)
 
 /* --- Blocks --- */
 
-static void check_registers(const uint64_t *registers)
+static void check_registers(const uint64_t *registers, uint64_t pc)
 {
     struct guest_registers guest = {registers, process.guest_base};
-    process.registers_usable = signal_registers_plausible(&guest);
+    process.registers_usable = signal_registers_plausible(&guest, pc);
     process.registers_checked = true;
 }
 
@@ -100,7 +102,8 @@ void run_block_slow(struct pt_code_block *block, const uint64_t *registers)
         return;
     }
     if (!process.registers_checked)
-        check_registers(registers);
+        check_registers(registers, block->pc);
+    thread->registers = process.registers_usable ? registers : NULL;
     bool translated = thread->suspended != NULL;
     resume(thread);
     if (translated || pt_encoder_edge_is_new(encoder, block->pc)) {
@@ -349,6 +352,18 @@ static void thread_was_named(struct thread *thread)
         side_band_name(&process.log, &subject, false, name);
 }
 
+/* A traced child that was killed could not tell its end itself. One that only stopped is still
+ * there. */
+static void child_was_waited_for(struct thread *thread, pid_t child)
+{
+    if (process.untraced || !thread_is_recorded(thread) || kill(child, 0) == 0 || errno != ESRCH)
+        return;
+    struct side_band_subject subject = thread_subject(thread);
+    subject.time = soft_clock_now(&thread->clock, thread->encoder);
+    subject.pid = subject.tid = child;
+    side_band_reaped(&process.log, &subject);
+}
+
 static void system_call_returned(uint64_t id, unsigned int vcpu, int64_t number, int64_t result)
 {
     struct thread *thread = current_thread();
@@ -366,6 +381,34 @@ static void system_call_returned(uint64_t id, unsigned int vcpu, int64_t number,
         code_map_forget(&process.code);
     if (number == SYS_prctl && result == 0)
         thread_was_named(thread);
+    if (number == SYS_wait4 && result > 0)
+        child_was_waited_for(thread, (pid_t)result);
+}
+
+/* --- Death --- */
+
+/* A signal that nobody handles ends the process, in this thread. What ran up to it is told by
+ * packets; the rest of the thread's last block is not. */
+static void killed(uint32_t signal)
+{
+    struct thread *thread = current == &unborn ? NULL : current_thread();
+    if (!thread || !thread_is_recorded(thread))
+        return;
+    struct pt_encoder *encoder = thread->encoder;
+    struct guest_registers guest = {thread->registers, process.guest_base};
+    struct soft_death death = {.has_ip = guest.registers != NULL, .signal = signal};
+    resume(thread);
+    if (death.has_ip) {
+        death.ip = guest_instruction(&guest);
+        /* qemu has looked for the instruction meanwhile. */
+        soft_clock_emulator_worked(&thread->clock, encoder, 0, process_seen(&process, thread));
+        pt_encoder_interrupt(encoder, death.ip, true);
+    }
+    struct side_band_subject subject = thread_subject(thread);
+    subject.time = soft_clock_now(&thread->clock, encoder);
+    side_band_death(&process.log, &subject, &death);
+    side_band_exit(&process.log, &subject);
+    thread_note_stop(thread);
 }
 
 /* --- Loading --- */
@@ -390,16 +433,6 @@ static const char *argument_value(const char *argument, const char *name)
     return strncmp(argument, name, length) == 0 ? argument + length : NULL;
 }
 
-/* qemu says "uncaught target signal 6 (Aborted)" on the program's stderr, which belongs to the
- * program alone; who waits for it sees the signal. A stream without a write function swallows
- * everything, and takes no descriptor. */
-static void silence_qemu(void)
-{
-    FILE *silent = fopencookie(NULL, "w", (cookie_io_functions_t){0});
-    if (silent)
-        stderr = silent;
-}
-
 int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, char **argv)
 {
     const char *directory = NULL, *value;
@@ -420,7 +453,7 @@ int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, cha
     /* The recording may have ended between an execve and here: the program runs on, unrecorded. */
     if (!process_begin(&process, directory))
         return process.execed ? 0 : -1;
-    silence_qemu();
+    qemu_messages_take_over(killed);
     qemu_plugin_register_vcpu_tb_trans_cb(id, block_translated);
     qemu_plugin_register_vcpu_syscall_cb(id, system_call_begins);
     qemu_plugin_register_vcpu_syscall_ret_cb(id, system_call_returned);

@@ -55,6 +55,7 @@ struct thread {
      * encoder->previous is then pt_code_block_none, which leads the next block to the slow path.
      * NULL otherwise. */
     struct pt_code_block *suspended;
+    const uint64_t *registers; /* of the guest (signal_frame.h), once the thread has run a block */
     pid_t tid;
     bool in_kernel;
     bool code_replaced;  /* by the code that was translated and has not run yet */
