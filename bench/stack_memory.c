@@ -83,7 +83,7 @@ static void follow(struct thread_stack *stack, struct program *program, uint64_t
         follow_events(stack, batch, size);
         count -= size;
     }
-    follow_end(stack);
+    follow_end(stack, &(struct follow_ending){0});
 }
 
 static uint64_t replay_all(const struct thread_stack *stack)

@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "flow/decode_jobs.h"
 #include "recording/recording.h"
-#include "recording/session.h"
 
 #include <stdlib.h>
 
@@ -16,6 +15,7 @@ struct flow {
     struct trace_streams streams;
     struct decoder_shared *shared;
     struct flow_statistics statistics;
+    struct session session; /* empty when there is none that can be read */
 };
 
 static bool check_packets(const struct flow *flow, struct error *error)
@@ -46,6 +46,8 @@ struct flow *flow_open(const char *path, const struct flow_options *options, str
         free(flow);
         return NULL;
     }
+    if (flow->recording.directory)
+        session_read(&flow->session, flow->recording.directory, NULL);
     flow->symbols = symbols_open(&flow->spaces, options->perf_map_directory);
     trace_streams_cut(&flow->streams, &flow->data);
     flow->shared = decoder_shared_open(&flow->data, flow->symbols, error);
@@ -64,6 +66,7 @@ void flow_close(struct flow *flow)
     address_spaces_free(&flow->spaces);
     perf_data_close(&flow->data);
     recording_close(&flow->recording);
+    session_free(&flow->session);
     free(flow);
 }
 
@@ -95,14 +98,20 @@ const struct perf_data *flow_perf_data(const struct flow *flow)
 
 uint64_t flow_wall_clock(const struct flow *flow, struct nanoseconds time)
 {
-    struct session session;
-    if (!flow->recording.directory || !session_read(&session, flow->recording.directory, NULL))
+    const struct session *session = &flow->session;
+    if (!session->wall_clock_ns)
         return 0;
-    uint64_t wall_clock = 0;
-    if (session.wall_clock_ns)
-        wall_clock = session.wall_clock_ns + (time.value - session.wall_clock_at);
-    session_free(&session);
-    return wall_clock;
+    return session->wall_clock_ns + (time.value - session->wall_clock_at);
+}
+
+bool flow_death(const struct flow *flow, uint32_t pid, uint32_t tid, struct session_death *death)
+{
+    for (size_t i = 0; i < flow->session.death_count; i++) {
+        *death = flow->session.deaths[i];
+        if (death->pid == pid && death->tid == tid)
+            return true;
+    }
+    return false;
 }
 
 struct flow_statistics flow_statistics(const struct flow *flow)

@@ -11,6 +11,7 @@
 #include "flow/flow_event.h"
 #include "image/address_space.h"
 #include "recording/perf_data_reader.h"
+#include "recording/session.h"
 #include "symbol/symbols.h"
 
 #include <stddef.h>
@@ -57,6 +58,9 @@ const struct perf_data *flow_perf_data(const struct flow *flow);
 /* The wall clock (Unix nanoseconds) at `time` of the perf records' clock; 0 when the recording does
  * not tell, as with instructions for a clock. */
 uint64_t flow_wall_clock(const struct flow *flow, struct nanoseconds time);
+/* The signal that ended the thread's process in this thread; false when none did, or nobody says.
+ */
+bool flow_death(const struct flow *flow, uint32_t pid, uint32_t tid, struct session_death *death);
 struct flow_statistics flow_statistics(const struct flow *flow);
 /* NULL when the file is whole. */
 const struct error *flow_damage(const struct flow *flow);

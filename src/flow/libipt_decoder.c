@@ -422,6 +422,11 @@ static void take_event(struct decoder *decoder, const struct pt_event *event)
     case ptev_overflow:
         overflow(decoder, event);
         break;
+    case ptev_exstop: /* the soft engine's moments between threads have an address, too */
+        if (!event->ip_suppressed)
+            settle_all(decoder, event->variant.exstop.ip, time);
+        advance(decoder, time);
+        break;
     case ptev_stop:
         control_flow_stop(flow);
         break;
@@ -498,16 +503,26 @@ static void finish(struct decoder *decoder)
     decoder->ended = true;
 }
 
+static void step_event(struct decoder *decoder)
+{
+    struct pt_event event;
+    uint64_t time = 0;
+    pt_blk_time(decoder->blocks, &time, NULL, NULL);
+    decoder->status = pt_blk_event(decoder->blocks, &event, sizeof(event));
+    if (decoder->status >= 0) {
+        if (event.type == ptev_exstop && !event.has_tsc)
+            event.tsc = time; /* libipt knows it, but does not put it into this event */
+        take_event(decoder, &event);
+    } else if (decoder->status != -pte_eos) {
+        take_error(decoder, decoder->status, decoder->flow.last_ip);
+    }
+}
+
 /* One call into libipt. Sets status; negative when the decoder has to synchronise again. */
 static void step(struct decoder *decoder)
 {
     if (decoder->status & pts_event_pending) {
-        struct pt_event event;
-        decoder->status = pt_blk_event(decoder->blocks, &event, sizeof(event));
-        if (decoder->status >= 0)
-            take_event(decoder, &event);
-        else if (decoder->status != -pte_eos)
-            take_error(decoder, decoder->status, decoder->flow.last_ip);
+        step_event(decoder);
         return;
     }
     struct pt_block block;

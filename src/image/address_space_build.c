@@ -236,6 +236,15 @@ static void add_fork(struct builder *builder, const struct side_band_record *rec
     if (record->time.value != 0 || thread->name == unknown_name)
         thread->name = name;
     thread->born = time_of(builder, record);
+    thread->ended = (struct ticks){0}; /* of another thread that had this number */
+}
+
+static void add_exit(struct builder *builder, const struct side_band_record *record)
+{
+    struct thread_builder *found;
+    HASH_FIND(hh, builder->threads, &record->tid, sizeof record->tid, found);
+    if (found)
+        found->thread.ended = time_of(builder, record);
 }
 
 static void add_record(struct builder *builder, const struct side_band_record *record)
@@ -257,6 +266,8 @@ static void add_record(struct builder *builder, const struct side_band_record *r
         }
         break;
     case SIDE_BAND_EXIT:
+        add_exit(builder, record);
+        break;
     case SIDE_BAND_AUX:
     case SIDE_BAND_LOST:
     case SIDE_BAND_CONTEXT_SWITCH:

@@ -37,6 +37,11 @@ size_t pt_packet_cbr(uint8_t *out, uint8_t ratio)
     return put(out, (const uint8_t[]){0x02, 0x03, ratio, 0x00}, 4);
 }
 
+size_t pt_packet_stop_at_ip(uint8_t *out)
+{
+    return put(out, (const uint8_t[]){0x02, 0xe2}, 2);
+}
+
 size_t pt_packet_tsc(uint8_t *out, uint64_t ticks)
 {
     uint64_t packet = ticks << 8 | 0x19;

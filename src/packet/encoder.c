@@ -261,6 +261,35 @@ void pt_encoder_tell(struct pt_encoder *encoder)
     group_end(encoder, &group);
 }
 
+struct pt_encoder_progress pt_encoder_progress(const struct pt_encoder *encoder)
+{
+    return (struct pt_encoder_progress){
+        .head = atomic_load_explicit(&encoder->head, memory_order_relaxed),
+        .tnt = encoder->tnt,
+    };
+}
+
+/* EXSTOP is the packet that binds a time to an address without a branch. libipt and perf read it on
+ * every machine, and nobody takes it for a part of the flow. */
+void pt_encoder_tell_arrival(struct pt_encoder *encoder, uint64_t pc,
+                             struct pt_encoder_progress before)
+{
+    struct pt_encoder_progress now = pt_encoder_progress(encoder);
+    /* A PSB tells where, but decoders make no moment of it. */
+    bool synchronised = encoder->last_psb >= before.head;
+    bool told = !synchronised && (now.head != before.head || now.tnt != before.tnt);
+    if (encoder->stopped || encoder->previous->kind == PT_BLOCK_NONE ||
+        (told && !has_branches(encoder)) || !may_go_on(encoder))
+        return;
+    struct group group = group_begin(encoder);
+    put_branches(encoder, &group);
+    if (!told) {
+        group.end += pt_packet_stop_at_ip(group.end);
+        put_ip(encoder, &group, PT_FUP, pc);
+    }
+    group_end(encoder, &group);
+}
+
 static void push_return(struct pt_encoder *encoder, const struct pt_code_block *call)
 {
     encoder->return_address[encoder->depth % PT_RETURN_STACK] = call->end;

@@ -21,7 +21,8 @@
  *     a whole address.
  *   - PSB+ is PSB, TSC, CBR, MODE.Exec, FUP when tracing is on, PSBEND.
  *   - Time: TSC in PSB+ and after long waits, else CYC in front of TNT and TIP, in ticks of the
- *     same clock (CBR says that one cycle is one tick).
+ *     same clock (CBR says that one cycle is one tick). A time that belongs to an address rather
+ *     than to a branch is CYC, EXSTOP, FUP.
  */
 #ifndef MAGIC_TRACE_PACKET_ENCODER_H
 #define MAGIC_TRACE_PACKET_ENCODER_H
@@ -68,9 +69,11 @@ struct pt_code_block {
     uint8_t slow;        /* 1 when the inline path must not be taken for what follows this block */
     uint8_t kind;        /* enum pt_code_block_kind */
     uint8_t restartable; /* bool: the emulator may give it up in its middle and go on there */
-    uint64_t target;     /* where its branch goes, or PT_NOWHERE */
-    uint64_t fall;       /* where it goes without a branch, or PT_NOWHERE */
-    uint32_t cost;       /* of one execution, in units of the owner's choice */
+    /* bool, for the owner: holds an instruction that lets other threads know what was done. */
+    uint8_t synchronises;
+    uint64_t target;       /* where its branch goes, or PT_NOWHERE */
+    uint64_t fall;         /* where it goes without a branch, or PT_NOWHERE */
+    uint32_t cost;         /* of one execution, in units of the owner's choice */
     uint16_t instructions; /* in the block; length[] has one entry each */
     uint8_t length[];      /* bytes, of each instruction */
 };
@@ -151,6 +154,20 @@ void pt_encoder_flush(struct pt_encoder *encoder, uint64_t pc);
 
 /* Writes the gathered TNT bits, if any, with their time. */
 void pt_encoder_tell(struct pt_encoder *encoder);
+
+/* How much of the way has been told or gathered: to see whether a step added to it. */
+struct pt_encoder_progress {
+    uint64_t head, tnt;
+};
+
+struct pt_encoder_progress pt_encoder_progress(const struct pt_encoder *encoder);
+
+/* The block at `pc` begins to run; the step into it was made, and `before` was the progress before
+ * it. Writes what is gathered with the time now, and makes decoders arrive at `pc` at that time:
+ * also when no packet tells the way there, which would else be placed anywhere between this time
+ * and the next one. */
+void pt_encoder_tell_arrival(struct pt_encoder *encoder, uint64_t pc,
+                             struct pt_encoder_progress before);
 
 /* Other code has taken the place of what was at `block`, which runs next, at a moment since
  * pt_encoder_tell. Decoders change to it once a packet's time has reached that moment, so there has

@@ -31,6 +31,9 @@ size_t pt_packet_overflow(uint8_t *out);
 size_t pt_packet_mode_exec_64(uint8_t *out);
 size_t pt_packet_cbr(uint8_t *out, uint8_t ratio);
 
+/* EXSTOP with the IP bit: execution stood still where the FUP that follows says. */
+size_t pt_packet_stop_at_ip(uint8_t *out);
+
 /* `ticks` of the time-stamp counter; the packet holds the low 56 bits. */
 size_t pt_packet_tsc(uint8_t *out, uint64_t ticks);
 

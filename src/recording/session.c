@@ -73,6 +73,23 @@ static json_t *untraced_to_json(const struct session *session)
     return list;
 }
 
+static json_t *deaths_to_json(const struct session *session)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < session->death_count; i++) {
+        const struct session_death *death = &session->deaths[i];
+        json_t *entry = json_object();
+        json_object_set_new(entry, "time", json_integer((json_int_t)death->time));
+        if (death->has_address)
+            json_object_set_new(entry, "address", json_integer((json_int_t)death->address));
+        json_object_set_new(entry, "signal", json_integer(death->signal));
+        json_object_set_new(entry, "pid", json_integer(death->pid));
+        json_object_set_new(entry, "tid", json_integer(death->tid));
+        json_array_append_new(list, entry);
+    }
+    return list;
+}
+
 static json_t *session_to_json(const struct session *session)
 {
     json_t *root = json_object();
@@ -90,6 +107,7 @@ static json_t *session_to_json(const struct session *session)
     json_object_set_new(root, "exit_status", json_integer(session->exit_status));
     json_object_set_new(root, "instructions", json_integer((json_int_t)session->instructions));
     json_object_set_new(root, "untraced", untraced_to_json(session));
+    json_object_set_new(root, "deaths", deaths_to_json(session));
     return root;
 }
 
@@ -180,6 +198,26 @@ static void untraced_from_json(struct session *session, const json_t *list)
     }
 }
 
+static void deaths_from_json(struct session *session, const json_t *list)
+{
+    size_t count = json_array_size(list); /* 0 when there is no list */
+    if (count == 0)
+        return;
+    session->death_count = count;
+    session->deaths = arena_allocate(&session->memory, count * sizeof *session->deaths);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *entry = json_array_get(list, i);
+        session->deaths[i] = (struct session_death){
+            .time = read_number(entry, "time"),
+            .address = read_number(entry, "address"),
+            .has_address = json_is_integer(json_object_get(entry, "address")),
+            .signal = (uint32_t)read_number(entry, "signal"),
+            .pid = (uint32_t)read_number(entry, "pid"),
+            .tid = (uint32_t)read_number(entry, "tid"),
+        };
+    }
+}
+
 static void session_from_json(struct session *session, const json_t *root)
 {
     struct arena *memory = &session->memory;
@@ -198,6 +236,7 @@ static void session_from_json(struct session *session, const json_t *root)
     session->exit_status = json_is_integer(exit_status) ? (int)json_integer_value(exit_status) : -1;
     session->instructions = read_number(root, "instructions");
     untraced_from_json(session, json_object_get(root, "untraced"));
+    deaths_from_json(session, json_object_get(root, "deaths"));
 }
 
 static bool parse(struct session *session, const char *text, size_t size, const char *path,

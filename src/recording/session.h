@@ -35,6 +35,17 @@ struct session_hit {
     uint32_t pid, tid;
 };
 
+/* A signal that nobody handled ended a process, in this thread. */
+struct session_death {
+    uint64_t time; /* nanoseconds of perf's clock */
+    /* In the process, of the instruction that raised the signal, or that would have run next. A
+     * call through a null pointer dies at 0. */
+    uint64_t address;
+    bool has_address; /* it is known */
+    uint32_t signal;
+    uint32_t pid, tid;
+};
+
 struct session {
     const char *version;    /* of magic-trace */
     const char *engine;     /* "soft", "pt", ... */
@@ -54,6 +65,8 @@ struct session {
     const char *trigger;      /* its readable name; NULL: none */
     struct session_hit *hits; /* in the order of time */
     size_t hit_count;
+    struct session_death *deaths;
+    size_t death_count;
     struct arena memory; /* owns all strings of a session that was read */
 };
 

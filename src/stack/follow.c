@@ -78,7 +78,11 @@ void follow_events(struct thread_stack *stack, const struct flow_event *events, 
         follow_event(stack, &events[i]);
 }
 
-void follow_end(struct thread_stack *stack)
+void follow_end(struct thread_stack *stack, const struct follow_ending *ending)
 {
+    if (stack->leaf != FRAME_NONE && ending->time.value > stack->now.value)
+        stack->now = ending->time;
+    if (ending->death && stack->started)
+        thread_stack_die(stack, ending->death);
     thread_stack_end(stack, HISTORY_END_TRACE);
 }

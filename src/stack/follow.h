@@ -13,7 +13,14 @@
 
 void follow_events(struct thread_stack *stack, const struct flow_event *events, size_t count);
 
-/* After the last event: what is still open ends with the trace. */
-void follow_end(struct thread_stack *stack);
+/* How a thread ended. */
+struct follow_ending {
+    struct ticks time; /* when; 0 unknown, or no later than its last event: it ends there */
+    const char *death; /* by which signal and where, in words that outlive the stack; NULL: by none
+                        */
+};
+
+/* After the last event: what is still open ends with the thread. */
+void follow_end(struct thread_stack *stack, const struct follow_ending *ending);
 
 #endif

@@ -34,6 +34,7 @@ enum history_kind {
     HISTORY_END_TRACE, /* ... because the trace ends */
     HISTORY_GAP,       /* between segments: gap number `frame` begins */
     HISTORY_GAP_END,   /* and ends */
+    HISTORY_DEATH,     /* a signal ends the process in this thread: thread_stack.death */
     HISTORY_KIND_COUNT
 };
 

@@ -73,6 +73,19 @@ void process_code_close(struct process_code *code)
     free(code);
 }
 
+struct code_place process_code_place(struct process_code *code, uint64_t address)
+{
+    const struct mapping *mapping =
+        code->process != NULL ? address_space_find(&code->cursor, address) : NULL;
+    if (mapping == NULL)
+        return (struct code_place){0};
+    function_id function = symbols_find(code->symbols, mapping, address).function;
+    return (struct code_place){
+        .function = symbols_function(code->symbols, function)->name,
+        .line = symbols_line_at(code->symbols, mapping, address),
+    };
+}
+
 struct code_view process_code_view(struct process_code *code)
 {
     return (struct code_view){

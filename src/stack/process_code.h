@@ -17,6 +17,15 @@ struct process_code;
 struct process_code *process_code_open(const struct process *process, struct symbols *symbols);
 void process_code_close(struct process_code *code);
 
+/* One instruction, for people. */
+struct code_place {
+    const char *function; /* NULL: unknown */
+    struct source_line line;
+};
+
+/* At the last time that the code_view was asked about. Strings live as long as the symbols. */
+struct code_place process_code_place(struct process_code *code, uint64_t address);
+
 /* Valid until process_code_close. */
 struct code_view process_code_view(struct process_code *code);
 

@@ -112,6 +112,10 @@ static bool take_step(struct replay *replay, const struct history_step *step,
         return begin_gap(replay, step->frame, event);
     case HISTORY_GAP_END:
         return leave_gap(replay, step->frame, event);
+    case HISTORY_DEATH:
+        *event = (struct replay_event){
+            .kind = SPAN_INSTANT, .time = replay->time, .death = replay->stack->death};
+        return true;
     case HISTORY_PAUSE:
     case HISTORY_KIND_COUNT:
         return false;

@@ -22,6 +22,7 @@ struct replay_event {
     uint8_t flags;         /* enum span_flag */
     enum span_end end;     /* of LEAVE */
     const struct gap *gap; /* of INSTANT; of ENTER and LEAVE of a gap drawn as a span; else NULL */
+    const char *death; /* of INSTANT: it is no gap but the thread's death, in words; else NULL */
 };
 
 /* `stack` is borrowed and must not change while it is replayed. */

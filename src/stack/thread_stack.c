@@ -90,6 +90,12 @@ void thread_stack_end(struct thread_stack *stack, enum history_kind reason)
     stack->leaf = FRAME_NONE;
 }
 
+void thread_stack_die(struct thread_stack *stack, const char *words)
+{
+    stack->death = words;
+    record(stack, HISTORY_DEATH, FRAME_NONE);
+}
+
 void thread_stack_begin_gap(struct thread_stack *stack, const struct gap *gap)
 {
     thread_stack_end(stack, HISTORY_END_GAP);

@@ -59,6 +59,7 @@ struct thread_stack {
     struct array gaps; /* struct gap, in time order */
     struct code_view code;
     struct thread_stack_statistics statistics;
+    const char *death; /* in words, by which signal and where; NULL: not by one. Borrowed */
 
     frame_id leaf;                /* FRAME_NONE between segments */
     uint64_t root_return_address; /* of the segment's outermost known frame; 0 unknown */
@@ -87,6 +88,9 @@ void thread_stack_begin_gap(struct thread_stack *stack, const struct gap *gap);
 
 /* The segment ends, for a reason HISTORY_END_...; fine when there is none. */
 void thread_stack_end(struct thread_stack *stack, enum history_kind reason);
+/* A signal ends the process in this thread; the segment is to be ended next. `words` outlive the
+ * stack. */
+void thread_stack_die(struct thread_stack *stack, const char *words);
 /* `activation` starts on top of the leaf. `address` is one in its function, 0 for none. */
 void thread_stack_enter(struct thread_stack *stack, const struct activation *activation,
                         uint64_t address);

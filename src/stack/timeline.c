@@ -1,6 +1,7 @@
 #include "stack/timeline.h"
 
 #include "base/memory.h"
+#include "stack/death_text.h"
 #include "stack/follow.h"
 #include "stack/timeline_memory.h"
 
@@ -30,12 +31,26 @@ static void take_events(void *thread_object, const struct flow_event *events, si
     follow_events(&thread->stack, events, count);
 }
 
+/* NULL when no signal ended the thread. */
+static const char *death_words(struct timeline_thread *thread)
+{
+    struct session_death death;
+    if (!flow_death(thread->timeline->flow, thread->thread->pid, thread->thread->tid, &death))
+        return NULL;
+    struct code_place place = {0};
+    if (death.has_address)
+        place = process_code_place(thread->code, death.address);
+    thread->death = death_text(&death, &place);
+    return thread->death;
+}
+
 static void end_thread(void *thread_object)
 {
     struct timeline_thread *thread = thread_object;
     if (thread->code == NULL)
         return;
-    follow_end(&thread->stack);
+    struct follow_ending ending = {.time = thread->thread->ended, .death = death_words(thread)};
+    follow_end(&thread->stack, &ending);
     process_code_close(thread->code);
     thread->code = NULL;
 }
@@ -49,6 +64,7 @@ static void free_thread(struct timeline_thread *thread)
 {
     end_thread(thread);
     thread_stack_free(&thread->stack);
+    free(thread->death);
     free(thread);
 }
 

@@ -15,6 +15,7 @@ struct timeline_thread {
     const struct thread *thread;
     struct thread_stack stack;
     struct process_code *code; /* while it is being decoded; else NULL */
+    char *death;               /* in words; NULL: no signal ended it */
 };
 
 struct timeline {

@@ -91,7 +91,9 @@ static void convert(struct timeline_source *merged, const struct lane *lane,
         .flags = next->flags,
         .end = next->end,
     };
-    if (next->kind == SPAN_INSTANT)
+    if (next->death != NULL)
+        event->text = next->death;
+    else if (next->kind == SPAN_INSTANT)
         event->text = gap_text(next->gap, &merged->texts);
     else
         event->function = function_of(merged, next);

@@ -357,3 +357,19 @@ struct source_line symbols_line(struct symbols *symbols, function_id function)
     pthread_mutex_unlock(&symbols->lock);
     return line;
 }
+
+struct source_line symbols_line_at(struct symbols *symbols, const struct mapping *mapping,
+                                   uint64_t address)
+{
+    const struct image_file *file = mapping->patched ? mapping->patched : mapping->file;
+    uint64_t offset = mapping->patched ? mapping->patched_offset : mapping->file_offset;
+    uint64_t object_address;
+    if (!file->elf || file->jit ||
+        !image_file_address(file, offset + (address - mapping->start), &object_address))
+        return (struct source_line){0};
+    struct object *object = get_object(symbols, file);
+    pthread_mutex_lock(&symbols->lock);
+    struct source_line line = object_line(object, object_address, &symbols->names);
+    pthread_mutex_unlock(&symbols->lock);
+    return line;
+}

@@ -35,7 +35,7 @@ struct function {
                             end exclusive */
 };
 
-/* Where a function begins in the source. */
+/* Where a function begins, or an instruction is, in the source. */
 struct source_line {
     const char *file; /* NULL when there is no debug information */
     uint32_t line;
@@ -64,5 +64,9 @@ const struct function *symbols_function(const struct symbols *symbols, function_
 /* Reads debug information at the first question for an object; slow, so ask only for what is shown.
  */
 struct source_line symbols_line(struct symbols *symbols, function_id function);
+
+/* The same for one instruction. */
+struct source_line symbols_line_at(struct symbols *symbols, const struct mapping *mapping,
+                                   uint64_t address);
 
 #endif

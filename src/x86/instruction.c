@@ -2,6 +2,14 @@
 
 #include <Zydis/Zydis.h>
 
+enum {
+    LOCK_PREFIX = 0xf0,
+    XCHG_BYTE = 0x86,
+    XCHG = 0x87,
+    GROUP_15 = 0xae,           /* behind 0f: MFENCE and others */
+    LONGEST_OPCODE_OFFSET = 5, /* bytes: one prefix of each of four groups, and REX */
+};
+
 static enum x86_flow direct_or_indirect(const ZydisDecodedInstruction *decoded,
                                         enum x86_flow direct, enum x86_flow indirect)
 {
@@ -63,4 +71,29 @@ bool x86_decode(struct x86_instruction *instruction, const uint8_t *bytes, size_
     if (is_direct(instruction->flow))
         instruction->target = pc + decoded.length + (uint64_t)decoded.raw.imm[0].value.s;
     return true;
+}
+
+/* Nearly all instructions are ruled out by their first bytes; this is asked for each one. */
+static bool may_synchronise(const uint8_t *bytes, size_t size)
+{
+    for (size_t i = 0; i < size && i <= LONGEST_OPCODE_OFFSET; i++)
+        if (bytes[i] == LOCK_PREFIX || bytes[i] == XCHG_BYTE || bytes[i] == XCHG ||
+            bytes[i] == GROUP_15)
+            return true;
+    return false;
+}
+
+bool x86_synchronises(const uint8_t *bytes, size_t size)
+{
+    if (!may_synchronise(bytes, size))
+        return false;
+    ZydisDecoder decoder;
+    ZydisDecodedInstruction decoded;
+    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, bytes, size, &decoded)))
+        return false;
+    if (decoded.mnemonic == ZYDIS_MNEMONIC_XCHG)
+        return (decoded.attributes & ZYDIS_ATTRIB_HAS_MODRM) && decoded.raw.modrm.mod != 3;
+    return decoded.mnemonic == ZYDIS_MNEMONIC_MFENCE ||
+           (decoded.attributes & ZYDIS_ATTRIB_HAS_LOCK) != 0;
 }

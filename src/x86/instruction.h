@@ -41,4 +41,9 @@ struct x86_instruction {
 bool x86_decode(struct x86_instruction *instruction, const uint8_t *bytes, size_t size, uint64_t pc,
                 bool wide);
 
+/* Whether the instruction puts what its thread did before in order for the others: a LOCK prefix,
+ * XCHG with memory, MFENCE (SDM volume 3, "Strengthening or Weakening the Memory-Ordering Model").
+ * 64-bit code; false when the bytes are not a whole instruction. */
+bool x86_synchronises(const uint8_t *bytes, size_t size);
+
 #endif

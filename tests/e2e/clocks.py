@@ -35,10 +35,13 @@ class Clocks(harness.TestCase):
         self.assertLessEqual(statistics.median(ratios.values()), 1.3)
         self.assertEqual({name: ratio for name, ratio in ratios.items() if not 0.4 <= ratio <= 2}, {})
 
-    def early_effects(self, over):
-        """The hand-overs, of 400, that ended before they began."""
+    def early_effects(self, over, *options, judged=False):
+        """The hand-overs, of 400, that ended before they began. `judged`: others must be able to read the recording."""
         program = harness.compile_program("ping_pong")
-        traced = self.trace([program, over], "-full-execution", "-multi-thread")
+        traced = self.trace([program, over], "-full-execution", "-multi-thread", *options)
+        if judged:
+            self.assert_no_gaps(traced)
+            self.judge_recording(traced)
         calls = {}
         for span in self.span_list(traced.trace):
             calls.setdefault(span.name, []).append(span)
@@ -56,10 +59,14 @@ class Clocks(harness.TestCase):
         self.assertEqual(self.early_effects("pipe"), [])
 
     def test_futex(self):
-        """ping-pong over a futex: effects follow their causes, but for a few that went through memory alone"""
-        # A thread that finds the ball there without having slept learned of it from memory, not from the kernel: then
-        # both moments are known only to the distance between two packet times (docs/time.md).
-        self.assertLessEqual(len(self.early_effects("futex")), 20)
+        """ping-pong over a futex: no effect precedes its cause, also when the receiver did not have to sleep"""
+        self.assertEqual(self.early_effects("futex", judged=True), [])
+        self.assertEqual(self.early_effects("futex", "-clock", "host"), [])
+
+    def test_memory(self):
+        """ping-pong through an atomic counter that the other thread polls: no effect precedes its cause"""
+        self.assertEqual(self.early_effects("memory", judged=True), [])
+        self.assertEqual(self.early_effects("memory", "-clock", "host"), [])
 
     def test_sleep(self):
         """a blocking system call keeps its real length"""

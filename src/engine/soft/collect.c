@@ -9,10 +9,12 @@
 #include "engine/soft/processes.h"
 #include "engine/soft/ring.h"
 #include "engine/soft/side_band_log.h"
+#include "engine/soft/thread_end.h"
 #include "recording/perf_data_writer.h"
 
 #include <linux/perf_event.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* The bits of attr.config, at the places where Intel's PMUs have them (IA32_RTIT_CTL, SDM volume
@@ -190,6 +192,7 @@ static bool survey_ring(struct collection *collection, struct side_band_log *log
         *(uint32_t *)array_add(&collection->rings) = serial;
         collection->bytes += packets.size;
         add_ring_records(log, ring, &packets);
+        thread_end_add(log, ring, collection->control, collection->watched);
     }
     return atomic_load(&ring->header->out_of_space) != 0;
 }
@@ -235,6 +238,13 @@ static void warn_of_losses(const struct collection *collection)
                     (unsigned long long)records, collection->directory, why_not_written);
 }
 
+static void *keep(struct arena *memory, const struct array *array)
+{
+    size_t size = array->count * array->element_size;
+    void *copy = arena_allocate(memory, size);
+    return size > 0 ? memcpy(copy, array->elements, size) : copy;
+}
+
 bool collect(struct collection *collection, struct error *error)
 {
     struct side_band_log log;
@@ -252,10 +262,9 @@ bool collect(struct collection *collection, struct error *error)
     }
     collection->memory = log.memory;
     collection->untraced_count = log.untraced.count;
-    collection->untraced =
-        arena_allocate(&collection->memory, log.untraced.count * sizeof *collection->untraced);
-    for (size_t i = 0; i < log.untraced.count; i++)
-        collection->untraced[i] = *(struct session_untraced *)array_at(&log.untraced, i);
+    collection->untraced = keep(&collection->memory, &log.untraced);
+    collection->death_count = log.deaths.count;
+    collection->deaths = keep(&collection->memory, &log.deaths);
     side_band_log_free(&log);
     return ok;
 }

@@ -17,6 +17,9 @@ struct collection {
     const struct soft_control *control;
     char *const *command_line;     /* of magic-trace, for the recording's header */
     struct clock_conversion clock; /* ticks of the packets to nanoseconds */
+    /* The recorder has watched the program to its end. Else a thread that is gone now can have
+     * ended at any time. */
+    bool watched;
 
     /* What was found. */
     struct array rings;                /* of uint32_t: serials of those that hold packets */
@@ -24,6 +27,8 @@ struct collection {
     uint64_t bytes;                    /* of packets written */
     struct session_untraced *untraced; /* owned by `memory` */
     size_t untraced_count;
+    struct session_death *deaths; /* likewise */
+    size_t death_count;
     struct arena memory;
 };
 

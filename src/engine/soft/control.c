@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "engine/engine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <x86intrin.h>
 
 static struct soft_control *map(int descriptor, const char *path, struct error *error)
 {
@@ -129,8 +131,25 @@ struct soft_control *control_open(const char *directory, struct error *error)
     return control;
 }
 
+/* The time of a thread that does nothing: soft/plugin/clock.h. */
+static uint64_t idle_time(const struct soft_control *control)
+{
+    switch ((enum record_clock)control->options.clock) {
+    case RECORD_CLOCK_INSTRUCTIONS:
+        return 0;
+    case RECORD_CLOCK_HOST:
+        return __rdtsc();
+    case RECORD_CLOCK_DEFAULT:
+        break;
+    }
+    return __rdtsc() - atomic_load(&control->stolen);
+}
+
 void control_freeze(struct soft_control *control)
 {
+    if (atomic_load(&control->frozen))
+        return;
+    atomic_store(&control->frozen_at, idle_time(control));
     atomic_store(&control->frozen, 1);
 }
 

@@ -21,7 +21,8 @@ struct soft_control *control_create(const char *directory, const struct soft_opt
  * when there is none. */
 struct soft_control *control_open(const char *directory, struct error *error);
 
-/* Every ring ends in order at its next packet. The traced programs run on. */
+/* Every ring ends in order at its next packet, and the moment is noted; when it is frozen already
+ * nothing changes. The traced programs run on. */
 void control_freeze(struct soft_control *control);
 
 void control_close(struct soft_control *control);

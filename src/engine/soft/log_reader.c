@@ -19,8 +19,12 @@ static size_t fixed_size(unsigned kind, bool *has_string)
         return offsetof(struct soft_untraced, name);
     case SOFT_RECORD_FORK:
     case SOFT_RECORD_EXIT:
+    case SOFT_RECORD_REAPED:
         *has_string = false;
         return sizeof(struct soft_fork);
+    case SOFT_RECORD_DEATH:
+        *has_string = false;
+        return sizeof(struct soft_death);
     default:
         return 0;
     }

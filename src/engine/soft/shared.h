@@ -30,7 +30,7 @@
 #include <stdint.h>
 
 enum {
-    SOFT_VERSION = 2,
+    SOFT_VERSION = 3,
     SOFT_PAGE = 4096,
     SOFT_CONTROL_MAGIC = 0x4c52544d, /* "MTRL" */
     SOFT_RING_MAGIC = 0x474e524d,    /* "MRNG" */
@@ -50,7 +50,7 @@ struct soft_trigger_place {
     uint64_t file_offset;
 };
 struct soft_trigger {
-    uint32_t place_count; /* 0: no trigger */
+    uint32_t place_count;                                  /* 0: no trigger */
     uint32_t passes_time, multi_snapshot, immediate_stop;  /* bool */
     uint64_t duration_threshold, delay_threshold;          /* ticks; 0: none */
     struct soft_trigger_place places[SOFT_TRIGGER_PLACES]; /* by file_offset */
@@ -86,6 +86,8 @@ struct soft_control {
      * traced programs may live on: they open no file of it any more, and what they execute runs
      * natively. */
     _Atomic uint32_t frozen;
+    /* When that was, in the recording's clock; 0 before, and with RECORD_CLOCK_INSTRUCTIONS. */
+    _Atomic uint64_t frozen_at;
     _Atomic uint32_t next_ring;     /* serial of the next ring.SERIAL */
     _Atomic uint64_t log_tail;      /* bytes of the log handed out */
     _Atomic uint64_t log_allocated; /* bytes of the log backed by disk */
@@ -95,7 +97,7 @@ struct soft_control {
     /* The default clock, see soft/plugin/clock.h. */
     _Atomic uint64_t stolen; /* TSC ticks that qemu's translator used up and nobody shall see */
     _Atomic uint64_t stolen_until; /* host TSC up to which time has been stolen */
-    _Atomic uint64_t latest;       /* the latest time that any thread took to the kernel */
+    _Atomic uint64_t latest;       /* the latest time that any thread has made known */
 };
 
 enum { SOFT_LOG_OFFSET = 4 * SOFT_PAGE };
@@ -109,6 +111,9 @@ enum soft_record_kind {
     SOFT_RECORD_EXIT,        /* struct soft_fork */
     SOFT_RECORD_UNTRACED,    /* struct soft_untraced + name: ran without being traced */
     SOFT_RECORD_HIT,         /* struct soft_hit: the trigger was hit and its conditions held */
+    /* struct soft_fork: the child process `pid` is gone, as its traced parent was told by wait4. */
+    SOFT_RECORD_REAPED,
+    SOFT_RECORD_DEATH, /* struct soft_death: a signal kills the process in this thread */
 };
 
 struct soft_record {
@@ -139,6 +144,13 @@ struct soft_name {
 struct soft_fork {
     struct soft_record record;
     uint32_t parent_pid, parent_tid;
+};
+
+struct soft_death {
+    struct soft_record record;
+    uint64_t ip;     /* of the instruction that raised the signal, or that would have run next */
+    uint32_t has_ip; /* bool: it is known */
+    uint32_t signal;
 };
 
 enum soft_untraced_reason {

@@ -26,6 +26,8 @@ void side_band_log_begin(struct side_band_log *log, const char *directory,
         .renumber = renumber,
         .records = array_of(sizeof(struct side_band_record)),
         .untraced = array_of(sizeof(struct session_untraced)),
+        .deaths = array_of(sizeof(struct session_death)),
+        .reaped = array_of(sizeof(struct reaped_process)),
     };
 }
 
@@ -39,6 +41,8 @@ void side_band_log_free(struct side_band_log *log)
     }
     array_free(&log->records);
     array_free(&log->untraced);
+    array_free(&log->deaths);
+    array_free(&log->reaped);
 }
 
 uint32_t side_band_log_number(struct side_band_log *log, uint32_t number)
@@ -117,6 +121,18 @@ static void add_life(struct side_band_log *log, enum side_band_kind kind,
     added->fork.parent_tid = parent_number(log, life->parent_tid);
 }
 
+static void add_death(struct side_band_log *log, const struct soft_death *death)
+{
+    *(struct session_death *)array_add(&log->deaths) = (struct session_death){
+        .time = clock_to_nanoseconds(&log->clock, (struct ticks){death->record.time}).value,
+        .address = death->ip,
+        .has_address = death->has_ip != 0,
+        .signal = death->signal,
+        .pid = side_band_log_number(log, death->record.pid),
+        .tid = side_band_log_number(log, death->record.tid),
+    };
+}
+
 static const char *flag_that_shows(uint32_t reason)
 {
     switch (reason) {
@@ -178,6 +194,13 @@ void side_band_log_add(struct side_band_log *log, const struct soft_record *reco
         break;
     case SOFT_RECORD_UNTRACED:
         add_untraced(log, (const struct soft_untraced *)record);
+        break;
+    case SOFT_RECORD_REAPED:
+        *(struct reaped_process *)array_add(&log->reaped) =
+            (struct reaped_process){record->pid, {record->time}};
+        break;
+    case SOFT_RECORD_DEATH:
+        add_death(log, (const struct soft_death *)record);
         break;
     default:
         break;

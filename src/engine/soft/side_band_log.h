@@ -13,6 +13,12 @@
 #include "engine/soft/log_reader.h"
 #include "recording/side_band.h"
 
+/* A process whose traced parent was told that it is gone. */
+struct reaped_process {
+    uint32_t pid; /* of the machine */
+    struct ticks time;
+};
+
 struct side_band_log {
     /* That of the recording, absolute: paths of code dumps are relative to it. */
     const char *directory;
@@ -20,6 +26,8 @@ struct side_band_log {
     bool renumber;
     struct array records;        /* of struct side_band_record, in the order of the log */
     struct array untraced;       /* of struct session_untraced */
+    struct array deaths;         /* of struct session_death */
+    struct array reaped;         /* of struct reaped_process, in the order of the log */
     struct task_number *numbers; /* a hash table; see side_band_log_number */
     struct arena memory;         /* strings of records and untraced */
 };

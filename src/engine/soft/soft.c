@@ -136,10 +136,11 @@ static void remove_working_files(const char *directory)
     free(images);
 }
 
-/* DIR/soft -> perf.data and session.json, then DIR/soft is removed. On an error it is kept, and the
- * error says so. */
+/* DIR/soft -> perf.data and session.json, then DIR/soft is removed. `watched` as in collect.h. On
+ * an error it is kept, and the error says so. */
 static bool finish(const char *directory, struct soft_control *control, struct session *session,
-                   char *const *command_line, struct record_result *result, struct error *error)
+                   char *const *command_line, bool watched, struct record_result *result,
+                   struct error *error)
 {
     control_freeze(control);
     rings_settle(directory);
@@ -148,11 +149,14 @@ static bool finish(const char *directory, struct soft_control *control, struct s
         .control = control,
         .command_line = command_line,
         .clock = conversion(&control->options),
+        .watched = watched,
     };
     bool ok = collect(&collection, error);
     session->instructions = collection.instructions;
     session->untraced = collection.untraced;
     session->untraced_count = collection.untraced_count;
+    session->deaths = collection.deaths;
+    session->death_count = collection.death_count;
     ok = ok && session_write(session, directory, error);
     if (ok) {
         result->instructions = collection.instructions;
@@ -223,7 +227,7 @@ static bool run(const struct record_options *wanted, const char *directory,
     } else {
         session.exit_status = result->exit_status = supervise(&supervision);
         result->interrupted = supervision.interrupts > 0;
-        ok = finish(directory, control, &session, wanted->magic_trace_command, result, error);
+        ok = finish(directory, control, &session, wanted->magic_trace_command, true, result, error);
         if (!ok && error->code == ERROR_NOT_FOUND) {
             explain_nothing_recorded(options, result->exit_status, error);
             forget_recording(directory);
@@ -279,9 +283,11 @@ static bool salvage_into(const char *directory, struct soft_control *control, st
     struct record_result result = {0};
     static char *const unknown_command[] = {"magic-trace", NULL};
     char *const *command_line = session.command ? (char *const *)session.command : unknown_command;
-    bool ok = finish(directory, control, &session, command_line, &result, error);
+    bool ok = finish(directory, control, &session, command_line, false, &result, error);
     session.untraced = NULL; /* belonged to the collection */
     session.untraced_count = 0;
+    session.deaths = NULL; /* likewise */
+    session.death_count = 0;
     session_free(&session);
     return ok;
 }

@@ -378,6 +378,28 @@ static void a_packet_that_a_later_one_forced_out_has_its_time(void **state)
     assert_int_equal(fixture_event(f, 4)->flags & FLOW_TIME_EXACT, FLOW_TIME_EXACT);
 }
 
+static void a_stop_at_an_address_tells_when_it_was_reached(void **state)
+{
+    struct fixture *f = *state;
+    struct packets *p = &f->packets;
+    packets_psb(p, 1000, 0);
+    packets_tsc(p, 1000);
+    packets_enable(p, at("caller"));
+    packets_cyc(p, 50);
+    packets_stop(p, at("leaf")); /* behind the first of four instructions up to jz */
+    packets_cyc(p, 30);
+    packets_tnt(p, "TT");
+    packets_cyc(p, 100);
+    packets_tip(p, at("tail"));
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_CALL, at("caller_call"), at("leaf"));
+    assert_int_equal(fixture_event(f, 1)->time.value, 1050);
+    expect_event(f, 2, FLOW_RETURN, at("leaf_return"), at("caller_after_call"));
+    assert_int_equal(fixture_event(f, 2)->time.value, 1070);
+    expect_event(f, 3, FLOW_JUMP, at("caller_jump"), at("tail"));
+    assert_int_equal(fixture_event(f, 3)->time.value, 1180);
+}
+
 static void a_resume_has_the_exact_time_and_nothing_precedes_it(void **state)
 {
     struct fixture *f = *state;
@@ -757,6 +779,7 @@ int main(void)
         TEST(packets_without_any_psb_give_nothing),
         TEST(times_between_packets_follow_the_instructions),
         TEST(a_packet_that_a_later_one_forced_out_has_its_time),
+        TEST(a_stop_at_an_address_tells_when_it_was_reached),
         TEST(a_resume_has_the_exact_time_and_nothing_precedes_it),
         TEST(time_never_goes_back_even_if_packets_do),
         TEST(without_timing_packets_events_are_not_held_for_ever),

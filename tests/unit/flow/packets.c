@@ -109,6 +109,12 @@ void packets_interrupt(struct packets *packets, uint64_t ip)
     put_ip(packets, ppt_tip_pgd, 0);
 }
 
+void packets_stop(struct packets *packets, uint64_t ip)
+{
+    put(packets, &(struct pt_packet){.type = ppt_exstop, .payload.exstop.ip = 1});
+    put_ip(packets, ppt_fup, ip);
+}
+
 void packets_divert(struct packets *packets, uint64_t from, uint64_t to)
 {
     put_ip(packets, ppt_fup, from);

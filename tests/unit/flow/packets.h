@@ -29,6 +29,8 @@ void packets_enable(struct packets *packets, uint64_t ip);
 void packets_disable(struct packets *packets);
 /* FUP ip and TIP.PGD: an interrupt before the instruction at `ip`. */
 void packets_interrupt(struct packets *packets, uint64_t ip);
+/* EXSTOP and FUP ip: the program was at `ip`, whatever led there. */
+void packets_stop(struct packets *packets, uint64_t ip);
 /* FUP from and TIP to: an interrupt whose handler is traced. */
 void packets_divert(struct packets *packets, uint64_t from, uint64_t to);
 /* OVF and FUP ip; with an `ip` of 0 OVF alone. */

@@ -172,6 +172,23 @@ static void forked_child_has_what_its_parent_had_then(void **state)
     recording_free(&recording);
 }
 
+static void a_thread_ends_with_its_last_exit(void **state)
+{
+    struct recording recording = recording_new();
+    add_fork(&recording, 10, 7, 7, 7, 8);
+    add_exit(&recording, 20, 7, 8);
+    add_fork(&recording, 30, 7, 7, 7, 8); /* another thread with the same number */
+    add_fork(&recording, 30, 7, 7, 7, 9);
+    add_exit(&recording, 40, 7, 9);
+    add_exit(&recording, 50, 7, 10); /* of which nothing else is known */
+    struct address_spaces spaces = build(&recording);
+    assert_int_equal(address_spaces_thread(&spaces, 8)->ended.value, 0);
+    assert_int_equal(address_spaces_thread(&spaces, 9)->ended.value, 40);
+    assert_null(address_spaces_thread(&spaces, 10));
+    address_spaces_free(&spaces);
+    recording_free(&recording);
+}
+
 static void second_fork_takes_what_changed_between(void **state)
 {
     struct recording recording = recording_new();
@@ -391,6 +408,7 @@ int main(void)
         cmocka_unit_test(random_overlays_agree_with_a_page_table),
         cmocka_unit_test(exec_clears_the_address_space),
         cmocka_unit_test(forked_child_has_what_its_parent_had_then),
+        cmocka_unit_test(a_thread_ends_with_its_last_exit),
         cmocka_unit_test(second_fork_takes_what_changed_between),
         cmocka_unit_test(threads_share_their_process),
         cmocka_unit_test(reused_pid_starts_anew),

@@ -69,6 +69,11 @@ void add_fork(struct recording *recording, uint64_t time, uint32_t parent_pid, u
     record->fork.parent_tid = parent_tid;
 }
 
+void add_exit(struct recording *recording, uint64_t time, uint32_t pid, uint32_t tid)
+{
+    add_record(recording, SIDE_BAND_EXIT, time, pid, tid);
+}
+
 void write_file(const char *path, const void *bytes, size_t size)
 {
     char *folder = memory_copy_string(path);

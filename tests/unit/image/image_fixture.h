@@ -24,6 +24,7 @@ void add_name(struct recording *recording, uint64_t time, uint32_t pid, uint32_t
               const char *name, bool exec);
 void add_fork(struct recording *recording, uint64_t time, uint32_t parent_pid, uint32_t parent_tid,
               uint32_t pid, uint32_t tid);
+void add_exit(struct recording *recording, uint64_t time, uint32_t pid, uint32_t tid);
 
 /* Makes the missing folders too. */
 void write_file(const char *path, const void *bytes, size_t size);

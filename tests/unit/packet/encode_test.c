@@ -44,6 +44,9 @@ static void packets_without_payload(void **state)
     EXPECT(pt_packet_psbend(out), 0x02, 0x23);
     EXPECT(pt_packet_overflow(out), 0x02, 0xf3);
     EXPECT(pt_packet_mode_exec_64(out), 0x99, 0x01);
+    struct pt_packet stop = read_back(pt_packet_stop_at_ip(out));
+    assert_int_equal(stop.type, ppt_exstop);
+    assert_int_equal(stop.payload.exstop.ip, 1);
 }
 
 static void cbr_carries_the_ratio(void **state)

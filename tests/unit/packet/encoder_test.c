@@ -344,6 +344,91 @@ static void new_code_is_entered_at_a_packet_of_its_own(void **state)
     end(recording);
 }
 
+/* A step into `block`, and its moment. */
+static void arrive(struct recording *recording, struct pt_code_block *block)
+{
+    struct pt_encoder_progress before = pt_encoder_progress(&recording->encoder);
+    step(recording, block);
+    pt_encoder_tell_arrival(&recording->encoder, block->pc, before);
+}
+
+static void an_arrival_is_told_at_its_branch_or_else_at_its_address(void **state)
+{
+    struct recording *recording = begin(4096);
+    struct pt_code_block *branch = block(0x401000, 2, PT_BLOCK_CONDITIONAL, 0x402000);
+    struct pt_code_block *call = block(0x402000, 1, PT_BLOCK_CALL, 0x403000);
+    struct pt_code_block *callee = block(0x403000, 1, PT_BLOCK_INDIRECT_JUMP, 0);
+    step(recording, branch);
+    uint64_t from = atomic_load(&recording->encoder.head);
+    arrive(recording, call);
+    EXPECT_TYPES(recording, from, ppt_cyc, ppt_tnt_8);
+    from = atomic_load(&recording->encoder.head);
+    arrive(recording, callee);
+    EXPECT_TYPES(recording, from, ppt_cyc, ppt_exstop, ppt_fup);
+    struct written *written = read_back(recording, from);
+    assert_int_equal(written->packets[2].payload.ip.ipc, pt_ipc_update_16);
+    assert_int_equal(written->packets[2].payload.ip.ip, 0x3000);
+    free(written);
+    from = atomic_load(&recording->encoder.head);
+    arrive(recording, branch);
+    EXPECT_TYPES(recording, from, ppt_cyc, ppt_tip);
+    free(branch);
+    free(call);
+    free(callee);
+    end(recording);
+}
+
+static void an_arrival_tells_what_was_gathered_before_it(void **state)
+{
+    struct recording *recording = begin(4096);
+    struct pt_code_block *branch = block(0x401000, 2, PT_BLOCK_CONDITIONAL, 0x402000);
+    struct pt_code_block *jump = block(0x402000, 1, PT_BLOCK_JUMP, 0x401000);
+    step(recording, branch);
+    uint64_t from = atomic_load(&recording->encoder.head);
+    step(recording, jump);
+    arrive(recording, branch);
+    EXPECT_TYPES(recording, from, ppt_cyc, ppt_tnt_8, ppt_exstop, ppt_fup);
+    free(branch);
+    free(jump);
+    end(recording);
+}
+
+static void an_arrival_at_a_psb_has_a_moment_of_its_own(void **state)
+{
+    struct recording *recording = begin(16);
+    struct pt_code_block *jump = block(0x402000, 1, PT_BLOCK_JUMP, 0x402000);
+    struct pt_code_block *far = block(0x403000, 1, PT_BLOCK_INDIRECT_JUMP, 0);
+    step(recording, far);
+    uint64_t from = atomic_load(&recording->encoder.head);
+    arrive(recording, jump);
+    EXPECT_TYPES(recording, from, ppt_cyc, ppt_tip, ppt_cyc, ppt_psb, ppt_tsc, ppt_cbr, ppt_mode,
+                 ppt_fup, ppt_psbend, ppt_cyc, ppt_exstop, ppt_fup);
+    free(jump);
+    free(far);
+    end(recording);
+}
+
+static void where_tracing_is_off_or_over_nobody_arrives(void **state)
+{
+    struct recording *recording = begin(4096);
+    struct pt_code_block *outside = block(0xffffffffff600000, 1, PT_BLOCK_OUTSIDE, 0);
+    struct pt_code_block *jump = block(0x402000, 1, PT_BLOCK_JUMP, 0x402000);
+    step(recording, jump);
+    step(recording, outside);
+    uint64_t from = atomic_load(&recording->encoder.head);
+    arrive(recording, outside);
+    assert_int_equal(atomic_load(&recording->encoder.head), from);
+    step(recording, jump);
+    atomic_store(&recording->stop, 1);
+    from = atomic_load(&recording->encoder.head);
+    pt_encoder_tell_arrival(&recording->encoder, jump->pc,
+                            pt_encoder_progress(&recording->encoder));
+    assert_int_equal(atomic_load(&recording->encoder.head), from);
+    free(outside);
+    free(jump);
+    end(recording);
+}
+
 static void a_fault_at_address_zero_ends_tracing_at_the_branch(void **state)
 {
     struct recording *recording = begin(4096);
@@ -581,6 +666,10 @@ int main(void)
         cmocka_unit_test(a_fault_tells_the_instruction_and_uncounts_the_rest),
         cmocka_unit_test(an_asynchronous_signal_takes_the_branch_first),
         cmocka_unit_test(new_code_is_entered_at_a_packet_of_its_own),
+        cmocka_unit_test(an_arrival_is_told_at_its_branch_or_else_at_its_address),
+        cmocka_unit_test(an_arrival_tells_what_was_gathered_before_it),
+        cmocka_unit_test(an_arrival_at_a_psb_has_a_moment_of_its_own),
+        cmocka_unit_test(where_tracing_is_off_or_over_nobody_arrives),
         cmocka_unit_test(a_fault_at_address_zero_ends_tracing_at_the_branch),
         cmocka_unit_test(a_block_from_nowhere_is_an_overflow),
         cmocka_unit_test(stopping_ends_the_stream_before_the_next_block),

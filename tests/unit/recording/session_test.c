@@ -30,6 +30,9 @@ static void write_session_file(const char *folder, const char *text)
 static void what_is_written_is_read_back(void **state)
 {
     struct session_untraced untraced[] = {{7, 2, "helper \"x\"", "-follow"}, {8, 1, "other", NULL}};
+    struct session_death deaths[] = {
+        {.time = 99, .address = 0, .has_address = true, .signal = 11, .pid = 7, .tid = 8},
+        {.time = 100, .signal = 6, .pid = 9, .tid = 9}};
     const char *command[] = {"./prog", "", "caf\xc3\xa9", "\xff\xfe", NULL};
     const struct session written = {
         .version = "1.2",
@@ -46,6 +49,8 @@ static void what_is_written_is_read_back(void **state)
         .instructions = 123456789012,
         .untraced = untraced,
         .untraced_count = 2,
+        .deaths = deaths,
+        .death_count = 2,
     };
     struct error error = {0};
     assert_true(session_write(&written, *state, &error));
@@ -70,6 +75,13 @@ static void what_is_written_is_read_back(void **state)
     assert_string_equal(read.untraced[0].name, "helper \"x\"");
     assert_string_equal(read.untraced[0].flag, "-follow");
     assert_null(read.untraced[1].flag);
+    assert_int_equal(read.death_count, 2);
+    assert_true(read.deaths[0].has_address && !read.deaths[1].has_address);
+    assert_int_equal(read.deaths[0].address, 0);
+    assert_int_equal(read.deaths[0].time, 99);
+    assert_int_equal(read.deaths[0].signal, 11);
+    assert_int_equal(read.deaths[0].pid, 7);
+    assert_int_equal(read.deaths[0].tid, 8);
     session_free(&read);
 }
 

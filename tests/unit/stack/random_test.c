@@ -38,7 +38,7 @@ static void assert_spans_equal_truth(uint64_t seed, size_t event_count)
     random_program_make(&program, seed, event_count);
     thread_stack_init(&stack, &code);
     follow_events(&stack, program.events.elements, program.events.count);
-    follow_end(&stack);
+    follow_end(&stack, &(struct follow_ending){0});
     replay_init(&replay, &stack);
     while (replay_next(&replay, &event)) {
         assert_true(index < program.truth.count);
@@ -73,7 +73,7 @@ static void follow_damaged(const struct random_program *program, uint64_t *rando
     for (size_t i = 0; i < program->events.count; i++)
         if (random_number(random) % 100 >= percent_dropped)
             follow_events(&stack, array_at(&program->events, i), 1);
-    follow_end(&stack);
+    follow_end(&stack, &(struct follow_ending){0});
     assert_well_formed(&stack);
     thread_stack_free(&stack);
 }
@@ -106,7 +106,7 @@ static uint64_t repaired_without_returns(const struct random_program *program, s
         else
             follow_events(&stack, &events[i], 1);
     }
-    follow_end(&stack);
+    follow_end(&stack, &(struct follow_ending){0});
     repaired = stack.statistics.repaired;
     assert_well_formed(&stack);
     thread_stack_free(&stack);
@@ -154,7 +154,7 @@ static void nonsense_leaves_spans_well_formed(void **state)
             struct flow_event event = random_event(&random);
             follow_events(&stack, &event, 1);
         }
-        follow_end(&stack);
+        follow_end(&stack, &(struct follow_ending){0});
         assert_well_formed(&stack);
         thread_stack_free(&stack);
     }
@@ -177,7 +177,7 @@ static void strange_returns_on_a_deep_stack_cost_little(void **state)
         return_to(&s, at('y', 0x70));
     }
     return_after(&s, at('a', 0x10));
-    follow_end(&s.stack);
+    follow_end(&s.stack, &(struct follow_ending){0});
     assert_well_formed(&s.stack);
     scene_free(&s);
 }

@@ -171,7 +171,7 @@ void assert_spans(struct scene *scene, const char *expected)
     struct array text = array_of(1);
     struct replay replay;
     struct replay_event event;
-    follow_end(&scene->stack);
+    follow_end(&scene->stack, &(struct follow_ending){0});
     replay_init(&replay, &scene->stack);
     while (replay_next(&replay, &event))
         add_event(&text, &event);

@@ -25,7 +25,8 @@ struct flow {
     size_t thread_count;
     struct perf_data perf_data;
     struct address_spaces spaces;
-    uint64_t wall_clock_offset; /* of the wall clock against the recording's */
+    const struct session_death *death; /* NULL: nobody was killed */
+    uint64_t wall_clock_offset;        /* of the wall clock against the recording's */
     unsigned lines_asked;
     bool fails;
 };
@@ -61,6 +62,14 @@ bool flow_decode(struct flow *flow, const struct flow_sink *sink, struct error *
 uint64_t flow_wall_clock(const struct flow *flow, struct nanoseconds time)
 {
     return flow->wall_clock_offset + time.value;
+}
+
+bool flow_death(const struct flow *flow, uint32_t pid, uint32_t tid, struct session_death *death)
+{
+    if (flow->death == NULL || flow->death->pid != pid || flow->death->tid != tid)
+        return false;
+    *death = *flow->death;
+    return true;
 }
 
 void flow_close(struct flow *flow)
@@ -121,7 +130,8 @@ bool address_space_cursor_advance(struct address_space_cursor *cursor, struct ti
 const struct mapping *address_space_find(const struct address_space_cursor *cursor,
                                          uint64_t address)
 {
-    return NULL;
+    static const struct mapping program = {.start = FUNCTION_SIZE, .end = 0x100000};
+    return address >= program.start && address < program.end ? &program : NULL;
 }
 
 struct function_bounds symbols_find(struct symbols *symbols, const struct mapping *mapping,
@@ -148,6 +158,12 @@ struct source_line symbols_line(struct symbols *symbols, function_id function)
 {
     recording->lines_asked++;
     return (struct source_line){"made-up.c", 10 * function};
+}
+
+struct source_line symbols_line_at(struct symbols *symbols, const struct mapping *mapping,
+                                   uint64_t address)
+{
+    return (struct source_line){"made-up.c", (uint32_t)(address % FUNCTION_SIZE)};
 }
 
 /* The tests. */
@@ -365,6 +381,66 @@ static void a_gap_is_a_mark_and_a_span_of_its_length(void **state)
     timeline_free(timeline);
 }
 
+static void what_is_open_ends_with_its_thread(void **state)
+{
+    const struct flow_event events[] = {resume_event(1000), call_event(1010), syscall_event(1020)};
+    const struct made_up_thread threads[] = {
+        {{.pid = 10, .tid = 10, .name = "main", .ended = {5000}}, events, 3},
+        {{.pid = 10, .tid = 11, .name = "other", .ended = {1015}}, events, 3},
+    };
+    struct flow flow = {.spaces = {.processes = processes, .process_count = 1}};
+    struct timeline *timeline = decode(&flow, threads, 2);
+    struct span_source *source = timeline_spans(timeline, NULL);
+    struct span_event event;
+    for (int i = 0; i < 3 * 2; i++)
+        assert_true(source->next(source, &event, NULL)); /* both threads enter all three */
+    expect(source, SPAN_LEAVE, 1, 20, "[syscall]");      /* the packets know better */
+    expect(source, SPAN_LEAVE, 1, 20, "work()");
+    expect(source, SPAN_LEAVE, 1, 20, "main");
+    assert_true(source->next(source, &event, NULL));
+    assert_int_equal(event.time.value, 4000);
+    assert_int_equal(event.end, SPAN_END_OF_TRACE);
+    assert_int_equal(event.flags, SPAN_END_INFERRED);
+    expect(source, SPAN_LEAVE, 0, 4000, "work()");
+    expect(source, SPAN_LEAVE, 0, 4000, "main");
+    expect_end(source);
+    source->close(source);
+    timeline_free(timeline);
+}
+
+static void expect_death(const struct session_death *death, const char *text)
+{
+    const struct flow_event events[] = {resume_event(1000), call_event(1010)};
+    const struct made_up_thread threads[] = {
+        {{.pid = 10, .tid = 10, .name = "main", .ended = {1040}}, events, 2}};
+    struct flow flow = {.spaces = {.processes = processes, .process_count = 1}, .death = death};
+    struct timeline *timeline = decode(&flow, threads, 1);
+    struct span_source *source = timeline_spans(timeline, NULL);
+    expect(source, SPAN_ENTER, 0, 0, "main");
+    expect(source, SPAN_ENTER, 0, 10, "work()");
+    expect(source, SPAN_INSTANT, 0, 40, text);
+    expect(source, SPAN_LEAVE, 0, 40, "work()");
+    expect(source, SPAN_LEAVE, 0, 40, "main");
+    expect_end(source);
+    source->close(source);
+    timeline_free(timeline);
+}
+
+static void a_death_is_a_mark_that_says_where(void **state)
+{
+    struct session_death death = {
+        .signal = 11, .pid = 10, .tid = 10, .has_address = true, .address = 0x500c};
+    expect_death(&death, "killed by SIGSEGV at 0x500c in work() (made-up.c:12)");
+    death.address = 0; /* a call through a null pointer */
+    death.signal = 4;
+    expect_death(&death, "killed by SIGILL at 0x0");
+    death.address = 0x12345678;
+    expect_death(&death, "killed by SIGILL at 0x12345678");
+    death.has_address = false;
+    death.signal = 77;
+    expect_death(&death, "killed by signal 77");
+}
+
 static void exec_is_seen_in_the_address_space(void **state)
 {
     struct address_space_change changes[] = {
@@ -423,6 +499,8 @@ int main(void)
         cmocka_unit_test(functions_are_shared_and_say_where_they_are),
         cmocka_unit_test(lines_are_not_read_when_nobody_shows_them),
         cmocka_unit_test(a_gap_is_a_mark_and_a_span_of_its_length),
+        cmocka_unit_test(what_is_open_ends_with_its_thread),
+        cmocka_unit_test(a_death_is_a_mark_that_says_where),
         cmocka_unit_test(exec_is_seen_in_the_address_space),
         cmocka_unit_test(a_recording_without_events_has_no_tracks),
         cmocka_unit_test(failures_of_the_decoder_are_passed_on),

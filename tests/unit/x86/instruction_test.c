@@ -148,6 +148,29 @@ static void bytes_that_are_no_instruction_are_refused(void **state)
     assert_false(x86_decode(&instruction, prefixes, sizeof prefixes, PC, true));
 }
 
+static void atomic_instructions_synchronise(void **state)
+{
+    assert_true(x86_synchronises(BYTES(0xf0, 0xff, 0x07)));             /* lock incl (%rdi) */
+    assert_true(x86_synchronises(BYTES(0xf0, 0x48, 0x0f, 0xb1, 0x17))); /* lock cmpxchg */
+    assert_true(x86_synchronises(BYTES(0x66, 0xf0, 0x0f, 0xc1, 0x07))); /* lock xadd, 16 bits */
+    assert_true(x86_synchronises(BYTES(0x87, 0x07)));                   /* xchg %eax,(%rdi) */
+    assert_true(x86_synchronises(BYTES(0x86, 0x07)));                   /* xchg %al,(%rdi) */
+    assert_true(x86_synchronises(BYTES(0xf2, 0x65, 0x67, 0x66, 0x4c, 0x87, 0x07)));
+    assert_true(x86_synchronises(BYTES(0x0f, 0xae, 0xf0))); /* mfence */
+}
+
+static void other_instructions_do_not(void **state)
+{
+    assert_false(x86_synchronises(BYTES(0xff, 0x07)));       /* incl (%rdi) */
+    assert_false(x86_synchronises(BYTES(0x0f, 0xb1, 0x17))); /* cmpxchg */
+    assert_false(x86_synchronises(BYTES(0x87, 0xc3)));       /* xchg %eax,%ebx */
+    assert_false(x86_synchronises(BYTES(0x90)));             /* nop, or xchg %eax,%eax */
+    assert_false(x86_synchronises(BYTES(0x0f, 0xae, 0xe8))); /* lfence */
+    assert_false(x86_synchronises(BYTES(0x0f, 0xae, 0xf8))); /* sfence */
+    assert_false(x86_synchronises(BYTES(0xb8, 0xf0, 0x86, 0x87, 0xae))); /* mov of a number */
+    assert_false(x86_synchronises(BYTES(0xf0, 0x0f, 0xb1)));             /* cut off */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -160,6 +183,8 @@ int main(void)
         cmocka_unit_test(what_only_faults_or_aborts_is_sequential),
         cmocka_unit_test(a_truncated_instruction_is_refused),
         cmocka_unit_test(bytes_that_are_no_instruction_are_refused),
+        cmocka_unit_test(atomic_instructions_synchronise),
+        cmocka_unit_test(other_instructions_do_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

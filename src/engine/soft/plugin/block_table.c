@@ -108,6 +108,7 @@ static void describe(struct pt_code_block *block, const struct qemu_plugin_tb *t
         for (size_t i = 0; i < count; i++) {
             block->length[i] = (uint8_t)instruction_size(tb, i);
             block->restartable |= may_be_locked(bytes + at, block->length[i]);
+            block->synchronises |= x86_synchronises(bytes + at, block->length[i]);
             at += block->length[i];
         }
         classify(block, bytes, size);

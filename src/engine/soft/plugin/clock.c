@@ -138,18 +138,27 @@ void soft_clock_emulator_worked(struct soft_clock *clock, const struct pt_encode
         steal(clock, host, passed - charged, later(seen, clock->floor));
 }
 
+void soft_clock_publish(struct soft_clock *clock)
+{
+    uint64_t now = clock->floor;
+    uint64_t latest = atomic_load(&clock->control->latest);
+    while (latest < now && !atomic_compare_exchange_weak(&clock->control->latest, &latest, now))
+        ;
+}
+
+void soft_clock_catch_up(struct soft_clock *clock)
+{
+    clock->floor = later(clock->floor, atomic_load(&clock->control->latest));
+}
+
 void soft_clock_enter_kernel(struct soft_clock *clock, const struct pt_encoder *encoder)
 {
     if (clock->kind == RECORD_CLOCK_INSTRUCTIONS) {
         clock->base += INSTRUCTION_CLOCK_SYSTEM_CALL;
         return;
     }
-    struct soft_control *control = clock->control;
-    uint64_t now = clock->floor;
-    uint64_t latest = atomic_load(&control->latest);
-    while (latest < now && !atomic_compare_exchange_weak(&control->latest, &latest, now))
-        ;
-    clock->stolen_before = atomic_load(&control->stolen);
+    soft_clock_publish(clock);
+    clock->stolen_before = atomic_load(&clock->control->stolen);
 }
 
 /* What was stolen while this thread slept is time that did pass. */
@@ -168,6 +177,6 @@ void soft_clock_leave_kernel(struct soft_clock *clock, const struct pt_encoder *
         return;
     if (clock->kind == RECORD_CLOCK_DEFAULT && slept)
         give_back(clock);
-    clock->floor = later(clock->floor, atomic_load(&clock->control->latest));
+    soft_clock_catch_up(clock);
     look(clock, __rdtsc(), pt_encoder_cost(encoder));
 }

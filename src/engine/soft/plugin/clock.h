@@ -22,8 +22,8 @@
  *     already seen; a time stolen by two threads at once (they wait for the same lock of qemu)
  *     counts once (stolen_until);
  *   - the kernel: whoever enters it leaves its time in control->latest, whoever returns goes on
- *     from there at the earliest. A sleep, or a wait that timed out, lasts as long as it did: what
- *     others stole meanwhile is given back.
+ *     from there at the earliest; the same around atomic instructions (order.h). A sleep, or a wait
+ * that timed out, lasts as long as it did: what others stole meanwhile is given back.
  *
  * All of this is only about ticks; the recorder ties them to nanoseconds.
  */
@@ -65,6 +65,11 @@ uint64_t soft_clock_now(struct soft_clock *clock, const struct pt_encoder *encod
  * code will cost more than usual because it is new (block_cost.h). */
 void soft_clock_emulator_worked(struct soft_clock *clock, const struct pt_encoder *encoder,
                                 uint64_t cold, uint64_t seen);
+
+/* Leaves the thread's time in control->latest, and goes on from there at the earliest. Not for
+ * RECORD_CLOCK_INSTRUCTIONS. */
+void soft_clock_publish(struct soft_clock *clock);
+void soft_clock_catch_up(struct soft_clock *clock);
 
 /* Around every system call. `slept`: it waited for a fixed time to pass, and that passed. */
 void soft_clock_enter_kernel(struct soft_clock *clock, const struct pt_encoder *encoder);

@@ -7,11 +7,13 @@
 #include "engine/soft/plugin/block_cost.h"
 #include "engine/soft/plugin/process.h"
 #include "engine/soft/plugin/program_exec.h"
+#include "engine/soft/plugin/qemu_messages.h"
 #include "engine/soft/plugin/qemu_plugin.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +34,9 @@ static struct pt_encoder ended = {.previous = &pt_code_block_none, .stopped = 1}
 /* The calling thread's encoder; never NULL. A plugin's thread-local storage is in the static block
  * only with this model, which saves a call per block. */
 static __thread struct pt_encoder *current __attribute__((tls_model("initial-exec"))) = &unborn;
+
+/* Moments of other threads (order.h) that the calling one has seen. */
+static __thread uint64_t seen_moments __attribute__((tls_model("initial-exec")));
 
 /* --- Threads --- */
 
@@ -64,10 +69,10 @@ static void suspend(struct thread *thread)
 
 /* --- Blocks --- */
 
-static void check_registers(const uint64_t *registers)
+static void check_registers(const uint64_t *registers, uint64_t pc)
 {
     struct guest_registers guest = {registers, process.guest_base};
-    process.registers_usable = signal_registers_plausible(&guest);
+    process.registers_usable = signal_registers_plausible(&guest, pc);
     process.registers_checked = true;
 }
 
@@ -97,7 +102,8 @@ void run_block_slow(struct pt_code_block *block, const uint64_t *registers)
         return;
     }
     if (!process.registers_checked)
-        check_registers(registers);
+        check_registers(registers, block->pc);
+    thread->registers = process.registers_usable ? registers : NULL;
     bool translated = thread->suspended != NULL;
     resume(thread);
     if (translated || pt_encoder_edge_is_new(encoder, block->pc)) {
@@ -117,16 +123,43 @@ void run_block_slow(struct pt_code_block *block, const uint64_t *registers)
     pt_encoder_step_slow(encoder, block);
 }
 
+/* Goes into a block that other threads may learn of, or behind what they have told. */
+__attribute__((used, visibility("hidden"))) void run_ordered_block(struct pt_code_block *block,
+                                                                   const uint64_t *registers);
+
+void run_ordered_block(struct pt_code_block *block, const uint64_t *registers)
+{
+    struct thread *thread = current_thread();
+    struct pt_encoder *encoder = current;
+    bool ordered = thread && process.order.several;
+    if (ordered)
+        seen_moments = order_take(&process.order, &thread->clock);
+    struct pt_encoder_progress before = pt_encoder_progress(encoder);
+    if (!pt_encoder_step_fast(encoder, block))
+        run_block_slow(block, registers);
+    if (!ordered || encoder->stopped)
+        return;
+    pt_encoder_tell_arrival(encoder, block->pc, before);
+    if (block->synchronises)
+        seen_moments = order_publish(&process.order, &thread->clock, seen_moments);
+}
+
 /* Passes on RBP, in which qemu keeps the guest's registers (signal_frame.h). Only jumped to, from
- * the end of block_entry, where RBP is again what qemu's code had in it. */
+ * the end of the callbacks below, where RBP is again what qemu's code had in it. */
 __asm__(".pushsection .text\n"
         ".type leave_inline_path, @function\n"
         "leave_inline_path:\n"
         "    mov %rbp, %rsi\n"
         "    jmp run_block_slow\n"
         ".size leave_inline_path, . - leave_inline_path\n"
+        ".type leave_for_order, @function\n"
+        "leave_for_order:\n"
+        "    mov %rbp, %rsi\n"
+        "    jmp run_ordered_block\n"
+        ".size leave_for_order, . - leave_for_order\n"
         ".popsection\n");
 __attribute__((visibility("hidden"))) void leave_inline_path(struct pt_code_block *block);
+__attribute__((visibility("hidden"))) void leave_for_order(struct pt_code_block *block);
 
 /* qemu runs a block. Without a jump to begin with, which costs 5 % of a tight loop's time. In a
  * build without optimization this may call where it should jump, and RBP be its own:
@@ -135,6 +168,28 @@ static void block_entry(unsigned int vcpu, void *data)
 {
     if (!pt_encoder_step_fast(current, data))
         leave_inline_path(data);
+}
+
+/* The same in a process with several threads. */
+static void watched_block_entry(unsigned int vcpu, void *data)
+{
+    if (__builtin_expect(order_has_news(&process.order, seen_moments), 0))
+        leave_for_order(data);
+    else if (!pt_encoder_step_fast(current, data))
+        leave_inline_path(data);
+}
+
+/* The same for a block with an atomic instruction. */
+static void synchronising_block_entry(unsigned int vcpu, void *data)
+{
+    leave_for_order(data);
+}
+
+static qemu_executed *callback_for(const struct pt_code_block *block)
+{
+    if (!process.order.watched)
+        return block_entry;
+    return block->synchronises ? synchronising_block_entry : watched_block_entry;
 }
 
 static void learn_guest_base(const struct qemu_plugin_tb *tb)
@@ -167,7 +222,7 @@ static void block_translated(uint64_t id, struct qemu_plugin_tb *tb)
     struct pt_code_block *block = block_table_get(&process.blocks, tb, &code);
     if (!block)
         return;
-    qemu_plugin_register_vcpu_tb_exec_cb(tb, block_entry, QEMU_PLUGIN_CB_NO_REGS, block);
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, callback_for(block), QEMU_PLUGIN_CB_NO_REGS, block);
     suspend(thread);
 }
 
@@ -249,11 +304,14 @@ static void system_call_begins(uint64_t id, unsigned int vcpu, int64_t number, u
         return;
     if (!thread->encoder->stopped) {
         resume(thread);
+        if (order_has_news(&process.order, seen_moments))
+            seen_moments = order_take(&process.order, &thread->clock);
         pt_encoder_disable(thread->encoder);
         soft_clock_enter_kernel(&thread->clock, thread->encoder);
         thread->in_kernel = true;
     }
     uint64_t base = process.guest_base;
+    order_before_system_call(&process.order, &process.log.control->options, number, a1, a4);
     switch (number) {
     case SYS_clone:
     case SYS_fork:
@@ -270,6 +328,8 @@ static void system_call_begins(uint64_t id, unsigned int vcpu, int64_t number, u
         before_exec(thread, &(struct exec_call){(int)a1, (int)a5, a2, a3, a4, base});
         break;
     case SYS_exit:
+        /* The kernel clears the thread's id in memory, which pthread_join may find there. */
+        order_publish(&process.order, &thread->clock, seen_moments);
         thread_end(thread);
         current = &ended;
         break;
@@ -292,6 +352,18 @@ static void thread_was_named(struct thread *thread)
         side_band_name(&process.log, &subject, false, name);
 }
 
+/* A traced child that was killed could not tell its end itself. One that only stopped is still
+ * there. */
+static void child_was_waited_for(struct thread *thread, pid_t child)
+{
+    if (process.untraced || !thread_is_recorded(thread) || kill(child, 0) == 0 || errno != ESRCH)
+        return;
+    struct side_band_subject subject = thread_subject(thread);
+    subject.time = soft_clock_now(&thread->clock, thread->encoder);
+    subject.pid = subject.tid = child;
+    side_band_reaped(&process.log, &subject);
+}
+
 static void system_call_returned(uint64_t id, unsigned int vcpu, int64_t number, int64_t result)
 {
     struct thread *thread = current_thread();
@@ -309,6 +381,34 @@ static void system_call_returned(uint64_t id, unsigned int vcpu, int64_t number,
         code_map_forget(&process.code);
     if (number == SYS_prctl && result == 0)
         thread_was_named(thread);
+    if (number == SYS_wait4 && result > 0)
+        child_was_waited_for(thread, (pid_t)result);
+}
+
+/* --- Death --- */
+
+/* A signal that nobody handles ends the process, in this thread. What ran up to it is told by
+ * packets; the rest of the thread's last block is not. */
+static void killed(uint32_t signal)
+{
+    struct thread *thread = current == &unborn ? NULL : current_thread();
+    if (!thread || !thread_is_recorded(thread))
+        return;
+    struct pt_encoder *encoder = thread->encoder;
+    struct guest_registers guest = {thread->registers, process.guest_base};
+    struct soft_death death = {.has_ip = guest.registers != NULL, .signal = signal};
+    resume(thread);
+    if (death.has_ip) {
+        death.ip = guest_instruction(&guest);
+        /* qemu has looked for the instruction meanwhile. */
+        soft_clock_emulator_worked(&thread->clock, encoder, 0, process_seen(&process, thread));
+        pt_encoder_interrupt(encoder, death.ip, true);
+    }
+    struct side_band_subject subject = thread_subject(thread);
+    subject.time = soft_clock_now(&thread->clock, encoder);
+    side_band_death(&process.log, &subject, &death);
+    side_band_exit(&process.log, &subject);
+    thread_note_stop(thread);
 }
 
 /* --- Loading --- */
@@ -333,16 +433,6 @@ static const char *argument_value(const char *argument, const char *name)
     return strncmp(argument, name, length) == 0 ? argument + length : NULL;
 }
 
-/* qemu says "uncaught target signal 6 (Aborted)" on the program's stderr, which belongs to the
- * program alone; who waits for it sees the signal. A stream without a write function swallows
- * everything, and takes no descriptor. */
-static void silence_qemu(void)
-{
-    FILE *silent = fopencookie(NULL, "w", (cookie_io_functions_t){0});
-    if (silent)
-        stderr = silent;
-}
-
 int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, char **argv)
 {
     const char *directory = NULL, *value;
@@ -363,7 +453,7 @@ int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, cha
     /* The recording may have ended between an execve and here: the program runs on, unrecorded. */
     if (!process_begin(&process, directory))
         return process.execed ? 0 : -1;
-    silence_qemu();
+    qemu_messages_take_over(killed);
     qemu_plugin_register_vcpu_tb_trans_cb(id, block_translated);
     qemu_plugin_register_vcpu_syscall_cb(id, system_call_begins);
     qemu_plugin_register_vcpu_syscall_ret_cb(id, system_call_returned);

@@ -280,6 +280,7 @@ void process_forked(struct thread *thread)
     /* Whoever held these in the parent does not exist here. */
     pthread_mutex_init(&process->lock, NULL);
     atomic_store(&process->handlers.lock, 0);
+    atomic_store(&process->order.several, false);
     forget_threads(process, thread);
     be_idle(thread);
     soft_clock_begin(&thread->clock, control, time_of_birth(process), false);

@@ -10,6 +10,7 @@
 #include "engine/soft/plugin/block_table.h"
 #include "engine/soft/plugin/clock.h"
 #include "engine/soft/plugin/code_map.h"
+#include "engine/soft/plugin/order.h"
 #include "engine/soft/plugin/ring.h"
 #include "engine/soft/plugin/side_band.h"
 #include "engine/soft/plugin/signal_frame.h"
@@ -26,6 +27,7 @@ struct process {
     struct code_map code;
     struct block_table blocks;
     struct signal_handlers handlers;
+    struct order order;
     char directory[PATH_MAX], control_path[PATH_MAX];
     char name[PROCESS_NAME_SIZE];
     uint64_t guest_base;
@@ -53,6 +55,7 @@ struct thread {
      * encoder->previous is then pt_code_block_none, which leads the next block to the slow path.
      * NULL otherwise. */
     struct pt_code_block *suspended;
+    const uint64_t *registers; /* of the guest (signal_frame.h), once the thread has run a block */
     pid_t tid;
     bool in_kernel;
     bool code_replaced;  /* by the code that was translated and has not run yet */

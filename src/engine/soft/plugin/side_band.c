@@ -111,6 +111,19 @@ void side_band_exit(struct side_band *log, const struct side_band_subject *subje
     append(log, subject, SOFT_RECORD_EXIT, fixed, sizeof fixed, NULL);
 }
 
+void side_band_reaped(struct side_band *log, const struct side_band_subject *subject)
+{
+    uint32_t fixed[] = {0, 0};
+    append(log, subject, SOFT_RECORD_REAPED, fixed, sizeof fixed, NULL);
+}
+
+void side_band_death(struct side_band *log, const struct side_band_subject *subject,
+                     const struct soft_death *death)
+{
+    append(log, subject, SOFT_RECORD_DEATH, &death->record + 1,
+           sizeof *death - sizeof death->record, NULL);
+}
+
 void side_band_untraced(struct side_band *log, const struct side_band_subject *subject,
                         enum soft_untraced_reason reason, const char *name)
 {

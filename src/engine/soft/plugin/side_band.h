@@ -46,6 +46,11 @@ void side_band_name(struct side_band *log, const struct side_band_subject *subje
 void side_band_fork(struct side_band *log, const struct side_band_subject *subject,
                     pid_t parent_pid, pid_t parent_tid);
 void side_band_exit(struct side_band *log, const struct side_band_subject *subject);
+/* `subject` is the child that is gone, at the time of the parent. */
+void side_band_reaped(struct side_band *log, const struct side_band_subject *subject);
+/* Appends what follows death->record, which is filled in from `subject`. */
+void side_band_death(struct side_band *log, const struct side_band_subject *subject,
+                     const struct soft_death *death);
 void side_band_untraced(struct side_band *log, const struct side_band_subject *subject,
                         enum soft_untraced_reason reason, const char *name);
 

@@ -102,12 +102,12 @@ bool signal_interrupted(const struct signal_handlers *handlers, const struct gue
     return true;
 }
 
-bool signal_registers_plausible(const struct guest_registers *guest)
+bool signal_registers_plausible(const struct guest_registers *guest, uint64_t pc)
 {
     enum { MOST_ARGUMENTS = 1 << 22 };
-    uint64_t registers[16], argument_count, after_arguments;
+    uint64_t registers[17], argument_count, after_arguments;
     return read_safely((uint64_t)(uintptr_t)guest->registers, registers, sizeof registers) &&
-           registers[RSP] % 16 == 0 &&
+           registers[16] == pc && registers[RSP] % 16 == 0 &&
            read_safely(registers[RSP] + guest->guest_base, &argument_count, 8) &&
            argument_count < MOST_ARGUMENTS &&
            read_safely(registers[RSP] + guest->guest_base + 8 * (argument_count + 1),

@@ -36,6 +36,13 @@ struct guest_registers {
     uint64_t guest_base;
 };
 
+/* Where the guest is, when qemu has brought CPUX86State.eip up to date, as it does before it
+ * handles a signal: it follows regs[16] (target/i386/cpu.h). */
+static inline uint64_t guest_instruction(const struct guest_registers *guest)
+{
+    return guest->registers[16];
+}
+
 struct interruption {
     uint64_t ip;  /* of the instruction that would have run next, or that faulted */
     bool faulted; /* the signal is one that instructions raise */
@@ -61,8 +68,9 @@ static inline bool signal_may_be_handler(const struct signal_handlers *handlers,
 bool signal_interrupted(const struct signal_handlers *handlers, const struct guest_registers *guest,
                         uint64_t pc, struct interruption *interruption);
 
-/* At the first instruction of a program: whether `registers` point to argc, as they must (System V
- * ABI, "Initial Stack and Register State"). Never faults. */
-bool signal_registers_plausible(const struct guest_registers *guest);
+/* At `pc`, the first instruction of a program: whether the stack pointer among `registers` points
+ * to argc, as it must (System V ABI, "Initial Stack and Register State"), and guest_instruction
+ * tells `pc`. Never faults. */
+bool signal_registers_plausible(const struct guest_registers *guest, uint64_t pc);
 
 #endif

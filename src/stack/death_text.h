@@ -1,0 +1,15 @@
+/* In words: which signal ended a program, and where it was then. The text of the instant at the end
+ * of a thread's track.
+ *
+ *     killed by SIGSEGV at 0x401136 in parse (/src/parse.c:12)
+ */
+#ifndef MAGIC_TRACE_STACK_DEATH_TEXT_H
+#define MAGIC_TRACE_STACK_DEATH_TEXT_H
+
+#include "flow/flow.h"
+#include "stack/process_code.h"
+
+/* The caller frees it. What is not known of `death` or `place` is left out. */
+char *death_text(const struct session_death *death, const struct code_place *place);
+
+#endif
