@@ -163,8 +163,7 @@ static void put_asynchronous_end(struct pt_encoder *encoder, uint64_t ip)
     encoder->previous = &pt_code_block_none;
 }
 
-/* Ends the stream in order, `pc` being about to run. Steps are ignored from now on. */
-static void end_stream(struct pt_encoder *encoder, uint64_t pc)
+void pt_encoder_stop_at(struct pt_encoder *encoder, uint64_t pc)
 {
     if (encoder->stopped)
         return;
@@ -180,7 +179,7 @@ static void end_stream(struct pt_encoder *encoder, uint64_t pc)
 static void settle(struct pt_encoder *encoder, uint64_t pc)
 {
     if (!may_go_on(encoder)) {
-        end_stream(encoder, pc);
+        pt_encoder_stop_at(encoder, pc);
     } else if (psb_is_due(encoder)) {
         struct group group = group_begin(encoder);
         if (has_branches(encoder))

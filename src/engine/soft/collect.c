@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "engine/engine.h"
+#include "engine/soft/kept_parts.h"
 #include "engine/soft/log_reader.h"
 #include "engine/soft/perf_map_copy.h"
 #include "engine/soft/processes.h"
@@ -68,25 +69,32 @@ static bool read_log(const struct collection *collection, struct side_band_log *
     return true;
 }
 
-/* What the kernel's PMU driver would say of this ring: ITRACE_START and AUX. */
-static void add_ring_records(struct side_band_log *log, const struct ring *ring,
-                             const struct ring_packets *packets)
+/* What the kernel's PMU driver would say of a ring when it starts: ITRACE_START. */
+static void add_start(struct side_band_log *log, const struct ring *ring)
 {
-    struct side_band_record start = {
+    *(struct side_band_record *)array_add(&log->records) = (struct side_band_record){
         .kind = SIDE_BAND_TRACE_START,
         .time = clock_to_nanoseconds(&log->clock, (struct ticks){ring->header->first_time}),
         .pid = side_band_log_number(log, ring->header->pid),
         .tid = side_band_log_number(log, ring->header->tid),
         .cpu = UINT32_MAX,
     };
-    struct side_band_record aux = start;
-    aux.kind = SIDE_BAND_AUX;
-    aux.time = clock_to_nanoseconds(&log->clock, (struct ticks){ring->encoder.last_time});
-    aux.aux.offset = packets->offset;
-    aux.aux.size = packets->size;
-    aux.aux.flags = packets->offset > 0 ? PERF_AUX_FLAG_OVERWRITE : 0;
-    array_add_all(&log->records, &start, 1);
-    array_add_all(&log->records, &aux, 1);
+}
+
+/* And when it has written some packets: AUX. */
+static void add_written(struct side_band_log *log, const struct ring *ring,
+                        const struct ring_packets *packets)
+{
+    *(struct side_band_record *)array_add(&log->records) = (struct side_band_record){
+        .kind = SIDE_BAND_AUX,
+        .time = clock_to_nanoseconds(&log->clock, (struct ticks){ring->encoder.last_time}),
+        .pid = side_band_log_number(log, ring->header->pid),
+        .tid = side_band_log_number(log, ring->header->tid),
+        .cpu = UINT32_MAX,
+        .aux.offset = packets->offset,
+        .aux.size = packets->size,
+        .aux.flags = packets->offset > 0 ? PERF_AUX_FLAG_OVERWRITE : 0,
+    };
 }
 
 static int by_time(const void *left, const void *right)
@@ -115,23 +123,37 @@ static bool write_records(struct perf_data_writer *writer, const struct side_ban
 
 /* ---- packets ---- */
 
+static bool write_part(struct side_band_log *log, const struct ring *ring,
+                       const struct kept_part *part, struct perf_data_writer *writer,
+                       struct error *error)
+{
+    struct ring_packets packets;
+    ring_packets(&packets, ring, part->begin, part->end);
+    if (packets.size == 0)
+        return true;
+    struct aux_chunk chunk = {
+        .tid = side_band_log_number(log, ring->header->tid),
+        .cpu = UINT32_MAX,
+        .index = part->serial,
+        .offset = packets.offset,
+        /* perf 6.1 crashes on a reference of 0. */
+        .reference = {ring->encoder.last_time ? ring->encoder.last_time : 1},
+    };
+    return perf_data_write_aux(writer, &chunk, packets.parts, packets.part_count, error);
+}
+
 static bool write_ring(const struct collection *collection, struct side_band_log *log,
                        uint32_t serial, struct perf_data_writer *writer, struct error *error)
 {
     struct ring ring;
     if (!ring_open(&ring, collection->directory, serial, error))
         return false;
-    struct ring_packets packets;
-    ring_packets(&packets, &ring);
-    struct aux_chunk chunk = {
-        .tid = side_band_log_number(log, ring.header->tid),
-        .cpu = UINT32_MAX,
-        .index = serial,
-        .offset = packets.offset,
-        /* perf 6.1 crashes on a reference of 0. */
-        .reference = {ring.encoder.last_time ? ring.encoder.last_time : 1},
-    };
-    bool ok = perf_data_write_aux(writer, &chunk, packets.parts, packets.part_count, error);
+    struct array parts = array_of(sizeof(struct kept_part));
+    kept_parts(&parts, collection->control, &ring, &log->kept);
+    bool ok = true;
+    for (size_t i = 0; ok && i < parts.count; i++)
+        ok = write_part(log, &ring, array_at(&parts, i), writer, error);
+    array_free(&parts);
     ring_close(&ring);
     return ok;
 }
@@ -185,13 +207,25 @@ static bool write_perf_data(struct collection *collection, struct side_band_log 
 static bool survey_ring(struct collection *collection, struct side_band_log *log,
                         const struct ring *ring, uint32_t serial)
 {
-    struct ring_packets packets;
-    ring_packets(&packets, ring);
+    struct array parts = array_of(sizeof(struct kept_part));
+    kept_parts(&parts, collection->control, ring, &log->kept);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < parts.count; i++) {
+        const struct kept_part *part = array_at(&parts, i);
+        struct ring_packets packets;
+        ring_packets(&packets, ring, part->begin, part->end);
+        if (packets.size == 0)
+            continue;
+        if (bytes == 0)
+            add_start(log, ring);
+        bytes += packets.size;
+        add_written(log, ring, &packets);
+    }
+    array_free(&parts);
     collection->instructions += pt_encoder_instructions(&ring->encoder);
-    if (packets.size > 0) {
+    collection->bytes += bytes;
+    if (bytes > 0) {
         *(uint32_t *)array_add(&collection->rings) = serial;
-        collection->bytes += packets.size;
-        add_ring_records(log, ring, &packets);
         thread_end_add(log, ring, collection->control, collection->watched);
     }
     return atomic_load(&ring->header->out_of_space) != 0;
@@ -245,6 +279,12 @@ static void *keep(struct arena *memory, const struct array *array)
     return size > 0 ? memcpy(copy, array->elements, size) : copy;
 }
 
+static int hit_by_time(const void *left, const void *right)
+{
+    const struct session_hit *a = left, *b = right;
+    return (a->time > b->time) - (a->time < b->time);
+}
+
 bool collect(struct collection *collection, struct error *error)
 {
     struct side_band_log log;
@@ -265,6 +305,10 @@ bool collect(struct collection *collection, struct error *error)
     collection->untraced = keep(&collection->memory, &log.untraced);
     collection->death_count = log.deaths.count;
     collection->deaths = keep(&collection->memory, &log.deaths);
+    if (log.hits.count > 1)
+        qsort(log.hits.elements, log.hits.count, sizeof(struct session_hit), hit_by_time);
+    collection->hit_count = log.hits.count;
+    collection->hits = keep(&collection->memory, &log.hits);
     side_band_log_free(&log);
     return ok;
 }

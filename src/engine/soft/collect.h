@@ -29,6 +29,8 @@ struct collection {
     size_t untraced_count;
     struct session_death *deaths; /* likewise */
     size_t death_count;
+    struct session_hit *hits; /* likewise, by time */
+    size_t hit_count;
     struct arena memory;
 };
 

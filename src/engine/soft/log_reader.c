@@ -22,6 +22,12 @@ static size_t fixed_size(unsigned kind, bool *has_string)
     case SOFT_RECORD_REAPED:
         *has_string = false;
         return sizeof(struct soft_fork);
+    case SOFT_RECORD_HIT:
+        *has_string = false;
+        return sizeof(struct soft_hit);
+    case SOFT_RECORD_KEPT:
+        *has_string = false;
+        return sizeof(struct soft_kept);
     case SOFT_RECORD_DEATH:
         *has_string = false;
         return sizeof(struct soft_death);

@@ -110,27 +110,31 @@ static void add_part(struct ring_packets *packets, const uint8_t *bytes, uint64_
     packets->size += size;
 }
 
-void ring_packets(struct ring_packets *packets, const struct ring *ring)
+void ring_packets(struct ring_packets *packets, const struct ring *ring, uint64_t first,
+                  uint64_t last)
 {
     *packets = (struct ring_packets){0};
     const uint8_t *bytes = ring->file.bytes + SOFT_PAGE;
     uint64_t head = atomic_load(&ring->encoder.head);
-    uint64_t begin = 0;
+    uint64_t begin = first;
     if (ring->header->full) {
         if (head > ring->room)
             head = ring->room;
-    } else if (head > ring->header->size - PT_ENCODER_SLACK) {
+    } else if (head > ring->header->size - PT_ENCODER_SLACK &&
+               begin < head - ring->header->size + PT_ENCODER_SLACK) {
         begin = head - ring->header->size + PT_ENCODER_SLACK;
     }
-    begin = find_psb(ring, begin, head);
-    if (begin == head)
+    uint64_t end = last < head ? last : head;
+    begin = begin < end ? find_psb(ring, begin, end) : end;
+    if (begin == end)
         return;
     packets->offset = begin;
     uint64_t place = begin & position_mask(ring);
-    uint64_t before_wrap = ring->header->full ? head - begin : ring->header->size - place;
-    if (before_wrap > head - begin)
-        before_wrap = head - begin;
+    uint64_t before_wrap = ring->header->full ? end - begin : ring->header->size - place;
+    if (before_wrap > end - begin)
+        before_wrap = end - begin;
     add_part(packets, bytes + place, before_wrap);
-    add_part(packets, bytes, head - begin - before_wrap);
-    add_part(packets, packets->drained, pt_encoder_drain(&ring->encoder, packets->drained));
+    add_part(packets, bytes, end - begin - before_wrap);
+    if (last >= head)
+        add_part(packets, packets->drained, pt_encoder_drain(&ring->encoder, packets->drained));
 }

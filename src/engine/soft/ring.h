@@ -41,7 +41,10 @@ struct ring_packets {
     uint8_t drained[PT_DRAIN_SIZE]; /* what its thread had gathered but not yet written */
 };
 
-/* `packets->size` is 0 when the ring holds nothing that can be decoded. Do not copy the result. */
-void ring_packets(struct ring_packets *packets, const struct ring *ring);
+/* Of what the ring holds from stream position `first` to `last`, both at packets' borders or beyond
+ * what it holds. `packets->size` is 0 when there is nothing that can be decoded. Do not copy the
+ * result. */
+void ring_packets(struct ring_packets *packets, const struct ring *ring, uint64_t first,
+                  uint64_t last);
 
 #endif

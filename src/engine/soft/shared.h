@@ -30,7 +30,7 @@
 #include <stdint.h>
 
 enum {
-    SOFT_VERSION = 3,
+    SOFT_VERSION = 4,
     SOFT_PAGE = 4096,
     SOFT_CONTROL_MAGIC = 0x4c52544d, /* "MTRL" */
     SOFT_RING_MAGIC = 0x474e524d,    /* "MRNG" */
@@ -42,6 +42,7 @@ enum {
     SOFT_LOG_LIMIT = 256 << 20,
     SOFT_UNLIMITED_STACK = 1 << 30,
     SOFT_TRIGGER_PLACES = 64, /* TRIGGER_PLACES */
+    SOFT_CLOCK_THEFTS = 16384,
 };
 
 /* struct trigger (engine/trigger.h) as the plugin needs it. */
@@ -75,6 +76,16 @@ struct soft_options {
     char plugin[4096]; /* absolute path of the plugin */
 };
 
+/* Times that the default clock's user wants to convert later: soft/plugin/clock_history.h. */
+struct soft_clock_theft {
+    _Atomic uint64_t tsc;    /* when it was over; 0: being written */
+    _Atomic uint64_t stolen; /* in all, then */
+};
+struct soft_clock_history {
+    _Atomic uint64_t count; /* ever added; the newest lies at (count - 1) % SOFT_CLOCK_THEFTS */
+    struct soft_clock_theft thefts[SOFT_CLOCK_THEFTS];
+};
+
 /* One page-aligned header at offset 0 of DIR/soft/control; the side-band log begins at
  * SOFT_LOG_OFFSET. */
 struct soft_control {
@@ -98,9 +109,18 @@ struct soft_control {
     _Atomic uint64_t stolen; /* TSC ticks that qemu's translator used up and nobody shall see */
     _Atomic uint64_t stolen_until; /* host TSC up to which time has been stolen */
     _Atomic uint64_t latest;       /* the latest time that any thread has made known */
+
+    /* The trigger: soft/plugin/trigger.h. Times in the recording's clock. */
+    _Atomic uint64_t hits;          /* in traced threads, whether they counted or not */
+    _Atomic uint64_t unseen_hits;   /* in threads and processes that are not traced */
+    _Atomic uint64_t snapshots;     /* hits that counted */
+    _Atomic uint64_t previous_hit;  /* 0: none yet */
+    _Atomic uint64_t longest_delay; /* between two hits, since the recorder last set it to 0 */
+    _Atomic uint64_t freeze_at;     /* when the recording shall freeze; 0: not known yet */
+    struct soft_clock_history history;
 };
 
-enum { SOFT_LOG_OFFSET = 4 * SOFT_PAGE };
+enum { SOFT_LOG_OFFSET = 80 * SOFT_PAGE };
 
 /* A side-band record: 16-byte aligned in the log; a reader that meets a hole (its writer was
  * killed) searches forward for the next magic. */
@@ -113,6 +133,8 @@ enum soft_record_kind {
     SOFT_RECORD_HIT,         /* struct soft_hit: the trigger was hit and its conditions held */
     /* struct soft_fork: the child process `pid` is gone, as its traced parent was told by wait4. */
     SOFT_RECORD_REAPED,
+    /* struct soft_kept: a stretch of a ring that belongs to snapshots (with multi_snapshot) */
+    SOFT_RECORD_KEPT,
     SOFT_RECORD_DEATH, /* struct soft_death: a signal kills the process in this thread */
 };
 
@@ -174,6 +196,12 @@ struct soft_hit {
     uint32_t reserved;
 };
 
+/* In stream positions of the ring record.serial, at packets' borders. */
+struct soft_kept {
+    struct soft_record record;
+    uint64_t begin, end;
+};
+
 /* Header of ring.SERIAL, in its first page; packets follow at SOFT_PAGE. In snapshot mode the
  * packets of stream position P lie at P % size; in full execution at P, the file growing as needed.
  */
@@ -189,6 +217,11 @@ struct soft_ring {
     _Atomic uint32_t ended;
     _Atomic uint32_t out_of_space; /* recording stopped because the disk was full */
     uint64_t first_time;           /* ticks, of the first packet */
+    /* With multi_snapshot: up to where it is decided what is kept, as a stream position; and how
+     * many snapshots had been taken then. */
+    _Atomic uint64_t undecided;
+    _Atomic uint64_t seen_snapshots;
+    _Atomic uint32_t owed; /* bool: what follows is kept, too: a snapshot was taken just before */
 
     /* The encoder's whole state (packet/encoder.h), so that what a killed thread had not yet
      * written can be. Its field `head` is the stream position up to which packets are valid. */

@@ -1,5 +1,7 @@
 #include "engine/soft/side_band_log.h"
 
+#include "engine/soft/kept_parts.h"
+
 #include "base/memory.h"
 #include "engine/soft/kept_files.h"
 #include "recording/session.h"
@@ -27,6 +29,8 @@ void side_band_log_begin(struct side_band_log *log, const char *directory,
         .records = array_of(sizeof(struct side_band_record)),
         .untraced = array_of(sizeof(struct session_untraced)),
         .deaths = array_of(sizeof(struct session_death)),
+        .hits = array_of(sizeof(struct session_hit)),
+        .kept = array_of(sizeof(struct kept_part)),
         .reaped = array_of(sizeof(struct reaped_process)),
     };
 }
@@ -42,6 +46,8 @@ void side_band_log_free(struct side_band_log *log)
     array_free(&log->records);
     array_free(&log->untraced);
     array_free(&log->deaths);
+    array_free(&log->hits);
+    array_free(&log->kept);
     array_free(&log->reaped);
 }
 
@@ -133,6 +139,30 @@ static void add_death(struct side_band_log *log, const struct soft_death *death)
     };
 }
 
+static uint64_t to_nanoseconds(const struct side_band_log *log, uint64_t ticks)
+{
+    return clock_to_nanoseconds(&log->clock, (struct ticks){ticks}).value;
+}
+
+static void add_hit(struct side_band_log *log, const struct soft_hit *hit)
+{
+    *(struct session_hit *)array_add(&log->hits) = (struct session_hit){
+        .time = to_nanoseconds(log, hit->record.time),
+        .passed = hit->passed ? to_nanoseconds(log, hit->passed) : 0,
+        .argument = hit->argument,
+        .has_argument = hit->has_argument != 0,
+        .address = hit->ip,
+        .pid = side_band_log_number(log, hit->record.pid),
+        .tid = side_band_log_number(log, hit->record.tid),
+    };
+}
+
+static void add_kept(struct side_band_log *log, const struct soft_kept *kept)
+{
+    *(struct kept_part *)array_add(&log->kept) =
+        (struct kept_part){kept->record.serial, kept->begin, kept->end};
+}
+
 static const char *flag_that_shows(uint32_t reason)
 {
     switch (reason) {
@@ -198,6 +228,12 @@ void side_band_log_add(struct side_band_log *log, const struct soft_record *reco
     case SOFT_RECORD_REAPED:
         *(struct reaped_process *)array_add(&log->reaped) =
             (struct reaped_process){record->pid, {record->time}};
+        break;
+    case SOFT_RECORD_HIT:
+        add_hit(log, (const struct soft_hit *)record);
+        break;
+    case SOFT_RECORD_KEPT:
+        add_kept(log, (const struct soft_kept *)record);
         break;
     case SOFT_RECORD_DEATH:
         add_death(log, (const struct soft_death *)record);

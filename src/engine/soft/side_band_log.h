@@ -27,6 +27,8 @@ struct side_band_log {
     struct array records;        /* of struct side_band_record, in the order of the log */
     struct array untraced;       /* of struct session_untraced */
     struct array deaths;         /* of struct session_death */
+    struct array hits;           /* of struct session_hit */
+    struct array kept;           /* of struct kept_part (kept_parts.h) */
     struct array reaped;         /* of struct reaped_process, in the order of the log */
     struct task_number *numbers; /* a hash table; see side_band_log_number */
     struct arena memory;         /* strings of records and untraced */

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -66,6 +67,33 @@ static void set_clock(struct soft_options *options)
     options->bus_ratio = (uint32_t)((options->tsc_hz + BUS_HZ / 2) / BUS_HZ);
 }
 
+static uint64_t to_ticks(const struct soft_options *options, uint64_t nanoseconds)
+{
+    return (uint64_t)((unsigned __int128)nanoseconds * options->tsc_hz / 1000000000);
+}
+
+static void set_trigger(struct soft_options *options, const struct trigger *wanted)
+{
+    options->trigger = (struct soft_trigger){
+        .passes_time = wanted->passes_time,
+        .multi_snapshot = wanted->multi_snapshot,
+        .immediate_stop = wanted->immediate_stop,
+        .duration_threshold = to_ticks(options, wanted->duration_threshold_ns),
+        .delay_threshold = to_ticks(options, wanted->delay_threshold_ns),
+    };
+    for (size_t i = 0; i < wanted->place_count; i++) {
+        struct stat status;
+        /* A file that has vanished since it was looked into is not going to run. */
+        if (stat(wanted->places[i].path, &status) != 0)
+            continue;
+        options->trigger.places[options->trigger.place_count++] = (struct soft_trigger_place){
+            .device = status.st_dev,
+            .inode = status.st_ino,
+            .file_offset = wanted->places[i].file_offset,
+        };
+    }
+}
+
 static struct soft_options soft_options(const struct record_options *wanted,
                                         const struct qemu *qemu)
 {
@@ -79,6 +107,7 @@ static struct soft_options soft_options(const struct record_options *wanted,
     memcpy(options.qemu, qemu->path, sizeof options.qemu);
     memcpy(options.plugin, qemu->plugin, sizeof options.plugin);
     set_clock(&options);
+    set_trigger(&options, &wanted->trigger);
     return options;
 }
 
@@ -98,6 +127,7 @@ static struct session session_at_start(const struct soft_options *options,
         .multi_thread = wanted->multi_thread,
         .follow = wanted->follow,
         .snapshot_size = wanted->snapshot_size,
+        .trigger = wanted->trigger.name,
         .exit_status = -1,
     };
     /* Ticks that are instructions have no time of day, and would not repeat if they had. */
@@ -157,10 +187,15 @@ static bool finish(const char *directory, struct soft_control *control, struct s
     session->untraced_count = collection.untraced_count;
     session->deaths = collection.deaths;
     session->death_count = collection.death_count;
+    session->hits = collection.hits;
+    session->hit_count = collection.hit_count;
     ok = ok && session_write(session, directory, error);
     if (ok) {
         result->instructions = collection.instructions;
         result->bytes = collection.bytes;
+        result->hits = atomic_load(&control->hits);
+        result->snapshots = atomic_load(&control->snapshots);
+        result->unseen_hits = atomic_load(&control->unseen_hits);
         remove_working_files(directory);
     } else if (error->code == ERROR_IO) {
         size_t used = strlen(error->text);
@@ -288,6 +323,8 @@ static bool salvage_into(const char *directory, struct soft_control *control, st
     session.untraced_count = 0;
     session.deaths = NULL; /* likewise */
     session.death_count = 0;
+    session.hits = NULL; /* likewise */
+    session.hit_count = 0;
     session_free(&session);
     return ok;
 }

@@ -17,6 +17,9 @@ enum { SAME_INTERRUPT_NS = 100 * 1000 * 1000 };
 /* How long the program may take to end after Ctrl-C before the person is told what is being waited
  * for. */
 enum { PATIENCE_MS = 1000 };
+/* How often a recording with a trigger is looked at, and how often the longest delay is told. */
+enum { ARMED_MS = 50 };
+static const uint64_t delay_report_ns = UINT64_C(5000000000);
 
 static uint64_t now_ns(void)
 {
@@ -125,6 +128,44 @@ static void answer(struct supervision *supervision, const struct signalfd_siginf
     }
 }
 
+/* ---- the trigger ---- */
+
+/* Tells once that a snapshot was taken, and has the recording freeze when no thread writes packets
+ * any more that could see that it is time. */
+static void look_for_snapshot(struct supervision *supervision)
+{
+    struct soft_control *control = supervision->control;
+    if (supervision->snapshot_told || atomic_load(&control->snapshots) == 0)
+        return;
+    supervision->snapshot_told = true;
+    log_status("Snapshot taken.");
+    if (atomic_load(&control->freeze_at))
+        control_freeze(control);
+}
+
+static void report_delay(struct supervision *supervision)
+{
+    struct soft_control *control = supervision->control;
+    uint64_t now = now_ns();
+    if (!control->options.trigger.delay_threshold || supervision->snapshot_told ||
+        now - supervision->last_report_ns < delay_report_ns)
+        return;
+    supervision->last_report_ns = now;
+    uint64_t delay = atomic_exchange(&control->longest_delay, 0);
+    log_status("Waiting for delay over threshold. Max delay since last report: %.3f ms",
+               (double)delay * 1000 / (double)control->options.tsc_hz);
+}
+
+/* How long to wait for the next event, in milliseconds. */
+static int patience(const struct supervision *supervision, bool told)
+{
+    if (supervision->interrupts == 1 && !told)
+        return PATIENCE_MS;
+    const struct soft_control *control = supervision->control;
+    bool armed = control->options.trigger.place_count > 0 && !atomic_load(&control->frozen);
+    return armed ? ARMED_MS : -1;
+}
+
 int supervise(struct supervision *supervision)
 {
     struct pollfd waited_for[] = {
@@ -132,10 +173,12 @@ int supervise(struct supervision *supervision)
         {.fd = supervision->signals->descriptor, .events = POLLIN},
     };
     bool told = false;
+    supervision->last_report_ns = now_ns();
     for (;;) {
-        bool patient = supervision->interrupts == 1 && !told;
-        int ready = poll(waited_for, 2, patient ? PATIENCE_MS : -1);
-        if (ready == 0) {
+        int ready = poll(waited_for, 2, patience(supervision, told));
+        look_for_snapshot(supervision);
+        report_delay(supervision);
+        if (ready == 0 && supervision->interrupts == 1 && !told) {
             told = true;
             log_status("Snapshot taken; the program still runs. Press Ctrl-C again to kill it.");
         }

@@ -22,6 +22,8 @@ struct supervision {
     const char *plugin_argument;  /* by which processes of this recording are known */
     unsigned interrupts;          /* how many were answered */
     uint64_t last_interrupt_ns;   /* CLOCK_MONOTONIC */
+    bool snapshot_told;           /* that the trigger has had one taken */
+    uint64_t last_report_ns;      /* of the longest delay: CLOCK_MONOTONIC */
     bool stopped;                 /* the program is, by a signal */
 };
 

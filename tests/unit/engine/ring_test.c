@@ -73,7 +73,7 @@ static void a_short_stream_is_given_whole(void **state)
         struct ring opened;
         struct ring_packets packets;
         open_ring(&opened, *state, &ring);
-        ring_packets(&packets, &opened);
+        ring_packets(&packets, &opened, 0, UINT64_MAX);
         assert_int_equal(packets.offset, 0);
         assert_int_equal(packets.size, 100);
         assert_int_equal(packets.part_count, 1);
@@ -91,7 +91,7 @@ static void a_wrapped_ring_is_put_in_order(void **state)
     struct ring opened;
     struct ring_packets packets;
     open_ring(&opened, *state, &ring);
-    ring_packets(&packets, &opened);
+    ring_packets(&packets, &opened, 0, UINT64_MAX);
     assert_int_equal(packets.offset, PSB);
     assert_int_equal(packets.size, HEAD - PSB);
     assert_int_equal(packets.part_count, 2);
@@ -113,7 +113,7 @@ static void bytes_that_were_being_overwritten_do_not_count(void **state)
     struct ring opened;
     struct ring_packets packets;
     open_ring(&opened, *state, &ring);
-    ring_packets(&packets, &opened);
+    ring_packets(&packets, &opened, 0, UINT64_MAX);
     assert_int_equal(packets.offset, HEAD - 500);
     ring_close(&opened);
 }
@@ -130,7 +130,7 @@ static void a_psb_is_found_across_the_wrap_and_behind_its_own_bytes(void **state
     struct ring opened;
     struct ring_packets packets;
     open_ring(&opened, *state, &ring);
-    ring_packets(&packets, &opened);
+    ring_packets(&packets, &opened, 0, UINT64_MAX);
     assert_int_equal(packets.offset, PSB);
     ring_close(&opened);
 }
@@ -141,7 +141,7 @@ static void no_psb_means_nothing_to_decode(void **state)
     struct ring opened;
     struct ring_packets packets;
     open_ring(&opened, *state, &ring);
-    ring_packets(&packets, &opened);
+    ring_packets(&packets, &opened, 0, UINT64_MAX);
     assert_int_equal(packets.size, 0);
     ring_close(&opened);
 }
@@ -155,7 +155,7 @@ static void gathered_bits_of_a_dead_thread_come_last(void **state)
     struct ring opened;
     struct ring_packets packets;
     open_ring(&opened, *state, &ring);
-    ring_packets(&packets, &opened);
+    ring_packets(&packets, &opened, 0, UINT64_MAX);
     assert_true(packets.size > 100);
     unsigned char copy[RING_SIZE];
     copy_parts(&packets, copy);
@@ -171,7 +171,7 @@ static void a_head_beyond_the_file_is_not_believed(void **state)
     struct ring opened;
     struct ring_packets packets;
     open_ring(&opened, *state, &ring);
-    ring_packets(&packets, &opened);
+    ring_packets(&packets, &opened, 0, UINT64_MAX);
     assert_int_equal(packets.size, RING_SIZE);
     ring_close(&opened);
 }

@@ -1,6 +1,7 @@
 #include "engine/soft/plugin/clock.h"
 
 #include "engine/soft/plugin/block_cost.h"
+#include "engine/soft/plugin/clock_history.h"
 
 #include <x86intrin.h>
 
@@ -55,7 +56,8 @@ static void steal(struct soft_clock *clock, uint64_t host, uint64_t amount, uint
         return;
     if (amount > time - seen)
         amount = time - seen;
-    atomic_fetch_add(&control->stolen, amount);
+    uint64_t before = atomic_fetch_add(&control->stolen, amount);
+    clock_history_add(&control->history, host, before + amount);
 }
 
 void soft_clock_begin(struct soft_clock *clock, struct soft_control *control, uint64_t floor,
@@ -169,6 +171,7 @@ static void give_back(struct soft_clock *clock)
     while (stolen > clock->stolen_before &&
            !atomic_compare_exchange_weak(&control->stolen, &stolen, clock->stolen_before))
         ;
+    clock_history_add(&control->history, __rdtsc(), clock->stolen_before);
 }
 
 void soft_clock_leave_kernel(struct soft_clock *clock, const struct pt_encoder *encoder, bool slept)

@@ -343,6 +343,19 @@ bool code_map_may_replace(struct code_map *map, uint64_t start, uint64_t end)
     return false;
 }
 
+bool code_map_place(struct code_map *map, uint64_t address, struct code_place *place)
+{
+    const struct code_region *region = find_region(map, address);
+    if (!region || region->path[0] != '/')
+        return false;
+    *place = (struct code_place){
+        .path = region->path,
+        .inode = region->inode,
+        .file_offset = region->file_offset + (address - region->start),
+    };
+    return true;
+}
+
 void code_map_forget(struct code_map *map)
 {
     atomic_fetch_add(&map->generation, 1);

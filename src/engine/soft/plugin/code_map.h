@@ -12,6 +12,7 @@
 #include "engine/soft/plugin/side_band.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct code_map {
@@ -43,6 +44,14 @@ enum code_source code_map_learn(struct code_map *map, const struct side_band_sub
 /* Whether code between the guest addresses may take the place of other code that was logged,
  * without a system call in between. */
 bool code_map_may_replace(struct code_map *map, uint64_t start, uint64_t end);
+
+/* The file that is mapped at guest address `address`; false: none is. The path is valid until the
+ * next call of any of these. */
+struct code_place {
+    const char *path;
+    uint64_t inode, file_offset; /* of the byte at `address` */
+};
+bool code_map_place(struct code_map *map, uint64_t address, struct code_place *place);
 
 /* Some mapping was changed by a system call. */
 void code_map_forget(struct code_map *map);

@@ -9,6 +9,7 @@
 #include "engine/soft/plugin/program_exec.h"
 #include "engine/soft/plugin/qemu_messages.h"
 #include "engine/soft/plugin/qemu_plugin.h"
+#include "engine/soft/plugin/trigger.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -192,6 +193,73 @@ static qemu_executed *callback_for(const struct pt_code_block *block)
     return block->synchronises ? synchronising_block_entry : watched_block_entry;
 }
 
+/* --- The trigger --- */
+
+/* An instruction of the trigger is about to run; the block that it is in has been stepped into.
+ * qemu's registers are in memory at a block's first instruction only, which a function's is. */
+__attribute__((used, visibility("hidden"))) void reach_trigger(unsigned int vcpu, void *data,
+                                                               const uint64_t *registers);
+
+void reach_trigger(unsigned int vcpu, void *data, const uint64_t *registers)
+{
+    struct thread *thread = current_thread();
+    struct soft_control *control = process.log.control;
+    if (atomic_load(&control->frozen))
+        return;
+    if (!thread || !thread_is_recorded(thread) || process.untraced) {
+        atomic_fetch_add(&control->unseen_hits, 1);
+        return;
+    }
+    struct pt_encoder *encoder = thread->encoder;
+    uint64_t ip = (uint64_t)(uintptr_t)data;
+    if (encoder->stopped)
+        return;
+    struct trigger_arguments arguments = {
+        .known = process.registers_usable && encoder->previous->pc == ip};
+    if (arguments.known) {
+        arguments.first = registers[GUEST_RDI];
+        arguments.second = registers[GUEST_RSI];
+    }
+    pt_encoder_tell_arrival(encoder, ip, pt_encoder_progress(encoder));
+    struct side_band_subject subject = thread_subject(thread);
+    if (trigger_hit(&process.log, &subject, ip, &arguments) == TRIGGER_STOPS) {
+        pt_encoder_stop_at(encoder, ip);
+        thread_note_stop(thread);
+    }
+}
+
+__asm__(".pushsection .text\n"
+        ".type trigger_reached, @function\n"
+        "trigger_reached:\n"
+        "    mov %rbp, %rdx\n"
+        "    jmp reach_trigger\n"
+        ".size trigger_reached, . - trigger_reached\n"
+        ".popsection\n");
+__attribute__((visibility("hidden"))) void trigger_reached(unsigned int vcpu, void *data);
+
+/* Has qemu tell of the trigger's instructions in a block at `pc`. */
+static void watch_block(struct qemu_plugin_tb *tb, uint64_t pc)
+{
+    const struct soft_trigger *trigger = &process.log.control->options.trigger;
+    struct code_place place;
+    if (!code_map_place(&process.code, pc, &place))
+        return;
+    uint64_t end = place.file_offset + block_code_size(tb);
+    if (trigger_next_place(trigger, place.inode, place.file_offset, end) == UINT64_MAX ||
+        !trigger_concerns_file(trigger, place.path, place.inode))
+        return;
+    uint64_t at = place.file_offset;
+    for (size_t i = 0; i < qemu_plugin_tb_n_insns(tb); i++) {
+        struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, i);
+        uint64_t size = qemu_plugin_insn_size(instruction);
+        if (trigger_next_place(trigger, place.inode, at, at + 1) == at)
+            qemu_plugin_register_vcpu_insn_exec_cb(
+                instruction, trigger_reached, QEMU_PLUGIN_CB_NO_REGS,
+                (void *)(uintptr_t)(pc + at - place.file_offset));
+        at += size;
+    }
+}
+
 static void learn_guest_base(const struct qemu_plugin_tb *tb)
 {
     uint64_t host = (uint64_t)(uintptr_t)qemu_plugin_insn_haddr(qemu_plugin_tb_get_insn(tb, 0));
@@ -203,11 +271,13 @@ static void learn_guest_base(const struct qemu_plugin_tb *tb)
 static void block_translated(uint64_t id, struct qemu_plugin_tb *tb)
 {
     struct thread *thread = current_thread();
-    if (process.untraced || !thread)
-        return;
     if (!process.guest_base_known)
         learn_guest_base(tb);
     uint64_t pc = qemu_plugin_tb_vaddr(tb);
+    if (process.log.control->options.trigger.place_count > 0 && pc >> 47 == 0)
+        watch_block(tb, pc);
+    if (process.untraced || !thread)
+        return;
     struct block_code code = {.pc = pc, .guest_base = process.guest_base};
     if (pc >> 47 == 0) {
         struct side_band_subject subject = thread_subject(thread);

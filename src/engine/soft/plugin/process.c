@@ -1,6 +1,8 @@
 #include "engine/soft/plugin/process.h"
 
+#include "engine/soft/plugin/kept_ranges.h"
 #include "engine/soft/plugin/private_file.h"
+#include "engine/soft/plugin/trigger.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,12 +47,22 @@ static struct thread *thread_of_owner(struct pt_encoder_owner *owner)
 static uint64_t time_now(struct pt_encoder_owner *owner)
 {
     struct thread *thread = thread_of_owner(owner);
-    return soft_clock_now(&thread->clock, thread->encoder);
+    uint64_t now = soft_clock_now(&thread->clock, thread->encoder);
+    trigger_tick(control_of(thread->process), now);
+    return now;
 }
 
 static bool make_room(struct pt_encoder_owner *owner)
 {
-    return ring_advance(&thread_of_owner(owner)->ring);
+    struct thread *thread = thread_of_owner(owner);
+    const struct soft_options *options = &control_of(thread->process)->options;
+    if (!ring_advance(&thread->ring))
+        return false;
+    if (options->trigger.multi_snapshot && !options->full_execution) {
+        struct side_band_subject subject = thread_subject(thread);
+        kept_ranges_settle(&thread->ring, &thread->process->log, &subject);
+    }
+    return true;
 }
 
 static uint64_t last_time(const struct thread *thread)
@@ -124,7 +136,9 @@ static bool begin_ring(struct thread *thread)
     struct pt_encoder *encoder = ring_encoder(&thread->ring);
     encoder->owner = &thread->owner;
     encoder->stop = &control->frozen;
-    uint64_t interval = thread->ring.header->size / LEAST_PSBS;
+    uint64_t kept =
+        control->options.full_execution ? LARGEST_PSB_INTERVAL * LEAST_PSBS : control->options.snapshot_size;
+    uint64_t interval = kept / LEAST_PSBS;
     pt_encoder_begin(encoder, (uint8_t)control->options.bus_ratio,
                      interval < LARGEST_PSB_INTERVAL ? (uint32_t)interval : LARGEST_PSB_INTERVAL);
     thread->ring.header->first_time = thread->clock.floor;

@@ -56,6 +56,9 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(uint64_t id, const struct qemu_info *
 void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, qemu_translated *callback);
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *block, qemu_executed *callback,
                                           enum qemu_plugin_cb_flags flags, void *data);
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *instruction,
+                                            qemu_executed *callback,
+                                            enum qemu_plugin_cb_flags flags, void *data);
 void qemu_plugin_register_vcpu_syscall_cb(uint64_t id, qemu_syscall *callback);
 void qemu_plugin_register_vcpu_syscall_ret_cb(uint64_t id, qemu_syscall_returned *callback);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);

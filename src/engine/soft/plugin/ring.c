@@ -14,14 +14,14 @@ _Static_assert(sizeof(struct pt_encoder) <= sizeof((struct soft_ring *)0)->encod
  * then. Most threads and processes are short, and there can be many thousands of them. */
 enum { FIRST_STEP = 64 << 10, LARGEST_STEP = 4 << 20 };
 
-static uint64_t next_size(uint64_t size)
-{
-    return size + (size < LARGEST_STEP ? size : LARGEST_STEP);
-}
-
 static uint64_t smaller(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
+}
+
+static uint64_t next_size(const struct ring *ring)
+{
+    return ring->header->size + smaller(ring->header->size, ring->largest_step);
 }
 
 /* Packets may be written up to there without asking. */
@@ -92,15 +92,24 @@ bool ring_create(struct ring *ring, struct soft_control *control, const char *di
 {
     const struct soft_options *options = &control->options;
     uint32_t serial = atomic_fetch_add(&control->next_ring, 1);
-    uint64_t size = options->full_execution ? FIRST_STEP : options->snapshot_size;
-    *ring = (struct ring){.allocated = smaller(size, FIRST_STEP)};
+    /* With several snapshots the file is used from its beginning on, and given back where no
+     * snapshot wants it: kept_ranges.h. In small steps, because what is wanted is so in steps. */
+    bool linear = options->full_execution || options->trigger.multi_snapshot;
+    uint64_t size = linear ? FIRST_STEP : options->snapshot_size;
+    bool small = !options->full_execution && options->snapshot_size < LARGEST_STEP;
+    *ring = (struct ring){
+        .allocated = smaller(size, FIRST_STEP),
+        .largest_step = !small                                ? LARGEST_STEP
+                        : options->snapshot_size > FIRST_STEP ? options->snapshot_size
+                                                              : FIRST_STEP,
+    };
     int length = snprintf(ring->path, sizeof ring->path, "%s/soft/ring.%u", directory, serial);
     int descriptor = length < (int)sizeof ring->path
                          ? private_file_open(ring->path, O_RDWR | O_CREAT | O_EXCL)
                          : -1;
     bool ok = descriptor >= 0 && private_file_allocate(descriptor, SOFT_PAGE + ring->allocated) &&
-              (options->full_execution ? map_full(ring, descriptor)
-                                       : map_snapshot(ring, descriptor, (size_t)size));
+              (linear ? map_full(ring, descriptor)
+                      : map_snapshot(ring, descriptor, (size_t)size));
     if (descriptor >= 0) {
         close(descriptor);
         if (!ok)
@@ -115,9 +124,9 @@ bool ring_create(struct ring *ring, struct soft_control *control, const char *di
     header->serial = serial;
     header->pid = (uint32_t)pid;
     header->tid = (uint32_t)tid;
-    header->full = options->full_execution;
+    header->full = linear;
     header->size = size;
-    if (!options->full_execution) {
+    if (!linear) {
         struct pt_encoder *encoder = ring_encoder(ring);
         encoder->packets = (uint8_t *)header + SOFT_PAGE;
         encoder->mask = size - 1;
@@ -169,7 +178,7 @@ static bool grow_snapshot(struct ring *ring)
 static bool grow_full(struct ring *ring)
 {
     uint64_t start = atomic_load(&ring_encoder(ring)->head) / SOFT_PAGE * SOFT_PAGE;
-    uint64_t end = next_size(ring->header->size);
+    uint64_t end = next_size(ring);
     int descriptor = private_file_open(ring->path, O_RDWR);
     bool ok = descriptor >= 0 && private_file_allocate(descriptor, SOFT_PAGE + end) &&
               map_window(ring, descriptor, start, end);

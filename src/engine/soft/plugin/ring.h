@@ -22,6 +22,7 @@ struct ring {
     uint8_t *window;          /* mapped packets; in snapshot mode the header lies before them */
     size_t window_size;       /* bytes */
     uint64_t allocated;       /* snapshot mode: bytes of packets that have disk space */
+    uint64_t largest_step;    /* bytes by which it grows at most */
     char path[PATH_MAX];
 };
 

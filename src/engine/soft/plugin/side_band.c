@@ -124,6 +124,19 @@ void side_band_death(struct side_band *log, const struct side_band_subject *subj
            sizeof *death - sizeof death->record, NULL);
 }
 
+void side_band_hit(struct side_band *log, const struct side_band_subject *subject,
+                   const struct soft_hit *hit)
+{
+    append(log, subject, SOFT_RECORD_HIT, &hit->record + 1, sizeof *hit - sizeof hit->record, NULL);
+}
+
+void side_band_kept(struct side_band *log, const struct side_band_subject *subject,
+                    const struct soft_kept *kept)
+{
+    append(log, subject, SOFT_RECORD_KEPT, &kept->record + 1, sizeof *kept - sizeof kept->record,
+           NULL);
+}
+
 void side_band_untraced(struct side_band *log, const struct side_band_subject *subject,
                         enum soft_untraced_reason reason, const char *name)
 {

@@ -51,6 +51,11 @@ void side_band_reaped(struct side_band *log, const struct side_band_subject *sub
 /* Appends what follows death->record, which is filled in from `subject`. */
 void side_band_death(struct side_band *log, const struct side_band_subject *subject,
                      const struct soft_death *death);
+/* Append what follows the record in it, which is filled in from `subject`. */
+void side_band_hit(struct side_band *log, const struct side_band_subject *subject,
+                   const struct soft_hit *hit);
+void side_band_kept(struct side_band *log, const struct side_band_subject *subject,
+                    const struct soft_kept *kept);
 void side_band_untraced(struct side_band *log, const struct side_band_subject *subject,
                         enum soft_untraced_reason reason, const char *name);
 
