@@ -114,6 +114,11 @@ bool flow_death(const struct flow *flow, uint32_t pid, uint32_t tid, struct sess
     return false;
 }
 
+const struct session *flow_session(const struct flow *flow)
+{
+    return &flow->session;
+}
+
 struct flow_statistics flow_statistics(const struct flow *flow)
 {
     return flow->statistics;

@@ -61,6 +61,8 @@ uint64_t flow_wall_clock(const struct flow *flow, struct nanoseconds time);
 /* The signal that ended the thread's process in this thread; false when none did, or nobody says.
  */
 bool flow_death(const struct flow *flow, uint32_t pid, uint32_t tid, struct session_death *death);
+/* What session.json says; all zero without one. Valid until flow_close. */
+const struct session *flow_session(const struct flow *flow);
 struct flow_statistics flow_statistics(const struct flow *flow);
 /* NULL when the file is whole. */
 const struct error *flow_damage(const struct flow *flow);

@@ -92,6 +92,12 @@ enum {
 #define FXT_NAME_END_OF_TRACE "end of trace"
 #define FXT_NAME_EXEC "exec"
 #define FXT_NAME_FILTER "filter"
+#define FXT_NAME_TIMESTAMP "timestamp"
+#define FXT_NAME_PID "pid"
+#define FXT_NAME_TID "tid"
+#define FXT_NAME_IP "ip"
+#define FXT_NAME_PASSED "timestamp_passed"
+#define FXT_NAME_ARGUMENT "arg"
 #define FXT_NAME_PROCESS "process"
 #define FXT_NAME_SPECIAL "special"
 

@@ -158,52 +158,87 @@ static struct function_memos *memos_of(struct writer *writer, const struct span_
     return &writer->memos[function->index];
 }
 
-/* The longest begin record: header, time, address (2 words), symbol, file, line, inferred. */
-enum { BEGIN_WORDS_MAX = 8 };
+/* The longest begin record: header, time, and the arguments of a hit. */
+enum { BEGIN_WORDS_MAX = 2 + 12 };
+
+struct arguments {
+    uint64_t words[BEGIN_WORDS_MAX];
+    uint64_t word_count, count;
+};
+
+static void add_short(struct arguments *arguments, uint64_t argument)
+{
+    arguments->words[arguments->word_count++] = argument;
+    arguments->count++;
+}
+
+static void add_long(struct arguments *arguments, enum fxt_argument_type type, uint64_t name,
+                     uint64_t value)
+{
+    arguments->words[arguments->word_count++] = fxt_argument_header(type, 2, name);
+    arguments->words[arguments->word_count++] = value;
+    arguments->count++;
+}
+
+/* As the original has them, and the process. */
+static void add_hit(struct arguments *arguments, const struct span_hit *hit)
+{
+    add_long(arguments, FXT_ARGUMENT_UINT64, FXT_STRING_TIMESTAMP, hit->time.value);
+    add_short(arguments, fxt_argument_header(FXT_ARGUMENT_UINT32, 1, FXT_STRING_PID) |
+                             (uint64_t)hit->pid << 32);
+    add_short(arguments, fxt_argument_header(FXT_ARGUMENT_UINT32, 1, FXT_STRING_TID) |
+                             (uint64_t)hit->tid << 32);
+    add_long(arguments, FXT_ARGUMENT_POINTER, FXT_STRING_IP, hit->address);
+    if (hit->has_passed)
+        add_long(arguments, FXT_ARGUMENT_UINT64, FXT_STRING_PASSED, hit->passed.value);
+    if (hit->has_argument)
+        add_long(arguments, FXT_ARGUMENT_INT64, FXT_STRING_ARGUMENT, (uint64_t)hit->argument);
+}
+
+static void add_call(struct writer *writer, struct arguments *arguments,
+                     struct function_memos *memos, const struct span_event *event)
+{
+    const struct span_function *function = event->function;
+    struct fxt_strings *strings = &writer->strings;
+    if (event->address)
+        add_long(arguments, FXT_ARGUMENT_POINTER, FXT_STRING_ADDRESS, event->address);
+    if (function->symbol)
+        add_short(arguments, string_argument(FXT_STRING_SYMBOL,
+                                             fxt_strings_reference(strings, &memos->symbol,
+                                                                   function->symbol)));
+    if (function->file)
+        add_short(arguments,
+                  string_argument(FXT_STRING_FILE,
+                                  fxt_strings_reference(strings, &memos->file, function->file)));
+    if (function->line)
+        add_short(arguments, fxt_argument_header(FXT_ARGUMENT_INT32, 1, FXT_STRING_LINE) |
+                                 (uint64_t)function->line << 32);
+    if (event->flags & SPAN_START_INFERRED)
+        add_short(arguments, string_argument(FXT_STRING_START_INFERRED, FXT_STRING_TRUE));
+}
 
 static void write_enter(struct writer *writer, const struct span_event *event)
 {
     const struct span_function *function = event->function;
     struct function_memos *memos = memos_of(writer, function);
-    struct fxt_strings *strings = &writer->strings;
-    uint64_t arguments[BEGIN_WORDS_MAX];
-    uint64_t words = 0, count = 0;
-
-    uint64_t name = fxt_strings_reference(strings, &memos->name, function->name);
-    if (event->address) {
-        arguments[words++] = fxt_argument_header(FXT_ARGUMENT_POINTER, 2, FXT_STRING_ADDRESS);
-        arguments[words++] = event->address;
-        count++;
-    }
-    if (function->symbol) {
-        uint64_t symbol = fxt_strings_reference(strings, &memos->symbol, function->symbol);
-        arguments[words++] = string_argument(FXT_STRING_SYMBOL, symbol);
-        count++;
-    }
-    if (function->file) {
-        uint64_t file = fxt_strings_reference(strings, &memos->file, function->file);
-        arguments[words++] = string_argument(FXT_STRING_FILE, file);
-        count++;
-    }
-    if (function->line) {
-        arguments[words++] = fxt_argument_header(FXT_ARGUMENT_INT32, 1, FXT_STRING_LINE) |
-                             (uint64_t)function->line << 32;
-        count++;
-    }
-    if (event->flags & SPAN_START_INFERRED) {
-        arguments[words++] = string_argument(FXT_STRING_START_INFERRED, FXT_STRING_TRUE);
-        count++;
-    }
+    struct arguments arguments;
+    arguments.word_count = arguments.count = 0;
+    uint64_t name = fxt_strings_reference(&writer->strings, &memos->name, function->name);
+    if (event->hit)
+        add_hit(&arguments, event->hit);
+    else
+        add_call(writer, &arguments, memos, event);
 
     struct writer_track *track = &writer->tracks[event->track];
     uint64_t thread = thread_reference(writer, event->track, track->depth++);
     uint64_t category = function->special ? FXT_STRING_SPECIAL : 0;
+    uint64_t words = arguments.word_count;
     uint64_t *record = block_writer_reserve(&writer->blocks, (2 + words) * FXT_WORD);
-    record[0] =
-        event_header(FXT_EVENT_BEGIN, 2 + words, count, thread) | category << 32 | name << 48;
+    record[0] = event_header(FXT_EVENT_BEGIN, 2 + words, arguments.count, thread) |
+                category << 32 | name << 48;
     record[1] = event->time.value;
     for (uint64_t i = 0; i < words; i++)
-        record[2 + i] = arguments[i];
+        record[2 + i] = arguments.words[i];
     writer->summary.spans++;
 }
 

@@ -90,6 +90,25 @@ static json_t *deaths_to_json(const struct session *session)
     return list;
 }
 
+static json_t *hits_to_json(const struct session *session)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < session->hit_count; i++) {
+        const struct session_hit *hit = &session->hits[i];
+        json_t *entry = json_object();
+        json_object_set_new(entry, "time", json_integer((json_int_t)hit->time));
+        if (hit->passed)
+            json_object_set_new(entry, "passed", json_integer((json_int_t)hit->passed));
+        if (hit->has_argument)
+            json_object_set_new(entry, "argument", json_integer(hit->argument));
+        json_object_set_new(entry, "address", json_integer((json_int_t)hit->address));
+        json_object_set_new(entry, "pid", json_integer(hit->pid));
+        json_object_set_new(entry, "tid", json_integer(hit->tid));
+        json_array_append_new(list, entry);
+    }
+    return list;
+}
+
 static json_t *session_to_json(const struct session *session)
 {
     json_t *root = json_object();
@@ -108,6 +127,8 @@ static json_t *session_to_json(const struct session *session)
     json_object_set_new(root, "instructions", json_integer((json_int_t)session->instructions));
     json_object_set_new(root, "untraced", untraced_to_json(session));
     json_object_set_new(root, "deaths", deaths_to_json(session));
+    json_object_set_new(root, "trigger", string_to_json(session->trigger));
+    json_object_set_new(root, "hits", hits_to_json(session));
     return root;
 }
 
@@ -218,6 +239,28 @@ static void deaths_from_json(struct session *session, const json_t *list)
     }
 }
 
+static void hits_from_json(struct session *session, const json_t *list)
+{
+    size_t count = json_array_size(list); /* 0 when there is no list */
+    if (count == 0)
+        return;
+    session->hit_count = count;
+    session->hits = arena_allocate(&session->memory, count * sizeof *session->hits);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *entry = json_array_get(list, i);
+        const json_t *argument = json_object_get(entry, "argument");
+        session->hits[i] = (struct session_hit){
+            .time = read_number(entry, "time"),
+            .passed = read_number(entry, "passed"),
+            .argument = json_integer_value(argument),
+            .has_argument = json_is_integer(argument),
+            .address = read_number(entry, "address"),
+            .pid = (uint32_t)read_number(entry, "pid"),
+            .tid = (uint32_t)read_number(entry, "tid"),
+        };
+    }
+}
+
 static void session_from_json(struct session *session, const json_t *root)
 {
     struct arena *memory = &session->memory;
@@ -237,6 +280,8 @@ static void session_from_json(struct session *session, const json_t *root)
     session->instructions = read_number(root, "instructions");
     untraced_from_json(session, json_object_get(root, "untraced"));
     deaths_from_json(session, json_object_get(root, "deaths"));
+    session->trigger = read_string(root, "trigger", memory);
+    hits_from_json(session, json_object_get(root, "hits"));
 }
 
 static bool parse(struct session *session, const char *text, size_t size, const char *path,

@@ -9,7 +9,7 @@
 
 struct gap_function {
     uint8_t kind, error; /* as in struct gap */
-    struct span_function *function;
+    const struct span_function *function;
 };
 
 void span_functions_init(struct span_functions *functions, struct symbols *symbols)
@@ -84,16 +84,23 @@ static char *gap_name(const struct gap *gap)
     return memory_copy_string("[too many distinct stacks]");
 }
 
-static struct span_function *make_gap_function(struct span_functions *functions,
-                                               const struct gap *gap)
+const struct span_function *span_functions_get_special(struct span_functions *functions,
+                                                       const char *name)
 {
-    char *name = gap_name(gap);
     struct span_function *function = arena_allocate(&functions->memory, sizeof(*function));
     *function = (struct span_function){
         .name = arena_copy_string(&functions->memory, name),
         .special = true,
         .index = functions->count++,
     };
+    return function;
+}
+
+static const struct span_function *make_gap_function(struct span_functions *functions,
+                                                     const struct gap *gap)
+{
+    char *name = gap_name(gap);
+    const struct span_function *function = span_functions_get_special(functions, name);
     free(name);
     return function;
 }

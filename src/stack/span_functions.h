@@ -36,6 +36,10 @@ const struct span_function *span_functions_get(struct span_functions *functions,
 const struct span_function *span_functions_get_gap(struct span_functions *functions,
                                                    const struct gap *gap);
 
+/* A new one, that is no function of the program: the name of a hit. */
+const struct span_function *span_functions_get_special(struct span_functions *functions,
+                                                       const char *name);
+
 /* What a gap is, in words for an INSTANT; allocated in `memory`. */
 const char *gap_text(const struct gap *gap, struct arena *memory);
 

@@ -4,6 +4,7 @@
  * smaller number comes first, so that the order is the same in every run.
  */
 #include "base/memory.h"
+#include "stack/hit_spans.h"
 #include "stack/replay.h"
 #include "stack/timeline_memory.h"
 
@@ -148,5 +149,6 @@ struct span_source *timeline_spans(struct timeline *timeline, struct error *erro
         .close = close_source,
         .wall_clock = flow_wall_clock(timeline->flow, merged->origin),
     };
-    return &merged->source;
+    return hit_spans(&merged->source, flow_session(timeline->flow), merged->origin,
+                     &timeline->functions);
 }
