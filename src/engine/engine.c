@@ -29,12 +29,20 @@ static bool serves(const struct engine *engine, enum engine_use use)
 static const struct engine *first_available(enum engine_use use, struct error *error)
 {
     struct engine_probe probe = {0};
+    bool asked = false;
     for (size_t i = 0; engines[i]; i++) {
         if (!serves(engines[i], use))
             continue;
+        asked = true;
         engines[i]->probe(&probe);
         if (probe.available)
             return engines[i];
+    }
+    if (!asked) {
+        error_set(error, ERROR_UNSUPPORTED,
+                  "no engine of this version can record a process that runs already. Start the "
+                  "program under `magic-trace run` instead.");
+        return NULL;
     }
     error_set(error, ERROR_UNSUPPORTED, "no way of recording works on this machine: %s. %s",
               probe.why, probe.advice);

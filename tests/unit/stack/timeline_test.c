@@ -21,6 +21,7 @@ struct made_up_thread {
 };
 
 struct flow {
+    struct session session;
     const struct made_up_thread *threads;
     size_t thread_count;
     struct perf_data perf_data;
@@ -62,6 +63,11 @@ bool flow_decode(struct flow *flow, const struct flow_sink *sink, struct error *
 uint64_t flow_wall_clock(const struct flow *flow, struct nanoseconds time)
 {
     return flow->wall_clock_offset + time.value;
+}
+
+const struct session *flow_session(const struct flow *flow)
+{
+    return &flow->session;
 }
 
 bool flow_death(const struct flow *flow, uint32_t pid, uint32_t tid, struct session_death *death)
