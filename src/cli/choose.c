@@ -120,7 +120,19 @@ static void list_matches(const char *const *names, size_t count, const char *par
             fprintf(stream, "%6zu  %s\n", i + 1, names[i]);
 }
 
-/* A number of the whole list, or a part of a name, which makes the list shorter. */
+/* The number that stands before one of the names listed; CHOSEN_NOTHING: it is none of them. */
+static long listed_number(const char *const *names, size_t count, const char *part,
+                          const char *answer)
+{
+    char *end;
+    unsigned long number = strtoul(answer, &end, 10);
+    bool listed = *answer >= '0' && *answer <= '9' && *end == 0 && number >= 1 &&
+                  number <= count && contains(names[number - 1], part) &&
+                  matches(names, count, part) <= LISTED_AT_ONCE;
+    return listed ? (long)number - 1 : CHOSEN_NOTHING;
+}
+
+/* A number of the list, or a part of a name, which makes the list shorter. */
 static long choose_from_list(const char *const *names, size_t count, const char *what,
                              FILE *terminal)
 {
@@ -143,12 +155,9 @@ static long choose_from_list(const char *const *names, size_t count, const char 
         line[strcspn(line, "\r\n")] = 0;
         if (!*line)
             break;
-        char *end;
-        unsigned long number = strtoul(line, &end, 10);
-        if (*end == 0 && number >= 1 && number <= count) {
-            chosen = (long)number - 1;
+        chosen = listed_number(names, count, part, line);
+        if (chosen != CHOSEN_NOTHING)
             break;
-        }
         free(part);
         part = memory_copy_string(line);
     }

@@ -1,0 +1,231 @@
+"""Snapshots at the moment that was chosen: by a place in the code, after too long a request, in any thread."""
+import pathlib
+import re
+import shutil
+import subprocess
+
+import harness
+from harness import Settings
+
+ROOT = harness.TESTS.parent
+
+
+def compile_server():
+    """demo/server.c, linked with the client library of the build under test."""
+    library = pathlib.Path(Settings.binary).parent / "lib" / "libmagic_trace.a"
+    server = Settings.work / "programs" / "server"
+    server.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["gcc", "-O1", "-g", f"-I{ROOT / 'include'}", "-o", server, ROOT / "demo" / "server.c", library],
+                   check=True)
+    return server
+
+
+class Triggers(harness.TestCase):
+    def hits(self, traced):
+        return traced.session()["hits"]
+
+    def only(self, traced, name):
+        found = [span for span in self.span_list(traced.trace) if span.name == name]
+        self.assertEqual(len(found), 1, name)
+        return found[0]
+
+    def last_branch(self, traced):
+        """What stock perf sees last, without the end of tracing itself: its target's symbol."""
+        finished = harness.run(["perf", "script", "--itrace=b", "-F", "flags,ip,sym,addr", "-i",
+                                traced.directory / "perf.data"])
+        lines = [line for line in finished.stdout.decode().splitlines() if line.strip() and "tr end" not in line]
+        return lines[-1].split()[-1]
+
+    def test_slow_request(self):
+        """-duration-thresh catches the one slow request of 10,000, whole, and ends at its take_snapshot"""
+        traced = self.trace([compile_server()], "-trigger", ".", "-duration-thresh", "2ms")
+        self.assertIn(b"10000 requests handled", traced.stdout)
+        self.assertEqual([hit["argument"] for hit in self.hits(traced)], [6180])
+        self.assertIn("[ Snapshot taken. ]", traced.messages)
+        spans = self.span_list(traced.trace)
+        slow = max((span for span in spans if span.name == "handle_request"), key=lambda span: span.end - span.begin)
+        rebuilt = [span for span in spans if span.name == "rebuild_entry"]
+        self.assertEqual(len(rebuilt), 256)
+        self.assertTrue(all(slow.begin <= span.begin and span.end <= slow.end for span in rebuilt))
+        hit = self.only(traced, "hit magic_trace_stop_indicator")
+        # Between two packets' times moments are placed by a guess.
+        self.assertLessEqual(hit.begin, slow.begin + 1000)
+        self.assertGreaterEqual(hit.end, slow.end - 1000)
+        self.assertGreater(hit.end - hit.begin, 2_000_000)
+        self.assertLess(spans[-1].begin, hit.end + 1_000_000)
+
+    def test_threshold_never_reached(self):
+        """no request is slow enough: the snapshot is of the end, and that is said"""
+        traced = self.trace([compile_server(), "500"], "-trigger", ".", "-duration-thresh", "10s")
+        self.assertEqual(self.hits(traced), [])
+        self.assertIn("was hit 500 times, never beyond the threshold", traced.messages)
+
+    def test_long_cycle(self):
+        """-delay-thresh catches the one long cycle of an event loop"""
+        traced = self.trace([compile_server(), "cycles"], "-trigger", "run_one_cycle", "-delay-thresh", "2ms")
+        self.assertEqual(len(self.hits(traced)), 1)
+        cycles = [span for span in self.span_list(traced.trace) if span.name == "run_one_cycle"]
+        long = max(range(len(cycles)), key=lambda number: cycles[number].end - cycles[number].begin)
+        self.assertEqual(long, 123)
+        hit = self.only(traced, "hit run_one_cycle")
+        self.assertAlmostEqual(hit.begin, cycles[124].begin, delta=1000)  # its call ended the delay
+
+    def test_threads(self):
+        """hits in the third of five threads, and in one born later, count with -multi-thread"""
+        program = harness.compile_program("hits")
+        for which in ("third", "late"):
+            traced = self.trace([program, which], "-trigger", "target", "-multi-thread", "-immediate-stop")
+            self.assertEqual(len(self.hits(traced)), 1, which)
+            self.assertNotEqual(self.hits(traced)[0]["tid"], self.hits(traced)[0]["pid"])
+            self.assert_perf_agrees(traced)
+
+    def test_other_threads(self):
+        """without -multi-thread hits in other threads do not count, which is said"""
+        traced = self.trace([harness.compile_program("hits"), "third"], "-trigger", "target")
+        self.assertEqual(self.hits(traced), [])
+        self.assertIn("ran 1 times in threads or processes that were not traced", traced.messages)
+        self.assertIn("-multi-thread", traced.messages)
+
+    def test_child(self):
+        """a hit in a forked child counts with -multi-thread"""
+        traced = self.trace([harness.compile_program("hits"), "child"], "-trigger", "target", "-multi-thread")
+        self.assertEqual(len(self.hits(traced)), 1)
+        self.assertIn(b"done", traced.stdout)
+        self.assertIn("target", self.spans(traced.trace))
+
+    def test_library(self):
+        """a function of a library that the program needs"""
+        traced = self.trace([harness.compile_program("hits")], "-trigger", "puts", "-immediate-stop")
+        self.assertEqual(len(self.hits(traced)), 1)
+        self.assertEqual(traced.session()["trigger"], "puts")
+
+    def test_immediate_stop(self):
+        """-immediate-stop: the last branch is the call of the symbol, for perf and for us"""
+        traced = self.trace([harness.compile_program("hits"), "many", "300", "5"], "-trigger", "target",
+                            "-immediate-stop")
+        self.assertEqual(self.last_branch(traced), "target")
+        spans = [span for span in self.span_list(traced.trace) if not span.name.startswith("hit ")]
+        self.assertEqual(spans[-1].name, "target")
+        self.assertEqual(sum(span.name == "target" for span in spans), 1)
+        self.assert_perf_agrees(traced)
+
+    def test_line_and_address(self):
+        """FILE:LINE in the middle of a function, and addr:"""
+        program = harness.compile_program("hits")
+        source = (harness.PROGRAMS / "hits.c").read_text().splitlines()
+        line = next(number for number, text in enumerate(source, 1) if "sink += value;" in text)
+        traced = self.trace([program, "many", "3", "5"], "-trigger", f"hits.c:{line}", "-multi-snapshot")
+        self.assertEqual(len(self.hits(traced)), 3)
+        symbols = harness.run(["nm", program]).stdout.decode()
+        address = re.search(r"^([0-9a-f]+) T target$", symbols, re.MULTILINE).group(1)
+        traced = self.trace([program, "many", "3", "5"], "-trigger", f"addr:0x{address}", "-multi-snapshot")
+        self.assertEqual(len(self.hits(traced)), 3)
+
+    def test_many_snapshots(self):
+        """10,000 hits with -multi-snapshot on a small ring: none is lost"""
+        traced = self.trace([harness.compile_program("hits"), "many", "10000", "20"], "-trigger", "target",
+                            "-multi-snapshot", "-snapshot-size", "16K")
+        self.assertEqual(len(self.hits(traced)), 10000)
+        self.assertEqual(self.spans(traced.trace)["target"], 10000)
+        self.assert_perf_agrees(traced)
+
+    def test_snapshots_far_apart(self):
+        """what lies between snapshots is left out, every hit is in the trace, and all judges agree"""
+        traced = self.trace([harness.compile_program("hits"), "many", "12", "1000000"], "-trigger", "target",
+                            "-multi-snapshot", "-snapshot-size", "4K")
+        self.assertEqual(len(self.hits(traced)), 12)
+        self.assertEqual(self.spans(traced.trace)["target"], 12)
+        self.assertIn("gaps in the trace", traced.messages)
+        self.assertLess((traced.directory / "perf.data").stat().st_size, 12 * 300_000)
+        self.assert_perf_agrees(traced)
+
+    def test_cold_code(self):
+        """the first request, whose code is translated then, does not look slow"""
+        traced = self.trace([compile_server(), "50"], "-trigger", ".", "-duration-thresh", "500us")
+        self.assertEqual(self.hits(traced), [])
+
+    def test_full_execution(self):
+        """with -full-execution hits are marked, and all is kept"""
+        traced = self.trace([harness.compile_program("hits"), "many", "50", "20"], "-trigger", "target",
+                            "-full-execution")
+        self.assertEqual(len(self.hits(traced)), 50)
+        spans = self.spans(traced.trace)
+        self.assertEqual((spans["target"], spans["hit target"], spans["work"]), (50, 50, 50))
+
+    def test_filter(self):
+        """-filter: the spans are those of the whole trace, cut to the regions"""
+        program = harness.compile_program("hits")
+        whole = self.trace([program, "recursion"], "-full-execution", "-clock", "instructions")
+        output = self.folder / "filtered.fxt"
+        finished = self.magic_trace("decode", whole.directory, "-o", output, "-filter", "(begin end)")
+        self.assertEqual(finished.status, 0, finished.stderr)
+        spans = self.span_list(whole.trace)
+        regions = []
+        start = None
+        for span in spans:
+            if span.name == "begin" and start is None:
+                start = span.begin
+            elif span.name == "end" and start is not None:
+                regions.append((start, span.begin))
+                start = None
+        if start is not None:
+            regions.append((start, max(span.end for span in spans) + 1))
+        self.assertEqual(len(regions), 5)
+        expected = sorted((span.name, max(span.begin, first), min(span.end, last))
+                          for first, last in regions for span in spans
+                          if (span.begin < last and span.end > first) or first <= span.begin < last)
+        found = sorted((span.name, span.begin, span.end) for span in self.span_list(output))
+        self.assertEqual(found, expected)
+
+    def test_filter_without_calls(self):
+        """-filter of functions that were never called: said, with the nearest, and nothing is overwritten"""
+        program = harness.compile_program("hits")
+        whole = self.trace([program, "recursion"], "-full-execution")
+        finished = self.magic_trace("decode", whole.directory, "-o", "x.fxt", "-filter", "(begins end)")
+        self.assertEqual(finished.status, 1)
+        self.assertIn(b"Did you mean begin", finished.stderr)
+        self.assertFalse((self.folder / "x.fxt").exists())
+
+
+class Library(harness.TestCase):
+    def test_compilers(self):
+        """magic_trace.h is clean C99 and C++11, and the library keeps the stop indicator a function"""
+        source = '#include "magic_trace.h"\nint main(void) { magic_trace_take_snapshot(); return 0; }\n'
+        library = pathlib.Path(Settings.binary).parent / "lib" / "libmagic_trace.a"
+        for compiler, suffix, standard in (("gcc", "c", "-std=c99"), ("g++", "cc", "-std=c++11"),
+                                           ("clang", "c", "-std=c99")):
+            path = self.folder / f"user.{suffix}"
+            path.write_text(source)
+            program = self.folder / f"user-{compiler}"
+            finished = harness.run([compiler, standard, "-O3", "-flto", "-Wall", "-Wextra", "-pedantic", "-Werror",
+                                    "-ffunction-sections", "-Wl,--gc-sections", f"-I{ROOT / 'include'}", "-o", program,
+                                    path, library])
+            self.assertEqual(finished.status, 0, finished.stderr)
+            traced = self.trace([program], "-trigger", ".")
+            self.assertEqual([hit["argument"] for hit in traced.session()["hits"]], [0])
+
+    def check_example(self, command, name):
+        finished = harness.run(command, cwd=self.folder)
+        self.assertEqual(finished.status, 0, finished.stderr)
+        traced = self.trace([self.folder / name], "-trigger", ".", "-multi-snapshot")
+        self.assertEqual([hit["argument"] for hit in traced.session()["hits"]], [0, 1, 2])
+
+    def test_ocaml(self):
+        """docs/examples/ocaml"""
+        if not shutil.which("ocamlfind") and not shutil.which("ocamlopt"):
+            self.skipTest("OCaml is not installed")
+        example = ROOT / "docs" / "examples" / "ocaml"
+        for name in ("example.ml", "magic_trace_stubs.c"):
+            shutil.copy(example / name, self.folder)
+        library = pathlib.Path(Settings.binary).parent / "lib" / "libmagic_trace.a"
+        self.check_example(["ocamlopt", "-ccopt", f"-I{ROOT / 'include'}", "-o", "example", "magic_trace_stubs.c",
+                            "example.ml", library], "example")
+
+    def test_rust(self):
+        """docs/examples/rust"""
+        rustc = shutil.which("rustc")
+        if not rustc or harness.run([rustc, "--version"]).status != 0:
+            self.skipTest("Rust is not installed")
+        shutil.copy(ROOT / "docs" / "examples" / "rust" / "example.rs", self.folder)
+        library = pathlib.Path(Settings.binary).parent / "lib"
+        self.check_example([rustc, "-O", "-o", "example", "example.rs", "-L", f"native={library}"], "example")
