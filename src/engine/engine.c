@@ -1,11 +1,12 @@
 #include "engine/engine.h"
 
 #include "engine/soft/soft.h"
+#include "engine/step/step.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static const struct engine *const engines[] = {&soft_engine, NULL};
+static const struct engine *const engines[] = {&soft_engine, &step_engine, NULL};
 
 const struct engine *const *engine_all(void)
 {

@@ -85,6 +85,10 @@ static int by_time(const void *left, const void *right)
     return (a->order > b->order) - (a->order < b->order);
 }
 
+/* Packets tell the time at the first branch only, so the hit that a recording begins with can lie
+ * that much before its first event. */
+enum { BEGINNING_NS = 1000 };
+
 /* What came before the trace's beginning is not in it. */
 static void take_hits(struct hit_source *hits, const struct session *session,
                       struct nanoseconds origin)
@@ -94,11 +98,11 @@ static void take_hits(struct hit_source *hits, const struct session *session,
     size_t count = 0;
     for (size_t i = 0; i < session->hit_count; i++) {
         const struct session_hit *hit = &session->hits[i];
-        if (hit->time < origin.value)
+        if (hit->time + BEGINNING_NS < origin.value)
             continue;
         bool passed = hit->passed >= origin.value && hit->passed <= hit->time;
         hits->hits[count++] = (struct span_hit){
-            .time = {hit->time - origin.value},
+            .time = {hit->time > origin.value ? hit->time - origin.value : 0},
             .passed = {passed ? hit->passed - origin.value : 0},
             .has_passed = passed,
             .has_argument = hit->has_argument,

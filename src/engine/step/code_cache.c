@@ -1,0 +1,100 @@
+#include "engine/step/code_cache.h"
+
+#include "base/memory.h"
+#include "x86/instruction.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <uthash.h>
+
+enum {
+    BLOCK_BYTES = 512,       /* read at once: a block ends there at the latest */
+    BLOCK_INSTRUCTIONS = 64, /* likewise */
+    PAGE = 4096,
+};
+
+struct cached_block {
+    uint64_t pc; /* key */
+    UT_hash_handle hh;
+    struct pt_code_block block; /* with its lengths behind it: last */
+};
+
+/* Up to the end of the page when the next one is not mapped. */
+static size_t read_code(pid_t pid, uint64_t pc, uint8_t bytes[BLOCK_BYTES])
+{
+    struct iovec local = {bytes, BLOCK_BYTES};
+    struct iovec remote = {(void *)(uintptr_t)pc, BLOCK_BYTES};
+    ssize_t got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+    if (got == BLOCK_BYTES)
+        return BLOCK_BYTES;
+    size_t rest = PAGE - pc % PAGE;
+    local.iov_len = remote.iov_len = rest < BLOCK_BYTES ? rest : BLOCK_BYTES;
+    got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+    return got > 0 ? (size_t)got : 0;
+}
+
+static enum pt_code_block_kind kind_of(enum x86_flow flow)
+{
+    static const enum pt_code_block_kind kinds[] = {
+        [X86_SEQUENTIAL] = PT_BLOCK_SEQUENTIAL,
+        [X86_CONDITIONAL] = PT_BLOCK_CONDITIONAL,
+        [X86_JUMP] = PT_BLOCK_JUMP,
+        [X86_CALL] = PT_BLOCK_CALL,
+        [X86_INDIRECT_JUMP] = PT_BLOCK_INDIRECT_JUMP,
+        [X86_INDIRECT_CALL] = PT_BLOCK_INDIRECT_CALL,
+        [X86_RETURN] = PT_BLOCK_RETURN,
+        [X86_FAR_CALL] = PT_BLOCK_FAR,
+        [X86_FAR_RETURN] = PT_BLOCK_FAR,
+        [X86_FAR_JUMP] = PT_BLOCK_FAR,
+        /* The stepper stays on it until it is through: one instruction for it. */
+        [X86_REPEAT] = PT_BLOCK_SEQUENTIAL,
+    };
+    return kinds[flow];
+}
+
+static struct cached_block *make_block(uint64_t pc, const uint8_t *bytes, size_t size)
+{
+    struct cached_block *made = memory_allocate_zeroed(sizeof *made + BLOCK_INSTRUCTIONS);
+    struct pt_code_block *block = &made->block;
+    made->pc = block->pc = pc;
+    size_t at = 0;
+    struct x86_instruction instruction = {.flow = X86_SEQUENTIAL};
+    while (block->instructions < BLOCK_INSTRUCTIONS && instruction.flow == X86_SEQUENTIAL &&
+           x86_decode(&instruction, bytes + at, size - at, pc + at, true)) {
+        block->length[block->instructions++] = (uint8_t)instruction.length;
+        at += instruction.length;
+    }
+    block->end = pc + at;
+    block->kind = (uint8_t)kind_of(instruction.flow);
+    block->target = instruction.target;
+    pt_code_block_describe(block);
+    return made;
+}
+
+struct pt_code_block *code_cache_get(struct code_cache *cache, uint64_t pc)
+{
+    struct cached_block *found;
+    HASH_FIND(hh, cache->blocks, &pc, sizeof pc, found);
+    if (found)
+        return &found->block;
+    uint8_t bytes[BLOCK_BYTES];
+    size_t size = read_code(cache->pid, pc, bytes);
+    found = make_block(pc, bytes, size);
+    if (found->block.instructions == 0) {
+        free(found);
+        return NULL;
+    }
+    HASH_ADD(hh, cache->blocks, pc, sizeof found->pc, found);
+    return &found->block;
+}
+
+void code_cache_forget(struct code_cache *cache)
+{
+    struct cached_block *block, *next;
+    HASH_ITER(hh, cache->blocks, block, next)
+    {
+        HASH_DEL(cache->blocks, block);
+        free(block);
+    }
+}

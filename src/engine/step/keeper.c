@@ -1,0 +1,426 @@
+#include "engine/step/keeper.h"
+
+#include "base/memory.h"
+#include "engine/step/tracee.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+struct keeper {
+    const struct record_options *options;
+    struct step_recording recording;
+    struct array tracees; /* of struct tracee * */
+    struct array caches;  /* of struct code_cache *, one per process */
+    int stop, words, children; /* descriptors; `children`: a signalfd of SIGCHLD */
+    uint64_t previous_hit;     /* ticks; 0: none yet */
+    struct record_result result;
+    bool done;
+};
+
+static void tell(const struct keeper *keeper, enum keeper_word word)
+{
+    unsigned char byte = (unsigned char)word;
+    /* Nobody may be there to hear it. */
+    if (write(keeper->words, &byte, 1) < 0)
+        return;
+}
+
+/* ---- watching ---- */
+
+/* Where the trigger's places are in the process. `line` is one of /proc/PID/maps. */
+static size_t add_addresses(const struct trigger *trigger, const char *line, uint64_t *addresses,
+                            size_t count)
+{
+    unsigned long start, end, offset;
+    char permissions[8];
+    int name = 0;
+    if (sscanf(line, "%lx-%lx %7s %lx %*s %*s %n", &start, &end, permissions, &offset, &name) < 4 ||
+        permissions[2] != 'x')
+        return count;
+    for (size_t i = 0; i < trigger->place_count && count < WATCH_PLACES; i++) {
+        const struct trigger_place *place = &trigger->places[i];
+        if (strcmp(place->path, line + name) == 0 && place->file_offset >= offset &&
+            place->file_offset - offset < end - start)
+            addresses[count++] = start + (place->file_offset - offset);
+    }
+    return count;
+}
+
+static size_t find_addresses(const struct trigger *trigger, pid_t pid, uint64_t *addresses)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    FILE *maps = fopen(path, "re");
+    char *line = NULL;
+    size_t size = 0, count = 0;
+    while (maps && getline(&line, &size, maps) > 0) {
+        line[strcspn(line, "\n")] = 0;
+        count = add_addresses(trigger, line, addresses, count);
+    }
+    free(line);
+    if (maps)
+        fclose(maps);
+    return count;
+}
+
+static bool watch_tracee(struct keeper *keeper, struct tracee *tracee, struct error *error)
+{
+    const struct trigger *trigger = &keeper->options->trigger;
+    uint64_t addresses[WATCH_PLACES];
+    size_t count = find_addresses(trigger, tracee->pid, addresses);
+    if (count == 0)
+        return error_set(error, ERROR_NOT_FOUND,
+                         "%s is not mapped in process %d. A file that was replaced since the "
+                         "process began cannot be watched: restart the process.",
+                         trigger->name, (int)tracee->pid);
+    return watch_open(&tracee->watch, tracee->tid, addresses, count, error);
+}
+
+static bool attach_all(struct keeper *keeper, struct error *error)
+{
+    const struct record_options *options = keeper->options;
+    for (size_t i = 0; i < options->pid_count; i++)
+        if (!tracees_seize(&keeper->tracees, options->pids[i], options->multi_thread, error))
+            return false;
+    for (size_t i = 0; i < keeper->tracees.count; i++) {
+        struct tracee *tracee = *(struct tracee **)array_at(&keeper->tracees, i);
+        if (options->trigger.name) {
+            if (!watch_tracee(keeper, tracee, error))
+                return false;
+        } else {
+            tracee->wanted = true;
+            ptrace(PTRACE_INTERRUPT, tracee->tid, NULL, NULL);
+        }
+    }
+    return true;
+}
+
+/* ---- stepping ---- */
+
+static struct code_cache *cache_of(struct keeper *keeper, pid_t pid)
+{
+    for (size_t i = 0; i < keeper->caches.count; i++) {
+        struct code_cache *cache = *(struct code_cache **)array_at(&keeper->caches, i);
+        if (cache->pid == pid)
+            return cache;
+    }
+    struct code_cache *cache = memory_allocate_zeroed(sizeof *cache);
+    cache->pid = pid;
+    *(struct code_cache **)array_add(&keeper->caches) = cache;
+    return cache;
+}
+
+static bool somebody_is_stepped(const struct keeper *keeper)
+{
+    for (size_t i = 0; i < keeper->tracees.count; i++)
+        if ((*(struct tracee **)array_at(&keeper->tracees, i))->stepper)
+            return true;
+    return false;
+}
+
+static void take_steps(struct keeper *keeper, struct tracee *tracee)
+{
+    step_recording_add_steps(&keeper->recording, tracee->stepper);
+    tracee->stepper = NULL;
+    tracee->ready = false;
+    keeper->result.snapshots++;
+    tell(keeper, KEEPER_SNAPSHOT);
+    if (!keeper->options->trigger.multi_snapshot && !somebody_is_stepped(keeper))
+        keeper->done = true;
+}
+
+static void after_steps(struct keeper *keeper, struct tracee *tracee, enum stepper_state state)
+{
+    tracee->ready = state == STEPPER_STOPPED;
+    if (state == STEPPER_STOPPED || state == STEPPER_IN_KERNEL)
+        return;
+    take_steps(keeper, tracee);
+    ptrace(PTRACE_CONT, tracee->tid, NULL, NULL);
+}
+
+static void begin_steps(struct keeper *keeper, struct tracee *tracee,
+                        const struct user_regs_struct *registers)
+{
+    const struct record_options *options = keeper->options;
+    struct stepper_options wanted = {
+        .clock = options->clock,
+        .tsc_hz = keeper->recording.tsc_hz,
+        .bus_ratio = (uint8_t)(keeper->recording.tsc_hz / 100000000),
+        .size = options->snapshot_size,
+        .until_return = options->trigger.name != NULL,
+    };
+    step_recording_add_thread(&keeper->recording, tracee->pid, tracee->tid);
+    tracee->stepper = memory_allocate(sizeof *tracee->stepper);
+    stepper_begin(tracee->stepper, tracee->tid, cache_of(keeper, tracee->pid), &wanted, registers);
+    tracee->ready = true;
+    tracee->wanted = false;
+}
+
+/* ---- hits ---- */
+
+/* OCaml's integers: x as 2x + 1. */
+static uint64_t passed_time(const struct keeper *keeper, const struct user_regs_struct *registers,
+                            uint64_t now)
+{
+    uint64_t passed = registers->rdi >> 1;
+    return keeper->options->trigger.passes_time && passed < now ? passed : 0;
+}
+
+static bool counts(struct keeper *keeper, uint64_t now, uint64_t passed)
+{
+    const struct trigger *trigger = &keeper->options->trigger;
+    uint64_t before = keeper->previous_hit;
+    keeper->previous_hit = now;
+    double nanoseconds_per_tick = 1e9 / (double)keeper->recording.tsc_hz;
+    if (trigger->delay_threshold_ns &&
+        (!before || (double)(now - before) * nanoseconds_per_tick <=
+                        (double)trigger->delay_threshold_ns))
+        return false;
+    return !trigger->duration_threshold_ns ||
+           (passed && (double)(now - passed) * nanoseconds_per_tick >
+                          (double)trigger->duration_threshold_ns);
+}
+
+/* From now on nobody else's hits matter: they shall not be slowed down by them. */
+static void stop_watching_others(struct keeper *keeper)
+{
+    for (size_t i = 0; i < keeper->tracees.count; i++)
+        watch_close(&(*(struct tracee **)array_at(&keeper->tracees, i))->watch);
+}
+
+static void hit(struct keeper *keeper, struct tracee *tracee)
+{
+    struct user_regs_struct registers;
+    uint64_t now = __rdtsc();
+    bool one = !keeper->options->trigger.multi_snapshot;
+    if (ptrace(PTRACE_GETREGS, tracee->tid, NULL, &registers) != 0)
+        return;
+    keeper->result.hits++;
+    uint64_t passed = passed_time(keeper, &registers, now);
+    if (!counts(keeper, now, passed) || (one && somebody_is_stepped(keeper))) {
+        ptrace(PTRACE_CONT, tracee->tid, NULL, NULL);
+        return;
+    }
+    if (one)
+        stop_watching_others(keeper);
+    begin_steps(keeper, tracee, &registers);
+    struct session_hit taken = {
+        .time = tracee->stepper->start,
+        .passed = passed,
+        .argument = (int64_t)registers.rsi >> 1,
+        .has_argument = keeper->options->trigger.passes_time,
+        .address = registers.rip,
+        .pid = (uint32_t)tracee->pid,
+        .tid = (uint32_t)tracee->tid,
+    };
+    step_recording_add_hit(&keeper->recording, &taken);
+}
+
+/* ---- what the threads do ---- */
+
+static void gone(struct keeper *keeper, struct tracee *tracee)
+{
+    if (tracee->stepper)
+        take_steps(keeper, tracee);
+    tracees_remove(&keeper->tracees, tracee);
+}
+
+/* A thread was born, and is ours from its first instruction on. */
+static void born(struct keeper *keeper, pid_t tid)
+{
+    struct error unheard;
+    pid_t pid = process_of_thread(tid);
+    struct tracee *tracee = tracees_add(&keeper->tracees, pid, tid);
+    if (keeper->options->multi_thread && keeper->options->trigger.name && !keeper->done)
+        watch_tracee(keeper, tracee, &unheard);
+    ptrace(PTRACE_CONT, tid, NULL, NULL);
+}
+
+static bool is_watch_trap(pid_t tid, int status)
+{
+    siginfo_t info;
+    return status >> 16 == 0 && WSTOPSIG(status) == SIGTRAP &&
+           ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) == 0 && info.si_code == WATCH_SIGNAL_CODE;
+}
+
+static void stopped(struct keeper *keeper, struct tracee *tracee, int status)
+{
+    struct user_regs_struct registers;
+    int event = status >> 16;
+    if (tracee->stepper) {
+        after_steps(keeper, tracee, stepper_go_on(tracee->stepper, status));
+    } else if (is_watch_trap(tracee->tid, status)) {
+        if (keeper->done)
+            ptrace(PTRACE_CONT, tracee->tid, NULL, NULL);
+        else
+            hit(keeper, tracee);
+    } else if (event == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP) {
+        ptrace(PTRACE_LISTEN, tracee->tid, NULL, NULL);
+    } else if (tracee->wanted && ptrace(PTRACE_GETREGS, tracee->tid, NULL, &registers) == 0) {
+        begin_steps(keeper, tracee, &registers);
+        if (event == 0)
+            tracee->stepper->signal = WSTOPSIG(status);
+    } else {
+        int signal = event == 0 ? WSTOPSIG(status) : 0;
+        ptrace(PTRACE_CONT, tracee->tid, NULL, (void *)(intptr_t)signal);
+    }
+}
+
+static void handle(struct keeper *keeper, pid_t tid, int status)
+{
+    struct tracee *tracee = tracees_find(&keeper->tracees, tid);
+    if (!tracee && WIFSTOPPED(status))
+        born(keeper, tid);
+    else if (tracee && WIFSTOPPED(status))
+        stopped(keeper, tracee, status);
+    else if (tracee)
+        gone(keeper, tracee);
+}
+
+/* Lets each thread that can be stepped make some steps. False: there is none. */
+static bool step_all(struct keeper *keeper)
+{
+    bool any = false;
+    for (size_t i = 0; i < keeper->tracees.count; i++) {
+        struct tracee *tracee = *(struct tracee **)array_at(&keeper->tracees, i);
+        if (!tracee->stepper || !tracee->ready)
+            continue;
+        any = true;
+        after_steps(keeper, tracee, stepper_run(tracee->stepper));
+    }
+    return any;
+}
+
+static bool asked_to_stop(const struct keeper *keeper, int timeout)
+{
+    struct pollfd waited_for[] = {{.fd = keeper->stop, .events = POLLIN},
+                                  {.fd = keeper->children, .events = POLLIN}};
+    int ready = poll(waited_for, 2, timeout);
+    struct signalfd_siginfo info;
+    if (ready > 0 && waited_for[1].revents)
+        while (read(keeper->children, &info, sizeof info) > 0)
+            ;
+    return ready > 0 && waited_for[0].revents != 0;
+}
+
+static void trace(struct keeper *keeper)
+{
+    while (!keeper->done && keeper->tracees.count > 0) {
+        int status;
+        pid_t tid = waitpid(-1, &status, __WALL | WNOHANG);
+        if (tid > 0) {
+            handle(keeper, tid, status);
+            continue;
+        }
+        bool stepping = step_all(keeper);
+        if (asked_to_stop(keeper, stepping ? 0 : -1))
+            break;
+    }
+}
+
+/* ---- letting go ---- */
+
+/* A thread in the kernel is brought to a stop before its stream can end. */
+static void end_stepping(struct keeper *keeper, struct tracee *tracee)
+{
+    struct stepper *stepper = tracee->stepper;
+    tracee_release(tracee);
+    stepper_finish(stepper);
+    step_recording_add_steps(&keeper->recording, stepper);
+    tracee->stepper = NULL;
+    keeper->result.snapshots++;
+}
+
+static void let_go(struct keeper *keeper)
+{
+    for (size_t i = 0; i < keeper->tracees.count; i++)
+        watch_close(&(*(struct tracee **)array_at(&keeper->tracees, i))->watch);
+    while (keeper->tracees.count > 0) {
+        struct tracee *tracee = *(struct tracee **)array_at(&keeper->tracees, 0);
+        if (tracee->stepper)
+            end_stepping(keeper, tracee);
+        else
+            tracee_release(tracee);
+        tracees_remove(&keeper->tracees, tracee);
+    }
+}
+
+/* ---- the process ---- */
+
+/* Nobody's signals end it but SIGKILL. */
+static int hold_signals(void)
+{
+    sigset_t all, children;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    sigemptyset(&children);
+    sigaddset(&children, SIGCHLD);
+    signal(SIGCHLD, SIG_DFL);
+    return signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void finish(struct keeper *keeper, struct keeper_report *report)
+{
+    report->result = keeper->result;
+    report->result.exit_status = -1;
+    if (report->error.code != ERROR_NONE)
+        return;
+    if (keeper->recording.steppers.count == 0)
+        error_set(&report->error, ERROR_NOT_FOUND,
+                  "nothing was recorded: %s was not called before the end",
+                  keeper->options->trigger.name ? keeper->options->trigger.name : "the process");
+    else
+        step_recording_write(&keeper->recording, &report->result, &report->error);
+}
+
+static void send_report(const struct keeper *keeper, const struct keeper_report *report)
+{
+    tell(keeper, KEEPER_DONE);
+    const char *next = (const char *)report;
+    size_t left = sizeof *report;
+    for (ssize_t sent; left > 0 && (sent = write(keeper->words, next, left)) > 0;) {
+        next += sent;
+        left -= (size_t)sent;
+    }
+}
+
+void keeper_run(const struct record_options *options, int stop, int words)
+{
+    struct keeper keeper = {
+        .options = options,
+        .tracees = array_of(sizeof(struct tracee *)),
+        .caches = array_of(sizeof(struct code_cache *)),
+        .stop = stop,
+        .words = words,
+    };
+    struct keeper_report report = {0};
+    setsid();
+    prctl(PR_SET_NAME, "trace-keeper");
+    keeper.children = hold_signals();
+    step_recording_begin(&keeper.recording, options);
+    if (attach_all(&keeper, &report.error)) {
+        tell(&keeper, KEEPER_ATTACHED);
+        trace(&keeper);
+    }
+    let_go(&keeper);
+    finish(&keeper, &report);
+    send_report(&keeper, &report);
+    step_recording_free(&keeper.recording);
+    for (size_t i = 0; i < keeper.caches.count; i++) {
+        struct code_cache *cache = *(struct code_cache **)array_at(&keeper.caches, i);
+        code_cache_forget(cache);
+        free(cache);
+    }
+    array_free(&keeper.caches);
+    array_free(&keeper.tracees);
+}

@@ -1,0 +1,311 @@
+#include "engine/step/step_recording.h"
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "recording/perf_data_writer.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* The bits of attr.config, at the places where Intel's PMUs have them (IA32_RTIT_CTL, SDM volume
+ * 3). */
+enum {
+    CONFIG_PT = 1 << 0,
+    CONFIG_CYC = 1 << 1,
+    CONFIG_TSC = 1 << 10,
+    CONFIG_NO_RETURN_COMPRESSION = 1 << 11,
+    CONFIG_BRANCH = 1 << 13,
+    INSTRUCTIONS_PER_SECOND = 1000000000,
+};
+
+void step_recording_begin(struct step_recording *recording, const struct record_options *options)
+{
+    *recording = (struct step_recording){
+        .options = options,
+        .start = tsc_anchor_now(),
+        .records = array_of(sizeof(struct side_band_record)),
+        .steppers = array_of(sizeof(struct stepper *)),
+        .hits = array_of(sizeof(struct session_hit)),
+        .pids = array_of(sizeof(pid_t)),
+    };
+    recording->tsc_hz = options->clock == RECORD_CLOCK_INSTRUCTIONS
+                            ? INSTRUCTIONS_PER_SECOND
+                            : tsc_measure_rate(&recording->start);
+}
+
+void step_recording_free(struct step_recording *recording)
+{
+    for (size_t i = 0; i < recording->steppers.count; i++) {
+        struct stepper *stepper = *(struct stepper **)array_at(&recording->steppers, i);
+        stepper_free(stepper);
+        free(stepper);
+    }
+    array_free(&recording->records);
+    array_free(&recording->steppers);
+    array_free(&recording->hits);
+    array_free(&recording->pids);
+    arena_free(&recording->memory);
+}
+
+static struct clock_conversion conversion(const struct step_recording *recording)
+{
+    if (recording->options->clock == RECORD_CLOCK_INSTRUCTIONS)
+        return (struct clock_conversion){.mult = 1};
+    return tsc_conversion(&recording->start, recording->tsc_hz);
+}
+
+static struct nanoseconds to_nanoseconds(const struct step_recording *recording, uint64_t ticks)
+{
+    struct clock_conversion clock = conversion(recording);
+    return clock_to_nanoseconds(&clock, (struct ticks){ticks});
+}
+
+/* ---- side band ---- */
+
+static struct side_band_record *add_record(struct step_recording *recording,
+                                           enum side_band_kind kind, pid_t pid, pid_t tid)
+{
+    struct side_band_record *record = array_add(&recording->records);
+    record->kind = kind;
+    record->time = (struct nanoseconds){1}; /* before everything */
+    record->pid = (uint32_t)pid;
+    record->tid = (uint32_t)tid;
+    record->cpu = UINT32_MAX;
+    return record;
+}
+
+static void add_name(struct step_recording *recording, pid_t pid, pid_t tid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/comm", (int)pid, (int)tid);
+    char *name = file_read(path, NULL, NULL);
+    if (!name)
+        return;
+    name[strcspn(name, "\n")] = 0;
+    add_record(recording, SIDE_BAND_NAME, pid, tid)->name.name =
+        arena_copy_string(&recording->memory, name);
+    free(name);
+}
+
+/* The vDSO is in no file: its bytes are kept with the recording. Returns the path, or NULL. */
+static const char *keep_vdso(struct step_recording *recording, pid_t pid, uint64_t start,
+                             uint64_t size)
+{
+    uint8_t *bytes = memory_allocate(size);
+    struct iovec local = {bytes, size}, remote = {(void *)(uintptr_t)start, size};
+    char *path = memory_format("%s/images/vdso-%d", recording->options->directory, (int)pid);
+    const char *kept = NULL;
+    if (process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)size) {
+        int descriptor = file_create_private(path, NULL);
+        if (descriptor >= 0 && file_write_all(descriptor, bytes, size, path, NULL))
+            kept = arena_copy_string(&recording->memory, path);
+        if (descriptor >= 0)
+            close(descriptor);
+    }
+    free(bytes);
+    free(path);
+    return kept;
+}
+
+/* A line of /proc/PID/maps (proc(5)); code alone. */
+static void add_mapping(struct step_recording *recording, pid_t pid, const char *line)
+{
+    unsigned long start, end, offset, inode;
+    unsigned major, minor;
+    char permissions[8];
+    int name = 0;
+    if (sscanf(line, "%lx-%lx %7s %lx %x:%x %lu %n", &start, &end, permissions, &offset, &major,
+               &minor, &inode, &name) < 7 ||
+        permissions[2] != 'x')
+        return;
+    const char *path = line + name;
+    if (strcmp(path, "[vdso]") == 0)
+        path = keep_vdso(recording, pid, start, end - start);
+    else if (*path != '/')
+        path = NULL;
+    if (!path)
+        return;
+    struct side_band_record *record = add_record(recording, SIDE_BAND_MAPPING, pid, pid);
+    record->mapping.start = start;
+    record->mapping.length = end - start;
+    record->mapping.file_offset = offset;
+    record->mapping.inode = inode;
+    record->mapping.device_major = major;
+    record->mapping.device_minor = minor;
+    record->mapping.protection = PROT_READ | PROT_EXEC;
+    record->mapping.flags = MAP_PRIVATE;
+    record->mapping.executable = true;
+    record->mapping.path = arena_copy_string(&recording->memory, path);
+}
+
+static void add_process(struct step_recording *recording, pid_t pid)
+{
+    for (size_t i = 0; i < recording->pids.count; i++)
+        if (*(pid_t *)array_at(&recording->pids, i) == pid)
+            return;
+    *(pid_t *)array_add(&recording->pids) = pid;
+    add_name(recording, pid, pid);
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    char *maps = file_read(path, NULL, NULL);
+    char *rest = maps;
+    for (char *line; rest && (line = strsep(&rest, "\n")) != NULL;)
+        add_mapping(recording, pid, line);
+    free(maps);
+}
+
+void step_recording_add_thread(struct step_recording *recording, pid_t pid, pid_t tid)
+{
+    add_process(recording, pid);
+    for (size_t i = 0; i < recording->records.count; i++) {
+        const struct side_band_record *known = array_at(&recording->records, i);
+        if (known->kind == SIDE_BAND_NAME && known->tid == (uint32_t)tid)
+            return;
+    }
+    struct side_band_record *birth = add_record(recording, SIDE_BAND_FORK, pid, tid);
+    birth->fork.parent_pid = birth->fork.parent_tid = (uint32_t)pid;
+    add_name(recording, pid, tid);
+}
+
+/* ---- packets ---- */
+
+void step_recording_add_steps(struct step_recording *recording, struct stepper *stepper)
+{
+    *(struct stepper **)array_add(&recording->steppers) = stepper;
+}
+
+void step_recording_add_hit(struct step_recording *recording, const struct session_hit *hit)
+{
+    *(struct session_hit *)array_add(&recording->hits) = *hit;
+}
+
+static uint64_t size_of(const struct stepper *stepper)
+{
+    return atomic_load(&stepper->encoder.head);
+}
+
+/* What the kernel's PMU driver would say: ITRACE_START, AUX. */
+static bool write_ring_records(const struct step_recording *recording, const struct stepper *stepper,
+                               uint32_t pid, struct perf_data_writer *writer, struct error *error)
+{
+    struct side_band_record record = {
+        .kind = SIDE_BAND_TRACE_START,
+        .time = to_nanoseconds(recording, stepper->start),
+        .pid = pid,
+        .tid = (uint32_t)stepper->tid,
+        .cpu = UINT32_MAX,
+    };
+    if (!perf_data_write_record(writer, &record, error))
+        return false;
+    record.kind = SIDE_BAND_AUX;
+    record.time = to_nanoseconds(recording, stepper->encoder.last_time);
+    record.aux.size = size_of(stepper);
+    return perf_data_write_record(writer, &record, error);
+}
+
+static bool write_everything(const struct step_recording *recording,
+                             struct perf_data_writer *writer, struct error *error)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < recording->records.count; i++)
+        ok = perf_data_write_record(writer, array_at(&recording->records, i), error);
+    for (size_t i = 0; ok && i < recording->steppers.count; i++) {
+        const struct stepper *stepper = *(struct stepper **)array_at(&recording->steppers, i);
+        ok = write_ring_records(recording, stepper, (uint32_t)stepper->code->pid, writer, error);
+    }
+    for (size_t i = 0; ok && i < recording->steppers.count; i++) {
+        const struct stepper *stepper = *(struct stepper **)array_at(&recording->steppers, i);
+        struct aux_chunk chunk = {
+            .tid = (uint32_t)stepper->tid,
+            .cpu = UINT32_MAX,
+            .index = (uint32_t)i,
+            .reference = {stepper->encoder.last_time ? stepper->encoder.last_time : 1},
+        };
+        struct iovec part = {stepper->packets, size_of(stepper)};
+        ok = perf_data_write_aux(writer, &chunk, &part, 1, error);
+    }
+    return ok;
+}
+
+static bool write_perf_data(const struct step_recording *recording, struct error *error)
+{
+    struct pt_setup setup = {
+        .clock = conversion(recording),
+        .has_clock = true,
+        .config = CONFIG_PT | CONFIG_CYC | CONFIG_TSC | CONFIG_BRANCH,
+        .tsc_bit = CONFIG_TSC,
+        .no_return_compression_bit = CONFIG_NO_RETURN_COMPRESSION,
+        .cyc_bit = CONFIG_CYC,
+        .max_nonturbo_ratio = (uint32_t)(recording->tsc_hz / 100000000),
+    };
+    char *path = memory_format("%s/perf.data", recording->options->directory);
+    struct perf_data_writer *writer =
+        perf_data_writer_open(path, &setup, recording->options->magic_trace_command, error);
+    free(path);
+    if (!writer)
+        return false;
+    if (write_everything(recording, writer, error))
+        return perf_data_writer_close(writer, error);
+    perf_data_writer_abandon(writer);
+    return false;
+}
+
+/* ---- session.json ---- */
+
+static const char *clock_name(enum record_clock clock)
+{
+    return clock == RECORD_CLOCK_HOST           ? "host"
+           : clock == RECORD_CLOCK_INSTRUCTIONS ? "instructions"
+                                                : "default";
+}
+
+static bool write_session(struct step_recording *recording, uint64_t instructions,
+                          struct error *error)
+{
+    const struct record_options *options = recording->options;
+    char link[64], program[PATH_MAX] = "";
+    snprintf(link, sizeof link, "/proc/%d/exe", (int)options->pids[0]);
+    ssize_t length = readlink(link, program, sizeof program - 1);
+    struct session session = {
+        .version = MAGIC_TRACE_VERSION,
+        .engine = "step",
+        .clock = clock_name(options->clock),
+        .program = length > 0 ? program : NULL,
+        .multi_thread = options->multi_thread,
+        .snapshot_size = options->snapshot_size,
+        .exit_status = -1,
+        .instructions = instructions,
+        .trigger = options->trigger.name,
+        .hits = recording->hits.elements,
+        .hit_count = recording->hits.count,
+    };
+    if (options->clock != RECORD_CLOCK_INSTRUCTIONS) {
+        session.wall_clock_ns = recording->start.realtime_ns;
+        session.wall_clock_at = recording->start.monotonic_ns;
+    }
+    for (size_t i = 0; i < session.hit_count; i++) {
+        struct session_hit *hit = &session.hits[i];
+        hit->time = to_nanoseconds(recording, hit->time).value;
+        if (hit->passed)
+            hit->passed = to_nanoseconds(recording, hit->passed).value;
+    }
+    return session_write(&session, options->directory, error);
+}
+
+bool step_recording_write(struct step_recording *recording, struct record_result *result,
+                          struct error *error)
+{
+    for (size_t i = 0; i < recording->steppers.count; i++) {
+        const struct stepper *stepper = *(struct stepper **)array_at(&recording->steppers, i);
+        result->instructions += pt_encoder_instructions(&stepper->encoder);
+        result->bytes += size_of(stepper);
+    }
+    return write_perf_data(recording, error) &&
+           write_session(recording, result->instructions, error);
+}

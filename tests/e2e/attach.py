@@ -1,0 +1,179 @@
+"""attach: a running process is stepped from a trigger on, and goes on as if nothing had been."""
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import time
+
+import harness
+from harness import Settings
+from kills import wait_until
+
+ROUNDS = int(os.environ.get("MAGIC_TRACE_ATTACH_ROUNDS", "20"))
+
+
+def tracers(pid):
+    """The tracers of all its threads: 0 for none."""
+    found = set()
+    for status in pathlib.Path(f"/proc/{pid}/task").glob("*/status"):
+        try:
+            text = status.read_text()
+        except OSError:
+            continue
+        found.add(int(text.split("TracerPid:")[1].split()[0]))
+    return found
+
+
+def states(pid):
+    return {status.read_text().split("State:")[1].split()[0]
+            for status in pathlib.Path(f"/proc/{pid}/task").glob("*/status")}
+
+
+class Attach(harness.TestCase):
+    def start(self, *arguments, program="busy"):
+        process = subprocess.Popen([harness.compile_program(program), *arguments], stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        return process
+
+    def assert_unharmed(self, process):
+        """Nobody traces it, no thread is stopped, and its results are right when it ends."""
+        wait_until(lambda: tracers(process.pid) == {0})
+        self.assertFalse(states(process.pid) & {"T", "t"})
+        process.send_signal(signal.SIGTERM)
+        output = process.stdout.read()
+        self.assertEqual(process.wait(timeout=30), 0, output)
+        self.assertEqual(output, b"0 faults in many requests\n")
+
+    def attach(self, process, *options, expect=0, **more):
+        directory = self.folder / f"recording{len(list(self.folder.glob('recording*')))}"
+        trace = directory.with_suffix(".fxt")
+        finished = self.magic_trace("attach", "-pid", process.pid, "-working-directory", directory, "-o", trace,
+                                    *options, timeout=60, **more)
+        self.assertEqual(finished.status, expect, finished.stderr)
+        return harness.Traced(finished, directory, trace)
+
+    def test_one_call(self):
+        """the next call of the trigger, until it returns; perf agrees; the process goes on"""
+        process = self.start("1")
+        traced = self.attach(process, "-trigger", "request")
+        spans = self.spans(traced.trace)
+        self.assertEqual((spans["request"], spans["part"], spans["hit request"]), (1, 3, 1))
+        self.assertIn("[ Attached. Press Ctrl-C to stop recording. ]", traced.messages)
+        self.assertIn("[ Snapshot taken. ]", traced.messages)
+        self.assert_perf_agrees(traced)
+        self.judge_instructions(traced)
+        self.assert_unharmed(process)
+
+    def test_same_as_soft(self):
+        """a stepped call is what the soft engine shows of the same function"""
+        process = self.start("1")
+        stepped = self.attach(process, "-trigger", "request")
+        self.assert_unharmed(process)
+        emulated = self.trace([harness.compile_program("busy"), "1", "1"], "-trigger", "pause_a_little",
+                              "-immediate-stop")
+
+        def first_request(spans):
+            request = next(span for span in spans if span.name == "request")
+            return [span.name for span in spans if request.begin <= span.begin and span.end <= request.end
+                    and span.name in ("request", "part")]
+
+        def by_begin(trace):
+            return sorted(self.span_list(trace), key=lambda span: (span.begin, -span.end))
+
+        self.assertEqual(first_request(by_begin(stepped.trace)), first_request(by_begin(emulated.trace)))
+
+    def test_other_threads(self):
+        """hits in any thread, with -multi-thread; several calls with -multi-snapshot until Ctrl-C"""
+        process = self.start("4")
+        traced = self.attach(process, "-trigger", "request", "-multi-thread")
+        self.assertEqual(self.spans(traced.trace)["request"], 1)
+        started = subprocess.Popen([Settings.binary, "attach", "-pid", str(process.pid), "-trigger", "part",
+                                    "-multi-thread", "-multi-snapshot", "-o", self.folder / "many.fxt"],
+                                   stderr=subprocess.PIPE)
+        seen = b""
+        while seen.count(b"Snapshot taken") < 20:
+            seen += started.stderr.readline()
+        started.send_signal(signal.SIGINT)
+        rest = started.communicate(timeout=60)[1]
+        self.assertEqual(started.returncode, 0, rest)
+        spans = self.spans(self.folder / "many.fxt")
+        self.assertGreaterEqual(spans["part"], 20)
+        self.assert_unharmed(process)
+
+    def test_without_trigger(self):
+        """without a trigger what runs from now on, system calls in their real length, until Ctrl-C"""
+        process = self.start("1")
+        started = subprocess.Popen([Settings.binary, "attach", "-pid", str(process.pid), "-o", self.folder / "t.fxt"],
+                                   stderr=subprocess.PIPE)
+        wait_until(lambda: tracers(process.pid) != {0})
+        time.sleep(0.3)
+        started.send_signal(signal.SIGINT)
+        messages = started.communicate(timeout=60)[1]
+        self.assertEqual(started.returncode, 0, messages)
+        waits = [span.end - span.begin for span in self.span_list(self.folder / "t.fxt")
+                 if span.name == "[syscall]"]
+        self.assertTrue(waits)
+        self.assertGreater(max(waits), 200_000)
+        self.assert_unharmed(process)
+
+    def test_no_hit(self):
+        """Ctrl-C before any hit: said, and nothing was disturbed"""
+        process = self.start("2")
+        started = subprocess.Popen([Settings.binary, "attach", "-pid", str(process.pid), "-trigger", "main", "-o",
+                                    self.folder / "t.fxt"], stderr=subprocess.PIPE)
+        wait_until(lambda: tracers(process.pid) != {0})
+        started.send_signal(signal.SIGINT)
+        messages = started.communicate(timeout=60)[1]
+        self.assertEqual(started.returncode, 1, messages)
+        self.assertIn(b"main was not called", messages)
+        self.assert_unharmed(process)
+
+    def test_process_ends(self):
+        """the end of the process is noticed at once"""
+        process = self.start("2", "1")
+        finished = self.magic_trace("attach", "-pid", process.pid, "-trigger", "main", timeout=30)
+        self.assertEqual(finished.status, 1)
+        self.assertIn(b"main was not called", finished.stderr)
+        self.assertEqual(process.wait(timeout=10), 0)
+
+    def test_errors(self):
+        """no such process, a process that is traced already, duplicates, operands"""
+        finished = self.magic_trace("attach", "-pid", "999999999")
+        self.assertEqual(finished.status, 1)
+        self.assertIn(b"there is none", finished.stderr)
+        for arguments in (["-pid", "1,1"], ["-pid", "x"], ["-pid", "1", "./program"]):
+            self.assertEqual(self.magic_trace("attach", *arguments).status, 2)
+        process = self.start("1")
+        first = subprocess.Popen([Settings.binary, "attach", "-pid", str(process.pid), "-trigger", "main"],
+                                 stderr=subprocess.DEVNULL, cwd=self.folder)
+        wait_until(lambda: tracers(process.pid) != {0})
+        finished = self.magic_trace("attach", "-pid", process.pid, "-trigger", "main")
+        self.assertEqual(finished.status, 1)
+        self.assertIn(b"traces it already", finished.stderr)
+        first.kill()
+        first.wait()
+        self.assert_unharmed(process)
+
+    def test_again_and_again(self):
+        """attached to and let go many times, magic-trace being killed in between: the results stay right"""
+        process = self.start("4")
+        chance = random.Random(1)
+        for number in range(ROUNDS):
+            options = ["-multi-thread", "-multi-snapshot"] if number % 2 else ["-multi-thread"]
+            trigger = [] if number % 5 == 4 else ["-trigger", ("request", "part", "pause_a_little")[number % 3]]
+            started = subprocess.Popen([Settings.binary, "attach", "-pid", str(process.pid), *trigger,
+                                        *(options if trigger else ["-multi-thread"]), "-o", self.folder / "t.fxt"],
+                                       stderr=subprocess.DEVNULL, cwd=self.folder)
+            time.sleep(chance.uniform(0.005, 0.12))
+            if number % 3:
+                started.kill()
+            else:
+                started.send_signal(signal.SIGINT)
+            started.wait(timeout=60)
+            wait_until(lambda: tracers(process.pid) == {0})
+            self.assertIsNone(process.poll(), f"round {number}")
+        self.assert_unharmed(process)
