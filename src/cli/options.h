@@ -29,7 +29,7 @@ enum {
 /* One walk over a command line; a process has one at a time, since getopt keeps its state in the C
  * library. */
 struct option_reader {
-    struct option_spec *specs;    /* owned */
+    struct option_spec *specs;   /* owned */
     struct option *long_options; /* owned */
     int argc;
     char **argv;

@@ -310,9 +310,9 @@ bool recording_request_find_trigger(struct recording_request *request,
                                     const struct objects *objects, struct error *error)
 {
     struct trigger *trigger = &request->record.trigger;
-    bool ok = request->trigger ? trigger_choose(trigger, request->trigger, objects, error)
-                               : trigger_choose_by_part(trigger, request->symbol_part, objects,
-                                                        error);
+    bool ok = request->trigger
+                  ? trigger_choose(trigger, request->trigger, objects, error)
+                  : trigger_choose_by_part(trigger, request->symbol_part, objects, error);
     if (!ok || !check_passes_time(trigger, error))
         return false;
     if (trigger->name)
@@ -388,11 +388,9 @@ static int finish(const struct recording_request *request, struct recording_fold
     return status;
 }
 
-struct recording_outcome recording_request_carry_out(struct recording_request *request,
-                                                     const struct engine *engine,
-                                                     enum engine_use use,
-                                                     void (*say_end)(const struct record_options *,
-                                                                     const struct record_result *))
+struct recording_outcome recording_request_carry_out(
+    struct recording_request *request, const struct engine *engine, enum engine_use use,
+    void (*say_end)(const struct record_options *, const struct record_result *))
 {
     struct recording_outcome outcome = {.result = {.exit_status = -1}};
     struct error error = {0};

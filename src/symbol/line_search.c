@@ -167,8 +167,8 @@ static void add_place(const struct image_file *file, uint64_t address, struct ar
         const struct image_segment *segment = &file->segments[i];
         if (segment->executable && address >= segment->address &&
             address - segment->address < segment->file_size)
-            *(struct line_place *)array_add(places) = (struct line_place){
-                address, segment->file_offset + (address - segment->address)};
+            *(struct line_place *)array_add(places) =
+                (struct line_place){address, segment->file_offset + (address - segment->address)};
     }
 }
 

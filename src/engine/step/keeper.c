@@ -19,8 +19,8 @@
 struct keeper {
     const struct record_options *options;
     struct step_recording recording;
-    struct array tracees; /* of struct tracee * */
-    struct array caches;  /* of struct code_cache *, one per process */
+    struct array tracees;      /* of struct tracee * */
+    struct array caches;       /* of struct code_cache *, one per process */
     int stop, words, children; /* descriptors; `children`: a signalfd of SIGCHLD */
     uint64_t previous_hit;     /* ticks; 0: none yet */
     struct record_result result;
@@ -182,13 +182,12 @@ static bool counts(struct keeper *keeper, uint64_t now, uint64_t passed)
     uint64_t before = keeper->previous_hit;
     keeper->previous_hit = now;
     double nanoseconds_per_tick = 1e9 / (double)keeper->recording.tsc_hz;
-    if (trigger->delay_threshold_ns &&
-        (!before || (double)(now - before) * nanoseconds_per_tick <=
-                        (double)trigger->delay_threshold_ns))
+    if (trigger->delay_threshold_ns && (!before || (double)(now - before) * nanoseconds_per_tick <=
+                                                       (double)trigger->delay_threshold_ns))
         return false;
     return !trigger->duration_threshold_ns ||
-           (passed && (double)(now - passed) * nanoseconds_per_tick >
-                          (double)trigger->duration_threshold_ns);
+           (passed &&
+            (double)(now - passed) * nanoseconds_per_tick > (double)trigger->duration_threshold_ns);
 }
 
 /* From now on nobody else's hits matter: they shall not be slowed down by them. */

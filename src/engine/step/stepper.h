@@ -5,8 +5,8 @@
  * when waitpid tells that it has stopped again.
  *
  * Time: the time-stamp counter when stepping began, plus a fixed price per instruction, plus the
- * real length of system calls: stepping is thousands of times slower than running, and its own time means
- * nothing (docs/time.md).
+ * real length of system calls: stepping is thousands of times slower than running, and its own time
+ * means nothing (docs/time.md).
  */
 #ifndef MAGIC_TRACE_ENGINE_STEP_STEPPER_H
 #define MAGIC_TRACE_ENGINE_STEP_STEPPER_H
@@ -20,8 +20,8 @@ struct stepper_options {
     enum record_clock clock;
     uint64_t tsc_hz;
     uint8_t bus_ratio;
-    uint64_t size;         /* bytes of packets at most */
-    bool until_return;     /* of the function whose first instruction the thread stands at */
+    uint64_t size;     /* bytes of packets at most */
+    bool until_return; /* of the function whose first instruction the thread stands at */
 };
 
 struct stepper {
@@ -30,7 +30,7 @@ struct stepper {
     struct stepper_options options;
     struct code_cache *code;
     pid_t tid;
-    uint8_t *packets; /* owned */
+    uint8_t *packets;            /* owned */
     struct pt_code_block *block; /* that runs now */
     uint16_t done;               /* instructions of it */
     uint64_t pc;                 /* of the next instruction */

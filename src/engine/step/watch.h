@@ -1,8 +1,8 @@
 /* Stops a thread when it comes to one of the trigger's places, without touching its code.
  *
  * Hardware breakpoints of perf_event_open with attr.sigtrap (Linux 5.13): the thread gets SIGTRAP
- * (si_code TRAP_PERF) before the instruction runs, which its tracer sees and nobody else. They belong to
- * descriptors, so a tracer that dies takes them with it.
+ * (si_code TRAP_PERF) before the instruction runs, which its tracer sees and nobody else. They
+ * belong to descriptors, so a tracer that dies takes them with it.
  */
 #ifndef MAGIC_TRACE_ENGINE_STEP_WATCH_H
 #define MAGIC_TRACE_ENGINE_STEP_WATCH_H

@@ -214,8 +214,8 @@ void reach_trigger(unsigned int vcpu, void *data, const uint64_t *registers)
     uint64_t ip = (uint64_t)(uintptr_t)data;
     if (encoder->stopped)
         return;
-    struct trigger_arguments arguments = {
-        .known = process.registers_usable && encoder->previous->pc == ip};
+    struct trigger_arguments arguments = {.known = process.registers_usable &&
+                                                   encoder->previous->pc == ip};
     if (arguments.known) {
         arguments.first = registers[GUEST_RDI];
         arguments.second = registers[GUEST_RSI];
