@@ -9,6 +9,11 @@
 
 struct option;
 
+/* Why -serve and its like cannot be had. */
+#define NEEDS_VIEWER                                                                               \
+    "it needs a viewer, and this version has none. Open the trace at https://ui.perfetto.dev, or " \
+    "use `magic-trace report`."
+
 struct option_spec {
     const char *name;     /* without dashes; NULL ends the table */
     const char *letter;   /* short form, one letter; NULL: none */

@@ -52,7 +52,7 @@ class CommandLine(harness.TestCase):
             finished = self.magic_trace("run", *option, "ls")
             self.assertEqual(finished.status, 2)
             self.assertEqual(finished.stderr.count(b"\n"), 1)
-        self.assert_usage_error(["view", "trace.fxt.gz"], "Perfetto")
+        self.assert_usage_error(["view", "trace.fxt.gz"], "ui.perfetto.dev")
 
     def test_help(self):
         """every command has a help page, by every spelling"""

@@ -98,7 +98,7 @@ void run_block_slow(struct pt_code_block *block, const uint64_t *registers)
     if (newborn)
         encoder->work += block->work; /* it was counted for nobody */
     if (encoder->stopped) {
-        if (thread)
+        if (thread && !thread->slept_over_end)
             thread_note_stop(thread);
         return;
     }
@@ -121,7 +121,9 @@ void run_block_slow(struct pt_code_block *block, const uint64_t *registers)
     }
     if (signal_may_be_handler(&process.handlers, block->pc))
         enter_handler(encoder, block->pc, registers);
+    bool asleep = encoder->previous->kind == PT_BLOCK_NONE;
     pt_encoder_step_slow(encoder, block);
+    thread->slept_over_end = asleep && encoder->stopped;
 }
 
 /* Goes into a block that other threads may learn of, or behind what they have told. */
