@@ -1,5 +1,5 @@
-/* What a call that is stepped may contain, again and again until SIGTERM: a signal with a handler, a
- * child by fork, the vDSO, a rep instruction, recursion, threads; at last an exec.
+/* What a call that is stepped may contain, again and again until SIGTERM: a signal with a handler,
+ * a child by fork, the vDSO, a rep instruction, recursion, threads; at last an exec.
  *
  *     stepped [exec]     with exec: the calls are of `become`, which executes /bin/true
  *
