@@ -235,13 +235,10 @@ static bool find_address(struct trigger *trigger, uint64_t address, const char *
     struct arena memory = {0};
     struct image_file file = {.path = object, .local_path = object};
     bool ok = image_file_open(&file, &memory, error);
-    for (uint32_t i = 0; ok && i < file.segment_count; i++) {
-        const struct image_segment *segment = &file.segments[i];
-        if (segment->executable && address >= segment->address &&
-            address - segment->address < segment->file_size)
-            add_place(trigger, object, address,
-                      segment->file_offset + (address - segment->address));
-    }
+    uint64_t offset;
+    bool code;
+    if (ok && image_file_offset(&file, address, &offset, &code) && code)
+        add_place(trigger, object, address, offset);
     image_file_close(&file);
     arena_free(&memory);
     if (!ok)
