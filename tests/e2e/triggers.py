@@ -237,6 +237,36 @@ class Library(harness.TestCase):
             traced = self.trace([program], "-trigger", ".", "-multi-snapshot")
             self.assertEqual([hit["argument"] for hit in traced.session()["hits"]], [-1, 0, 1], options)
 
+    def test_both_libraries(self):
+        """a program that has the stop indicator of OCaml's library besides ours: the snapshots of both are seen"""
+        (self.folder / "other.c").write_text("""
+            #include <stdint.h>
+            __attribute__((noinline)) intptr_t magic_trace_stop_indicator(intptr_t time, intptr_t argument)
+            {
+                __asm__ volatile("" : : "r"(time), "r"(argument) : "memory");
+                return 1;
+            }
+            void other_take_snapshot(intptr_t argument) { magic_trace_stop_indicator(1, 2 * argument + 1); }
+            """)
+        (self.folder / "user.c").write_text("""
+            #include "magic_trace.h"
+            void other_take_snapshot(intptr_t argument);
+            int main(void)
+            {
+                magic_trace_take_snapshot_with_arg(1);
+                other_take_snapshot(2);
+                return 0;
+            }""")
+        libraries = pathlib.Path(Settings.binary).parent / "lib"
+        for name, link in (("static", [libraries / "libmagic_trace.a"]),
+                           ("shared", [f"-L{libraries}", "-lmagic_trace", f"-Wl,-rpath,{libraries}"])):
+            program = self.folder / name
+            finished = harness.run(["gcc", "-O2", f"-I{ROOT / 'include'}", "-o", program, self.folder / "user.c",
+                                    self.folder / "other.c", *link])
+            self.assertEqual(finished.status, 0, finished.stderr)
+            traced = self.trace([program], "-trigger", ".", "-multi-snapshot")
+            self.assertEqual([hit["argument"] for hit in traced.session()["hits"]], [1, 2], name)
+
     def check_example(self, command, name):
         finished = harness.run(command, cwd=self.folder)
         self.assertEqual(finished.status, 0, finished.stderr)
