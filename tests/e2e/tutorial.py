@@ -1,6 +1,7 @@
 """The tutorial's commands do what it says."""
 import os
 import pathlib
+import pty
 import re
 
 import harness
@@ -8,31 +9,73 @@ from harness import Settings
 
 ROOT = harness.TESTS.parent
 
+# Picks the last line that FZF_CHOOSE, a regular expression, matches.
+FAKE_FZF = """#!/bin/sh
+grep -E -- "$FZF_CHOOSE" | tail -n 1
+"""
+# What is chosen in the blocks marked `sh terminal`, in their order.
+CHOICES = ["rebuild_table", r"[0-9]+ +\./server 1000000000$"]
+
 
 class Tutorial(harness.TestCase):
-    def test_commands(self):
-        """every command of docs/tutorial.md, in order"""
+    def at_a_terminal(self, script, environment):
+        """Runs `script` with a terminal of its own; returns what that showed and the exit status."""
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.chdir(self.folder)
+            os.execve("/bin/bash", ["bash", "-e", "-c", script], environment)
+        shown = bytearray()
+        while True:
+            try:
+                block = os.read(terminal, 65536)
+            except OSError:
+                break
+            if not block:
+                break
+            shown += block
+        os.close(terminal)
+        return shown.decode(errors="replace"), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+    def run_all_blocks(self):
+        """The output of all commands together."""
         binary = pathlib.Path(Settings.binary)
-        commands = (self.folder / "bin")
+        commands = self.folder / "bin"
         commands.mkdir()
         (commands / "magic-trace").symlink_to(binary)
+        (commands / "fzf").write_text(FAKE_FZF)
+        (commands / "fzf").chmod(0o755)
         environment = {**Settings.environment, "PATH": f"{commands}:{os.environ['PATH']}", "SOURCE": str(ROOT)}
         text = (ROOT / "docs" / "tutorial.md").read_text()
-        blocks = re.findall(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+        blocks = re.findall(r"^```sh( terminal)?\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
         self.assertGreater(len(blocks), 8)
-        shown = {}
-        for block in blocks:
+        choices = iter(CHOICES)
+        output = []
+        for terminal, block in blocks:
             script = block.replace("$SOURCE/build", str(binary.parent))
-            finished = harness.run(["bash", "-e", "-c", script], cwd=self.folder, env=environment)
-            self.assertEqual(finished.status, 0, (block, finished.stderr.decode()))
-            self.assert_not_crashed(finished)
-            shown[block] = finished.stdout.decode()
-        output = "".join(shown.values())
+            if terminal:
+                shown, status = self.at_a_terminal(script, {**environment, "FZF_CHOOSE": next(choices)})
+                self.assertEqual(status, 0, (block, shown))
+            else:
+                finished = harness.run(["bash", "-e", "-c", script], cwd=self.folder, env=environment)
+                self.assertEqual(finished.status, 0, (block, finished.stderr.decode()))
+                self.assert_not_crashed(finished)
+                shown = finished.stdout.decode()
+            output.append(shown)
+        self.assertEqual(list(choices), [])
+        return "".join(output)
+
+    def test_commands(self):
+        """every command of docs/tutorial.md, in order"""
+        output = self.run_all_blocks()
         self.assertIn("rebuild_table", output)
         self.assertIn("hit magic_trace_stop_indicator", output)
+        for trace in ("slow", "threads"):
+            self.assertEqual(self.spans(self.folder / f"{trace}.fxt.gz")["rebuild_entry"], 256, trace)
+        self.assertEqual(self.spans(self.folder / "chosen.fxt.gz")["hit rebuild_table"], 1)
         self.assertEqual(self.spans(self.folder / "entries.fxt.gz")["rebuild_entry"], 256)
         self.assertEqual(self.spans(self.folder / "all.fxt.gz")["hit magic_trace_stop_indicator"], 100)
-        attached = self.spans(self.folder / "attached.fxt.gz")
-        self.assertEqual((attached["handle_request"], attached["look_up"]), (1, 10))
+        for trace in ("attached", "picked"):
+            attached = self.spans(self.folder / f"{trace}.fxt.gz")
+            self.assertEqual((attached["handle_request"], attached["look_up"]), (1, 10), trace)
         requests = self.span_list(self.folder / "requests.fxt.gz")
         self.assertEqual(sum(span.name == "handle_request" for span in requests), 100)
