@@ -19,8 +19,8 @@
 struct keeper {
     const struct record_options *options;
     struct step_recording recording;
-    struct array tracees; /* of struct tracee * */
-    struct array caches;  /* of struct code_cache *, one per process */
+    struct array tracees;      /* of struct tracee * */
+    struct array caches;       /* of struct code_cache *, one per process */
     int stop, words, children; /* descriptors; `children`: a signalfd of SIGCHLD */
     uint64_t previous_hit;     /* ticks; 0: none yet */
     struct record_result result;
@@ -144,8 +144,9 @@ static void after_steps(struct keeper *keeper, struct tracee *tracee, enum stepp
     tracee->ready = state == STEPPER_STOPPED;
     if (state == STEPPER_STOPPED || state == STEPPER_IN_KERNEL)
         return;
+    int signal = state == STEPPER_DONE ? tracee->stepper->signal : 0;
     take_steps(keeper, tracee);
-    ptrace(PTRACE_CONT, tracee->tid, NULL, NULL);
+    ptrace(PTRACE_CONT, tracee->tid, NULL, (void *)(intptr_t)signal);
 }
 
 static void begin_steps(struct keeper *keeper, struct tracee *tracee,
@@ -182,13 +183,12 @@ static bool counts(struct keeper *keeper, uint64_t now, uint64_t passed)
     uint64_t before = keeper->previous_hit;
     keeper->previous_hit = now;
     double nanoseconds_per_tick = 1e9 / (double)keeper->recording.tsc_hz;
-    if (trigger->delay_threshold_ns &&
-        (!before || (double)(now - before) * nanoseconds_per_tick <=
-                        (double)trigger->delay_threshold_ns))
+    if (trigger->delay_threshold_ns && (!before || (double)(now - before) * nanoseconds_per_tick <=
+                                                       (double)trigger->delay_threshold_ns))
         return false;
     return !trigger->duration_threshold_ns ||
-           (passed && (double)(now - passed) * nanoseconds_per_tick >
-                          (double)trigger->duration_threshold_ns);
+           (passed &&
+            (double)(now - passed) * nanoseconds_per_tick > (double)trigger->duration_threshold_ns);
 }
 
 /* From now on nobody else's hits matter: they shall not be slowed down by them. */
@@ -205,6 +205,11 @@ static void hit(struct keeper *keeper, struct tracee *tracee)
     bool one = !keeper->options->trigger.multi_snapshot;
     if (ptrace(PTRACE_GETREGS, tracee->tid, NULL, &registers) != 0)
         return;
+    if (!watch_is_at(&tracee->watch, registers.rip)) {
+        /* It was blocked, and comes late. */
+        ptrace(PTRACE_CONT, tracee->tid, NULL, NULL);
+        return;
+    }
     keeper->result.hits++;
     uint64_t passed = passed_time(keeper, &registers, now);
     if (!counts(keeper, now, passed) || (one && somebody_is_stepped(keeper))) {

@@ -22,8 +22,8 @@ struct keeper_report {
     struct error error; /* code ERROR_NONE: none */
 };
 
-/* Runs in the keeper's process until it is done; `stop` becomes readable (end of file) when it has to
- * let go, `words` takes what it has to tell. */
+/* Runs in the keeper's process until it is done; `stop` becomes readable (end of file) when it has
+ * to let go, `words` takes what it has to tell. */
 void keeper_run(const struct record_options *options, int stop, int words);
 
 #endif

@@ -1,8 +1,8 @@
 #include "engine/step/step.h"
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/file.h"
 #include "engine/soft/signals.h"
 #include "engine/step/keeper.h"
 #include "engine/step/watch.h"
@@ -168,8 +168,7 @@ static bool attach(const struct record_options *options, struct record_result *r
     *result = (struct record_result){.exit_status = -1};
     char *directory = realpath(options->directory, NULL);
     if (!directory)
-        return error_set_errno(error, ERROR_IO, errno, "cannot record into %s",
-                               options->directory);
+        return error_set_errno(error, ERROR_IO, errno, "cannot record into %s", options->directory);
     struct record_options absolute = *options;
     absolute.directory = directory;
     bool ok = make_images_folder(directory, error) && signals_hold(&signals, error);

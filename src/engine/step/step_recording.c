@@ -191,8 +191,9 @@ static uint64_t size_of(const struct stepper *stepper)
 }
 
 /* What the kernel's PMU driver would say: ITRACE_START, AUX. */
-static bool write_ring_records(const struct step_recording *recording, const struct stepper *stepper,
-                               uint32_t pid, struct perf_data_writer *writer, struct error *error)
+static bool write_ring_records(const struct step_recording *recording,
+                               const struct stepper *stepper, uint32_t pid,
+                               struct perf_data_writer *writer, struct error *error)
 {
     struct side_band_record record = {
         .kind = SIDE_BAND_TRACE_START,

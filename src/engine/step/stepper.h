@@ -5,8 +5,8 @@
  * when waitpid tells that it has stopped again.
  *
  * Time: the time-stamp counter when stepping began, plus a fixed price per instruction, plus the
- * real length of system calls: stepping is thousands of times slower than running, and its own time means
- * nothing (docs/time.md).
+ * real length of system calls: stepping is thousands of times slower than running, and its own time
+ * means nothing (docs/time.md).
  */
 #ifndef MAGIC_TRACE_ENGINE_STEP_STEPPER_H
 #define MAGIC_TRACE_ENGINE_STEP_STEPPER_H
@@ -20,8 +20,8 @@ struct stepper_options {
     enum record_clock clock;
     uint64_t tsc_hz;
     uint8_t bus_ratio;
-    uint64_t size;         /* bytes of packets at most */
-    bool until_return;     /* of the function whose first instruction the thread stands at */
+    uint64_t size;     /* bytes of packets at most */
+    bool until_return; /* of the function whose first instruction the thread stands at */
 };
 
 struct stepper {
@@ -30,7 +30,7 @@ struct stepper {
     struct stepper_options options;
     struct code_cache *code;
     pid_t tid;
-    uint8_t *packets; /* owned */
+    uint8_t *packets;            /* owned */
     struct pt_code_block *block; /* that runs now */
     uint16_t done;               /* instructions of it */
     uint64_t pc;                 /* of the next instruction */
@@ -38,7 +38,8 @@ struct stepper {
     uint64_t return_address;
     uint64_t start, kernel_ticks, entered_kernel; /* ticks */
     _Atomic uint32_t never_stops;
-    int signal; /* to be delivered with the next step */
+    bool blocks_traps; /* the program itself has SIGTRAP in its mask */
+    int signal;        /* to be delivered with the next step */
 };
 
 enum stepper_state {
@@ -57,6 +58,9 @@ enum stepper_state stepper_run(struct stepper *stepper);
 
 /* The thread, which was in the kernel, has stopped with `status` (as from waitpid). */
 enum stepper_state stepper_go_on(struct stepper *stepper, int status);
+
+/* After a stop, before the thread goes on: traps have changed its mask. */
+void stepper_restore_mask(const struct stepper *stepper);
 
 /* Ends the stream where the thread stands. */
 void stepper_finish(struct stepper *stepper);
