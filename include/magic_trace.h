@@ -4,16 +4,16 @@
  *     answer(request);
  *     magic_trace_take_snapshot_with_arg(request->number);
  *
- * Recorded by `magic-trace run -trigger . -duration-thresh 2ms ./server`, such a program leaves a trace
- * of the first request that took longer than 2 ms. When nobody records, a call costs a few
+ * Recorded by `magic-trace run -trigger . -duration-thresh 2ms ./server`, such a program leaves a
+ * trace of the first request that took longer than 2 ms. When nobody records, a call costs a few
  * nanoseconds and does nothing.
  *
- * For C, C++, and whatever can call C. Link with -lmagic_trace (pkg-config magic-trace). All functions
- * may be called from any thread, and from signal handlers.
+ * For C, C++, and whatever can call C. Link with -lmagic_trace (pkg-config magic-trace). All
+ * functions may be called from any thread, and from signal handlers.
  *
  * How it works: every snapshot calls magic_trace_stop_indicator, which does nothing; magic-trace
- * watches for that call and reads its arguments. The name and the form of the arguments are those of
- * Jane Street's library for OCaml, so programs that use either are understood.
+ * watches for that call and reads its arguments. The name and the form of the arguments are those
+ * of Jane Street's library for OCaml, so programs that use either are understood.
  */
 #ifndef MAGIC_TRACE_H
 #define MAGIC_TRACE_H
@@ -50,8 +50,8 @@ typedef struct magic_trace_min_duration {
 magic_trace_min_duration magic_trace_min_duration_of_ns(uint64_t nanoseconds);
 
 /* Whether more than that has passed since this thread's mark_start: to take a snapshot only then,
- * and spare the others even the few microseconds that magic-trace may take at each. False before the
- * first mark_start. */
+ * and spare the others even the few microseconds that magic-trace may take at each. False before
+ * the first mark_start. */
 bool magic_trace_min_duration_over(magic_trace_min_duration duration);
 
 /* What magic-trace watches: for other languages' bindings. Both arguments x as 2x + 1. */

@@ -7,9 +7,9 @@
 #endif
 
 /* Programs that link OCaml's library of the same purpose have this function twice, and either will
- * do: weak. It must stay a function of its own, with a call to it: never inlined, never cloned for
- * constant arguments, never folded with another that does nothing. */
-__attribute__((noinline, noclone, weak, visibility("default"))) intptr_t
+ * do: weak. So compilers cannot know what it does either, and leave every call of it a call; nor is
+ * it folded with another function that does nothing. */
+__attribute__((noinline, weak, visibility("default"))) intptr_t
 magic_trace_stop_indicator(intptr_t time, intptr_t argument)
 {
     __asm__ volatile("" : : "r"(time), "r"(argument) : "memory");

@@ -36,8 +36,9 @@ static int add_pids(const struct command *self, const char *list, struct array *
         errno = 0;
         long pid = strtol(text, &end, 10);
         if (end == text || errno || pid <= 0 || pid > INT32_MAX || (*end && *end != ','))
-            return command_usage_error(self, "-pid is a process's number, or several with commas, "
-                                             "not `%s`.",
+            return command_usage_error(self,
+                                       "-pid is a process's number, or several with commas, "
+                                       "not `%s`.",
                                        list);
         if (is_known(pids, (pid_t)pid))
             return command_usage_error(self, "Duplicate PIDs were passed: %ld.", pid);
@@ -81,9 +82,10 @@ static int read_options(const struct command *self, int argc, char **argv,
         return -1;
     }
     if (next < argc)
-        return command_usage_error(self, "attach takes no operands, and there is `%s`. Processes "
-                                         "are named with -pid; programs are started with "
-                                         "`magic-trace run`.",
+        return command_usage_error(self,
+                                   "attach takes no operands, and there is `%s`. Processes "
+                                   "are named with -pid; programs are started with "
+                                   "`magic-trace run`.",
                                    argv[next]);
     return recording_request_check(request, self);
 }
@@ -129,12 +131,11 @@ const struct command attach_command = {
     .name = "attach",
     .summary = "record a process that runs already",
     .operands = "",
-    .description =
-        "Records a process that runs already and writes its trace; the process goes on\n"
-        "as it was. Without the processor's help (Intel PT) the past is not known: the\n"
-        "next call of the -trigger function is traced, until it returns. Without\n"
-        "-trigger, what runs from now on, until Ctrl-C. The thread that is traced is\n"
-        "slow meanwhile, a thousand times and more; everything else is not.\n",
+    .description = "Records a process that runs already and writes its trace; the process goes on\n"
+                   "as it was. Without the processor's help (Intel PT) the past is not known: the\n"
+                   "next call of the -trigger function is traced, until it returns. Without\n"
+                   "-trigger, what runs from now on, until Ctrl-C. The thread that is traced is\n"
+                   "slow meanwhile, a thousand times and more; everything else is not.\n",
     .options = attach_options,
     .common_options = recording_options,
     .run = run_attach,

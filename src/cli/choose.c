@@ -126,8 +126,8 @@ static long listed_number(const char *const *names, size_t count, const char *pa
 {
     char *end;
     unsigned long number = strtoul(answer, &end, 10);
-    bool listed = *answer >= '0' && *answer <= '9' && *end == 0 && number >= 1 &&
-                  number <= count && contains(names[number - 1], part) &&
+    bool listed = *answer >= '0' && *answer <= '9' && *end == 0 && number >= 1 && number <= count &&
+                  contains(names[number - 1], part) &&
                   matches(names, count, part) <= LISTED_AT_ONCE;
     return listed ? (long)number - 1 : CHOSEN_NOTHING;
 }

@@ -1,6 +1,6 @@
 #include "base/log.h"
-#include "cli/command.h"
 #include "base/nearest.h"
+#include "cli/command.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,14 +9,8 @@
 const struct command *const *command_all(void)
 {
     static const struct command *const commands[] = {
-        &run_command,
-        &attach_command,
-        &decode_command,
-        &report_command,
-        &doctor_command,
-        &version_command,
-        &help_command,
-        NULL,
+        &run_command,    &attach_command,  &decode_command, &report_command,
+        &doctor_command, &version_command, &help_command,   NULL,
     };
     return commands;
 }

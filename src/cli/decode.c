@@ -18,6 +18,7 @@ enum decode_option {
     DECODE_WORKING_DIRECTORY,
     DECODE_EXECUTABLE,
     DECODE_FILTER,
+    DECODE_UNAVAILABLE,
 };
 
 static const struct option_spec decode_options[] = {
@@ -36,6 +37,9 @@ static const struct option_spec decode_options[] = {
      "accepted as in the original; the recording itself\nnames its programs", NULL},
     {"filter", NULL, DECODE_FILTER, "\"(A B)\"",
      "show only what ran between a call of A and the\nnext call of B", NULL},
+    {"serve", NULL, DECODE_UNAVAILABLE, NULL, NULL, NEEDS_VIEWER},
+    {"serve-port", NULL, DECODE_UNAVAILABLE, "PORT", NULL, NEEDS_VIEWER},
+    {"share", NULL, DECODE_UNAVAILABLE, NULL, NULL, NEEDS_VIEWER},
     {0},
 };
 

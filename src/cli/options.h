@@ -9,6 +9,11 @@
 
 struct option;
 
+/* Why -serve and its like cannot be had. */
+#define NEEDS_VIEWER                                                                               \
+    "it needs a viewer, and this version has none. Open the trace at https://ui.perfetto.dev, or " \
+    "use `magic-trace report`."
+
 struct option_spec {
     const char *name;     /* without dashes; NULL ends the table */
     const char *letter;   /* short form, one letter; NULL: none */
@@ -29,7 +34,7 @@ enum {
 /* One walk over a command line; a process has one at a time, since getopt keeps its state in the C
  * library. */
 struct option_reader {
-    struct option_spec *specs;    /* owned */
+    struct option_spec *specs;   /* owned */
     struct option *long_options; /* owned */
     int argc;
     char **argv;

@@ -39,8 +39,8 @@ static int by_number(const void *left, const void *right)
 
 void process_list_read(struct process_list *list)
 {
-    *list = (struct process_list){.pids = array_of(sizeof(pid_t)),
-                                  .names = array_of(sizeof(char *))};
+    *list =
+        (struct process_list){.pids = array_of(sizeof(pid_t)), .names = array_of(sizeof(char *))};
     struct array all = array_of(sizeof(pid_t));
     DIR *entries = opendir("/proc");
     for (struct dirent *entry; entries && (entry = readdir(entries));) {

@@ -41,9 +41,11 @@ enum common_option {
 #define NEEDS_PROCESSOR                                                                            \
     "it needs an engine that uses the processor's own trace or counters (Intel PT, a PMU), and "   \
     "this version has none. Leave it out."
-#define NEEDS_VIEWER                                                                               \
-    "it needs a viewer, and this version has none. Open the trace at https://ui.perfetto.dev, or " \
-    "use `magic-trace report`."
+#define NOT_NEEDED "it is not needed: a recording names the files of its code itself. Leave it out."
+#define PERF_PRINTS                                                                                \
+    "events are printed by `perf script --itrace=bei -i DIR/perf.data`, with a recording kept by " \
+    "-working-directory DIR. Leave it out."
+#define NO_PERF_COMMANDS "no perf is run: recordings are made and decoded here. Leave it out."
 
 const struct option_spec recording_options[] = {
     {"trigger", NULL, COMMON_TRIGGER, "PLACE",
@@ -92,6 +94,7 @@ const struct option_spec recording_options[] = {
      "host (the raw clock) or instructions (one\n"
      "instruction, one nanosecond: repeatable)",
      NULL},
+    {"record-dir", NULL, COMMON_WORKING_DIRECTORY, "DIR", NULL, NULL},
     {"timer-resolution", NULL, COMMON_UNAVAILABLE, "RESOLUTION", NULL, NEEDS_PROCESSOR},
     {"trace-include-kernel", NULL, COMMON_UNAVAILABLE, NULL, NULL, NEEDS_PROCESSOR},
     {"trace-kernel-only", NULL, COMMON_UNAVAILABLE, NULL, NULL, NEEDS_PROCESSOR},
@@ -100,7 +103,13 @@ const struct option_spec recording_options[] = {
     {"events", NULL, COMMON_UNAVAILABLE, "LIST", NULL, NEEDS_PROCESSOR},
     {"serve", NULL, COMMON_UNAVAILABLE, NULL, NULL, NEEDS_VIEWER},
     {"serve-port", NULL, COMMON_UNAVAILABLE, "PORT", NULL, NEEDS_VIEWER},
+    {"serve-always", NULL, COMMON_UNAVAILABLE, NULL, NULL, NEEDS_VIEWER},
+    {"http-port", NULL, COMMON_UNAVAILABLE, "PORT", NULL, NEEDS_VIEWER},
     {"share", NULL, COMMON_UNAVAILABLE, NULL, NULL, NEEDS_VIEWER},
+    {"executable-override", NULL, COMMON_UNAVAILABLE, "FILE", NULL, NOT_NEEDED},
+    {"verbose", NULL, COMMON_UNAVAILABLE, NULL, NULL, PERF_PRINTS},
+    {"z-print-events", NULL, COMMON_UNAVAILABLE, NULL, NULL, PERF_PRINTS},
+    {"z-print-perf-commands", NULL, COMMON_UNAVAILABLE, NULL, NULL, NO_PERF_COMMANDS},
     {0},
 };
 
@@ -310,9 +319,9 @@ bool recording_request_find_trigger(struct recording_request *request,
                                     const struct objects *objects, struct error *error)
 {
     struct trigger *trigger = &request->record.trigger;
-    bool ok = request->trigger ? trigger_choose(trigger, request->trigger, objects, error)
-                               : trigger_choose_by_part(trigger, request->symbol_part, objects,
-                                                        error);
+    bool ok = request->trigger
+                  ? trigger_choose(trigger, request->trigger, objects, error)
+                  : trigger_choose_by_part(trigger, request->symbol_part, objects, error);
     if (!ok || !check_passes_time(trigger, error))
         return false;
     if (trigger->name)
@@ -388,11 +397,9 @@ static int finish(const struct recording_request *request, struct recording_fold
     return status;
 }
 
-struct recording_outcome recording_request_carry_out(struct recording_request *request,
-                                                     const struct engine *engine,
-                                                     enum engine_use use,
-                                                     void (*say_end)(const struct record_options *,
-                                                                     const struct record_result *))
+struct recording_outcome recording_request_carry_out(
+    struct recording_request *request, const struct engine *engine, enum engine_use use,
+    void (*say_end)(const struct record_options *, const struct record_result *))
 {
     struct recording_outcome outcome = {.result = {.exit_status = -1}};
     struct error error = {0};

@@ -48,10 +48,8 @@ struct recording_outcome {
 
 /* Records with `engine` as `use` says, decodes and writes the trace, unless -no-decode. `say_end`
  * tells how the program ended; NULL: nothing to tell. */
-struct recording_outcome recording_request_carry_out(struct recording_request *request,
-                                                     const struct engine *engine,
-                                                     enum engine_use use,
-                                                     void (*say_end)(const struct record_options *,
-                                                                     const struct record_result *));
+struct recording_outcome recording_request_carry_out(
+    struct recording_request *request, const struct engine *engine, enum engine_use use,
+    void (*say_end)(const struct record_options *, const struct record_result *));
 
 #endif

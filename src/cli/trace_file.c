@@ -88,8 +88,10 @@ static bool check_filter(struct timeline *timeline, const struct span_filter_nam
             nearest_offer(&nearest, event.function->name);
     char names[512];
     nearest_list(&nearest, names, sizeof names);
-    error_set(error, ERROR_NOT_FOUND, "-filter: no call of %s was recorded, so nothing is left to "
-              "show.%s%s%s", filter->from, *names ? " Did you mean " : "", names, *names ? "?" : "");
+    error_set(error, ERROR_NOT_FOUND,
+              "-filter: no call of %s was recorded, so nothing is left to "
+              "show.%s%s%s",
+              filter->from, *names ? " Did you mean " : "", names, *names ? "?" : "");
     if (source)
         source->close(source);
     return false;

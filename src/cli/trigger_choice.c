@@ -41,7 +41,8 @@ static void offer(struct offers *offers, const char *shown, const char *prefix, 
 static const char *choose_offer(const struct offers *offers, const char *what, struct error *error)
 {
     long chosen = choose(offers->shown.elements, offers->shown.count, what, "-trigger NAME", error);
-    return chosen == CHOSEN_NOTHING ? NULL : *(const char **)array_at(&offers->texts, (size_t)chosen);
+    return chosen == CHOSEN_NOTHING ? NULL
+                                    : *(const char **)array_at(&offers->texts, (size_t)chosen);
 }
 
 static const char *executable_of(const struct objects *objects)
@@ -148,7 +149,10 @@ bool trigger_choose(struct trigger *trigger, const char *text, const struct obje
     /* Without line tables there are still functions. */
     if (ok && lines)
         ok = offer_files(&offers, objects, functions ? NULL : error) || functions;
-    ok = ok && choose_among(trigger, &offers, !lines ? "function" : functions ? "place" : "file",
+    ok = ok && choose_among(trigger, &offers,
+                            !lines      ? "function"
+                            : functions ? "place"
+                                        : "file",
                             objects, error);
     offers_free(&offers);
     return ok;

@@ -14,9 +14,9 @@
 /* What a person wrote, taken apart. */
 struct trigger_text {
     const char *text;
-    const char *symbol;  /* NULL: it cannot be one */
-    bool line, address;  /* it may be one; the first that fits is taken */
-    char *file;          /* owned; of a line */
+    const char *symbol; /* NULL: it cannot be one */
+    bool line, address; /* it may be one; the first that fits is taken */
+    char *file;         /* owned; of a line */
     struct searched_line wanted;
     uint64_t at; /* of an address */
 };
@@ -33,8 +33,7 @@ static bool parse_line(struct trigger_text *parsed, const char *text)
         char *end;
         errno = 0;
         unsigned long number = strtoul(colon + 1, &end, 10);
-        if (colon[1] < '0' || colon[1] > '9' || *end || errno || number == 0 ||
-            number > INT32_MAX)
+        if (colon[1] < '0' || colon[1] > '9' || *end || errno || number == 0 || number > INT32_MAX)
             break;
         numbers[count] = (unsigned)number;
         *colon = 0;
@@ -79,13 +78,15 @@ static bool parse(struct trigger_text *parsed, const char *text, struct error *e
     } else if ((rest = behind_prefix(text, "line:"))) {
         parsed->line = parse_line(parsed, rest);
         if (!parsed->line)
-            return error_set(error, ERROR_USAGE, "`%s` is no line of source: FILE:LINE or "
-                             "FILE:LINE:COLUMN.", rest);
+            return error_set(error, ERROR_USAGE,
+                             "`%s` is no line of source: FILE:LINE or "
+                             "FILE:LINE:COLUMN.",
+                             rest);
     } else if ((rest = behind_prefix(text, "addr:"))) {
         parsed->address = parse_address(parsed, rest);
         if (!parsed->address)
-            return error_set(error, ERROR_USAGE,
-                             "`%s` is no address: hexadecimal, like 0x401136.", rest);
+            return error_set(error, ERROR_USAGE, "`%s` is no address: hexadecimal, like 0x401136.",
+                             rest);
     } else {
         parsed->symbol = text;
         parsed->line = parse_line(parsed, text);
@@ -112,8 +113,8 @@ static void add_place(struct trigger *trigger, const char *object, uint64_t addr
             return; /* another name of it */
     if (trigger->place_count == TRIGGER_PLACES)
         return;
-    trigger->places = memory_resize(trigger->places,
-                                    (trigger->place_count + 1) * sizeof *trigger->places);
+    trigger->places =
+        memory_resize(trigger->places, (trigger->place_count + 1) * sizeof *trigger->places);
     char *path = realpath(object, NULL);
     trigger->places[trigger->place_count++] = (struct trigger_place){
         .path = path ? path : memory_copy_string(object),
@@ -160,8 +161,7 @@ static bool find_in_list(struct trigger *trigger, const struct function_list *li
 
 /* An object that cannot be read has no functions; of the executable that is an error. */
 static bool find_function(struct trigger *trigger, const char *symbol, const char *const *objects,
-                          size_t object_count, struct suggestions *suggestions,
-                          struct error *error)
+                          size_t object_count, struct suggestions *suggestions, struct error *error)
 {
     bool found = false;
     for (size_t i = 0; !found && i < object_count; i++) {
@@ -195,10 +195,11 @@ static bool explain_unknown(const char *symbol, const char *executable,
                          symbol, executable);
     char names[512] = "";
     nearest_list(&suggestions->nearest, names, sizeof names);
-    return error_set(error, ERROR_NOT_FOUND, "Snapshot symbol not found: %s is no function of %s "
-                     "or its libraries.%s%s%s", symbol, executable,
-                     *names ? " Did you mean " : " Choose one with -trigger ?", names,
-                     *names ? "?" : ".");
+    return error_set(error, ERROR_NOT_FOUND,
+                     "Snapshot symbol not found: %s is no function of %s "
+                     "or its libraries.%s%s%s",
+                     symbol, executable, *names ? " Did you mean " : " Choose one with -trigger ?",
+                     names, *names ? "?" : ".");
 }
 
 /* ---- lines and addresses ---- */
@@ -221,10 +222,10 @@ static bool find_line(struct trigger *trigger, const struct trigger_text *parsed
     array_free(&places);
     if (!ok)
         return error_set(error, first.code, "%s", first.text);
-    trigger->name = parsed->wanted.column
-                        ? memory_format("%s:%u:%u", parsed->file, parsed->wanted.line,
-                                        parsed->wanted.column)
-                        : memory_format("%s:%u", parsed->file, parsed->wanted.line);
+    trigger->name =
+        parsed->wanted.column
+            ? memory_format("%s:%u:%u", parsed->file, parsed->wanted.line, parsed->wanted.column)
+            : memory_format("%s:%u", parsed->file, parsed->wanted.line);
     return true;
 }
 
@@ -234,13 +235,10 @@ static bool find_address(struct trigger *trigger, uint64_t address, const char *
     struct arena memory = {0};
     struct image_file file = {.path = object, .local_path = object};
     bool ok = image_file_open(&file, &memory, error);
-    for (uint32_t i = 0; ok && i < file.segment_count; i++) {
-        const struct image_segment *segment = &file.segments[i];
-        if (segment->executable && address >= segment->address &&
-            address - segment->address < segment->file_size)
-            add_place(trigger, object, address,
-                      segment->file_offset + (address - segment->address));
-    }
+    uint64_t offset;
+    bool code;
+    if (ok && image_file_offset(&file, address, &offset, &code) && code)
+        add_place(trigger, object, address, offset);
     image_file_close(&file);
     arena_free(&memory);
     if (!ok)

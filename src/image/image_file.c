@@ -108,3 +108,18 @@ bool image_file_address(const struct image_file *file, uint64_t file_offset, uin
         *address = found->address + (file_offset - found->file_offset);
     return found != NULL;
 }
+
+bool image_file_offset(const struct image_file *file, uint64_t address, uint64_t *file_offset,
+                       bool *executable)
+{
+    for (uint32_t i = 0; i < file->segment_count; i++) {
+        const struct image_segment *segment = &file->segments[i];
+        if (address < segment->address || address - segment->address >= segment->file_size)
+            continue;
+        *file_offset = segment->file_offset + (address - segment->address);
+        if (executable)
+            *executable = segment->executable;
+        return true;
+    }
+    return false;
+}

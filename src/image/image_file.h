@@ -47,4 +47,9 @@ void image_file_close(struct image_file *file);
  * holds it. */
 bool image_file_address(const struct image_file *file, uint64_t file_offset, uint64_t *address);
 
+/* The reverse: where in the file the byte at the object's own address lies; false when it is in
+ * none of its segments. *executable tells whether it may be code; NULL: do not care. */
+bool image_file_offset(const struct image_file *file, uint64_t address, uint64_t *file_offset,
+                       bool *executable);
+
 #endif

@@ -203,9 +203,9 @@ static void add_call(struct writer *writer, struct arguments *arguments,
     if (event->address)
         add_long(arguments, FXT_ARGUMENT_POINTER, FXT_STRING_ADDRESS, event->address);
     if (function->symbol)
-        add_short(arguments, string_argument(FXT_STRING_SYMBOL,
-                                             fxt_strings_reference(strings, &memos->symbol,
-                                                                   function->symbol)));
+        add_short(arguments,
+                  string_argument(FXT_STRING_SYMBOL, fxt_strings_reference(strings, &memos->symbol,
+                                                                           function->symbol)));
     if (function->file)
         add_short(arguments,
                   string_argument(FXT_STRING_FILE,
@@ -234,8 +234,8 @@ static void write_enter(struct writer *writer, const struct span_event *event)
     uint64_t category = function->special ? FXT_STRING_SPECIAL : 0;
     uint64_t words = arguments.word_count;
     uint64_t *record = block_writer_reserve(&writer->blocks, (2 + words) * FXT_WORD);
-    record[0] = event_header(FXT_EVENT_BEGIN, 2 + words, arguments.count, thread) |
-                category << 32 | name << 48;
+    record[0] = event_header(FXT_EVENT_BEGIN, 2 + words, arguments.count, thread) | category << 32 |
+                name << 48;
     record[1] = event->time.value;
     for (uint64_t i = 0; i < words; i++)
         record[2 + i] = arguments.words[i];

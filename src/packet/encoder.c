@@ -456,6 +456,12 @@ void pt_encoder_step_slow(struct pt_encoder *encoder, struct pt_code_block *bloc
         leave(encoder, block->pc);
         return;
     }
+    /* What stopped while tracing was off does not begin again only to say so. */
+    if (previous->kind == PT_BLOCK_NONE &&
+        atomic_load_explicit(encoder->stop, memory_order_relaxed)) {
+        encoder->stopped = 1;
+        return;
+    }
     if (is_restart(previous, block))
         uncount(encoder, previous, block->pc);
     else

@@ -169,8 +169,8 @@ struct pt_encoder_progress pt_encoder_progress(const struct pt_encoder *encoder)
 void pt_encoder_tell_arrival(struct pt_encoder *encoder, uint64_t pc,
                              struct pt_encoder_progress before);
 
-/* The stream ends before the instruction at `pc`, which execution has come to: the start of the block
- * that runs now, or an instruction in it. Steps are ignored from now on. */
+/* The stream ends before the instruction at `pc`, which execution has come to: the start of the
+ * block that runs now, or an instruction in it. Steps are ignored from now on. */
 void pt_encoder_stop_at(struct pt_encoder *encoder, uint64_t pc);
 
 /* Other code has taken the place of what was at `block`, which runs next, at a moment since

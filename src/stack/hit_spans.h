@@ -1,5 +1,5 @@
-/* Adds the hits of the trigger to a recording's spans: tracks of their own, process "Snapshot symbol
- * hits", each hit a span from the time that the program passed to the hit.
+/* Adds the hits of the trigger to a recording's spans: tracks of their own, process "Snapshot
+ * symbol hits", each hit a span from the time that the program passed to the hit.
  *
  * Hits that overlap (of several threads) get a track more each, so that every track is well nested.
  * Called by timeline_spans.c.
@@ -7,7 +7,7 @@
 #ifndef MAGIC_TRACE_STACK_HIT_SPANS_H
 #define MAGIC_TRACE_STACK_HIT_SPANS_H
 
-#include "recording/session.h"
+#include "flow/flow.h"
 #include "stack/span.h"
 #include "stack/span_functions.h"
 

@@ -8,18 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool offset_in_file(const struct image_file *file, uint64_t address, uint64_t *offset)
-{
-    for (uint32_t i = 0; i < file->segment_count; i++) {
-        const struct image_segment *segment = &file->segments[i];
-        if (address < segment->address || address - segment->address >= segment->file_size)
-            continue;
-        *offset = segment->file_offset + (address - segment->address);
-        return true;
-    }
-    return false;
-}
-
 static int by_address(const void *left, const void *right)
 {
     const struct listed_function *a = left, *b = right;
@@ -51,7 +39,7 @@ static void add_function(struct function_list *list, const struct image_file *fi
                          const struct code_symbol *symbol)
 {
     uint64_t offset;
-    if (symbol->kind != CODE_FUNCTION || !offset_in_file(file, symbol->start, &offset))
+    if (symbol->kind != CODE_FUNCTION || !image_file_offset(file, symbol->start, &offset, NULL))
         return;
     const char *name = arena_copy_string(&list->names, symbol->name);
     *(struct listed_function *)array_add(&list->functions) = (struct listed_function){

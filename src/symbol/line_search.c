@@ -163,13 +163,10 @@ static int place_by_address(const void *left, const void *right)
 
 static void add_place(const struct image_file *file, uint64_t address, struct array *places)
 {
-    for (uint32_t i = 0; i < file->segment_count; i++) {
-        const struct image_segment *segment = &file->segments[i];
-        if (segment->executable && address >= segment->address &&
-            address - segment->address < segment->file_size)
-            *(struct line_place *)array_add(places) = (struct line_place){
-                address, segment->file_offset + (address - segment->address)};
-    }
+    uint64_t offset;
+    bool code;
+    if (image_file_offset(file, address, &offset, &code) && code)
+        *(struct line_place *)array_add(places) = (struct line_place){address, offset};
 }
 
 static void choose_places(struct line_query *query, struct array *places)

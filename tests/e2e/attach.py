@@ -104,6 +104,30 @@ class Attach(harness.TestCase):
         self.assertGreaterEqual(spans["part"], 20)
         self.assert_unharmed(process)
 
+    def test_what_a_call_may_contain(self):
+        """signals, fork, the vDSO, rep instructions, recursion and threads in the stepped call; all judges agree"""
+        process = self.start(program="stepped")
+        for _ in range(3):
+            traced = self.attach(process, "-trigger", "everything", "-snapshot-size", "16M")
+            spans = self.spans(traced.trace)
+            for name, count in (("everything", 1), ("with_signal", 1), ("handle", 1), ("with_child", 1),
+                                ("with_clock", 1), ("with_string", 1), ("recursive", 6), ("with_thread", 1)):
+                self.assertEqual(spans[name], count, name)
+            self.assert_no_gaps(traced)
+            self.assert_perf_agrees(traced)
+            self.judge_instructions(traced)
+        wait_until(lambda: tracers(process.pid) == {0})
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.stdout.read(), b"all right\n")
+        self.assertEqual(process.wait(timeout=30), 0)
+
+    def test_exec(self):
+        """the stepped call executes another program: the trace ends there, the program runs"""
+        process = self.start("exec", program="stepped")
+        traced = self.attach(process, "-trigger", "become")
+        self.assertEqual(self.spans(traced.trace)["become"], 1)
+        self.assertEqual(process.wait(timeout=30), 0)
+
     def test_without_trigger(self):
         """without a trigger what runs from now on, system calls in their real length, until Ctrl-C"""
         process = self.start("1")

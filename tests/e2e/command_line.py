@@ -47,11 +47,12 @@ class CommandLine(harness.TestCase):
     def test_unavailable(self):
         """what this version cannot do is refused in one line"""
         for option in (["-sampling"], ["-timer-resolution", "High"], ["-trace-include-kernel"],
-                       ["-trace-kernel-only"], ["-callgraph-mode", "lbr"], ["-trigger", "main"]):
+                       ["-trace-kernel-only"], ["-callgraph-mode", "lbr"], ["-events", "cache-misses"], ["-serve"],
+                       ["-serve-port", "8080"], ["-share"]):
             finished = self.magic_trace("run", *option, "ls")
             self.assertEqual(finished.status, 2)
             self.assertEqual(finished.stderr.count(b"\n"), 1)
-        self.assert_usage_error(["attach", "-pid", "1"], "magic-trace run")
+        self.assert_usage_error(["view", "trace.fxt.gz"], "ui.perfetto.dev")
 
     def test_help(self):
         """every command has a help page, by every spelling"""
@@ -75,7 +76,7 @@ class CommandLine(harness.TestCase):
         program = harness.compile_program("recursion")
         for number, arguments in enumerate((["run", "-o", "OUT", program],
                                             ["trace", "--output", "OUT", "--", program],
-                                            ["run", "-out=OUT", "-multi", program, "--"],
+                                            ["run", "-out=OUT", "-multi-t", program, "--"],
                                             ["tra", "--output=OUT", program])):
             output = self.folder / f"{number}.fxt"
             finished = self.magic_trace(*[word.replace("OUT", str(output)) for word in arguments])
@@ -225,7 +226,7 @@ class CommandLine(harness.TestCase):
         self.assertNotIn(b"perfetto", finished.stderr)
         finished = self.magic_trace("run", "-no-decode", "-working-directory", self.folder / "r", "-o", "t", "true")
         self.assertEqual(finished.status, 0)
-        self.assertIn(b"Warning: -output and -format have no effect with -no-decode", finished.stderr)
+        self.assertIn(b"Warning: -output, -format and -filter have no effect with -no-decode", finished.stderr)
 
     def test_folded_format(self):
         """-format folded writes what `report -folded` prints"""

@@ -92,6 +92,9 @@ class Triggers(harness.TestCase):
         self.assertEqual(len(self.hits(traced)), 1)
         self.assertIn(b"done", traced.stdout)
         self.assertIn("target", self.spans(traced.trace))
+        # What the parent sleeps afterwards is not in it.
+        spans = self.span_list(traced.trace)
+        self.assertLess(max(span.end for span in spans), self.only(traced, "hit target").end + 200_000_000)
 
     def test_library(self):
         """a function of a library that the program needs"""

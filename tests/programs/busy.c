@@ -3,7 +3,8 @@
  *
  *     busy THREADS [SECONDS]    ends after so long, or at SIGTERM
  *
- * Each thread calls `request` again and again, which calls `part` three times, and `pause_a_little`.
+ * Each thread calls `request` again and again, which calls `part` three times, and
+ * `pause_a_little`.
  */
 #include <pthread.h>
 #include <signal.h>

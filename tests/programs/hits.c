@@ -54,6 +54,7 @@ static void run_child(void)
         _exit(0);
     }
     waitpid(child, NULL, 0);
+    usleep(300000);
 }
 
 static int run_library(const char *path)

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "engine/engine.h"
+#include "engine/pt_packets_setup.h"
 #include "engine/soft/kept_parts.h"
 #include "engine/soft/log_reader.h"
 #include "engine/soft/perf_map_copy.h"
@@ -17,16 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-/* The bits of attr.config, at the places where Intel's PMUs have them (IA32_RTIT_CTL, SDM volume
- * 3). */
-enum {
-    CONFIG_PT = 1 << 0,
-    CONFIG_CYC = 1 << 1,
-    CONFIG_TSC = 1 << 10,
-    CONFIG_NO_RETURN_COMPRESSION = 1 << 11,
-    CONFIG_BRANCH = 1 << 13,
-};
 
 /* ---- side-band records ---- */
 
@@ -173,23 +164,11 @@ static bool write_packets(const struct collection *collection, struct side_band_
 
 /* ---- the whole ---- */
 
-static struct pt_setup pt_setup(const struct collection *collection)
-{
-    return (struct pt_setup){
-        .clock = collection->clock,
-        .has_clock = true,
-        .config = CONFIG_PT | CONFIG_CYC | CONFIG_TSC | CONFIG_BRANCH,
-        .tsc_bit = CONFIG_TSC,
-        .no_return_compression_bit = CONFIG_NO_RETURN_COMPRESSION,
-        .cyc_bit = CONFIG_CYC,
-        .max_nonturbo_ratio = collection->control->options.bus_ratio,
-    };
-}
-
 static bool write_perf_data(struct collection *collection, struct side_band_log *log,
                             struct error *error)
 {
-    struct pt_setup setup = pt_setup(collection);
+    struct pt_setup setup =
+        pt_packets_setup(&collection->clock, collection->control->options.bus_ratio);
     char *path = memory_format("%s/perf.data", collection->directory);
     struct perf_data_writer *writer =
         perf_data_writer_open(path, &setup, collection->command_line, error);

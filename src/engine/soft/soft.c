@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "engine/pt_packets_setup.h"
 #include "engine/soft/collect.h"
 #include "engine/soft/control.h"
 #include "engine/soft/launch.h"
@@ -39,18 +40,6 @@ static void probe(struct engine_probe *probe)
     int length = advice ? (int)(advice - error.text) : (int)strlen(error.text);
     snprintf(probe->why, sizeof probe->why, "%.*s", length, error.text);
     snprintf(probe->advice, sizeof probe->advice, "%s", advice ? advice + 2 : "");
-}
-
-static const char *clock_name(uint32_t clock)
-{
-    switch (clock) {
-    case RECORD_CLOCK_HOST:
-        return "host";
-    case RECORD_CLOCK_INSTRUCTIONS:
-        return "instructions";
-    default:
-        return "default";
-    }
 }
 
 /* ---- starting ---- */
@@ -120,7 +109,7 @@ static struct session session_at_start(const struct soft_options *options,
     struct session session = {
         .version = MAGIC_TRACE_VERSION,
         .engine = soft_engine.name,
-        .clock = clock_name(options->clock),
+        .clock = record_clock_name((enum record_clock)options->clock),
         .command = (const char **)wanted->command,
         .program = program->real_path,
         .full_execution = wanted->full_execution,

@@ -1,7 +1,7 @@
 #include "engine/step/code_cache.h"
 
 #include "base/memory.h"
-#include "x86/instruction.h"
+#include "engine/block_kind.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -36,25 +36,6 @@ static size_t read_code(pid_t pid, uint64_t pc, uint8_t bytes[BLOCK_BYTES])
     return got > 0 ? (size_t)got : 0;
 }
 
-static enum pt_code_block_kind kind_of(enum x86_flow flow)
-{
-    static const enum pt_code_block_kind kinds[] = {
-        [X86_SEQUENTIAL] = PT_BLOCK_SEQUENTIAL,
-        [X86_CONDITIONAL] = PT_BLOCK_CONDITIONAL,
-        [X86_JUMP] = PT_BLOCK_JUMP,
-        [X86_CALL] = PT_BLOCK_CALL,
-        [X86_INDIRECT_JUMP] = PT_BLOCK_INDIRECT_JUMP,
-        [X86_INDIRECT_CALL] = PT_BLOCK_INDIRECT_CALL,
-        [X86_RETURN] = PT_BLOCK_RETURN,
-        [X86_FAR_CALL] = PT_BLOCK_FAR,
-        [X86_FAR_RETURN] = PT_BLOCK_FAR,
-        [X86_FAR_JUMP] = PT_BLOCK_FAR,
-        /* The stepper stays on it until it is through: one instruction for it. */
-        [X86_REPEAT] = PT_BLOCK_SEQUENTIAL,
-    };
-    return kinds[flow];
-}
-
 /* pushf, perhaps with an operand-size or REX prefix (SDM volume 2, PUSHF). */
 static bool pushes_flags(const uint8_t *bytes, unsigned length)
 {
@@ -77,7 +58,9 @@ static struct cached_block *make_block(uint64_t pc, const uint8_t *bytes, size_t
         at += instruction.length;
     }
     block->end = pc + at;
-    block->kind = (uint8_t)kind_of(instruction.flow);
+    /* A rep instruction is one to the stepper, which stays on it until it is through. */
+    block->kind = instruction.flow == X86_REPEAT ? PT_BLOCK_SEQUENTIAL
+                                                 : (uint8_t)block_kind(instruction.flow);
     block->target = instruction.target;
     pt_code_block_describe(block);
     return made;

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "engine/pt_packets_setup.h"
 #include "recording/perf_data_writer.h"
 
 #include <fcntl.h>
@@ -13,16 +14,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* The bits of attr.config, at the places where Intel's PMUs have them (IA32_RTIT_CTL, SDM volume
- * 3). */
-enum {
-    CONFIG_PT = 1 << 0,
-    CONFIG_CYC = 1 << 1,
-    CONFIG_TSC = 1 << 10,
-    CONFIG_NO_RETURN_COMPRESSION = 1 << 11,
-    CONFIG_BRANCH = 1 << 13,
-    INSTRUCTIONS_PER_SECOND = 1000000000,
-};
+enum { INSTRUCTIONS_PER_SECOND = 1000000000, LARGEST_KEPT = 256 << 20 };
 
 void step_recording_begin(struct step_recording *recording, const struct record_options *options)
 {
@@ -93,13 +85,17 @@ static void add_name(struct step_recording *recording, pid_t pid, pid_t tid)
     free(name);
 }
 
-/* The vDSO is in no file: its bytes are kept with the recording. Returns the path, or NULL. */
-static const char *keep_vdso(struct step_recording *recording, pid_t pid, uint64_t start,
-                             uint64_t size)
+/* Code that is in no file (the vDSO, what a JIT compiler made) is kept with the recording as it
+ * stands now. Returns the path, or NULL. */
+static const char *keep_memory(struct step_recording *recording, pid_t pid, uint64_t start,
+                               uint64_t size)
 {
+    if (size > LARGEST_KEPT)
+        return NULL;
     uint8_t *bytes = memory_allocate(size);
     struct iovec local = {bytes, size}, remote = {(void *)(uintptr_t)start, size};
-    char *path = memory_format("%s/images/vdso-%d", recording->options->directory, (int)pid);
+    char *path = memory_format("%s/images/memory-%d-%llx", recording->options->directory, (int)pid,
+                               (unsigned long long)start);
     const char *kept = NULL;
     if (process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)size) {
         int descriptor = file_create_private(path, NULL);
@@ -125,10 +121,10 @@ static void add_mapping(struct step_recording *recording, pid_t pid, const char 
         permissions[2] != 'x')
         return;
     const char *path = line + name;
-    if (strcmp(path, "[vdso]") == 0)
-        path = keep_vdso(recording, pid, start, end - start);
-    else if (*path != '/')
-        path = NULL;
+    if (*path != '/') {
+        path = keep_memory(recording, pid, start, end - start);
+        offset = 0;
+    }
     if (!path)
         return;
     struct side_band_record *record = add_record(recording, SIDE_BAND_MAPPING, pid, pid);
@@ -236,15 +232,8 @@ static bool write_everything(const struct step_recording *recording,
 
 static bool write_perf_data(const struct step_recording *recording, struct error *error)
 {
-    struct pt_setup setup = {
-        .clock = conversion(recording),
-        .has_clock = true,
-        .config = CONFIG_PT | CONFIG_CYC | CONFIG_TSC | CONFIG_BRANCH,
-        .tsc_bit = CONFIG_TSC,
-        .no_return_compression_bit = CONFIG_NO_RETURN_COMPRESSION,
-        .cyc_bit = CONFIG_CYC,
-        .max_nonturbo_ratio = (uint32_t)(recording->tsc_hz / 100000000),
-    };
+    struct clock_conversion clock = conversion(recording);
+    struct pt_setup setup = pt_packets_setup(&clock, (uint32_t)(recording->tsc_hz / 100000000));
     char *path = memory_format("%s/perf.data", recording->options->directory);
     struct perf_data_writer *writer =
         perf_data_writer_open(path, &setup, recording->options->magic_trace_command, error);
@@ -259,13 +248,6 @@ static bool write_perf_data(const struct step_recording *recording, struct error
 
 /* ---- session.json ---- */
 
-static const char *clock_name(enum record_clock clock)
-{
-    return clock == RECORD_CLOCK_HOST           ? "host"
-           : clock == RECORD_CLOCK_INSTRUCTIONS ? "instructions"
-                                                : "default";
-}
-
 static bool write_session(struct step_recording *recording, uint64_t instructions,
                           struct error *error)
 {
@@ -276,7 +258,7 @@ static bool write_session(struct step_recording *recording, uint64_t instruction
     struct session session = {
         .version = MAGIC_TRACE_VERSION,
         .engine = "step",
-        .clock = clock_name(options->clock),
+        .clock = record_clock_name(options->clock),
         .program = length > 0 ? program : NULL,
         .multi_thread = options->multi_thread,
         .snapshot_size = options->snapshot_size,

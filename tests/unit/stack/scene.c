@@ -148,8 +148,8 @@ static void add_name(struct array *text, const struct replay_event *event)
 static void add_event(struct array *text, const struct replay_event *event)
 {
     static const char *const ends[] = {
-        [SPAN_END_RETURN] = ")", [SPAN_END_TAIL_CALL] = ")t", [SPAN_END_UNWOUND] = ")u",
-        [SPAN_END_GAP] = ")g",   [SPAN_END_OF_TRACE] = ")$",  [SPAN_END_EXEC] = ")e",
+        [SPAN_END_RETURN] = ")",  [SPAN_END_TAIL_CALL] = ")t", [SPAN_END_UNWOUND] = ")u",
+        [SPAN_END_GAP] = ")g",    [SPAN_END_OF_TRACE] = ")$",  [SPAN_END_EXEC] = ")e",
         [SPAN_END_FILTER] = ")f",
     };
     switch (event->kind) {

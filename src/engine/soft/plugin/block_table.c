@@ -1,5 +1,6 @@
 #include "engine/soft/plugin/block_table.h"
 
+#include "engine/block_kind.h"
 #include "engine/soft/plugin/block_cost.h"
 #include "x86/instruction.h"
 
@@ -45,24 +46,6 @@ uint64_t block_code_size(const struct qemu_plugin_tb *tb)
     return size;
 }
 
-static enum pt_code_block_kind kind_of(enum x86_flow flow)
-{
-    static const enum pt_code_block_kind kinds[] = {
-        [X86_SEQUENTIAL] = PT_BLOCK_SEQUENTIAL,
-        [X86_CONDITIONAL] = PT_BLOCK_CONDITIONAL,
-        [X86_JUMP] = PT_BLOCK_JUMP,
-        [X86_CALL] = PT_BLOCK_CALL,
-        [X86_INDIRECT_JUMP] = PT_BLOCK_INDIRECT_JUMP,
-        [X86_INDIRECT_CALL] = PT_BLOCK_INDIRECT_CALL,
-        [X86_RETURN] = PT_BLOCK_RETURN,
-        [X86_FAR_CALL] = PT_BLOCK_FAR,
-        [X86_FAR_RETURN] = PT_BLOCK_FAR,
-        [X86_FAR_JUMP] = PT_BLOCK_FAR,
-        [X86_REPEAT] = PT_BLOCK_REPEAT,
-    };
-    return kinds[flow];
-}
-
 /* qemu 7.2 lists an instruction that crosses into the next page, cut off at the page's end, though
  * it does not translate it (it begins the next block). Only its first bytes being there tells. */
 static bool was_cut_off(const struct pt_code_block *block)
@@ -75,7 +58,7 @@ static void classify(struct pt_code_block *block, const uint8_t *bytes, uint64_t
     uint8_t last = block->length[block->instructions - 1];
     struct x86_instruction instruction;
     if (x86_decode(&instruction, bytes + size - last, last, block->end - last, true)) {
-        block->kind = (uint8_t)kind_of(instruction.flow);
+        block->kind = (uint8_t)block_kind(instruction.flow);
         block->target = instruction.target;
         return;
     }

@@ -98,7 +98,7 @@ void run_block_slow(struct pt_code_block *block, const uint64_t *registers)
     if (newborn)
         encoder->work += block->work; /* it was counted for nobody */
     if (encoder->stopped) {
-        if (thread)
+        if (thread && !thread->slept_over_end)
             thread_note_stop(thread);
         return;
     }
@@ -121,7 +121,9 @@ void run_block_slow(struct pt_code_block *block, const uint64_t *registers)
     }
     if (signal_may_be_handler(&process.handlers, block->pc))
         enter_handler(encoder, block->pc, registers);
+    bool asleep = encoder->previous->kind == PT_BLOCK_NONE;
     pt_encoder_step_slow(encoder, block);
+    thread->slept_over_end = asleep && encoder->stopped;
 }
 
 /* Goes into a block that other threads may learn of, or behind what they have told. */
@@ -214,8 +216,8 @@ void reach_trigger(unsigned int vcpu, void *data, const uint64_t *registers)
     uint64_t ip = (uint64_t)(uintptr_t)data;
     if (encoder->stopped)
         return;
-    struct trigger_arguments arguments = {
-        .known = process.registers_usable && encoder->previous->pc == ip};
+    struct trigger_arguments arguments = {.known = process.registers_usable &&
+                                                   encoder->previous->pc == ip};
     if (arguments.known) {
         arguments.first = registers[GUEST_RDI];
         arguments.second = registers[GUEST_RSI];

@@ -136,8 +136,8 @@ static bool begin_ring(struct thread *thread)
     struct pt_encoder *encoder = ring_encoder(&thread->ring);
     encoder->owner = &thread->owner;
     encoder->stop = &control->frozen;
-    uint64_t kept =
-        control->options.full_execution ? LARGEST_PSB_INTERVAL * LEAST_PSBS : control->options.snapshot_size;
+    uint64_t kept = control->options.full_execution ? LARGEST_PSB_INTERVAL * LEAST_PSBS
+                                                    : control->options.snapshot_size;
     uint64_t interval = kept / LEAST_PSBS;
     pt_encoder_begin(encoder, (uint8_t)control->options.bus_ratio,
                      interval < LARGEST_PSB_INTERVAL ? (uint32_t)interval : LARGEST_PSB_INTERVAL);

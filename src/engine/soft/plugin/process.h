@@ -58,6 +58,8 @@ struct thread {
     const uint64_t *registers; /* of the guest (signal_frame.h), once the thread has run a block */
     pid_t tid;
     bool in_kernel;
+    /* The recording froze while it was in the kernel: the recorder tells when that was. */
+    bool slept_over_end;
     bool code_replaced;  /* by the code that was translated and has not run yet */
     struct thread *next; /* in process->threads */
 };

@@ -108,8 +108,7 @@ bool ring_create(struct ring *ring, struct soft_control *control, const char *di
                          ? private_file_open(ring->path, O_RDWR | O_CREAT | O_EXCL)
                          : -1;
     bool ok = descriptor >= 0 && private_file_allocate(descriptor, SOFT_PAGE + ring->allocated) &&
-              (linear ? map_full(ring, descriptor)
-                      : map_snapshot(ring, descriptor, (size_t)size));
+              (linear ? map_full(ring, descriptor) : map_snapshot(ring, descriptor, (size_t)size));
     if (descriptor >= 0) {
         close(descriptor);
         if (!ok)

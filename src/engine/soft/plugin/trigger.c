@@ -132,7 +132,8 @@ enum trigger_verdict trigger_hit(struct side_band *log, const struct side_band_s
         return TRIGGER_GOES_ON;
     /* One snapshot is one hit, but in full execution every hit is marked. */
     uint64_t before = atomic_fetch_add(&control->snapshots, 1);
-    bool all = trigger->multi_snapshot || (control->options.full_execution && !trigger->immediate_stop);
+    bool all =
+        trigger->multi_snapshot || (control->options.full_execution && !trigger->immediate_stop);
     if (before > 0 && !all)
         return TRIGGER_GOES_ON;
     side_band_hit(log, subject, &hit);

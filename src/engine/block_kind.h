@@ -1,0 +1,13 @@
+/* What the encoder makes of the instruction that ends a basic block.
+ *
+ * Called by whoever describes blocks to the encoder: the soft engine's plugin and the step engine.
+ */
+#ifndef MAGIC_TRACE_ENGINE_BLOCK_KIND_H
+#define MAGIC_TRACE_ENGINE_BLOCK_KIND_H
+
+#include "packet/encoder.h"
+#include "x86/instruction.h"
+
+enum pt_code_block_kind block_kind(enum x86_flow flow);
+
+#endif

@@ -1,0 +1,37 @@
+#include "engine/pt_packets_setup.h"
+
+/* The bits of attr.config, at the places where Intel's PMUs have them (IA32_RTIT_CTL, SDM volume
+ * 3). */
+enum {
+    CONFIG_PT = 1 << 0,
+    CONFIG_CYC = 1 << 1,
+    CONFIG_TSC = 1 << 10,
+    CONFIG_NO_RETURN_COMPRESSION = 1 << 11,
+    CONFIG_BRANCH = 1 << 13,
+};
+
+struct pt_setup pt_packets_setup(const struct clock_conversion *clock, uint32_t bus_ratio)
+{
+    return (struct pt_setup){
+        .clock = *clock,
+        .has_clock = true,
+        .config = CONFIG_PT | CONFIG_CYC | CONFIG_TSC | CONFIG_BRANCH,
+        .tsc_bit = CONFIG_TSC,
+        .no_return_compression_bit = CONFIG_NO_RETURN_COMPRESSION,
+        .cyc_bit = CONFIG_CYC,
+        .max_nonturbo_ratio = bus_ratio,
+    };
+}
+
+const char *record_clock_name(enum record_clock clock)
+{
+    switch (clock) {
+    case RECORD_CLOCK_HOST:
+        return "host";
+    case RECORD_CLOCK_INSTRUCTIONS:
+        return "instructions";
+    case RECORD_CLOCK_DEFAULT:
+        break;
+    }
+    return "default";
+}

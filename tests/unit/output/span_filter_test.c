@@ -1,0 +1,178 @@
+/* span_filter against a slow reference: all spans, cut to the regions one by one. In this folder
+ * for the sake of span_script.h. */
+#include "span_script.h"
+#include "stack/span_filter.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { TRACKS = 3, STEPS = 400, SPANS_MAX = 64 * STEPS };
+
+struct plain_span {
+    const char *name;
+    uint32_t track;
+    uint64_t begin, end;
+};
+
+struct span_set {
+    struct plain_span spans[SPANS_MAX];
+    size_t count;
+};
+
+/* Reads a source to its end; every enter must have its leave, and times must not go back. */
+static void read_spans(struct span_set *set, struct span_source *source)
+{
+    size_t open[TRACKS][STEPS], depth[TRACKS] = {0};
+    struct span_event event;
+    struct error error;
+    uint64_t last = 0;
+    set->count = 0;
+    while (source->next(source, &event, &error)) {
+        assert_true(event.time.value >= last);
+        last = event.time.value;
+        if (event.kind == SPAN_ENTER) {
+            open[event.track][depth[event.track]++] = set->count;
+            set->spans[set->count++] = (struct plain_span){event.function->name, event.track,
+                                                           event.time.value, UINT64_MAX};
+        } else if (event.kind == SPAN_LEAVE) {
+            assert_true(depth[event.track] > 0);
+            struct plain_span *span = &set->spans[open[event.track][--depth[event.track]]];
+            assert_string_equal(span->name, event.function->name);
+            span->end = event.time.value;
+        }
+    }
+    for (size_t i = 0; i < TRACKS; i++)
+        assert_int_equal(depth[i], 0);
+}
+
+static int by_everything(const void *left, const void *right)
+{
+    const struct plain_span *a = left, *b = right;
+    if (a->begin != b->begin)
+        return a->begin < b->begin ? -1 : 1;
+    if (a->end != b->end)
+        return a->end < b->end ? -1 : 1;
+    if (a->track != b->track)
+        return a->track < b->track ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+static void cut(struct span_set *set, const struct span_set *whole, uint64_t begin, uint64_t end)
+{
+    for (size_t i = 0; i < whole->count; i++) {
+        struct plain_span span = whole->spans[i];
+        if (span.begin >= end || span.end <= begin)
+            continue;
+        span.begin = span.begin > begin ? span.begin : begin;
+        span.end = span.end < end ? span.end : end;
+        set->spans[set->count++] = span;
+    }
+}
+
+/* Times in a script are distinct, so regions are plain intervals. */
+static void reference(struct span_set *set, const struct span_set *whole)
+{
+    bool inside = false;
+    uint64_t begin = 0;
+    set->count = 0;
+    for (size_t i = 0; i < whole->count; i++) {
+        const struct plain_span *span = &whole->spans[i];
+        if (!inside && strcmp(span->name, "a") == 0) {
+            inside = true;
+            begin = span->begin;
+        } else if (inside && strcmp(span->name, "b") == 0) {
+            inside = false;
+            cut(set, whole, begin, span->begin);
+        }
+    }
+    if (inside)
+        cut(set, whole, begin, UINT64_MAX);
+}
+
+static void make_random(struct span_script *script)
+{
+    static const char *const names[] = {"a", "b", "c", "d"};
+    size_t depth[TRACKS] = {0};
+    uint64_t time = 10;
+    for (uint32_t i = 0; i < TRACKS; i++)
+        span_script_track(script, 1, 1 + i, "prog", "thread");
+    for (int i = 0; i < STEPS; i++, time += 1 + (uint64_t)rand() % 9) {
+        uint32_t track = (uint32_t)rand() % TRACKS;
+        if (depth[track] > 0 && rand() % 2) {
+            span_script_leave(script, track, time);
+            depth[track]--;
+        } else if (depth[track] < 20) {
+            span_script_enter(script, track, time, names[rand() % 4]);
+            depth[track]++;
+        }
+    }
+    for (uint32_t i = 0; i < TRACKS; i++)
+        for (; depth[i] > 0; depth[i]--, time++)
+            span_script_leave(script, i, time);
+}
+
+static void regions_are_cut_out_of_the_whole(void **state)
+{
+    (void)state;
+    static struct span_set whole, expected, found;
+    for (unsigned seed = 0; seed < 200; seed++) {
+        srand(seed);
+        struct span_script *script = span_script_new();
+        make_random(script);
+        read_spans(&whole, span_script_source(script));
+        reference(&expected, &whole);
+        struct span_filter_names names = {0};
+        assert_true(span_filter_names_parse(&names, "(a b)"));
+        struct span_source *filter = span_filter(span_script_source(script), &names);
+        read_spans(&found, filter);
+        filter->close(filter);
+        qsort(expected.spans, expected.count, sizeof *expected.spans, by_everything);
+        qsort(found.spans, found.count, sizeof *found.spans, by_everything);
+        assert_int_equal(found.count, expected.count);
+        for (size_t i = 0; i < found.count; i++)
+            assert_int_equal(by_everything(&found.spans[i], &expected.spans[i]), 0);
+        span_filter_names_free(&names);
+        span_script_free(script);
+    }
+}
+
+static void names_are_read(void **state)
+{
+    (void)state;
+    struct span_filter_names names = {0};
+    assert_true(span_filter_names_parse(&names, "(main std::sort)"));
+    assert_string_equal(names.from, "main");
+    assert_string_equal(names.to, "std::sort");
+    assert_true(span_filter_names_parse(&names, "  ( \"f(int, char)\" g ) "));
+    assert_string_equal(names.from, "f(int, char)");
+    assert_string_equal(names.to, "g");
+    span_filter_names_free(&names);
+}
+
+static void other_texts_are_refused(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"", "a b", "(a)", "(a b", "(a b c)", "(a b) c", "(\"a b)"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct span_filter_names names = {0};
+        assert_false(span_filter_names_parse(&names, wrong[i]));
+        assert_null(names.from);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(regions_are_cut_out_of_the_whole),
+        cmocka_unit_test(names_are_read),
+        cmocka_unit_test(other_texts_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
