@@ -1,6 +1,8 @@
 #include "engine/step/keeper.h"
 
+#include "base/log.h"
 #include "base/memory.h"
+#include "engine/step/system_call.h"
 #include "engine/step/tracee.h"
 
 #include <errno.h>
@@ -94,6 +96,15 @@ static bool watch_tracee(struct keeper *keeper, struct tracee *tracee, struct er
     return watch_open(&tracee->watch, tracee->tid, addresses, count, error);
 }
 
+/* The processor's trap becomes a signal that such a thread does not get. */
+static void warn_of_deaf_thread(const struct keeper *keeper, const struct tracee *tracee)
+{
+    if (keeper->options->trigger.name && thread_blocks_traps(tracee->tid))
+        log_warning("thread %d of process %d blocks SIGTRAP: calls of %s are not noticed in it as "
+                    "long as it does. Without -trigger it can be recorded.",
+                    (int)tracee->tid, (int)tracee->pid, keeper->options->trigger.name);
+}
+
 static bool attach_all(struct keeper *keeper, struct error *error)
 {
     const struct record_options *options = keeper->options;
@@ -102,6 +113,7 @@ static bool attach_all(struct keeper *keeper, struct error *error)
             return false;
     for (size_t i = 0; i < keeper->tracees.count; i++) {
         struct tracee *tracee = *(struct tracee **)array_at(&keeper->tracees, i);
+        warn_of_deaf_thread(keeper, tracee);
         if (options->trigger.name) {
             if (!watch_tracee(keeper, tracee, error))
                 return false;
@@ -268,9 +280,21 @@ static bool is_watch_trap(pid_t tid, int status)
            ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) == 0 && info.si_code == WATCH_SIGNAL_CODE;
 }
 
-static void stopped(struct keeper *keeper, struct tracee *tracee, int status)
+/* A thread that was brought to a stop to be stepped; `signal` is still to be delivered. */
+static void begin_where_it_stands(struct keeper *keeper, struct tracee *tracee, int event,
+                                  int signal)
 {
     struct user_regs_struct registers;
+    if (event == PTRACE_EVENT_STOP)
+        restart_system_call(tracee->tid, true);
+    if (ptrace(PTRACE_GETREGS, tracee->tid, NULL, &registers) != 0)
+        return;
+    begin_steps(keeper, tracee, &registers);
+    tracee->stepper->signal = signal;
+}
+
+static void stopped(struct keeper *keeper, struct tracee *tracee, int status)
+{
     int event = status >> 16;
     if (tracee->stepper) {
         after_steps(keeper, tracee, stepper_go_on(tracee->stepper, status));
@@ -281,10 +305,8 @@ static void stopped(struct keeper *keeper, struct tracee *tracee, int status)
             hit(keeper, tracee);
     } else if (event == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP) {
         ptrace(PTRACE_LISTEN, tracee->tid, NULL, NULL);
-    } else if (tracee->wanted && ptrace(PTRACE_GETREGS, tracee->tid, NULL, &registers) == 0) {
-        begin_steps(keeper, tracee, &registers);
-        if (event == 0)
-            tracee->stepper->signal = WSTOPSIG(status);
+    } else if (tracee->wanted) {
+        begin_where_it_stands(keeper, tracee, event, event == 0 ? WSTOPSIG(status) : 0);
     } else {
         int signal = event == 0 ? WSTOPSIG(status) : 0;
         ptrace(PTRACE_CONT, tracee->tid, NULL, (void *)(intptr_t)signal);

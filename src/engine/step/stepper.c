@@ -101,7 +101,7 @@ static void read_mask(struct stepper *stepper)
         stepper->blocks_traps = has_trap(mask);
 }
 
-void stepper_restore_mask(const struct stepper *stepper)
+static void restore_mask(const struct stepper *stepper)
 {
     uint64_t mask;
     if (!stepper->blocks_traps ||
@@ -109,6 +109,24 @@ void stepper_restore_mask(const struct stepper *stepper)
         return;
     mask |= (uint64_t)1 << (SIGTRAP - 1);
     ptrace(PTRACE_SETSIGMASK, stepper->tid, (void *)sizeof mask, &mask);
+}
+
+/* Whose flag it is the kernel forgets when popf is stepped (enable_single_step() in its
+ * arch/x86/kernel/step.c): then it does not take it back when stepping ends, and the thread would
+ * die of the next trap. */
+static void clear_trap_flag(pid_t tid)
+{
+    void *flags = (void *)offsetof(struct user, regs.eflags);
+    errno = 0;
+    long value = ptrace(PTRACE_PEEKUSER, tid, flags, NULL);
+    if (errno == 0 && (value & TRAP_FLAG))
+        ptrace(PTRACE_POKEUSER, tid, flags, (void *)(value & ~(long)TRAP_FLAG));
+}
+
+void stepper_clean(const struct stepper *stepper)
+{
+    restore_mask(stepper);
+    clear_trap_flag(stepper->tid);
 }
 
 /* ---- beginning and end ---- */
@@ -237,7 +255,9 @@ static enum stepper_state look(struct stepper *stepper, int status)
         return STEPPER_STOPPED; /* recursion: the instruction is still to be carried out */
     if (info.si_code == SIGTRAP)
         read_mask(stepper); /* in front of a handler: nothing was forced */
-    stepper_restore_mask(stepper);
+    restore_mask(stepper);
+    if (registers.eflags & TRAP_FLAG)
+        clear_trap_flag(stepper->tid);
     hide_trap_flag(stepper, &registers);
     if (stepper->entered_kernel) {
         stepper->kernel_ticks += __rdtsc() - stepper->entered_kernel;

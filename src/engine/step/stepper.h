@@ -59,8 +59,9 @@ enum stepper_state stepper_run(struct stepper *stepper);
 /* The thread, which was in the kernel, has stopped with `status` (as from waitpid). */
 enum stepper_state stepper_go_on(struct stepper *stepper, int status);
 
-/* After a stop, before the thread goes on: traps have changed its mask. */
-void stepper_restore_mask(const struct stepper *stepper);
+/* The thread has stopped and is going to be let go: takes out of it what stepping has left there.
+ */
+void stepper_clean(const struct stepper *stepper);
 
 /* Ends the stream where the thread stands. */
 void stepper_finish(struct stepper *stepper);
