@@ -438,9 +438,9 @@ static void finish(struct keeper *keeper, struct keeper_report *report)
     if (report->error.code != ERROR_NONE)
         return;
     if (keeper->recording.steppers.count == 0)
-        error_set(&report->error, ERROR_NOT_FOUND,
-                  "nothing was recorded: %s was not called before the end",
-                  keeper->options->trigger.name ? keeper->options->trigger.name : "the process");
+        error_set(&report->error, ERROR_NOT_FOUND, "nothing was recorded: %s%s before the end",
+                  keeper->options->trigger.name ? keeper->options->trigger.name : "no thread ran",
+                  keeper->options->trigger.name ? " was not called" : "");
     else
         step_recording_write(&keeper->recording, &report->result, &report->error);
 }
