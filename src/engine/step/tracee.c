@@ -112,10 +112,8 @@ static bool seize(struct array *tracees, pid_t pid, pid_t tid, struct error *err
     return explain(pid, tid, problem, error);
 }
 
-bool tracees_seize(struct array *tracees, pid_t pid, bool all_threads, struct error *error)
+static bool seize_all(struct array *tracees, pid_t pid, struct error *error)
 {
-    if (!seize(tracees, pid, pid, error) || !all_threads)
-        return tracees_find(tracees, pid) != NULL;
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
     DIR *entries = opendir(path);
@@ -125,6 +123,17 @@ bool tracees_seize(struct array *tracees, pid_t pid, bool all_threads, struct er
             ok = seize(tracees, pid, (pid_t)atoi(entry->d_name), error);
     if (entries)
         closedir(entries);
+    return ok;
+}
+
+bool tracees_seize(struct array *tracees, pid_t pid, bool all_threads, struct error *error)
+{
+    bool ok = seize(tracees, pid, pid, error);
+    /* A thread that is not seized yet may bear another meanwhile: until there are no new ones. */
+    for (size_t before = 0; ok && all_threads && before != tracees->count;) {
+        before = tracees->count;
+        ok = seize_all(tracees, pid, error);
+    }
     return ok;
 }
 
