@@ -6,6 +6,7 @@
 #include "output/report_folded.h"
 #include "output/report_table.h"
 #include "output/report_tree.h"
+#include "stack/span_filter.h"
 #include "stack/timeline.h"
 
 #include <errno.h>
@@ -25,6 +26,7 @@ enum report_option {
     REPORT_FROM,
     REPORT_TO,
     REPORT_FOLD,
+    REPORT_FILTER,
 };
 
 static const struct option_spec report_options[] = {
@@ -38,6 +40,9 @@ static const struct option_spec report_options[] = {
     {"from", NULL, REPORT_FROM, "MOMENT", "tree: begin here", NULL},
     {"to", NULL, REPORT_TO, "MOMENT", "tree: end here", NULL},
     {"fold", NULL, REPORT_FOLD, NULL, "tree: print equal neighbours once, with their number", NULL},
+    {"filter", NULL, REPORT_FILTER, "\"(A B)\"",
+     "only what runs between a call of A and the next call\nof B, and so on; by name or symbol",
+     NULL},
     {"folded", NULL, REPORT_FOLDED, NULL, "stacks with the time spent in each, for flame graphs",
      NULL},
     {0},
@@ -55,6 +60,7 @@ struct report_request {
     struct report_table_options table;
     struct report_tree_options tree;
     bool table_asked, tree_asked; /* an option of that form was given */
+    struct span_filter_names filter;
 };
 
 /* Spans to report on, and what has to live as long as they. */
@@ -102,6 +108,15 @@ static bool open_input(struct report_input *input, const char *path, struct erro
     return input->source;
 }
 
+static bool apply_filter(struct report_input *input, const struct span_filter_names *filter,
+                         struct error *error)
+{
+    if (!filter->from)
+        return true;
+    input->source = span_filter(input->source, filter);
+    return span_filter_begin(input->source, error);
+}
+
 static void close_input(struct report_input *input)
 {
     if (input->source)
@@ -127,8 +142,9 @@ static int report(const struct report_request *request)
 {
     struct error error = {0};
     struct report_input input;
-    bool ok =
-        open_input(&input, request->path, &error) && print_report(request, input.source, &error);
+    bool ok = open_input(&input, request->path, &error) &&
+              apply_filter(&input, &request->filter, &error) &&
+              print_report(request, input.source, &error);
     const struct error *damage = input.timeline ? timeline_damage(input.timeline) : NULL;
     if (ok && damage) {
         error = *damage;
@@ -192,6 +208,11 @@ static int apply_option(const struct command *self, struct report_request *reque
         request->tree_asked = true;
         request->tree.fold = true;
         break;
+    case REPORT_FILTER:
+        if (!span_filter_names_parse(&request->filter, value))
+            return command_usage_error(
+                self, "-filter is two functions in parentheses, \"(A B)\", not `%s`.", value);
+        break;
     default:
         break;
     }
@@ -204,7 +225,7 @@ static int check_request(const struct command *self, struct report_request *requ
         return command_usage_error(
             self, "no trace was given: a file like trace.fxt.gz, or a recording's folder.");
     if (request->form == REPORT_FORM_FOLDED && (request->tree_asked || request->table_asked))
-        return command_usage_error(self, "-folded goes with no other option.");
+        return command_usage_error(self, "-folded goes with no other option than -filter.");
     if (request->tree_asked && request->table_asked)
         return command_usage_error(self, "-top and -sort belong to the table, not to -tree.");
     if (request->tree.around && (request->tree.from || request->tree.to))
@@ -214,34 +235,41 @@ static int check_request(const struct command *self, struct report_request *requ
     return 0;
 }
 
-static int run_report(const struct command *self, int argc, char **argv)
+static int read_options(const struct command *self, struct report_request *request, int argc,
+                        char **argv, int *option)
 {
-    struct report_request request = {0};
     struct option_reader reader;
     option_reader_open(&reader, report_options, NULL, argc, argv);
-    int option = OPTION_END, status = 0;
-    while (status == 0 && (option = option_reader_next_or_operand(&reader)) != OPTION_END) {
-        if (option == OPTION_HELP || option == OPTION_ERROR)
+    int status = 0;
+    *option = OPTION_END;
+    while (status == 0 && (*option = option_reader_next_or_operand(&reader)) != OPTION_END) {
+        if (*option == OPTION_HELP || *option == OPTION_ERROR)
             break;
-        if (option != OPTION_OPERAND)
-            status = apply_option(self, &request, option, reader.value);
-        else if (request.path)
+        if (*option != OPTION_OPERAND)
+            status = apply_option(self, request, *option, reader.value);
+        else if (request->path)
             status = command_usage_error(self, "one trace at a time, and there is `%s` too.",
                                          reader.value);
         else
-            request.path = reader.value;
+            request->path = reader.value;
     }
     option_reader_close(&reader);
-    if (status)
-        return status;
-    if (option == OPTION_ERROR)
-        return EXIT_STATUS_USAGE;
-    if (option == OPTION_HELP) {
+    return status;
+}
+
+static int run_report(const struct command *self, int argc, char **argv)
+{
+    struct report_request request = {0};
+    int option;
+    int status = read_options(self, &request, argc, argv, &option);
+    if (status == 0 && option == OPTION_ERROR)
+        status = EXIT_STATUS_USAGE;
+    else if (status == 0 && option == OPTION_HELP)
         command_print_help(self);
-        return 0;
-    }
-    status = check_request(self, &request);
-    return status ? status : report(&request);
+    else if (status == 0 && (status = check_request(self, &request)) == 0)
+        status = report(&request);
+    span_filter_names_free(&request.filter);
+    return status;
 }
 
 const struct command report_command = {

@@ -21,9 +21,10 @@ static void print_contents(const struct trace_summary *summary)
     char length[64] = "", duration[DURATION_TEXT_SIZE];
     if (summary->length)
         snprintf(length, sizeof length, " over %s", duration_format(duration, summary->length));
-    log_status("%s call%s in %zu thread%s%s: %s instructions from %s of packets.",
-               quantity_count(statistics->spans).text, plural(statistics->spans), summary->threads,
-               plural(summary->threads), length, quantity_count(statistics->flow.instructions).text,
+    log_status("%s call%s in %s thread%s%s: %s instructions from %s of packets.",
+               quantity_count(statistics->spans).text, plural(statistics->spans),
+               quantity_count(statistics->threads).text, plural(statistics->threads), length,
+               quantity_count(statistics->flow.instructions).text,
                quantity_bytes(statistics->flow.bytes).text);
 }
 

@@ -10,7 +10,6 @@
 
 struct trace_summary {
     struct timeline_statistics statistics;
-    size_t threads;
     uint64_t length; /* nanoseconds from first to last event; 0 unknown */
 };
 

@@ -1,7 +1,6 @@
 #include "cli/trace_file.h"
 
 #include "base/log.h"
-#include "base/nearest.h"
 #include "cli/shell_word.h"
 #include "cli/summary.h"
 #include "output/fxt_writer.h"
@@ -66,44 +65,18 @@ static bool write_folded(struct span_source *source, const char *path, struct er
     return false;
 }
 
-/* Whether the filter's first function is called at all: before an older trace is replaced by an
- * empty one. */
-static bool check_filter(struct timeline *timeline, const struct span_filter_names *filter,
-                         struct error *error)
-{
-    struct span_source *source = timeline_spans(timeline, error);
-    if (!source)
-        return false;
-    source->no_lines = true;
-    struct nearest nearest = nearest_to(filter->from);
-    struct span_source *filtered = span_filter(source, filter);
-    struct span_event event;
-    bool found = filtered->next(filtered, &event, error);
-    filtered->close(filtered);
-    if (found || error->code)
-        return found;
-    source = timeline_spans(timeline, error);
-    while (source && source->next(source, &event, error))
-        if (event.kind == SPAN_ENTER)
-            nearest_offer(&nearest, event.function->name);
-    char names[512];
-    nearest_list(&nearest, names, sizeof names);
-    error_set(error, ERROR_NOT_FOUND,
-              "-filter: no call of %s was recorded, so nothing is left to "
-              "show.%s%s%s",
-              filter->from, *names ? " Did you mean " : "", names, *names ? "?" : "");
-    if (source)
-        source->close(source);
-    return false;
-}
-
+/* A filter that nothing passes is an error, before an older trace is replaced by an empty one. */
 static struct span_source *open_spans(struct timeline *timeline,
                                       const struct span_filter_names *filter, struct error *error)
 {
-    if (filter->from && !check_filter(timeline, filter, error))
-        return NULL;
     struct span_source *source = timeline_spans(timeline, error);
-    return source && filter->from ? span_filter(source, filter) : source;
+    if (!source || !filter->from)
+        return source;
+    source = span_filter(source, filter);
+    if (span_filter_begin(source, error))
+        return source;
+    source->close(source);
+    return NULL;
 }
 
 static bool write_spans(struct timeline *timeline, const struct trace_file_options *options,
@@ -113,7 +86,6 @@ static bool write_spans(struct timeline *timeline, const struct trace_file_optio
     if (!source)
         return false;
     const char *path = output_path(options);
-    summary->threads = source->track_count;
     summary->statistics = timeline_statistics(timeline);
     bool ok;
     if (options->format == TRACE_FORMAT_FOLDED) {

@@ -18,7 +18,7 @@ struct thread_ids {
 /* Names that mean something to us, from the dictionary, to be compared by address. */
 struct known_names {
     const char *address, *symbol, *file, *line, *start_inferred, *end_inferred, *true_text, *end,
-        *process, *special, *syscall, *untraced;
+        *process, *special, *syscall, *untraced, *timestamp, *pid, *tid, *ip, *passed, *argument;
     const char *ends[SPAN_END_FILTER + 1]; /* texts of enum span_end; NULL for a plain return */
 };
 
@@ -238,8 +238,58 @@ static enum span_end end_of_text(const struct known_names *known, const char *te
     return SPAN_END_RETURN;
 }
 
+/* What only a hit of the trigger has. */
+struct hit_arguments {
+    struct span_hit hit;
+    bool has_time, has_tid, has_address;
+};
+
+static bool is_number(const struct argument *argument)
+{
+    return argument->type >= FXT_ARGUMENT_INT32 && argument->type <= FXT_ARGUMENT_UINT64;
+}
+
+static void apply_hit_argument(const struct known_names *known, const struct argument *argument,
+                               struct hit_arguments *hit)
+{
+    const char *name = argument->name;
+    uint64_t number = argument->number;
+    if (!is_number(argument)) {
+        if (argument->type == FXT_ARGUMENT_POINTER && name == known->ip) {
+            hit->hit.address = number;
+            hit->has_address = true;
+        }
+    } else if (name == known->timestamp) {
+        hit->hit.time.value = number;
+        hit->has_time = true;
+    } else if (name == known->tid) {
+        hit->hit.tid = (uint32_t)number;
+        hit->has_tid = true;
+    } else if (name == known->pid) {
+        hit->hit.pid = (uint32_t)number;
+    } else if (name == known->passed) {
+        hit->hit.passed.value = number;
+        hit->hit.has_passed = true;
+    } else if (name == known->argument) {
+        hit->hit.argument =
+            argument->type == FXT_ARGUMENT_INT32 ? (int32_t)number : (int64_t)number;
+        hit->hit.has_argument = true;
+    }
+}
+
+/* NULL when the arguments were not those of a hit. */
+static const struct span_hit *keep_hit(struct fxt_parser *parser, const struct hit_arguments *hit)
+{
+    if (!hit->has_time || !hit->has_tid || !hit->has_address)
+        return NULL;
+    struct span_hit *kept = arena_allocate(&parser->dictionary.arena, sizeof *kept);
+    *kept = hit->hit;
+    return kept;
+}
+
 static void apply_argument(const struct known_names *known, const struct argument *argument,
-                           struct fxt_raw_event *event, struct fxt_function_key *key)
+                           struct fxt_raw_event *event, struct fxt_function_key *key,
+                           struct hit_arguments *hit)
 {
     if (argument->type == FXT_ARGUMENT_STRING) {
         if (argument->name == known->symbol)
@@ -256,6 +306,8 @@ static void apply_argument(const struct known_names *known, const struct argumen
         event->address = argument->number;
     } else if (argument->type == FXT_ARGUMENT_INT32 && argument->name == known->line) {
         key->line = (uint32_t)argument->number;
+    } else {
+        apply_hit_argument(known, argument, hit);
     }
 }
 
@@ -302,11 +354,12 @@ static enum parsed parse_event(struct fxt_parser *parser, uint64_t header, struc
     key.name = take_string(parser, &record, name_reference);
     if (!category || !key.name)
         return PARSED_DAMAGE;
+    struct hit_arguments hit = {0};
     for (uint32_t i = fxt_bits(header, 20, 23); i > 0; i--) {
         struct argument argument;
         if (!take_argument(parser, &record, &argument))
             return PARSED_DAMAGE;
-        apply_argument(&parser->known, &argument, event, &key);
+        apply_argument(&parser->known, &argument, event, &key, &hit);
     }
     event->time = to_nanoseconds(parser, ticks);
     if (type == FXT_EVENT_COMPLETE) {
@@ -319,6 +372,7 @@ static enum parsed parse_event(struct fxt_parser *parser, uint64_t header, struc
     if (type != FXT_EVENT_END) {
         key.special = is_special(&parser->known, category, key.name);
         event->function = function_of(parser, name_reference, &key);
+        event->hit = type == FXT_EVENT_INSTANT ? NULL : keep_hit(parser, &hit);
     }
     return PARSED_EVENT;
 }
@@ -445,6 +499,12 @@ static void learn_names(struct fxt_parser *parser)
         .special = known_text(parser, FXT_NAME_SPECIAL),
         .syscall = known_text(parser, "[syscall]"),
         .untraced = known_text(parser, "[untraced]"),
+        .timestamp = known_text(parser, FXT_NAME_TIMESTAMP),
+        .pid = known_text(parser, FXT_NAME_PID),
+        .tid = known_text(parser, FXT_NAME_TID),
+        .ip = known_text(parser, FXT_NAME_IP),
+        .passed = known_text(parser, FXT_NAME_PASSED),
+        .argument = known_text(parser, FXT_NAME_ARGUMENT),
         .ends =
             {
                 [SPAN_END_TAIL_CALL] = known_text(parser, FXT_NAME_TAIL_CALL),

@@ -19,6 +19,7 @@ struct fxt_raw_event {
     uint64_t time, end_time;              /* ns; end_time of FXT_EVENT_COMPLETE only */
     uint64_t address;                     /* 0: not given */
     const struct span_function *function; /* NULL for an end; of an instant its name is the text */
+    const struct span_hit *hit;           /* of a hit's beginning, else NULL; lives as names do */
     uint32_t track;
     uint8_t type;  /* enum fxt_event_type: instant, begin, end or complete */
     uint8_t flags; /* enum span_flag */

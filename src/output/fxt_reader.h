@@ -3,7 +3,7 @@
  *
  * Called by `report`. The file is read twice: first to learn threads, names and whether its events
  * are in time order, then event by event. A trace in time order (ours) takes memory for its names
- * only; another is held in memory, 56 bytes per event while it is sorted. Plain and gzip, also of
+ * only; another is held in memory, 64 bytes per event while it is sorted. Plain and gzip, also of
  * several members; a pipe is copied to a temporary file first.
  *
  * Understood: duration begin, end and complete events, instants, process and thread names, the wall

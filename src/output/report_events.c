@@ -10,7 +10,23 @@ static const uint64_t EVENTS_PER_LOOK = 1 << 16;
 void report_events_init(struct report_events *events, struct span_source *source)
 {
     *events = (struct report_events){.source = source};
+    events->hit_tracks = array_of(sizeof(bool));
     same_name_init(&events->names);
+}
+
+static void note_hit(struct report_events *events, uint32_t track)
+{
+    while (events->hit_tracks.count <= track)
+        array_add(&events->hit_tracks);
+    bool *has_hits = array_at(&events->hit_tracks, track);
+    events->hit_track_count += !*has_hits;
+    *has_hits = true;
+}
+
+bool report_events_is_hit(const struct report_events *events, const struct span_event *event)
+{
+    return event->track < events->hit_tracks.count &&
+           *(const bool *)array_at(&events->hit_tracks, event->track);
 }
 
 bool report_events_next(struct report_events *events, struct span_event *event)
@@ -20,6 +36,8 @@ bool report_events_next(struct report_events *events, struct span_event *event)
     if (events->source->next(events->source, event, &events->ended)) {
         if (event->kind != SPAN_INSTANT)
             event->function = same_name_first(&events->names, event->function);
+        if (event->hit)
+            note_hit(events, event->track);
         return true;
     }
     log_progress_end();
@@ -29,6 +47,7 @@ bool report_events_next(struct report_events *events, struct span_event *event)
 bool report_events_finish(struct report_events *events, FILE *stream, struct error *error)
 {
     same_name_free(&events->names);
+    array_free(&events->hit_tracks);
     if (fflush(stream) != 0 || ferror(stream))
         return error_set_errno(error, ERROR_IO, errno, "cannot write the report");
     if (events->ended.code == ERROR_NONE)

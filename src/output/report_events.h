@@ -1,9 +1,11 @@
 /* What every report does with its input and its end: pull the events, with a progress line when
- * there are many and one function for all of a name, and say at the end whether all went well.
+ * there are many and one function for all of a name, tell hits of the trigger from calls, and say
+ * at the end whether all went well.
  */
 #ifndef MAGIC_TRACE_OUTPUT_REPORT_EVENTS_H
 #define MAGIC_TRACE_OUTPUT_REPORT_EVENTS_H
 
+#include "base/array.h"
 #include "base/error.h"
 #include "output/same_name.h"
 #include "stack/span.h"
@@ -15,6 +17,8 @@
 struct report_events {
     struct span_source *source;
     struct same_name names;
+    struct array hit_tracks; /* of bool, by track: hits have been met on it */
+    size_t hit_track_count;
     uint64_t count;     /* pulled so far */
     struct error ended; /* why the source ended; ERROR_NONE: all was read */
 };
@@ -23,6 +27,10 @@ void report_events_init(struct report_events *events, struct span_source *source
 
 /* The next event of the source; false at its end or when it failed. */
 bool report_events_next(struct report_events *events, struct span_event *event);
+
+/* Whether the event belongs to a hit of the trigger, and so to no call. Hits have tracks of their
+ * own. */
+bool report_events_is_hit(const struct report_events *events, const struct span_event *event);
 
 /* Flushes `stream`, frees `events`. False and `error` filled when the report could not be written
  * or the source had failed. */

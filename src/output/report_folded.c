@@ -98,7 +98,8 @@ bool report_folded(struct span_source *source, FILE *stream, struct error *error
     report_events_init(&events, source);
     struct span_event event;
     while (report_events_next(&events, &event))
-        read_event(&folded, source, &event);
+        if (!report_events_is_hit(&events, &event))
+            read_event(&folded, source, &event);
 
     struct array path = array_of(sizeof(struct stack_node *));
     for (const struct stack_node *node = folded.nodes; node; node = node->hh.next)

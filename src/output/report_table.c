@@ -36,6 +36,10 @@ struct table {
     struct array tracks;  /* of struct track_state */
     uint64_t calls, instants;
     uint64_t start_inferred, end_inferred, still_open; /* calls that were not seen whole */
+    uint64_t hits;                                     /* of the trigger */
+    size_t hit_track_count;
+    const struct span_hit *longest_hit; /* since the time that was passed; NULL: none passed one */
+    const struct span_function *hit;    /* what the last of them is called; NULL: none */
     bool began;
     uint64_t first, last; /* ns: the span of time of the trace */
 };
@@ -109,12 +113,24 @@ static void leave(struct table *table, const struct span_event *event)
         durations_add(&figures->whole, length);
 }
 
-static void read_event(struct table *table, const struct span_event *event)
+static uint64_t length_of(const struct span_hit *hit)
 {
-    if (!table->began)
-        table->first = event->time.value;
-    table->began = true;
-    table->last = event->time.value;
+    return hit->time.value > hit->passed.value ? hit->time.value - hit->passed.value : 0;
+}
+
+static void count_hit(struct table *table, const struct span_event *event)
+{
+    if (!event->hit)
+        return; /* its end */
+    table->hits++;
+    table->hit = event->function;
+    if (event->hit->has_passed &&
+        (!table->longest_hit || length_of(event->hit) > length_of(table->longest_hit)))
+        table->longest_hit = event->hit;
+}
+
+static void read_call(struct table *table, const struct span_event *event)
+{
     switch (event->kind) {
     case SPAN_ENTER:
         enter(table, event);
@@ -126,6 +142,18 @@ static void read_event(struct table *table, const struct span_event *event)
         table->instants++;
         break;
     }
+}
+
+static void read_event(struct table *table, const struct span_event *event, bool is_hit)
+{
+    if (!table->began)
+        table->first = event->time.value;
+    table->began = true;
+    table->last = event->time.value;
+    if (is_hit)
+        count_hit(table, event);
+    else
+        read_call(table, event);
 }
 
 /* ------------------------------------------------------------------ printing */
@@ -191,8 +219,9 @@ static void print_head(const struct table *table, const struct span_source *sour
                        const struct self_sums *sums, FILE *stream)
 {
     char text[DURATION_TEXT_SIZE];
+    size_t threads = source->track_count - table->hit_track_count;
     fprintf(stream, "%" PRIu64 " call%s in %zu thread%s within %s", table->calls,
-            table->calls == 1 ? "" : "s", source->track_count, source->track_count == 1 ? "" : "s",
+            table->calls == 1 ? "" : "s", threads, threads == 1 ? "" : "s",
             duration_format(text, table->last - table->first));
     fprintf(stream, "; in the program %s", duration_format(text, sums->program));
     if (sums->special)
@@ -201,8 +230,23 @@ static void print_head(const struct table *table, const struct span_source *sour
     fputc('\n', stream);
 }
 
+static void print_hits(const struct table *table, FILE *stream)
+{
+    char text[DURATION_TEXT_SIZE];
+    if (!table->hit)
+        return;
+    fprintf(stream, "Note: %s, %" PRIu64 " time%s", table->hit->name, table->hits,
+            table->hits == 1 ? "" : "s");
+    if (table->longest_hit)
+        fprintf(stream, ", %s%s after the beginning that was marked",
+                table->hits == 1 ? "" : "at most ",
+                duration_format(text, length_of(table->longest_hit)));
+    fputs("; -tree shows where.\n", stream);
+}
+
 static void print_notes(const struct table *table, FILE *stream)
 {
+    print_hits(table, stream);
     if (table->instants)
         fprintf(stream,
                 "Note: the trace has %" PRIu64
@@ -292,7 +336,8 @@ bool report_table(struct span_source *source, const struct report_table_options 
     report_events_init(&events, source);
     struct span_event event;
     while (report_events_next(&events, &event))
-        read_event(&table, &event);
+        read_event(&table, &event, report_events_is_hit(&events, &event));
+    table.hit_track_count = events.hit_track_count;
     print_table(&table, source, options, stream);
     free_table(&table);
     return report_events_finish(&events, stream, error);

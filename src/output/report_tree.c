@@ -17,6 +17,7 @@ enum {
 
 struct tree_line {
     const struct span_function *function; /* NULL: an instant */
+    const struct span_hit *hit;           /* this is no call, but a hit of the trigger; or NULL */
     const char *text;                     /* of an instant */
     uint64_t start, length;               /* ns; length is known when the span has ended */
     uint32_t depth;
@@ -26,6 +27,7 @@ struct tree_line {
 
 struct open_span {
     const struct span_function *function;
+    const struct span_hit *hit; /* or NULL */
     uint64_t start;
     int64_t line; /* index into the track's lines, or NOT_SHOWN */
     uint8_t flags;
@@ -37,6 +39,7 @@ struct tree_track {
 };
 
 struct tree {
+    const struct span_source *source;
     struct trace_window window;
     bool showing;        /* the window has begun: its callers are lines already */
     struct array tracks; /* of struct tree_track */
@@ -72,7 +75,8 @@ static void show_open_spans(struct tree *tree)
     for (size_t i = 0; i < tree->tracks.count; i++) {
         struct tree_track *track = array_at(&tree->tracks, i);
         for (size_t depth = 0; depth < track->open.count; depth++)
-            show(track, depth);
+            if (!((struct open_span *)array_at(&track->open, depth))->hit)
+                show(track, depth);
     }
     tree->showing = true;
 }
@@ -82,19 +86,50 @@ static void enter(struct tree_track *track, const struct span_event *event, bool
     struct open_span *span = array_add(&track->open);
     *span = (struct open_span){
         .function = event->function,
+        .hit = event->hit,
         .start = event->time.value,
         .line = NOT_SHOWN,
         .flags = event->flags,
     };
-    if (shown)
+    if (shown && !event->hit)
         show(track, track->open.count - 1);
 }
 
-static void leave(struct tree_track *track, const struct span_event *event)
+/* The track of the thread where it happened; `fallback` when that has none. */
+static uint32_t track_of_hit(const struct tree *tree, const struct span_hit *hit, uint32_t fallback)
 {
+    for (size_t i = 0; i < tree->source->track_count; i++) {
+        const struct span_track *track = &tree->source->tracks[i];
+        /* The original does not say which process it was. */
+        if (track->tid == hit->tid && (track->pid == hit->pid || hit->pid == 0) && i != fallback)
+            return (uint32_t)i;
+    }
+    return fallback;
+}
+
+/* A hit's span ends when it happens, and so it is shown at its place in time. */
+static void add_hit(struct tree *tree, const struct open_span *span, const struct span_event *event)
+{
+    struct tree_track *track = track_of(tree, track_of_hit(tree, span->hit, event->track));
+    struct tree_line *line = array_add(&track->lines);
+    line->function = span->function;
+    line->hit = span->hit;
+    line->start = event->time.value;
+    line->length = event->time.value - span->start;
+    line->depth = (uint32_t)track->open.count;
+}
+
+static void leave(struct tree *tree, const struct span_event *event, bool shown)
+{
+    struct tree_track *track = track_of(tree, event->track);
     if (track->open.count == 0)
         return;
     const struct open_span *span = array_at(&track->open, --track->open.count);
+    if (span->hit && shown && event->end != SPAN_END_FILTER) {
+        struct open_span hit = *span; /* adding tracks moves it */
+        add_hit(tree, &hit, event);
+        return;
+    }
     if (span->line == NOT_SHOWN)
         return;
     struct tree_line *line = array_at(&track->lines, (size_t)span->line);
@@ -122,7 +157,7 @@ static void read_event(struct tree *tree, const struct span_event *event)
         enter(track, event, state == WINDOW_INSIDE);
         break;
     case SPAN_LEAVE:
-        leave(track, event);
+        leave(tree, event, state == WINDOW_INSIDE);
         break;
     case SPAN_INSTANT:
         if (state == WINDOW_INSIDE)
@@ -155,6 +190,8 @@ static struct subtree *measure_subtrees(const struct array *lines)
         const struct tree_line *line = array_at(lines, i);
         uint64_t hash = mix((uintptr_t)line->function, (uintptr_t)line->text);
         hash = mix(hash, (uint64_t)line->flags << 8 | line->end);
+        if (line->hit)
+            hash = mix(hash, line->hit->has_argument ? (uint64_t)line->hit->argument : 0);
         size_t next = i + 1;
         while (next < lines->count &&
                ((struct tree_line *)array_at(lines, next))->depth > line->depth) {
@@ -223,24 +260,35 @@ static void print_marks(const struct tree_line *line, FILE *stream)
         fputs("  [end not seen]", stream);
 }
 
+static void print_hit(const struct tree_line *line, FILE *stream)
+{
+    fprintf(stream, "-- %s", line->function->name);
+    if (line->hit->has_argument)
+        fprintf(stream, ", argument %" PRId64, line->hit->argument);
+    fputs(" --", stream);
+}
+
 static void print_line(const struct tree_line *line, uint64_t first,
                        const struct repetition *repetition, FILE *stream)
 {
     char text[DURATION_TEXT_SIZE];
     fprintf(stream, "%18s ", duration_format_exact(text, line->start - first));
-    fprintf(stream, "%10s  ", line->function ? duration_format(text, line->length) : "");
+    bool lasts = line->hit ? line->hit->has_passed : line->function != NULL;
+    fprintf(stream, "%10s  ", lasts ? duration_format(text, line->length) : "");
     uint32_t levels = line->depth < INDENT_LEVELS ? line->depth : INDENT_LEVELS;
     fprintf(stream, "%*s", (int)levels * INDENT, "");
     if (line->depth > INDENT_LEVELS)
         fprintf(stream, "(depth %" PRIu32 ") ", line->depth);
-    if (line->function)
+    if (line->hit)
+        print_hit(line, stream);
+    else if (line->function)
         fputs(line->function->name, stream);
     else
         fprintf(stream, "-- %s --", line->text);
     print_marks(line, stream);
     if (repetition->count > 1) {
         fprintf(stream, "  x%" PRIu64, repetition->count);
-        if (line->function)
+        if (lasts)
             fprintf(stream, ", together %s", duration_format(text, repetition->together));
     }
     fputc('\n', stream);
@@ -297,7 +345,7 @@ static void free_tree(struct tree *tree)
 bool report_tree(struct span_source *source, const struct report_tree_options *options,
                  FILE *stream, struct error *error)
 {
-    struct tree tree = {.tracks = array_of(sizeof(struct tree_track))};
+    struct tree tree = {.source = source, .tracks = array_of(sizeof(struct tree_track))};
     if (!trace_window_init(&tree.window, options, error))
         return false;
     struct report_events events;

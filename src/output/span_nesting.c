@@ -158,6 +158,7 @@ static void enter(struct span_nesting *nesting, const struct fxt_raw_event *even
     enter->function = event->function;
     enter->address = event->address;
     enter->flags = event->flags & SPAN_START_INFERRED;
+    enter->hit = event->hit;
 }
 
 static void enter_complete(struct span_nesting *nesting, const struct fxt_raw_event *event)

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More tracks than that show nothing; further hits lose their length. */
+/* More tracks than that nobody reads; further hits are shown without their length, and not before
+ * the track that is free first. */
 enum { LANES_MAX = 64, LANE_NAME_SIZE = 16 };
 
 struct lane {
@@ -27,7 +28,9 @@ struct hit_source {
     struct span_source source; /* first: what the consumer sees */
     struct span_source *wrapped;
     struct span_event next; /* of `wrapped` */
-    bool has_next, begun;
+    bool has_next;
+    bool finished;         /* `wrapped` has no more */
+    struct error ended_by; /* why; ERROR_NONE: it was read to its end */
     const struct span_function *function;
     struct span_hit *hits;     /* owned */
     struct hit_event *events;  /* owned; by time */
@@ -47,6 +50,15 @@ static uint32_t choose_lane(struct hit_source *hits, uint64_t start)
     return hits->lane_count < LANES_MAX ? hits->lane_count++ : LANES_MAX;
 }
 
+static uint32_t lane_free_first(const struct hit_source *hits)
+{
+    uint32_t first = 0;
+    for (uint32_t i = 1; i < hits->lane_count; i++)
+        if (hits->lanes[i].end < hits->lanes[first].end)
+            first = i;
+    return first;
+}
+
 static void add_event(struct hit_source *hits, uint64_t time, uint32_t lane, bool enter,
                       const struct span_hit *hit)
 {
@@ -60,9 +72,10 @@ static void place(struct hit_source *hits, const struct span_hit *hit)
     uint64_t start = hit->has_passed && hit->passed.value < end ? hit->passed.value : end;
     uint32_t lane = choose_lane(hits, start);
     if (lane == LANES_MAX) {
-        lane = 0;
-        start = end > hits->lanes[0].end ? end : hits->lanes[0].end;
-        end = start;
+        lane = lane_free_first(hits);
+        if (end < hits->lanes[lane].end)
+            end = hits->lanes[lane].end;
+        start = end;
     }
     hits->lanes[lane].end = end;
     add_event(hits, start, lane, true, hit);
@@ -171,27 +184,33 @@ static void give_hit(struct hit_source *hits, struct span_event *event)
     };
 }
 
+static void look_ahead(struct hit_source *hits)
+{
+    if (hits->has_next || hits->finished)
+        return;
+    hits->wrapped->no_lines = hits->source.no_lines;
+    hits->has_next = hits->wrapped->next(hits->wrapped, &hits->next, &hits->ended_by);
+    hits->finished = !hits->has_next;
+    hits->source.function_count = hits->wrapped->function_count;
+}
+
+/* At equal times the hit comes first: the call that it happened at follows. */
 static bool next(struct span_source *source, struct span_event *event, struct error *error)
 {
     struct hit_source *hits = source->context;
-    hits->wrapped->no_lines = source->no_lines;
-    if (!hits->begun || !hits->has_next) {
-        hits->begun = true;
-        hits->has_next = hits->wrapped->next(hits->wrapped, &hits->next, error);
-        if (!hits->has_next && error && error->code != ERROR_NONE)
-            return false;
-    }
-    source->function_count = hits->wrapped->function_count;
-    bool hit = hits->given < hits->event_count &&
+    look_ahead(hits);
+    bool hit = hits->given < hits->event_count && hits->ended_by.code == ERROR_NONE &&
                (!hits->has_next || hits->events[hits->given].time <= hits->next.time.value);
     if (hit) {
         give_hit(hits, event);
-        return true;
-    }
-    if (!hits->has_next)
+    } else if (hits->has_next) {
+        *event = hits->next;
+        hits->has_next = false;
+    } else {
+        if (error)
+            *error = hits->ended_by;
         return false;
-    *event = hits->next;
-    hits->has_next = hits->wrapped->next(hits->wrapped, &hits->next, error);
+    }
     return true;
 }
 

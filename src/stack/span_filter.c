@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/memory.h"
+#include "base/nearest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +56,6 @@ struct filter {
     const struct span_filter_names *names;
     struct array *open; /* per track, of struct span_event: the ENTERs of open spans */
     bool inside;        /* of a region */
-    uint64_t regions;
     /* What is given out before the next event of the wrapped source: while a region begins or ends,
      * the position in `open`; and the event that made it do so. */
     enum { FILTER_READS, FILTER_ENTERS, FILTER_LEAVES } state;
@@ -164,7 +164,6 @@ static bool next(struct span_source *source, struct span_event *event, struct er
         if (filter->inside && calls(event, filter->names->to)) {
             begin(filter, FILTER_LEAVES, event);
         } else if (!filter->inside && calls(event, filter->names->from)) {
-            filter->regions++;
             begin(filter, FILTER_ENTERS, event);
         } else {
             keep_open(filter, event);
@@ -199,7 +198,51 @@ struct span_source *span_filter(struct span_source *source, const struct span_fi
     return &filter->source;
 }
 
-uint64_t span_filter_regions(const struct span_source *filter)
+static void offer_once(struct nearest *nearest, struct array *offered,
+                       const struct span_function *function)
 {
-    return ((const struct filter *)filter->context)->regions;
+    while (offered->count <= function->index)
+        array_add(offered);
+    bool *known = array_at(offered, function->index);
+    if (!*known)
+        nearest_offer(nearest, function->name);
+    *known = true;
+}
+
+static bool never_called(const struct filter *filter, const struct nearest *nearest,
+                         struct error *error)
+{
+    char names[512];
+    nearest_list(nearest, names, sizeof names);
+    return error_set(error, ERROR_NOT_FOUND,
+                     "-filter: no call of %s was recorded, so nothing is left to show.%s%s%s",
+                     filter->names->from, *names ? " Did you mean " : "", names, *names ? "?" : "");
+}
+
+bool span_filter_begin(struct span_source *source, struct error *error)
+{
+    struct filter *filter = source->context;
+    struct nearest nearest = nearest_to(filter->names->from);
+    struct array offered = array_of(sizeof(bool)); /* by index of the function */
+    struct span_event event;
+    struct error ended = {0};
+    bool found = false;
+    while (!found && filter->wrapped->next(filter->wrapped, &event, &ended)) {
+        found = calls(&event, filter->names->from);
+        if (found)
+            begin(filter, FILTER_ENTERS, &event);
+        else
+            keep_open(filter, &event);
+        if (event.kind == SPAN_ENTER && !event.hit)
+            offer_once(&nearest, &offered, event.function);
+    }
+    source->function_count = filter->wrapped->function_count;
+    array_free(&offered);
+    if (found)
+        return true;
+    if (ended.code == ERROR_NONE)
+        return never_called(filter, &nearest, error);
+    if (error)
+        *error = ended;
+    return false;
 }

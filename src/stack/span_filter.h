@@ -25,7 +25,8 @@ void span_filter_names_free(struct span_filter_names *names);
 /* `names` and `source` must outlive the filter, whose close() closes `source` too. */
 struct span_source *span_filter(struct span_source *source, const struct span_filter_names *names);
 
-/* How many regions the filter has met so far. */
-uint64_t span_filter_regions(const struct span_source *filter);
+/* Goes to the first region; to be called before the first next(). False when there is none; the
+ * error then says which names come near to that of the first function. */
+bool span_filter_begin(struct span_source *filter, struct error *error);
 
 #endif

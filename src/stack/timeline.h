@@ -25,6 +25,7 @@ struct span_source *timeline_spans(struct timeline *timeline, struct error *erro
 /* Facts for the summary. */
 struct timeline_statistics {
     struct flow_statistics flow;
+    uint64_t threads; /* that did anything */
     uint64_t spans;
     uint64_t gaps;
     uint64_t unwound;  /* events that ended several frames at once: longjmp, exceptions */

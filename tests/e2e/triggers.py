@@ -154,6 +154,13 @@ class Triggers(harness.TestCase):
         self.assertEqual(len(self.hits(traced)), 50)
         spans = self.spans(traced.trace)
         self.assertEqual((spans["target"], spans["hit target"], spans["work"]), (50, 50, 50))
+        for source in (traced.directory, traced.trace):
+            table = self.magic_trace("report", source).stdout.decode()
+            self.assertIn("Note: hit target, 50 times", table)
+            self.assertIn(" in 1 thread ", table)
+            tree = self.magic_trace("report", "-tree", source).stdout.decode()
+            self.assertEqual(len(re.findall(r"-- hit target --\n.* target\n", tree)), 50)
+            self.assertNotIn("Snapshot symbol hits", tree)
 
     def test_filter(self):
         """-filter: the spans are those of the whole trace, cut to the regions"""
@@ -179,6 +186,10 @@ class Triggers(harness.TestCase):
                           if (span.begin < last and span.end > first) or first <= span.begin < last)
         found = sorted((span.name, span.begin, span.end) for span in self.span_list(output))
         self.assertEqual(found, expected)
+        # A report filters by itself, a recording as well as a trace.
+        expected = self.magic_trace("report", "-tree", output).stdout
+        for source in (whole.directory, whole.trace):
+            self.assertEqual(self.magic_trace("report", "-tree", "-filter", "(begin end)", source).stdout, expected)
 
     def test_filter_without_calls(self):
         """-filter of functions that were never called: said, with the nearest, and nothing is overwritten"""
@@ -188,6 +199,9 @@ class Triggers(harness.TestCase):
         self.assertEqual(finished.status, 1)
         self.assertIn(b"Did you mean begin", finished.stderr)
         self.assertFalse((self.folder / "x.fxt").exists())
+        finished = self.magic_trace("report", "-filter", "(begins end)", whole.trace)
+        self.assertEqual((finished.status, finished.stdout), (1, b""))
+        self.assertIn(b"Did you mean begin", finished.stderr)
 
 
 class Library(harness.TestCase):

@@ -1,6 +1,8 @@
 #include "engine/step/keeper.h"
 
+#include "base/log.h"
 #include "base/memory.h"
+#include "engine/step/system_call.h"
 #include "engine/step/tracee.h"
 
 #include <errno.h>
@@ -16,6 +18,12 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
+#define KEEPER_NAME "trace-keeper"
+
+enum { DELAY_REPORT_SECONDS = 5 };
+/* Bytes of packets per stepped call with -full-execution. Memory is taken as it fills. */
+static const uint64_t full_size = UINT64_C(1) << 30;
+
 struct keeper {
     const struct record_options *options;
     struct step_recording recording;
@@ -23,6 +31,8 @@ struct keeper {
     struct array caches;       /* of struct code_cache *, one per process */
     int stop, words, children; /* descriptors; `children`: a signalfd of SIGCHLD */
     uint64_t previous_hit;     /* ticks; 0: none yet */
+    uint64_t longest_delay;    /* ticks, since it was last told */
+    uint64_t told_delay_at;    /* TSC */
     struct record_result result;
     bool done;
 };
@@ -86,6 +96,15 @@ static bool watch_tracee(struct keeper *keeper, struct tracee *tracee, struct er
     return watch_open(&tracee->watch, tracee->tid, addresses, count, error);
 }
 
+/* The processor's trap becomes a signal that such a thread does not get. */
+static void warn_of_deaf_thread(const struct keeper *keeper, const struct tracee *tracee)
+{
+    if (keeper->options->trigger.name && thread_blocks_traps(tracee->tid))
+        log_warning("thread %d of process %d blocks SIGTRAP: calls of %s are not noticed in it as "
+                    "long as it does. Without -trigger it can be recorded.",
+                    (int)tracee->tid, (int)tracee->pid, keeper->options->trigger.name);
+}
+
 static bool attach_all(struct keeper *keeper, struct error *error)
 {
     const struct record_options *options = keeper->options;
@@ -94,6 +113,7 @@ static bool attach_all(struct keeper *keeper, struct error *error)
             return false;
     for (size_t i = 0; i < keeper->tracees.count; i++) {
         struct tracee *tracee = *(struct tracee **)array_at(&keeper->tracees, i);
+        warn_of_deaf_thread(keeper, tracee);
         if (options->trigger.name) {
             if (!watch_tracee(keeper, tracee, error))
                 return false;
@@ -144,8 +164,9 @@ static void after_steps(struct keeper *keeper, struct tracee *tracee, enum stepp
     tracee->ready = state == STEPPER_STOPPED;
     if (state == STEPPER_STOPPED || state == STEPPER_IN_KERNEL)
         return;
+    int signal = state == STEPPER_DONE ? tracee->stepper->signal : 0;
     take_steps(keeper, tracee);
-    ptrace(PTRACE_CONT, tracee->tid, NULL, NULL);
+    ptrace(PTRACE_CONT, tracee->tid, NULL, (void *)(intptr_t)signal);
 }
 
 static void begin_steps(struct keeper *keeper, struct tracee *tracee,
@@ -156,7 +177,7 @@ static void begin_steps(struct keeper *keeper, struct tracee *tracee,
         .clock = options->clock,
         .tsc_hz = keeper->recording.tsc_hz,
         .bus_ratio = (uint8_t)(keeper->recording.tsc_hz / 100000000),
-        .size = options->snapshot_size,
+        .size = options->full_execution ? full_size : options->snapshot_size,
         .until_return = options->trigger.name != NULL,
     };
     step_recording_add_thread(&keeper->recording, tracee->pid, tracee->tid);
@@ -182,6 +203,8 @@ static bool counts(struct keeper *keeper, uint64_t now, uint64_t passed)
     uint64_t before = keeper->previous_hit;
     keeper->previous_hit = now;
     double nanoseconds_per_tick = 1e9 / (double)keeper->recording.tsc_hz;
+    if (before && now - before > keeper->longest_delay)
+        keeper->longest_delay = now - before;
     if (trigger->delay_threshold_ns && (!before || (double)(now - before) * nanoseconds_per_tick <=
                                                        (double)trigger->delay_threshold_ns))
         return false;
@@ -204,6 +227,11 @@ static void hit(struct keeper *keeper, struct tracee *tracee)
     bool one = !keeper->options->trigger.multi_snapshot;
     if (ptrace(PTRACE_GETREGS, tracee->tid, NULL, &registers) != 0)
         return;
+    if (!watch_is_at(&tracee->watch, registers.rip)) {
+        /* It was blocked, and comes late. */
+        ptrace(PTRACE_CONT, tracee->tid, NULL, NULL);
+        return;
+    }
     keeper->result.hits++;
     uint64_t passed = passed_time(keeper, &registers, now);
     if (!counts(keeper, now, passed) || (one && somebody_is_stepped(keeper))) {
@@ -252,9 +280,21 @@ static bool is_watch_trap(pid_t tid, int status)
            ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) == 0 && info.si_code == WATCH_SIGNAL_CODE;
 }
 
-static void stopped(struct keeper *keeper, struct tracee *tracee, int status)
+/* A thread that was brought to a stop to be stepped; `signal` is still to be delivered. */
+static void begin_where_it_stands(struct keeper *keeper, struct tracee *tracee, int event,
+                                  int signal)
 {
     struct user_regs_struct registers;
+    if (event == PTRACE_EVENT_STOP)
+        restart_system_call(tracee->tid, true);
+    if (ptrace(PTRACE_GETREGS, tracee->tid, NULL, &registers) != 0)
+        return;
+    begin_steps(keeper, tracee, &registers);
+    tracee->stepper->signal = signal;
+}
+
+static void stopped(struct keeper *keeper, struct tracee *tracee, int status)
+{
     int event = status >> 16;
     if (tracee->stepper) {
         after_steps(keeper, tracee, stepper_go_on(tracee->stepper, status));
@@ -265,10 +305,8 @@ static void stopped(struct keeper *keeper, struct tracee *tracee, int status)
             hit(keeper, tracee);
     } else if (event == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP) {
         ptrace(PTRACE_LISTEN, tracee->tid, NULL, NULL);
-    } else if (tracee->wanted && ptrace(PTRACE_GETREGS, tracee->tid, NULL, &registers) == 0) {
-        begin_steps(keeper, tracee, &registers);
-        if (event == 0)
-            tracee->stepper->signal = WSTOPSIG(status);
+    } else if (tracee->wanted) {
+        begin_where_it_stands(keeper, tracee, event, event == 0 ? WSTOPSIG(status) : 0);
     } else {
         int signal = event == 0 ? WSTOPSIG(status) : 0;
         ptrace(PTRACE_CONT, tracee->tid, NULL, (void *)(intptr_t)signal);
@@ -312,17 +350,42 @@ static bool asked_to_stop(const struct keeper *keeper, int timeout)
     return ready > 0 && waited_for[0].revents != 0;
 }
 
+/* With a delay threshold: every five seconds, until there is a hit that counts. */
+static void tell_delay(struct keeper *keeper)
+{
+    uint64_t now = __rdtsc(), hz = keeper->recording.tsc_hz;
+    if (!keeper->options->trigger.delay_threshold_ns || keeper->result.snapshots > 0 ||
+        somebody_is_stepped(keeper) || now - keeper->told_delay_at < DELAY_REPORT_SECONDS * hz)
+        return;
+    uint64_t delay =
+        (uint64_t)((double)keeper->longest_delay * 1e9 / (double)keeper->recording.tsc_hz);
+    keeper->told_delay_at = now;
+    keeper->longest_delay = 0;
+    tell(keeper, KEEPER_DELAY);
+    if (write(keeper->words, &delay, sizeof delay) < 0)
+        return;
+}
+
+static int patience(const struct keeper *keeper, bool stepping)
+{
+    if (stepping)
+        return 0;
+    return keeper->options->trigger.delay_threshold_ns ? 1000 * DELAY_REPORT_SECONDS : -1;
+}
+
 static void trace(struct keeper *keeper)
 {
+    keeper->told_delay_at = __rdtsc();
     while (!keeper->done && keeper->tracees.count > 0) {
         int status;
         pid_t tid = waitpid(-1, &status, __WALL | WNOHANG);
+        tell_delay(keeper);
         if (tid > 0) {
             handle(keeper, tid, status);
             continue;
         }
         bool stepping = step_all(keeper);
-        if (asked_to_stop(keeper, stepping ? 0 : -1))
+        if (asked_to_stop(keeper, patience(keeper, stepping)))
             break;
     }
 }
@@ -375,9 +438,9 @@ static void finish(struct keeper *keeper, struct keeper_report *report)
     if (report->error.code != ERROR_NONE)
         return;
     if (keeper->recording.steppers.count == 0)
-        error_set(&report->error, ERROR_NOT_FOUND,
-                  "nothing was recorded: %s was not called before the end",
-                  keeper->options->trigger.name ? keeper->options->trigger.name : "the process");
+        error_set(&report->error, ERROR_NOT_FOUND, "nothing was recorded: %s%s before the end",
+                  keeper->options->trigger.name ? keeper->options->trigger.name : "no thread ran",
+                  keeper->options->trigger.name ? " was not called" : "");
     else
         step_recording_write(&keeper->recording, &report->result, &report->error);
 }
@@ -393,10 +456,38 @@ static void send_report(const struct keeper *keeper, const struct keeper_report 
     }
 }
 
-void keeper_run(const struct record_options *options, int stop, int words)
+/* Takes our command line off the list of processes, so that `pkill -f magic-trace` does not meet
+ * the one process that must not be killed. Returns a copy of it. */
+static char **hide_command_line(char **command)
 {
+    size_t count = 0;
+    while (command[count])
+        count++;
+    char **copy = memory_allocate_zeroed((count + 1) * sizeof *copy);
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strlen(command[i]);
+        copy[i] = memory_copy_string(command[i]);
+        memset(command[i], 0, length);
+        if (i == 0)
+            memcpy(command[0], KEEPER_NAME,
+                   length < strlen(KEEPER_NAME) ? length : strlen(KEEPER_NAME));
+    }
+    return copy;
+}
+
+static void free_command_line(char **copy)
+{
+    for (char **word = copy; *word; word++)
+        free(*word);
+    free(copy);
+}
+
+void keeper_run(const struct record_options *wanted, int stop, int words)
+{
+    struct record_options own = *wanted;
+    own.magic_trace_command = hide_command_line(wanted->magic_trace_command);
     struct keeper keeper = {
-        .options = options,
+        .options = &own,
         .tracees = array_of(sizeof(struct tracee *)),
         .caches = array_of(sizeof(struct code_cache *)),
         .stop = stop,
@@ -404,9 +495,9 @@ void keeper_run(const struct record_options *options, int stop, int words)
     };
     struct keeper_report report = {0};
     setsid();
-    prctl(PR_SET_NAME, "trace-keeper");
+    prctl(PR_SET_NAME, KEEPER_NAME);
     keeper.children = hold_signals();
-    step_recording_begin(&keeper.recording, options);
+    step_recording_begin(&keeper.recording, &own);
     if (attach_all(&keeper, &report.error)) {
         tell(&keeper, KEEPER_ATTACHED);
         trace(&keeper);
@@ -422,4 +513,5 @@ void keeper_run(const struct record_options *options, int stop, int words)
     }
     array_free(&keeper.caches);
     array_free(&keeper.tracees);
+    free_command_line(own.magic_trace_command);
 }

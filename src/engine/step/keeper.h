@@ -14,6 +14,7 @@
 enum keeper_word {
     KEEPER_ATTACHED = 1, /* the processes are watched */
     KEEPER_SNAPSHOT,     /* a snapshot was taken */
+    KEEPER_DELAY,        /* the longest delay since the last report follows: uint64_t, ns */
     KEEPER_DONE,         /* the recording is written: struct keeper_report follows */
 };
 
@@ -24,6 +25,6 @@ struct keeper_report {
 
 /* Runs in the keeper's process until it is done; `stop` becomes readable (end of file) when it has
  * to let go, `words` takes what it has to tell. */
-void keeper_run(const struct record_options *options, int stop, int words);
+void keeper_run(const struct record_options *wanted, int stop, int words);
 
 #endif

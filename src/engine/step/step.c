@@ -57,6 +57,7 @@ static bool read_whole(int descriptor, void *bytes, size_t size)
 static void hear(struct hearing *hearing)
 {
     unsigned char word;
+    uint64_t delay;
     if (!read_whole(hearing->words, &word, 1)) {
         hearing->ended = true;
         return;
@@ -67,6 +68,11 @@ static void hear(struct hearing *hearing)
         break;
     case KEEPER_SNAPSHOT:
         log_status("Snapshot taken.");
+        break;
+    case KEEPER_DELAY:
+        if (read_whole(hearing->words, &delay, sizeof delay))
+            log_status("Waiting for delay over threshold. Max delay since last report: %.3f ms",
+                       (double)delay / 1e6);
         break;
     case KEEPER_DONE:
         hearing->done = read_whole(hearing->words, &hearing->report, sizeof hearing->report);
@@ -161,9 +167,22 @@ static bool run_keeper(const struct record_options *options, const struct signal
     return error_set(error, hearing.report.error.code, "%s", hearing.report.error.text);
 }
 
+/* What has a meaning for engines that know the past. */
+static void warn_of_options(const struct record_options *options)
+{
+    if (options->trigger.immediate_stop)
+        log_warning("-immediate-stop has no effect here: without Intel PT a process is recorded "
+                    "from the trigger on, not up to it.");
+    if (options->trigger.passes_time)
+        log_warning("without Intel PT a process is recorded from the trigger on, not up to it, and "
+                    "behind a snapshot taken by the program there is nothing to see. Trigger on "
+                    "the function that you want to look into.");
+}
+
 static bool attach(const struct record_options *options, struct record_result *result,
                    struct error *error)
 {
+    warn_of_options(options);
     struct signals signals;
     *result = (struct record_result){.exit_status = -1};
     char *directory = realpath(options->directory, NULL);

@@ -14,7 +14,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { INSTRUCTIONS_PER_SECOND = 1000000000 };
+enum { INSTRUCTIONS_PER_SECOND = 1000000000, LARGEST_KEPT = 256 << 20 };
 
 void step_recording_begin(struct step_recording *recording, const struct record_options *options)
 {
@@ -85,13 +85,17 @@ static void add_name(struct step_recording *recording, pid_t pid, pid_t tid)
     free(name);
 }
 
-/* The vDSO is in no file: its bytes are kept with the recording. Returns the path, or NULL. */
-static const char *keep_vdso(struct step_recording *recording, pid_t pid, uint64_t start,
-                             uint64_t size)
+/* Code that is in no file (the vDSO, what a JIT compiler made) is kept with the recording as it
+ * stands now. Returns the path, or NULL. */
+static const char *keep_memory(struct step_recording *recording, pid_t pid, uint64_t start,
+                               uint64_t size)
 {
+    if (size > LARGEST_KEPT)
+        return NULL;
     uint8_t *bytes = memory_allocate(size);
     struct iovec local = {bytes, size}, remote = {(void *)(uintptr_t)start, size};
-    char *path = memory_format("%s/images/vdso-%d", recording->options->directory, (int)pid);
+    char *path = memory_format("%s/images/memory-%d-%llx", recording->options->directory, (int)pid,
+                               (unsigned long long)start);
     const char *kept = NULL;
     if (process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)size) {
         int descriptor = file_create_private(path, NULL);
@@ -117,10 +121,10 @@ static void add_mapping(struct step_recording *recording, pid_t pid, const char 
         permissions[2] != 'x')
         return;
     const char *path = line + name;
-    if (strcmp(path, "[vdso]") == 0)
-        path = keep_vdso(recording, pid, start, end - start);
-    else if (*path != '/')
-        path = NULL;
+    if (*path != '/') {
+        path = keep_memory(recording, pid, start, end - start);
+        offset = 0;
+    }
     if (!path)
         return;
     struct side_band_record *record = add_record(recording, SIDE_BAND_MAPPING, pid, pid);

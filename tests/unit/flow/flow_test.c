@@ -555,6 +555,44 @@ static void a_hole_between_chunks_is_a_gap(void **state)
     expect_event(f, 2, FLOW_RESUME, 0, at("leaf"));
 }
 
+/* As a recording of several snapshots has them: each part is cut off in the middle of a packet, and
+ * begins in the middle of one, before its first PSB. */
+static void parts_that_were_kept_are_decoded_each_for_itself(void **state)
+{
+    enum { PARTS = 5, HOLE = 4096 };
+    struct fixture *f = *state;
+    struct packets *p = &f->packets;
+    size_t starts[PARTS], ends[PARTS];
+    for (size_t i = 0; i < PARTS; i++) {
+        packets_tip(p, at("tail"));
+        starts[i] = packets_size(p) - 2;
+        packets_psb(p, 1000 * (i + 1), 0);
+        packets_enable(p, at("indirect"));
+        packets_tip(p, at("leaf"));
+        packets_tip(p, at("indirect_after_call"));
+        packets_tip(p, at("handler"));
+        ends[i] = packets_size(p) - 2;
+    }
+    for (size_t i = 0; i < PARTS; i++)
+        add_chunk(f, PROGRAM_TID, UINT32_MAX, 0, starts[i] + i * HOLE, starts[i], ends[i]);
+    fixture_decode(f);
+    assert_int_equal(f->statistics.errors, 0);
+    size_t gaps = 0, calls = 0, returns = 0;
+    for (size_t i = 0; i < fixture_event_count(f); i++) {
+        const struct flow_event *event = fixture_event(f, i);
+        gaps += event->kind == FLOW_GAP && event->gap == FLOW_GAP_LOST;
+        calls += event->kind == FLOW_CALL;
+        returns += event->kind == FLOW_RETURN;
+        if (i > 0)
+            assert_true(event->time.value >= fixture_event(f, i - 1)->time.value);
+        if (event->kind == FLOW_RESUME)
+            assert_int_equal(event->to, at("indirect"));
+    }
+    assert_int_equal(gaps, PARTS - 1);
+    assert_int_equal(calls, PARTS);
+    assert_int_equal(returns, PARTS);
+}
+
 static void the_kernel_says_where_packets_were_lost(void **state)
 {
     struct fixture *f = *state;
@@ -788,6 +826,7 @@ int main(void)
         TEST(code_runs_on_until_its_own_exec),
         TEST(a_packet_may_lie_in_two_chunks),
         TEST(a_hole_between_chunks_is_a_gap),
+        TEST(parts_that_were_kept_are_decoded_each_for_itself),
         TEST(the_kernel_says_where_packets_were_lost),
         TEST(snapshots_that_overlap_are_decoded_once),
         TEST(a_second_ring_of_a_thread_follows_the_first),

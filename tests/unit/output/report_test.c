@@ -547,6 +547,79 @@ static void folded_stacks_keep_threads_apart_and_names_in_one_piece(void **state
     span_script_free(script);
 }
 
+/* ------------------------------------------------------------------ hits
+ *
+ * The simple trace, with a hit in its thread at 450, since 120, and one of a thread that is not in
+ * the trace at 600. */
+static const struct span_hit first_hit = {.time = {450},
+                                          .passed = {120},
+                                          .has_passed = true,
+                                          .has_argument = true,
+                                          .argument = -7,
+                                          .address = 0x1000,
+                                          .pid = 10,
+                                          .tid = 10};
+static const struct span_hit foreign_hit = {.time = {600}, .address = 0x1000, .pid = 3, .tid = 3};
+
+static struct span_script *trace_with_hits(void)
+{
+    struct span_script *script = span_script_new();
+    uint32_t track = span_script_track(script, 10, 10, "prog", "main");
+    uint32_t hits = span_script_track(script, 11, 11, "Snapshot symbol hits", "hits");
+    span_script_enter(script, track, 0, "main");
+    span_script_enter(script, track, 100, "a");
+    span_script_enter(script, hits, 120, "hit a")->hit = &first_hit;
+    span_script_leave(script, track, 300);
+    span_script_enter(script, track, 400, "a");
+    span_script_leave(script, hits, 450);
+    span_script_leave(script, track, 500);
+    span_script_enter(script, hits, 600, "hit a")->hit = &foreign_hit;
+    span_script_leave(script, hits, 600);
+    span_script_leave(script, track, 1000);
+    return script;
+}
+
+static void hits_are_no_calls(void **state)
+{
+    (void)state;
+    struct span_script *script = trace_with_hits();
+    struct error error;
+    char *table = table_of(script, (struct report_table_options){0}, &error);
+    assert_contains(table, "3 calls in 1 thread within 1.000 us; in the program 1.000 us\n");
+    assert_contains(table, "Note: hit a, 2 times, at most 330 ns after the beginning that was "
+                           "marked; -tree shows where.\n");
+    assert_cell(row_of(table, "hit a").calls, "");
+    free(table);
+    char *folded = folded_of(script);
+    assert_lacks(folded, "hit");
+    free(folded);
+    span_script_free(script);
+}
+
+static void hits_are_shown_in_their_thread(void **state)
+{
+    (void)state;
+    struct span_script *script = trace_with_hits();
+    struct error error;
+    char *tree = tree_of(script, (struct report_tree_options){0}, &error);
+    assert_string_equal(tree, "thread main (tid 10) of process prog (pid 10)\n"
+                              "            offset   duration  call\n"
+                              "              0 ns   1.000 us  main\n"
+                              "            100 ns     200 ns    a\n"
+                              "            400 ns     100 ns    a\n"
+                              "            450 ns     330 ns      -- hit a, argument -7 --\n"
+                              "\n"
+                              "thread hits (tid 11) of process Snapshot symbol hits (pid 11)\n"
+                              "            offset   duration  call\n"
+                              "            600 ns             -- hit a --\n");
+    free(tree);
+    tree = tree_of(script, (struct report_tree_options){.to = "440ns"}, &error);
+    assert_contains(tree, "400 ns");
+    assert_lacks(tree, "hit");
+    free(tree);
+    span_script_free(script);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -567,6 +640,8 @@ int main(void)
         cmocka_unit_test(tree_shows_gaps_and_what_was_not_seen),
         cmocka_unit_test(neighbours_that_look_the_same_are_folded_on_request),
         cmocka_unit_test(deep_lines_tell_their_depth),
+        cmocka_unit_test(hits_are_no_calls),
+        cmocka_unit_test(hits_are_shown_in_their_thread),
         cmocka_unit_test(folded_stacks_are_added_up),
         cmocka_unit_test(folded_stacks_keep_threads_apart_and_names_in_one_piece),
     };

@@ -23,6 +23,21 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+static void assert_same_hit(const struct span_hit *got, const struct span_hit *expected)
+{
+    assert_int_equal(got != NULL, expected != NULL);
+    if (!expected)
+        return;
+    assert_int_equal(got->time.value, expected->time.value);
+    assert_int_equal(got->has_passed, expected->has_passed);
+    assert_int_equal(got->passed.value, expected->passed.value);
+    assert_int_equal(got->has_argument, expected->has_argument);
+    assert_int_equal(got->argument, expected->argument);
+    assert_int_equal(got->address, expected->address);
+    assert_int_equal(got->pid, expected->pid);
+    assert_int_equal(got->tid, expected->tid);
+}
+
 static void assert_same_event(const struct span_source *written, const struct span_event *expected,
                               const struct span_source *read, const struct span_event *got)
 {
@@ -38,6 +53,7 @@ static void assert_same_event(const struct span_source *written, const struct sp
     assert_int_equal(got->flags, expected->flags);
     assert_int_equal(got->end, expected->end);
     assert_int_equal(got->address, expected->address);
+    assert_same_hit(got->hit, expected->hit);
     assert_string_equal(got->function->name, expected->function->name);
     assert_true(same_text(got->function->symbol, expected->function->symbol));
     assert_true(same_text(got->function->file, expected->function->file));
@@ -123,6 +139,32 @@ static void everything_a_span_can_say(void **state)
     script->source.wall_clock = UINT64_C(1790000000123456789);
     assert_round_trip(script, "everything.fxt");
     assert_round_trip(script, "everything.fxt.gz");
+    span_script_free(script);
+}
+
+static void everything_a_hit_can_say(void **state)
+{
+    (void)state;
+    static const struct span_hit HITS[] = {
+        {.time = {9}, .address = 0x1000, .pid = 1, .tid = 2},
+        {.time = {UINT64_C(1) << 61},
+         .passed = {0},
+         .has_passed = true,
+         .has_argument = true,
+         .argument = INT64_MIN,
+         .address = UINT64_C(0xffffffffff600000),
+         .pid = 4000000,
+         .tid = 4000001},
+        {.time = {12}, .has_argument = true, .argument = 0, .address = 1, .pid = 1, .tid = 1},
+    };
+    struct span_script *script = span_script_new();
+    uint32_t track = span_script_track(script, 5, 6, "Snapshot symbol hits", "hits");
+    span_script_function(script, "hit f(int)")->special = true;
+    for (size_t i = 0; i < sizeof HITS / sizeof HITS[0]; i++) {
+        span_script_enter(script, track, 10 + i, "hit f(int)")->hit = &HITS[i];
+        span_script_leave(script, track, 10 + i);
+    }
+    assert_round_trip(script, "hits.fxt");
     span_script_free(script);
 }
 
@@ -290,6 +332,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(empty_trace),
         cmocka_unit_test(everything_a_span_can_say),
+        cmocka_unit_test(everything_a_hit_can_say),
         cmocka_unit_test(more_strings_than_the_format_has_numbers),
         cmocka_unit_test(more_threads_than_the_format_has_numbers),
         cmocka_unit_test(deeper_than_perfetto_keeps),

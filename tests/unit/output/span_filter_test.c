@@ -143,6 +143,64 @@ static void regions_are_cut_out_of_the_whole(void **state)
     }
 }
 
+static struct span_script *trace_that_calls_late(void)
+{
+    struct span_script *script = span_script_new();
+    uint32_t track = span_script_track(script, 10, 10, "prog", "main");
+    span_script_enter(script, track, 0, "main");
+    span_script_enter(script, track, 5, "beginn")->flags = SPAN_START_INFERRED;
+    span_script_enter(script, track, 10, "begin");
+    span_script_leave(script, track, 20);
+    span_script_leave(script, track, 30);
+    span_script_leave(script, track, 40);
+    return script;
+}
+
+static void the_first_region_is_gone_to(void **state)
+{
+    (void)state;
+    struct span_script *script = trace_that_calls_late();
+    struct span_filter_names names = {0};
+    assert_true(span_filter_names_parse(&names, "(begin end)"));
+    struct span_source *filter = span_filter(span_script_source(script), &names);
+    struct error error = {0};
+    assert_true(span_filter_begin(filter, &error));
+    static struct span_set found;
+    read_spans(&found, filter);
+    filter->close(filter);
+    assert_int_equal(found.count, 3);
+    assert_int_equal(found.spans[0].begin, 10);
+    assert_int_equal(found.spans[0].end, 40);
+    assert_string_equal(found.spans[2].name, "begin");
+    span_filter_names_free(&names);
+    span_script_free(script);
+}
+
+static void a_filter_that_nothing_passes_is_an_error(void **state)
+{
+    (void)state;
+    struct span_script *script = trace_that_calls_late();
+    struct span_filter_names names = {0};
+    /* What was open already when tracing began was not called. */
+    assert_true(span_filter_names_parse(&names, "(beginn end)"));
+    struct span_source *filter = span_filter(span_script_source(script), &names);
+    struct error error = {0};
+    assert_false(span_filter_begin(filter, &error));
+    assert_int_equal(error.code, ERROR_NOT_FOUND);
+    assert_non_null(strstr(error.text, "no call of beginn "));
+    assert_non_null(strstr(error.text, "Did you mean "));
+    filter->close(filter);
+
+    error_set(&script->fails_with, ERROR_IO, "the disk is gone");
+    error = (struct error){0};
+    filter = span_filter(span_script_source(script), &names);
+    assert_false(span_filter_begin(filter, &error));
+    assert_int_equal(error.code, ERROR_IO);
+    filter->close(filter);
+    span_filter_names_free(&names);
+    span_script_free(script);
+}
+
 static void names_are_read(void **state)
 {
     (void)state;
@@ -171,6 +229,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(regions_are_cut_out_of_the_whole),
+        cmocka_unit_test(the_first_region_is_gone_to),
+        cmocka_unit_test(a_filter_that_nothing_passes_is_an_error),
         cmocka_unit_test(names_are_read),
         cmocka_unit_test(other_texts_are_refused),
     };

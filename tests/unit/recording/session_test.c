@@ -85,6 +85,61 @@ static void what_is_written_is_read_back(void **state)
     session_free(&read);
 }
 
+static void assert_same_hit(const struct session_hit *read, const struct session_hit *written)
+{
+    assert_int_equal(read->time, written->time);
+    assert_int_equal(read->passed, written->passed);
+    assert_int_equal(read->has_argument, written->has_argument);
+    assert_int_equal(read->argument, written->argument);
+    assert_int_equal(read->address, written->address);
+    assert_int_equal(read->pid, written->pid);
+    assert_int_equal(read->tid, written->tid);
+}
+
+static void hits_are_read_back_to_the_last_bit(void **state)
+{
+    enum { HITS = 12000 };
+    static const int64_t arguments[] = {0, 1, -1, INT64_MIN, INT64_MAX, (1LL << 53) + 1};
+    struct session_hit *hits = memory_allocate_zeroed(HITS * sizeof *hits);
+    for (uint64_t i = 0; i < HITS; i++)
+        hits[i] = (struct session_hit){
+            .time = (UINT64_C(1) << 53) + 1 + i * 1000003,
+            .passed = i % 3 ? (UINT64_C(1) << 53) + i : 0,
+            .has_argument = i % 2,
+            .argument = i % 2 ? arguments[i / 2 % 6] : 0,
+            .address = UINT64_C(0xffffffffff600000) + i,
+            .pid = UINT32_MAX,
+            .tid = (uint32_t)i,
+        };
+    const struct session written = {.trigger = "f(int)", .hits = hits, .hit_count = HITS};
+    assert_true(session_write(&written, *state, NULL));
+    struct session read;
+    assert_true(session_read(&read, *state, NULL));
+    assert_string_equal(read.trigger, "f(int)");
+    assert_int_equal(read.hit_count, HITS);
+    for (size_t i = 0; i < HITS; i++)
+        assert_same_hit(&read.hits[i], &hits[i]);
+    session_free(&read);
+    free(hits);
+}
+
+static void hits_of_another_type_count_as_missing(void **state)
+{
+    write_session_file(*state,
+                       "{\"trigger\": 5, \"hits\": [3, {\"time\": \"x\", \"argument\": 1.5}]}");
+    struct session read;
+    assert_true(session_read(&read, *state, NULL));
+    assert_null(read.trigger);
+    assert_int_equal(read.hit_count, 2);
+    assert_int_equal(read.hits[1].time, 0);
+    assert_false(read.hits[1].has_argument);
+    session_free(&read);
+    write_session_file(*state, "{\"hits\": {\"time\": 1}}");
+    assert_true(session_read(&read, *state, NULL));
+    assert_int_equal(read.hit_count, 0);
+    session_free(&read);
+}
+
 static void only_the_owner_may_read_it(void **state)
 {
     assert_true(session_write(&(struct session){0}, *state, NULL));
@@ -160,6 +215,8 @@ int main(void)
     cmocka_unit_test_setup_teardown(test, sample_folder_make, sample_folder_remove)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(what_is_written_is_read_back),
+        IN_FOLDER(hits_are_read_back_to_the_last_bit),
+        IN_FOLDER(hits_of_another_type_count_as_missing),
         IN_FOLDER(only_the_owner_may_read_it),
         IN_FOLDER(missing_file_is_not_found),
         IN_FOLDER(missing_and_unknown_keys_do_no_harm),
