@@ -16,7 +16,7 @@ enum {
     REQUESTS = 10000,
     CYCLES = 200,
     TABLE = 256,
-    SLOW_REQUEST = 6180, /* the one that finds the table full */
+    SLOW_REQUEST = 618, /* the one that finds the table full */
     SLOW_CYCLE = 123,
 };
 

@@ -36,6 +36,17 @@ class Tutorial(harness.TestCase):
         os.close(terminal)
         return shown.decode(errors="replace"), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
+    def run_block(self, script, environment):
+        for _ in range(10):
+            finished = harness.run(["bash", "-e", "-c", script], cwd=self.folder, env=environment)
+            self.assertEqual(finished.status, 0, (script, finished.stderr.decode()))
+            self.assert_not_crashed(finished)
+            # On a busy machine, a request during which something else ran is as slow, and rightly caught.
+            timed = re.search(r"-thresh .* -o (\S+)", script)
+            if not timed or self.spans(self.folder / timed[1])["rebuild_entry"] == 256:
+                break
+        return finished.stdout.decode()
+
     def run_all_blocks(self):
         """The output of all commands together."""
         binary = pathlib.Path(Settings.binary)
@@ -56,10 +67,7 @@ class Tutorial(harness.TestCase):
                 shown, status = self.at_a_terminal(script, {**environment, "FZF_CHOOSE": next(choices)})
                 self.assertEqual(status, 0, (block, shown))
             else:
-                finished = harness.run(["bash", "-e", "-c", script], cwd=self.folder, env=environment)
-                self.assertEqual(finished.status, 0, (block, finished.stderr.decode()))
-                self.assert_not_crashed(finished)
-                shown = finished.stdout.decode()
+                shown = self.run_block(script, environment)
             output.append(shown)
         self.assertEqual(list(choices), [])
         return "".join(output)
@@ -69,7 +77,7 @@ class Tutorial(harness.TestCase):
         output = self.run_all_blocks()
         self.assertIn("rebuild_table", output)
         self.assertIn("hit magic_trace_stop_indicator", output)
-        for trace in ("slow", "threads"):
+        for trace in ("slow", "cycle", "threads"):
             self.assertEqual(self.spans(self.folder / f"{trace}.fxt.gz")["rebuild_entry"], 256, trace)
         self.assertEqual(self.spans(self.folder / "chosen.fxt.gz")["hit rebuild_table"], 1)
         self.assertEqual(self.spans(self.folder / "entries.fxt.gz")["rebuild_entry"], 256)
