@@ -9,7 +9,8 @@
  * nanoseconds and does nothing.
  *
  * For C, C++, and whatever can call C. Link with -lmagic_trace (pkg-config magic-trace). All
- * functions may be called from any thread, and from signal handlers.
+ * functions may be called from any thread, and from signal handlers. A program whose plugins take
+ * snapshots too links the shared library: of two copies, magic-trace watches the program's own.
  *
  * How it works: every snapshot calls magic_trace_stop_indicator, which does nothing; magic-trace
  * watches for that call and reads its arguments. The name and the form of the arguments are those

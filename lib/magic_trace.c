@@ -6,13 +6,22 @@
 #include <x86intrin.h>
 #endif
 
+/* In the code of magic_trace_stop_indicator, which no other function refers to: so linkers that
+ * fold equal functions (--icf=all) leave it alone. */
+static const char identity[] = "magic_trace_stop_indicator";
+
 /* Programs that link OCaml's library of the same purpose have this function twice, and either will
- * do: weak. So compilers cannot know what it does either, and leave every call of it a call; nor is
- * it folded with another function that does nothing. */
-__attribute__((noinline, weak, visibility("default"))) intptr_t
+ * do: weak. It stays a function of this name, with these arguments in their registers, whatever
+ * compilers do to functions that do nothing: gcc's noipa, for without it link-time optimization
+ * passes on fewer arguments, to a local copy of another name. clang has no such attribute and makes
+ * no such copies. */
+#if __has_attribute(noipa)
+__attribute__((noipa))
+#endif
+__attribute__((noinline, used, weak, visibility("default"))) intptr_t
 magic_trace_stop_indicator(intptr_t time, intptr_t argument)
 {
-    __asm__ volatile("" : : "r"(time), "r"(argument) : "memory");
+    __asm__ volatile("" : : "r"(time), "r"(argument), "r"(identity) : "memory");
     return 1; /* OCaml's unit */
 }
 

@@ -40,6 +40,8 @@ static const struct option_spec decode_options[] = {
     {"serve", NULL, DECODE_UNAVAILABLE, NULL, NULL, NEEDS_VIEWER},
     {"serve-port", NULL, DECODE_UNAVAILABLE, "PORT", NULL, NEEDS_VIEWER},
     {"share", NULL, DECODE_UNAVAILABLE, NULL, NULL, NEEDS_VIEWER},
+    {"z-print-events", NULL, DECODE_UNAVAILABLE, NULL, NULL, PERF_PRINTS},
+    {"z-print-perf-commands", NULL, DECODE_UNAVAILABLE, NULL, NULL, NO_PERF_COMMANDS},
     {0},
 };
 

@@ -9,10 +9,15 @@
 
 struct option;
 
-/* Why -serve and its like cannot be had. */
+/* Why options of the original cannot be had: -serve and its like, -z-print-events,
+ * -z-print-perf-commands. */
 #define NEEDS_VIEWER                                                                               \
     "it needs a viewer, and this version has none. Open the trace at https://ui.perfetto.dev, or " \
     "use `magic-trace report`."
+#define PERF_PRINTS                                                                                \
+    "events are printed by `perf script --itrace=bei -i DIR/perf.data`, with a recording kept by " \
+    "-working-directory DIR. Leave it out."
+#define NO_PERF_COMMANDS "no perf is run: recordings are made and decoded here. Leave it out."
 
 struct option_spec {
     const char *name;     /* without dashes; NULL ends the table */

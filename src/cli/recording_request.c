@@ -42,10 +42,6 @@ enum common_option {
     "it needs an engine that uses the processor's own trace or counters (Intel PT, a PMU), and "   \
     "this version has none. Leave it out."
 #define NOT_NEEDED "it is not needed: a recording names the files of its code itself. Leave it out."
-#define PERF_PRINTS                                                                                \
-    "events are printed by `perf script --itrace=bei -i DIR/perf.data`, with a recording kept by " \
-    "-working-directory DIR. Leave it out."
-#define NO_PERF_COMMANDS "no perf is run: recordings are made and decoded here. Leave it out."
 
 const struct option_spec recording_options[] = {
     {"trigger", NULL, COMMON_TRIGGER, "PLACE",

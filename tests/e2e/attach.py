@@ -182,6 +182,26 @@ class Attach(harness.TestCase):
         first.wait()
         self.assert_unharmed(process)
 
+    def test_nothing_left_behind(self):
+        """no trap flag, no changed signal mask, no pending trap, no wait cut short"""
+        process = self.start(program="sensitive")
+        for trigger in ("push_flags", "pop_flags", "push_flags"):
+            self.attach(process, "-trigger", trigger)
+        for options in (["-trigger", "work_deaf"], []):
+            started = subprocess.Popen([Settings.binary, "attach", "-pid", str(process.pid), "-multi-thread", *options,
+                                        "-o", self.folder / "t.fxt"], stderr=subprocess.PIPE, cwd=self.folder)
+            wait_until(lambda: tracers(process.pid) != {0})
+            time.sleep(0.3)
+            started.send_signal(signal.SIGINT)
+            messages = started.communicate(timeout=60)[1]
+            self.assertEqual(started.returncode, 1 if options else 0, messages)
+            self.assertEqual(b"blocks SIGTRAP" in messages, bool(options), messages)
+        wait_until(lambda: tracers(process.pid) == {0})
+        process.send_signal(signal.SIGTERM)
+        output = process.stdout.read()
+        self.assertEqual((process.wait(timeout=30), output),
+                         (0, b"0 trap flags, 0 waits cut short, 0 masks changed\n"))
+
     def test_again_and_again(self):
         """attached to and let go many times, magic-trace being killed in between: the results stay right"""
         process = self.start("4")

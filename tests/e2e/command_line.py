@@ -46,12 +46,15 @@ class CommandLine(harness.TestCase):
 
     def test_unavailable(self):
         """what this version cannot do is refused in one line"""
-        for option in (["-sampling"], ["-timer-resolution", "High"], ["-trace-include-kernel"],
-                       ["-trace-kernel-only"], ["-callgraph-mode", "lbr"], ["-events", "cache-misses"], ["-serve"],
-                       ["-serve-port", "8080"], ["-share"]):
-            finished = self.magic_trace("run", *option, "ls")
-            self.assertEqual(finished.status, 2)
-            self.assertEqual(finished.stderr.count(b"\n"), 1)
+        viewing = (["-serve"], ["-serve-port", "8080"], ["-share"], ["-z-print-events"], ["-z-print-perf-commands"])
+        recording = (["-sampling"], ["-timer-resolution", "High"], ["-trace-include-kernel"], ["-trace-kernel-only"],
+                     ["-callgraph-mode", "lbr"], ["-events", "cache-misses"], *viewing)
+        for command, options in (("run", recording), ("attach", recording), ("decode", viewing)):
+            for option in options:
+                finished = self.magic_trace(command, *option, "ls")
+                self.assertEqual(finished.status, 2, (command, option))
+                self.assertIn(f"{option[0]} cannot be used: ".encode(), finished.stderr)
+                self.assertEqual(finished.stderr.count(b"\n"), 1)
         self.assert_usage_error(["view", "trace.fxt.gz"], "ui.perfetto.dev")
 
     def test_help(self):

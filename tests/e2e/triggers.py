@@ -221,6 +221,66 @@ class Library(harness.TestCase):
             traced = self.trace([program], "-trigger", ".")
             self.assertEqual([hit["argument"] for hit in traced.session()["hits"]], [0])
 
+    def test_link_time_optimization(self):
+        """the library's source as part of a program that compiler and linker strip of all they can: every hit is seen"""
+        source = self.folder / "user.c"
+        source.write_text("""
+            #include "magic_trace.h"
+            __attribute__((noinline)) intptr_t folds_with_it(intptr_t time, intptr_t argument)
+            {
+                __asm__ volatile("" : : "r"(time), "r"(argument) : "memory");
+                return 1;
+            }
+            int main(void)
+            {
+                for (int i = 0; i < 3; i++) {
+                    folds_with_it(1, 1);
+                    magic_trace_take_snapshot_with_arg(i - 1);
+                }
+                return 0;
+            }""")
+        sections = ["-ffunction-sections", "-Wl,--gc-sections"]
+        builds = [["gcc", "-flto"], ["gcc", "-fuse-ld=gold", "-Wl,--icf=all"], ["clang", "-fuse-ld=gold", "-Wl,--icf=all"]]
+        if shutil.which("ld.lld"):
+            builds.append(["clang", "-flto", "-fuse-ld=lld", "-Wl,--icf=all"])
+        for number, options in enumerate(builds):
+            program = self.folder / f"user{number}"
+            finished = harness.run([*options, "-O3", *sections, f"-I{ROOT / 'include'}", "-o", program, source,
+                                    ROOT / "lib" / "magic_trace.c"])
+            self.assertEqual(finished.status, 0, finished.stderr)
+            traced = self.trace([program], "-trigger", ".", "-multi-snapshot")
+            self.assertEqual([hit["argument"] for hit in traced.session()["hits"]], [-1, 0, 1], options)
+
+    def test_both_libraries(self):
+        """a program that has the stop indicator of OCaml's library besides ours: the snapshots of both are seen"""
+        (self.folder / "other.c").write_text("""
+            #include <stdint.h>
+            __attribute__((noinline)) intptr_t magic_trace_stop_indicator(intptr_t time, intptr_t argument)
+            {
+                __asm__ volatile("" : : "r"(time), "r"(argument) : "memory");
+                return 1;
+            }
+            void other_take_snapshot(intptr_t argument) { magic_trace_stop_indicator(1, 2 * argument + 1); }
+            """)
+        (self.folder / "user.c").write_text("""
+            #include "magic_trace.h"
+            void other_take_snapshot(intptr_t argument);
+            int main(void)
+            {
+                magic_trace_take_snapshot_with_arg(1);
+                other_take_snapshot(2);
+                return 0;
+            }""")
+        libraries = pathlib.Path(Settings.binary).parent / "lib"
+        for name, link in (("static", [libraries / "libmagic_trace.a"]),
+                           ("shared", [f"-L{libraries}", "-lmagic_trace", f"-Wl,-rpath,{libraries}"])):
+            program = self.folder / name
+            finished = harness.run(["gcc", "-O2", f"-I{ROOT / 'include'}", "-o", program, self.folder / "user.c",
+                                    self.folder / "other.c", *link])
+            self.assertEqual(finished.status, 0, finished.stderr)
+            traced = self.trace([program], "-trigger", ".", "-multi-snapshot")
+            self.assertEqual([hit["argument"] for hit in traced.session()["hits"]], [1, 2], name)
+
     def check_example(self, command, name):
         finished = harness.run(command, cwd=self.folder)
         self.assertEqual(finished.status, 0, finished.stderr)

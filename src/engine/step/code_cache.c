@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "engine/block_kind.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -17,6 +18,7 @@ enum {
 struct cached_block {
     uint64_t pc; /* key */
     UT_hash_handle hh;
+    bool pushes_flags;
     struct pt_code_block block; /* with its lengths behind it: last */
 };
 
@@ -34,6 +36,14 @@ static size_t read_code(pid_t pid, uint64_t pc, uint8_t bytes[BLOCK_BYTES])
     return got > 0 ? (size_t)got : 0;
 }
 
+/* pushf, perhaps with an operand-size or REX prefix (SDM volume 2, PUSHF). */
+static bool pushes_flags(const uint8_t *bytes, unsigned length)
+{
+    enum { PUSHF = 0x9c, LONGEST = 3 };
+    return length <= LONGEST && bytes[length - 1] == PUSHF &&
+           (length == 1 || bytes[0] == 0x66 || bytes[0] >> 4 == 4);
+}
+
 static struct cached_block *make_block(uint64_t pc, const uint8_t *bytes, size_t size)
 {
     struct cached_block *made = memory_allocate_zeroed(sizeof *made + BLOCK_INSTRUCTIONS);
@@ -42,8 +52,9 @@ static struct cached_block *make_block(uint64_t pc, const uint8_t *bytes, size_t
     size_t at = 0;
     struct x86_instruction instruction = {.flow = X86_SEQUENTIAL};
     while (block->instructions < BLOCK_INSTRUCTIONS && instruction.flow == X86_SEQUENTIAL &&
-           x86_decode(&instruction, bytes + at, size - at, pc + at, true)) {
+           !made->pushes_flags && x86_decode(&instruction, bytes + at, size - at, pc + at, true)) {
         block->length[block->instructions++] = (uint8_t)instruction.length;
+        made->pushes_flags = pushes_flags(bytes + at, instruction.length);
         at += instruction.length;
     }
     block->end = pc + at;
@@ -70,6 +81,12 @@ struct pt_code_block *code_cache_get(struct code_cache *cache, uint64_t pc)
     }
     HASH_ADD(hh, cache->blocks, pc, sizeof found->pc, found);
     return &found->block;
+}
+
+bool code_cache_pushes_flags(const struct pt_code_block *block)
+{
+    const char *start = (const char *)block - offsetof(struct cached_block, block);
+    return ((const struct cached_block *)(const void *)start)->pushes_flags;
 }
 
 void code_cache_forget(struct code_cache *cache)

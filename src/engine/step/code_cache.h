@@ -8,6 +8,7 @@
 
 #include "packet/encoder.h"
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct code_cache {
@@ -18,6 +19,8 @@ struct code_cache {
 /* The block that begins at `pc`; NULL when there is no code there that can be read. Valid until
  * code_cache_forget. */
 struct pt_code_block *code_cache_get(struct code_cache *cache, uint64_t pc);
+/* Whether the last instruction of a block of the cache pushes the flags. */
+bool code_cache_pushes_flags(const struct pt_code_block *block);
 void code_cache_forget(struct code_cache *cache);
 
 #endif

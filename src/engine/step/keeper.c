@@ -1,6 +1,8 @@
 #include "engine/step/keeper.h"
 
+#include "base/log.h"
 #include "base/memory.h"
+#include "engine/step/system_call.h"
 #include "engine/step/tracee.h"
 
 #include <errno.h>
@@ -94,6 +96,15 @@ static bool watch_tracee(struct keeper *keeper, struct tracee *tracee, struct er
     return watch_open(&tracee->watch, tracee->tid, addresses, count, error);
 }
 
+/* The processor's trap becomes a signal that such a thread does not get. */
+static void warn_of_deaf_thread(const struct keeper *keeper, const struct tracee *tracee)
+{
+    if (keeper->options->trigger.name && thread_blocks_traps(tracee->tid))
+        log_warning("thread %d of process %d blocks SIGTRAP: calls of %s are not noticed in it as "
+                    "long as it does. Without -trigger it can be recorded.",
+                    (int)tracee->tid, (int)tracee->pid, keeper->options->trigger.name);
+}
+
 static bool attach_all(struct keeper *keeper, struct error *error)
 {
     const struct record_options *options = keeper->options;
@@ -102,6 +113,7 @@ static bool attach_all(struct keeper *keeper, struct error *error)
             return false;
     for (size_t i = 0; i < keeper->tracees.count; i++) {
         struct tracee *tracee = *(struct tracee **)array_at(&keeper->tracees, i);
+        warn_of_deaf_thread(keeper, tracee);
         if (options->trigger.name) {
             if (!watch_tracee(keeper, tracee, error))
                 return false;
@@ -152,8 +164,9 @@ static void after_steps(struct keeper *keeper, struct tracee *tracee, enum stepp
     tracee->ready = state == STEPPER_STOPPED;
     if (state == STEPPER_STOPPED || state == STEPPER_IN_KERNEL)
         return;
+    int signal = state == STEPPER_DONE ? tracee->stepper->signal : 0;
     take_steps(keeper, tracee);
-    ptrace(PTRACE_CONT, tracee->tid, NULL, NULL);
+    ptrace(PTRACE_CONT, tracee->tid, NULL, (void *)(intptr_t)signal);
 }
 
 static void begin_steps(struct keeper *keeper, struct tracee *tracee,
@@ -214,6 +227,11 @@ static void hit(struct keeper *keeper, struct tracee *tracee)
     bool one = !keeper->options->trigger.multi_snapshot;
     if (ptrace(PTRACE_GETREGS, tracee->tid, NULL, &registers) != 0)
         return;
+    if (!watch_is_at(&tracee->watch, registers.rip)) {
+        /* It was blocked, and comes late. */
+        ptrace(PTRACE_CONT, tracee->tid, NULL, NULL);
+        return;
+    }
     keeper->result.hits++;
     uint64_t passed = passed_time(keeper, &registers, now);
     if (!counts(keeper, now, passed) || (one && somebody_is_stepped(keeper))) {
@@ -262,9 +280,21 @@ static bool is_watch_trap(pid_t tid, int status)
            ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) == 0 && info.si_code == WATCH_SIGNAL_CODE;
 }
 
-static void stopped(struct keeper *keeper, struct tracee *tracee, int status)
+/* A thread that was brought to a stop to be stepped; `signal` is still to be delivered. */
+static void begin_where_it_stands(struct keeper *keeper, struct tracee *tracee, int event,
+                                  int signal)
 {
     struct user_regs_struct registers;
+    if (event == PTRACE_EVENT_STOP)
+        restart_system_call(tracee->tid, true);
+    if (ptrace(PTRACE_GETREGS, tracee->tid, NULL, &registers) != 0)
+        return;
+    begin_steps(keeper, tracee, &registers);
+    tracee->stepper->signal = signal;
+}
+
+static void stopped(struct keeper *keeper, struct tracee *tracee, int status)
+{
     int event = status >> 16;
     if (tracee->stepper) {
         after_steps(keeper, tracee, stepper_go_on(tracee->stepper, status));
@@ -275,10 +305,8 @@ static void stopped(struct keeper *keeper, struct tracee *tracee, int status)
             hit(keeper, tracee);
     } else if (event == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP) {
         ptrace(PTRACE_LISTEN, tracee->tid, NULL, NULL);
-    } else if (tracee->wanted && ptrace(PTRACE_GETREGS, tracee->tid, NULL, &registers) == 0) {
-        begin_steps(keeper, tracee, &registers);
-        if (event == 0)
-            tracee->stepper->signal = WSTOPSIG(status);
+    } else if (tracee->wanted) {
+        begin_where_it_stands(keeper, tracee, event, event == 0 ? WSTOPSIG(status) : 0);
     } else {
         int signal = event == 0 ? WSTOPSIG(status) : 0;
         ptrace(PTRACE_CONT, tracee->tid, NULL, (void *)(intptr_t)signal);
@@ -410,9 +438,9 @@ static void finish(struct keeper *keeper, struct keeper_report *report)
     if (report->error.code != ERROR_NONE)
         return;
     if (keeper->recording.steppers.count == 0)
-        error_set(&report->error, ERROR_NOT_FOUND,
-                  "nothing was recorded: %s was not called before the end",
-                  keeper->options->trigger.name ? keeper->options->trigger.name : "the process");
+        error_set(&report->error, ERROR_NOT_FOUND, "nothing was recorded: %s%s before the end",
+                  keeper->options->trigger.name ? keeper->options->trigger.name : "no thread ran",
+                  keeper->options->trigger.name ? " was not called" : "");
     else
         step_recording_write(&keeper->recording, &report->result, &report->error);
 }

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -45,6 +46,91 @@ static uint64_t peek(pid_t tid, uint64_t address)
     return (uint64_t)ptrace(PTRACE_PEEKDATA, tid, (void *)(uintptr_t)address, NULL);
 }
 
+/* ---- what stepping would change in the thread ---- */
+
+enum { TRAP_FLAG = 0x100 }; /* of RFLAGS: set while a thread is stepped */
+
+static void forget_trap_flag(pid_t tid, uint64_t address)
+{
+    uint64_t flags = peek(tid, address);
+    if (errno == 0 && (flags & TRAP_FLAG))
+        ptrace(PTRACE_POKEDATA, tid, (void *)(uintptr_t)address, (void *)(flags & ~TRAP_FLAG));
+}
+
+/* The flags as an instruction or a system call shows them to the program: with the flag that makes
+ * it trap, which would stay with it when we have left. */
+static void hide_trap_flag(const struct stepper *stepper, const struct user_regs_struct *registers)
+{
+    if (stepper->entered_kernel && (registers->r11 & TRAP_FLAG))
+        ptrace(PTRACE_POKEUSER, stepper->tid, (void *)offsetof(struct user, regs.r11),
+               (void *)(registers->r11 & ~TRAP_FLAG));
+    else if (stepper->block && stepper->done + 1 == stepper->block->instructions &&
+             code_cache_pushes_flags(stepper->block) && registers->rip != stepper->pc)
+        forget_trap_flag(stepper->tid, registers->rsp);
+}
+
+static bool has_trap(uint64_t mask)
+{
+    return mask >> (SIGTRAP - 1) & 1;
+}
+
+/* Each trap takes SIGTRAP out of the mask of a thread that blocks it (force_sig() in the kernel's
+ * kernel/signal.c). What the program will make of its mask is read from what it gives to the
+ * kernel. */
+static void follow_mask(struct stepper *stepper)
+{
+    enum { SIGNAL_FRAME_MASK = 296 }; /* offsetof(struct ucontext, uc_sigmask), asm/ucontext.h */
+    struct user_regs_struct registers;
+    if (ptrace(PTRACE_GETREGS, stepper->tid, NULL, &registers) != 0)
+        return;
+    if (registers.rax == SYS_rt_sigreturn) {
+        stepper->blocks_traps = has_trap(peek(stepper->tid, registers.rsp + SIGNAL_FRAME_MASK));
+    } else if (registers.rax == SYS_rt_sigprocmask && registers.rsi) {
+        bool named = has_trap(peek(stepper->tid, registers.rsi));
+        if (registers.rdi == SIG_SETMASK)
+            stepper->blocks_traps = named;
+        else if (named)
+            stepper->blocks_traps = registers.rdi == SIG_BLOCK;
+    }
+}
+
+static void read_mask(struct stepper *stepper)
+{
+    uint64_t mask;
+    if (ptrace(PTRACE_GETSIGMASK, stepper->tid, (void *)sizeof mask, &mask) == 0)
+        stepper->blocks_traps = has_trap(mask);
+}
+
+static void restore_mask(const struct stepper *stepper)
+{
+    uint64_t mask;
+    if (!stepper->blocks_traps ||
+        ptrace(PTRACE_GETSIGMASK, stepper->tid, (void *)sizeof mask, &mask) != 0)
+        return;
+    mask |= (uint64_t)1 << (SIGTRAP - 1);
+    ptrace(PTRACE_SETSIGMASK, stepper->tid, (void *)sizeof mask, &mask);
+}
+
+/* Whose flag it is the kernel forgets when popf is stepped (enable_single_step() in its
+ * arch/x86/kernel/step.c): then it does not take it back when stepping ends, and the thread would
+ * die of the next trap. */
+static void clear_trap_flag(pid_t tid)
+{
+    void *flags = (void *)offsetof(struct user, regs.eflags);
+    errno = 0;
+    long value = ptrace(PTRACE_PEEKUSER, tid, flags, NULL);
+    if (errno == 0 && (value & TRAP_FLAG))
+        ptrace(PTRACE_POKEUSER, tid, flags, (void *)(value & ~(long)TRAP_FLAG));
+}
+
+void stepper_clean(const struct stepper *stepper)
+{
+    restore_mask(stepper);
+    clear_trap_flag(stepper->tid);
+}
+
+/* ---- beginning and end ---- */
+
 void stepper_begin(struct stepper *stepper, pid_t tid, struct code_cache *code,
                    const struct stepper_options *options, const struct user_regs_struct *registers)
 {
@@ -65,6 +151,7 @@ void stepper_begin(struct stepper *stepper, pid_t tid, struct code_cache *code,
     stepper->encoder.owner = &stepper->owner;
     stepper->encoder.stop = &stepper->never_stops;
     pt_encoder_begin(&stepper->encoder, options->bus_ratio, PSB_INTERVAL);
+    read_mask(stepper);
 }
 
 void stepper_finish(struct stepper *stepper)
@@ -166,6 +253,12 @@ static enum stepper_state look(struct stepper *stepper, int status)
     }
     if (info.si_code == WATCH_SIGNAL_CODE)
         return STEPPER_STOPPED; /* recursion: the instruction is still to be carried out */
+    if (info.si_code == SIGTRAP)
+        read_mask(stepper); /* in front of a handler: nothing was forced */
+    restore_mask(stepper);
+    if (registers.eflags & TRAP_FLAG)
+        clear_trap_flag(stepper->tid);
+    hide_trap_flag(stepper, &registers);
     if (stepper->entered_kernel) {
         stepper->kernel_ticks += __rdtsc() - stepper->entered_kernel;
         stepper->entered_kernel = 0;
@@ -207,6 +300,7 @@ enum stepper_state stepper_run(struct stepper *stepper)
             return STEPPER_DONE;
         if (!delivering && enters_kernel(stepper)) {
             pt_encoder_disable(&stepper->encoder);
+            follow_mask(stepper);
             stepper->entered_kernel = __rdtsc();
             return let_step(stepper) ? STEPPER_IN_KERNEL : STEPPER_GONE;
         }

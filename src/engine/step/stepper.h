@@ -38,7 +38,8 @@ struct stepper {
     uint64_t return_address;
     uint64_t start, kernel_ticks, entered_kernel; /* ticks */
     _Atomic uint32_t never_stops;
-    int signal; /* to be delivered with the next step */
+    bool blocks_traps; /* the program itself has SIGTRAP in its mask */
+    int signal;        /* to be delivered with the next step */
 };
 
 enum stepper_state {
@@ -57,6 +58,10 @@ enum stepper_state stepper_run(struct stepper *stepper);
 
 /* The thread, which was in the kernel, has stopped with `status` (as from waitpid). */
 enum stepper_state stepper_go_on(struct stepper *stepper, int status);
+
+/* The thread has stopped and is going to be let go: takes out of it what stepping has left there.
+ */
+void stepper_clean(const struct stepper *stepper);
 
 /* Ends the stream where the thread stands. */
 void stepper_finish(struct stepper *stepper);

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "engine/step/system_call.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -29,6 +30,11 @@ static uint64_t status_number(pid_t tid, const char *key, int base)
 pid_t process_of_thread(pid_t tid)
 {
     return (pid_t)status_number(tid, "\nTgid:\t", 10);
+}
+
+bool thread_blocks_traps(pid_t tid)
+{
+    return status_number(tid, "\nSigBlk:\t", 16) >> (SIGTRAP - 1) & 1;
 }
 
 /* Behind the name, which may hold anything: proc(5). */
@@ -157,18 +163,41 @@ static bool has_pending_trap(pid_t tid)
     return status_number(tid, "\nSigPnd:\t", 16) >> (SIGTRAP - 1) & 1;
 }
 
-static void stop_and_detach(pid_t tid)
+/* A thread that blocks SIGTRAP keeps ours until it unblocks it, when we are gone. Returns whether
+ * it was unblocked now, to get it. */
+static bool unblock_trap(pid_t tid, uint64_t *mask)
+{
+    uint64_t without_trap;
+    if (ptrace(PTRACE_GETSIGMASK, tid, (void *)sizeof *mask, mask) != 0 ||
+        !(*mask >> (SIGTRAP - 1) & 1))
+        return false;
+    without_trap = *mask & ~((uint64_t)1 << (SIGTRAP - 1));
+    return ptrace(PTRACE_SETSIGMASK, tid, (void *)sizeof without_trap, &without_trap) == 0;
+}
+
+static void stop_and_detach(const struct tracee *tracee)
 {
     int status;
+    bool unblocked = false;
+    uint64_t mask = 0;
+    pid_t tid = tracee->tid;
     if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) != 0)
         return;
     while (waitpid(tid, &status, __WALL) == tid && WIFSTOPPED(status)) {
         int signal = signal_to_pass_on(tid, status);
-        if (!has_pending_trap(tid)) {
-            ptrace(PTRACE_DETACH, tid, NULL, (void *)(intptr_t)signal);
-            return;
+        if (status >> 16 == PTRACE_EVENT_STOP)
+            restart_system_call(tid, false);
+        if (has_pending_trap(tid)) {
+            unblocked |= unblock_trap(tid, &mask);
+            ptrace(PTRACE_CONT, tid, NULL, (void *)(intptr_t)signal);
+            continue;
         }
-        ptrace(PTRACE_CONT, tid, NULL, (void *)(intptr_t)signal);
+        if (unblocked)
+            ptrace(PTRACE_SETSIGMASK, tid, (void *)sizeof mask, &mask);
+        if (tracee->stepper)
+            stepper_clean(tracee->stepper);
+        ptrace(PTRACE_DETACH, tid, NULL, (void *)(intptr_t)signal);
+        return;
     }
 }
 
@@ -180,8 +209,9 @@ void tracee_release(struct tracee *tracee)
         return;
     }
     char state = state_of(tracee->tid);
-    if (!tracee->stepper && (state == 'S' || state == 'D' || state == 'T'))
+    if (!tracee->stepper && (state == 'S' || state == 'D' || state == 'T') &&
+        !has_pending_trap(tracee->tid))
         return;
     /* A stop that nobody has looked at yet is answered as one of ours is. */
-    stop_and_detach(tracee->tid);
+    stop_and_detach(tracee);
 }

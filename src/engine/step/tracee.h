@@ -30,6 +30,9 @@ void tracees_remove(struct array *tracees, struct tracee *tracee);
  * process ends, which does not disturb it. */
 void tracee_release(struct tracee *tracee);
 
+/* Whether it has SIGTRAP in its signal mask. */
+bool thread_blocks_traps(pid_t tid);
+
 /* The process that a thread belongs to; 0: it is gone. */
 pid_t process_of_thread(pid_t tid);
 

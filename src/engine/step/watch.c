@@ -54,9 +54,18 @@ bool watch_open(struct watch *watch, pid_t tid, const uint64_t *addresses, size_
                             (unsigned long long)addresses[i], (int)tid, advice_for(problem));
             return false;
         }
+        watch->addresses[watch->count] = addresses[i];
         watch->descriptors[watch->count++] = descriptor;
     }
     return true;
+}
+
+bool watch_is_at(const struct watch *watch, uint64_t address)
+{
+    for (size_t i = 0; i < watch->count; i++)
+        if (watch->addresses[i] == address)
+            return true;
+    return false;
 }
 
 void watch_close(struct watch *watch)

@@ -20,12 +20,14 @@ enum { WATCH_SIGNAL_CODE = 6 };
 
 struct watch {
     int descriptors[WATCH_PLACES];
+    uint64_t addresses[WATCH_PLACES];
     size_t count;
 };
 
 /* Watches `count` addresses in the thread. */
 bool watch_open(struct watch *watch, pid_t tid, const uint64_t *addresses, size_t count,
                 struct error *error);
+bool watch_is_at(const struct watch *watch, uint64_t address);
 void watch_close(struct watch *watch);
 
 #endif
