@@ -113,19 +113,16 @@ static void leave(struct table *table, const struct span_event *event)
         durations_add(&figures->whole, length);
 }
 
-static uint64_t length_of(const struct span_hit *hit)
-{
-    return hit->time.value > hit->passed.value ? hit->time.value - hit->passed.value : 0;
-}
-
+/* A hit is where its span ends, unless a filter has cut that off. */
 static void count_hit(struct table *table, const struct span_event *event)
 {
-    if (!event->hit)
-        return; /* its end */
-    table->hits++;
-    table->hit = event->function;
-    if (event->hit->has_passed &&
-        (!table->longest_hit || length_of(event->hit) > length_of(table->longest_hit)))
+    if (event->kind == SPAN_LEAVE && event->end != SPAN_END_FILTER) {
+        table->hits++;
+        table->hit = event->function;
+    }
+    if (event->hit && event->hit->has_passed &&
+        (!table->longest_hit ||
+         report_hit_length(event->hit) > report_hit_length(table->longest_hit)))
         table->longest_hit = event->hit;
 }
 
@@ -240,7 +237,7 @@ static void print_hits(const struct table *table, FILE *stream)
     if (table->longest_hit)
         fprintf(stream, ", %s%s after the beginning that was marked",
                 table->hits == 1 ? "" : "at most ",
-                duration_format(text, length_of(table->longest_hit)));
+                duration_format(text, report_hit_length(table->longest_hit)));
     fputs("; -tree shows where.\n", stream);
 }
 

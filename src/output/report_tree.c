@@ -115,7 +115,7 @@ static void add_hit(struct tree *tree, const struct open_span *span, const struc
     line->function = span->function;
     line->hit = span->hit;
     line->start = event->time.value;
-    line->length = event->time.value - span->start;
+    line->length = report_hit_length(span->hit);
     line->depth = (uint32_t)track->open.count;
 }
 

@@ -571,6 +571,9 @@ static struct span_script *trace_with_hits(void)
     span_script_enter(script, hits, 120, "hit a")->hit = &first_hit;
     span_script_leave(script, track, 300);
     span_script_enter(script, track, 400, "a");
+    /* As a filter cuts it. */
+    span_script_leave(script, hits, 420)->end = SPAN_END_FILTER;
+    span_script_enter(script, hits, 430, "hit a")->hit = &first_hit;
     span_script_leave(script, hits, 450);
     span_script_leave(script, track, 500);
     span_script_enter(script, hits, 600, "hit a")->hit = &foreign_hit;
