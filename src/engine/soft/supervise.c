@@ -38,6 +38,8 @@ static bool reached_program(const struct signalfd_siginfo *info)
            info->ssi_signo == SIGTSTP;
 }
 
+/* A sender that has ended and been waited for cannot be told from a stranger: its signal is passed
+ * on, for that is what kill(1) of a person looks like. */
 static bool sent_by_program(const struct supervision *supervision,
                             const struct signalfd_siginfo *info)
 {
