@@ -41,6 +41,11 @@ static uint64_t function_start(void *context, struct ticks time, uint64_t addres
     return address >> FUNCTION_SIZE_BITS << FUNCTION_SIZE_BITS;
 }
 
+static uint64_t landing_pad(void *context, struct ticks time, uint64_t address)
+{
+    return 0;
+}
+
 static uint32_t program_changes(void *context, struct ticks time)
 {
     return 0;
@@ -112,7 +117,7 @@ int main(int argc, char **argv)
         .random = 1,
         .distinct = argc > 2 && strcmp(argv[2], "distinct") == 0,
     };
-    struct code_view code = {NULL, function_start, program_changes};
+    struct code_view code = {NULL, function_start, landing_pad, program_changes};
     struct thread_stack stack;
     struct rusage usage;
     if (events == 0) {

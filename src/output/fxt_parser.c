@@ -19,7 +19,7 @@ struct thread_ids {
 struct known_names {
     const char *address, *symbol, *file, *line, *start_inferred, *end_inferred, *true_text, *end,
         *process, *special, *syscall, *untraced, *timestamp, *pid, *tid, *ip, *passed, *argument;
-    const char *ends[SPAN_END_FILTER + 1]; /* texts of enum span_end; NULL for a plain return */
+    const char *ends[SPAN_END_LAST + 1]; /* texts of enum span_end; NULL for a plain return */
 };
 
 struct fxt_parser {
@@ -232,7 +232,7 @@ static bool take_track(struct fxt_parser *parser, struct cursor *record, uint32_
 
 static enum span_end end_of_text(const struct known_names *known, const char *text)
 {
-    for (int end = 0; end <= SPAN_END_FILTER; end++)
+    for (int end = 0; end <= SPAN_END_LAST; end++)
         if (known->ends[end] == text)
             return (enum span_end)end;
     return SPAN_END_RETURN;
@@ -513,6 +513,7 @@ static void learn_names(struct fxt_parser *parser)
                 [SPAN_END_OF_TRACE] = known_text(parser, FXT_NAME_END_OF_TRACE),
                 [SPAN_END_EXEC] = known_text(parser, FXT_NAME_EXEC),
                 [SPAN_END_FILTER] = known_text(parser, FXT_NAME_FILTER),
+                [SPAN_END_SWITCH] = known_text(parser, FXT_NAME_SWITCH),
             },
     };
 }

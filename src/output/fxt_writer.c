@@ -260,6 +260,8 @@ static uint64_t end_argument(enum span_end end)
         return string_argument(FXT_STRING_END, FXT_STRING_EXEC);
     case SPAN_END_FILTER:
         return string_argument(FXT_STRING_END, FXT_STRING_FILTER);
+    case SPAN_END_SWITCH:
+        return string_argument(FXT_STRING_END, FXT_STRING_SWITCH);
     }
     return 0;
 }

@@ -245,6 +245,8 @@ static const char *end_in_words(enum span_end end)
         return "ended by exec";
     case SPAN_END_FILTER:
         return "ended by the filter";
+    case SPAN_END_SWITCH:
+        return "another stack goes on";
     }
     return NULL;
 }

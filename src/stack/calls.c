@@ -1,7 +1,9 @@
 #include "stack/calls.h"
 
 #include "stack/kernel_entry.h"
+#include "stack/ocaml_traps.h"
 #include "stack/signals.h"
+#include "stack/stack_switch.h"
 #include "stack/unwinding.h"
 
 /* How far beyond the innermost frame of the returned-to function an exact return address is
@@ -14,11 +16,17 @@ static void begin_in_the_middle(struct thread_stack *stack, const struct flow_ev
     thread_stack_begin(stack, &root, event->to, false);
 }
 
+static bool is_local_call(const struct thread_stack *stack, const struct flow_event *event)
+{
+    return stack->leaf != FRAME_NONE && thread_stack_leaf(stack)->function == event->function &&
+           !thread_stack_is_start(stack, event->to);
+}
+
 void rule_call(struct thread_stack *stack, const struct flow_event *event)
 {
     struct activation called = {
         .function = event->function,
-        .kind = FRAME_FUNCTION,
+        .kind = is_local_call(stack, event) ? FRAME_LOCAL : FRAME_FUNCTION,
         .return_address = event->next,
     };
     if (stack->leaf == FRAME_NONE) {
@@ -33,7 +41,8 @@ void rule_call(struct thread_stack *stack, const struct flow_event *event)
  * (signal handlers) is not ended by a return. */
 static bool returns_to(const struct frame *frame, uint64_t address)
 {
-    return frame->return_address == address && frame->kind == FRAME_FUNCTION;
+    return frame->return_address == address &&
+           (frame->kind == FRAME_FUNCTION || frame->kind == FRAME_LOCAL);
 }
 
 /* The innermost frame that returns to `address`, in function `function`; FRAME_NONE when there is
@@ -54,7 +63,7 @@ static frame_id find_by_return_address(const struct thread_stack *stack, uint64_
             return id;
         function_passed = function_passed || frame->function == function;
         beyond += function_passed;
-        id = frame->parent;
+        id = thread_stack_parent(stack, id);
     }
     return FRAME_NONE;
 }
@@ -64,7 +73,7 @@ static void end_frame(struct thread_stack *stack, frame_id frame, const struct f
     if (thread_stack_is_root(stack, frame))
         thread_stack_discover(stack, event->function, event->to);
     else
-        thread_stack_return(stack, thread_stack_frame(stack, frame)->parent);
+        thread_stack_return(stack, thread_stack_parent(stack, frame));
 }
 
 /* Several frames end at once: all but `frame` have not returned themselves. */
@@ -97,18 +106,38 @@ static bool is_restorer(const struct thread_stack *stack, const struct flow_even
             thread_stack_is_start(stack, event->to));
 }
 
-static void repair_return(struct thread_stack *stack, const struct flow_event *event)
+/* What has been called locally returns elsewhere: its return address was replaced, and the return
+ * is a jump of the function. */
+static void jump_by_local_call(struct thread_stack *stack, const struct flow_event *event)
 {
-    stack->statistics.repaired++;
-    if (land_in_open_function(stack, event->function))
-        return;
-    struct activation landed = {
-        .function = event->function,
-        .kind = FRAME_FUNCTION,
-        .return_address = thread_stack_leaf(stack)->return_address,
-    };
-    thread_stack_unwind(stack, thread_stack_leaf(stack)->parent);
-    thread_stack_enter_inferred(stack, &landed, event->to);
+    thread_stack_return(stack, thread_stack_parent(stack, stack->leaf));
+    land(stack, event);
+}
+
+/* A return to the leaf's return address. */
+static void return_from_leaf(struct thread_stack *stack, const struct flow_event *event)
+{
+    if (!switch_to_one_of_several(stack, event))
+        end_frame(stack, stack->leaf, event);
+}
+
+static bool return_from_several(struct thread_stack *stack, const struct flow_event *event)
+{
+    frame_id frame = find_by_return_address(stack, event->to, event->function);
+    if (frame == FRAME_NONE)
+        return false;
+    end_frames(stack, frame, event);
+    return true;
+}
+
+/* A return to the first instruction of a function. When nothing is known of the leaf's caller, it
+ * may be the restorer, and the leaf a signal handler. */
+static void begin_or_replace(struct thread_stack *stack, const struct flow_event *event)
+{
+    if (thread_stack_is_root(stack, stack->leaf))
+        take_over(stack, event->function, event->to);
+    else
+        switch_to_new(stack, event);
 }
 
 void rule_return(struct thread_stack *stack, const struct flow_event *event)
@@ -118,25 +147,37 @@ void rule_return(struct thread_stack *stack, const struct flow_event *event)
         return;
     }
     leave_unseen_kernel(stack);
-    if (returns_to(thread_stack_leaf(stack), event->to)) {
+    if (raise_to_trap(stack, event))
+        return;
+    if (returns_to(thread_stack_leaf(stack), event->to))
+        return_from_leaf(stack, event);
+    else if (was_no_switch(stack, event))
         end_frame(stack, stack->leaf, event);
-        return;
-    }
-    if (returns_from_root(stack, event)) {
+    else if (returns_from_root(stack, event))
         thread_stack_discover(stack, event->function, event->to);
+    else if (thread_stack_leaf(stack)->kind == FRAME_LOCAL)
+        jump_by_local_call(stack, event);
+    else if (return_from_several(stack, event))
         return;
-    }
-    frame_id frame = find_by_return_address(stack, event->to, event->function);
-    if (frame != FRAME_NONE)
-        end_frames(stack, frame, event);
     else if (stack->root_return_address == event->to)
         thread_stack_discover(stack, event->function, event->to);
     else if (is_restorer(stack, event))
         enter_restorer(stack, event->function, event->to);
+    else if (switch_to_parked(stack, event))
+        return;
     else if (thread_stack_is_start(stack, event->to))
-        thread_stack_replace(stack, event->function, event->to);
+        begin_or_replace(stack, event);
     else
-        repair_return(stack, event);
+        land_by_return(stack, event);
+}
+
+/* By a jump into the middle of a function that is open, or that a parked stack waits in. */
+static void jump_back(struct thread_stack *stack, const struct flow_event *event)
+{
+    if (returns_to(thread_stack_leaf(stack), event->to))
+        return_from_leaf(stack, event);
+    else if (!return_from_several(stack, event) && !switch_to_parked(stack, event))
+        land(stack, event);
 }
 
 void rule_jump(struct thread_stack *stack, const struct flow_event *event)
@@ -148,6 +189,10 @@ void rule_jump(struct thread_stack *stack, const struct flow_event *event)
     leave_unseen_kernel(stack);
     if (event->flags & FLOW_DIRECT)
         take_over(stack, event->function, event->to);
+    else if (raise_to_trap(stack, event))
+        return;
+    else if (stays_in_leaf(stack, event))
+        take_over(stack, event->function, event->to);
     else
-        land(stack, event->function, event->to);
+        jump_back(stack, event);
 }

@@ -14,21 +14,20 @@
 void rule_call(struct thread_stack *stack, const struct flow_event *event);
 
 /* In this order:
+ *   to the handler of the newest trap       an OCaml exception (ocaml_traps.h)
  *   to the leaf's return address            the leaf ends
  *   of the root                             its caller is discovered
+ *   of a local call, elsewhere              a retpoline: the return is its jump
  *   to the return address of another frame  that frame and those above it end (a long return)
  *   of a signal handler                     to the restorer (signals.h)
- *   to the start of a function              "push; ret": a jump in disguise
- *   into an open function                   a call or a return was not seen: the stack is cut
- *                                           to that function
- *   elsewhere                               the leaf alone is replaced; a wrong guess stays one
- *                                           frame wrong and is mended by the next return that
- *                                           matches
+ *   to where a parked stack goes on         that one does (stack_switch.h)
+ *   to the start of a function              a new stack, or "push; ret" (stack_switch.h)
+ *   elsewhere                               an unwinder's last return (unwinding.h)
  */
 void rule_return(struct thread_stack *stack, const struct flow_event *event);
 
-/* Into another function: a tail call, a PLT stub, the way back from a cold part, or (unwinding.h)
- * longjmp or an exception. */
+/* Into another function: a tail call, a PLT stub, the way back from a cold part, a return made by
+ * `pop; jmp`, or (unwinding.h) longjmp or an exception. */
 void rule_jump(struct thread_stack *stack, const struct flow_event *event);
 
 #endif

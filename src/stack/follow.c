@@ -2,6 +2,7 @@
 
 #include "stack/calls.h"
 #include "stack/kernel_entry.h"
+#include "stack/ocaml_traps.h"
 #include "stack/tracing_pause.h"
 
 static void apply_rule(struct thread_stack *stack, const struct flow_event *event)
@@ -35,7 +36,10 @@ static void apply_rule(struct thread_stack *stack, const struct flow_event *even
         rule_gap(stack, event);
         return;
     case FLOW_TRAP_PUSH:
+        rule_trap_push(stack, event);
+        return;
     case FLOW_TRAP_POP:
+        rule_trap_pop(stack, event);
         /* They prepare a later jump and move nothing themselves. */
         return;
     }
@@ -85,4 +89,5 @@ void follow_end(struct thread_stack *stack, const struct follow_ending *ending)
     if (ending->death && stack->started)
         thread_stack_die(stack, ending->death);
     thread_stack_end(stack, HISTORY_END_TRACE);
+    thread_stack_finish(stack);
 }

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { FIRST_BUCKET_COUNT = 256, FRAMES_PER_BUCKET = 2 };
 
@@ -24,6 +25,7 @@ void frame_tree_init(struct frame_tree *tree)
 {
     *tree = (struct frame_tree){
         .chunks = array_of(sizeof(struct frame *)),
+        .returns = array_of(sizeof(struct learned_return)),
         .limit = FRAME_COUNT_MAXIMUM,
         .buckets = memory_allocate_zeroed(FIRST_BUCKET_COUNT * sizeof(frame_id)),
         .bucket_count = FIRST_BUCKET_COUNT,
@@ -36,6 +38,7 @@ void frame_tree_free(struct frame_tree *tree)
     for (size_t i = 0; i < tree->chunks.count; i++)
         free(*(struct frame **)array_at(&tree->chunks, i));
     array_free(&tree->chunks);
+    array_free(&tree->returns);
     free(tree->buckets);
     *tree = (struct frame_tree){0};
 }
@@ -76,7 +79,8 @@ static void grow_buckets(struct frame_tree *tree)
     tree->bucket_count *= 2;
     tree->buckets = memory_allocate_zeroed((size_t)tree->bucket_count * sizeof(frame_id));
     for (frame_id id = 1; id < tree->count; id++)
-        if (frame_tree_at(tree, id)->kind != FRAME_PLACEHOLDER)
+        if (frame_tree_at(tree, id)->kind != FRAME_PLACEHOLDER &&
+            frame_tree_at(tree, id)->kind != FRAME_LINK)
             insert(tree, id);
 }
 
@@ -132,9 +136,65 @@ frame_id frame_tree_child(struct frame_tree *tree, frame_id parent,
     return id;
 }
 
-void frame_tree_discover(struct frame_tree *tree, frame_id placeholder, function_id function,
-                         uint64_t start)
+/* Index of the first learned return whose caller is not smaller than `caller`. */
+static size_t find_learned(const struct frame_tree *tree, frame_id caller)
 {
+    const struct learned_return *returns = tree->returns.elements;
+    size_t low = 0, high = tree->returns.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (returns[middle].caller < caller)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Callers are nearly always discovered in the order of their ids. */
+static void learn_return(struct frame_tree *tree, frame_id caller, uint64_t address)
+{
+    size_t index = find_learned(tree, caller);
+    array_add(&tree->returns);
+    struct learned_return *returns = tree->returns.elements;
+    memmove(&returns[index + 1], &returns[index],
+            (tree->returns.count - 1 - index) * sizeof(*returns));
+    returns[index] = (struct learned_return){caller, address};
+}
+
+uint64_t frame_tree_return_address(const struct frame_tree *tree, frame_id frame)
+{
+    uint64_t address = frame_tree_at(tree, frame)->return_address;
+    if (address != 0)
+        return address;
+    frame_id caller = frame_tree_parent(tree, frame);
+    size_t index = find_learned(tree, caller);
+    const struct learned_return *returns = tree->returns.elements;
+    bool learned = index < tree->returns.count && returns[index].caller == caller;
+    return learned ? returns[index].address : 0;
+}
+
+frame_id frame_tree_root(const struct frame_tree *tree, frame_id leaf)
+{
+    frame_id parent = frame_tree_parent(tree, leaf);
+    while (frame_tree_at(tree, parent)->kind != FRAME_PLACEHOLDER) {
+        leaf = parent;
+        parent = frame_tree_parent(tree, leaf);
+    }
+    return leaf;
+}
+
+void frame_tree_link(struct frame_tree *tree, frame_id placeholder, frame_id parent)
+{
+    struct frame *link = frame_tree_at(tree, placeholder);
+    link->kind = FRAME_LINK;
+    link->parent = parent;
+}
+
+void frame_tree_discover(struct frame_tree *tree, frame_id placeholder, function_id function,
+                         uint64_t address, uint64_t start)
+{
+    learn_return(tree, placeholder, address);
     frame_id above = frame_tree_add_placeholder(tree);
     struct frame *frame = frame_tree_at(tree, placeholder);
     frame->parent = above;

@@ -14,7 +14,9 @@
  * returned to. It is held by a *placeholder*, the parent of the outermost known frame. When a
  * return discovers the caller, the placeholder itself becomes that caller, below a new placeholder:
  * every stack recorded so far gains its new root in O(1). A placeholder is told by its kind, never
- * by a name, so no symbol can be confused with it.
+ * by a name, so no symbol can be confused with it. When it turns out later that the root's caller
+ * is a frame of the tree (stitching.h), the placeholder becomes a *link* to it, which
+ * frame_tree_parent follows.
  *
  * Used by thread_stack (which lets it grow) and replay (which reads it). Not shared between
  * threads.
@@ -37,13 +39,16 @@ enum {
 };
 
 enum frame_kind {
-    FRAME_PLACEHOLDER,  /* whoever called the root; not known yet */
-    FRAME_FUNCTION,     /* a function that was called, or tracing began in it */
-    FRAME_SYSCALL,      /* the kernel, entered by a syscall instruction */
-    FRAME_INTERRUPT,    /* the kernel, entered by an interrupt or fault */
-    FRAME_UNTRACED,     /* tracing was stopped for a while, by a filter for instance */
-    FRAME_SIGNAL,       /* a signal handler; its return address is the interrupted instruction */
-    FRAME_SIGNAL_RETURN /* the restorer a signal handler has returned to, which ends in sigreturn */
+    FRAME_PLACEHOLDER,   /* whoever called the root; not known yet */
+    FRAME_FUNCTION,      /* a function that was called, or tracing began in it */
+    FRAME_LOCAL,         /* a function that has called a label inside itself (retpolines do) */
+    FRAME_SYSCALL,       /* the kernel, entered by a syscall instruction */
+    FRAME_INTERRUPT,     /* the kernel, entered by an interrupt or fault */
+    FRAME_UNTRACED,      /* tracing was stopped for a while, by a filter for instance */
+    FRAME_SIGNAL,        /* a signal handler; its return address is the interrupted instruction */
+    FRAME_SIGNAL_RETURN, /* the restorer a signal handler has returned to, which ends in sigreturn
+                          */
+    FRAME_LINK           /* was a placeholder: stands for its parent */
 };
 
 /* What a frame is, apart from where it lies in the tree: two calls that agree in this share a
@@ -60,8 +65,8 @@ struct activation {
 
 struct frame {
     uint64_t return_address;
-    uint64_t start; /* where the function begins in the process; 0 unknown */
-    frame_id parent;
+    uint64_t start;  /* where the function begins in the process; 0 unknown */
+    frame_id parent; /* or a link to it: use frame_tree_parent */
     function_id function;
     function_id origin;
     frame_id last_child;     /* most recently entered child: nearly always the next one too */
@@ -81,6 +86,14 @@ struct frame_tree {
     uint32_t limit;        /* FRAME_COUNT_MAXIMUM, less in tests */
     frame_id *buckets;     /* owned */
     uint32_t bucket_count; /* a power of two */
+    struct array returns;  /* struct learned_return, by caller */
+};
+
+/* Where the callee of a discovered caller has returned to. It is kept here because the callee may
+ * be several frames, one after the other: the root and those that took it over by a tail call. */
+struct learned_return {
+    frame_id caller;
+    uint64_t address;
 };
 
 void frame_tree_init(struct frame_tree *tree);
@@ -90,6 +103,19 @@ static inline struct frame *frame_tree_at(const struct frame_tree *tree, frame_i
 {
     struct frame *chunk = *(struct frame **)array_at(&tree->chunks, id >> FRAME_CHUNK_SHIFT);
     return &chunk[id & (FRAME_CHUNK_SIZE - 1)];
+}
+
+/* What `id` stands for: itself unless it has become a link. */
+static inline frame_id frame_tree_resolve(const struct frame_tree *tree, frame_id id)
+{
+    while (frame_tree_at(tree, id)->kind == FRAME_LINK)
+        id = frame_tree_at(tree, id)->parent;
+    return id;
+}
+
+static inline frame_id frame_tree_parent(const struct frame_tree *tree, frame_id id)
+{
+    return frame_tree_resolve(tree, frame_tree_at(tree, id)->parent);
 }
 
 /* True when so many frames exist that there might be no ids for those of another event. The owner
@@ -104,9 +130,20 @@ frame_id frame_tree_add_placeholder(struct frame_tree *tree);
 frame_id frame_tree_child(struct frame_tree *tree, frame_id parent,
                           const struct activation *activation, bool *added);
 
-/* Turns a placeholder into the frame it stood for, below a new placeholder. The tree must not be
- * full. */
+/* Where execution goes on below `frame` when it ends, also when that was not known before it did; 0
+ * not known. */
+uint64_t frame_tree_return_address(const struct frame_tree *tree, frame_id frame);
+
+/* The outermost known frame of the stack whose leaf is `leaf`. */
+frame_id frame_tree_root(const struct frame_tree *tree, frame_id leaf);
+
+/* The caller that `placeholder` stands for is found to be `parent`, a frame or placeholder of
+ * another stack: all stacks below it gain their ancestors. `parent` must not be below it itself. */
+void frame_tree_link(struct frame_tree *tree, frame_id placeholder, frame_id parent);
+
+/* Turns a placeholder into the frame it stood for, below a new placeholder: what it had called has
+ * returned to `address` in `function`, which begins at `start`. The tree must not be full. */
 void frame_tree_discover(struct frame_tree *tree, frame_id placeholder, function_id function,
-                         uint64_t start);
+                         uint64_t address, uint64_t start);
 
 #endif

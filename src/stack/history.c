@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { KIND_BITS = 4, DELTA_BITS = 28 };
+enum { KIND_BITS = 5, DELTA_BITS = 27 };
 
 static const uint64_t kind_mask = (UINT64_C(1) << KIND_BITS) - 1;
 static const uint64_t delta_maximum = (UINT64_C(1) << DELTA_BITS) - 1;

@@ -5,8 +5,8 @@
  * end one thing and begin another. Steps lie in chunks that never move: growing copies nothing, and
  * so needs no memory twice.
  *
- * Packing: bits 0-3 kind, bits 4-31 ticks since the step before, bits 32-63 frame (or index of a
- * gap). A longer pause is written as a HISTORY_PAUSE step of its own, whose upper 60 bits are
+ * Packing: bits 0-4 kind, bits 5-31 ticks since the step before, bits 32-63 frame (or index of a
+ * gap). A longer pause is written as a HISTORY_PAUSE step of its own, whose upper 59 bits are
  * ticks.
  *
  * Written by thread_stack, read by replay. Not shared between threads.
@@ -26,15 +26,19 @@ enum history_kind {
     HISTORY_BEGIN_SEEN,     /* the same, but `frame` itself was seen to start at this time */
     HISTORY_ENTER,          /* `frame`, a child of the leaf, is entered */
     HISTORY_ENTER_INFERRED, /* the same, but it must have been entered earlier, unseen */
-    HISTORY_RETURN,    /* back to `frame`, which is further out; those above it have returned */
-    HISTORY_UNWIND,    /* the same, but those above were thrown away: longjmp, exception */
-    HISTORY_REPLACE,   /* the leaf is replaced by `frame`, its sibling: tail call */
-    HISTORY_END_GAP,   /* the segment ends because control flow was not seen from here on */
-    HISTORY_END_EXEC,  /* ... because the process became another program */
-    HISTORY_END_TRACE, /* ... because the trace ends */
-    HISTORY_GAP,       /* between segments: gap number `frame` begins */
-    HISTORY_GAP_END,   /* and ends */
-    HISTORY_DEATH,     /* a signal ends the process in this thread: thread_stack.death */
+    HISTORY_RETURN,      /* back to `frame`, which is further out; those above it have returned */
+    HISTORY_UNWIND,      /* the same, but those above were thrown away: longjmp, exception */
+    HISTORY_REPLACE,     /* the leaf is replaced by `frame`, its sibling: tail call */
+    HISTORY_END_GAP,     /* the segment ends because control flow was not seen from here on */
+    HISTORY_END_EXEC,    /* ... because the process became another program */
+    HISTORY_END_TRACE,   /* ... because the trace ends */
+    HISTORY_END_LANDING, /* ... because control landed in a frame further out, not known which; the
+                            next one begins there */
+    HISTORY_END_SWITCH,  /* ... because another stack goes on (a fiber): the next segment */
+    HISTORY_RESUME,      /* another stack goes on, in `frame`, which was parked earlier */
+    HISTORY_GAP,         /* between segments: gap number `frame` begins */
+    HISTORY_GAP_END,     /* and ends */
+    HISTORY_DEATH,       /* a signal ends the process in this thread: thread_stack.death */
     HISTORY_KIND_COUNT
 };
 

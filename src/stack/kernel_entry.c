@@ -30,7 +30,7 @@ void leave_unseen_kernel(struct thread_stack *stack)
     if (!is_outside_frame(leaf))
         return;
     stack->statistics.repaired++;
-    thread_stack_return(stack, leaf->parent);
+    thread_stack_return(stack, thread_stack_parent(stack, stack->leaf));
 }
 
 static void enter_untraced_kernel(struct thread_stack *stack, const struct flow_event *event,
@@ -86,7 +86,7 @@ void leave_kernel(struct thread_stack *stack, const struct flow_event *event)
         thread_stack_discover(stack, event->function, event->to);
         return;
     }
-    thread_stack_return(stack, kernel->parent);
+    thread_stack_return(stack, thread_stack_parent(stack, stack->leaf));
     bool from_syscall = kernel->kind == FRAME_SYSCALL;
     if (event->to == kernel->return_address)
         return;
@@ -97,7 +97,7 @@ void leave_kernel(struct thread_stack *stack, const struct flow_event *event)
     if (thread_stack_is_start(stack, event->to))
         enter_signal_handler(stack, event, kernel->return_address);
     else
-        land(stack, event->function, event->to);
+        land(stack, event);
 }
 
 /* The innermost kernel entry; FRAME_NONE when the recording began inside the kernel. */
@@ -110,7 +110,7 @@ static frame_id find_kernel_entry(const struct thread_stack *stack)
             return id;
         if (frame->kind == FRAME_PLACEHOLDER)
             return FRAME_NONE;
-        id = frame->parent;
+        id = thread_stack_parent(stack, id);
     }
 }
 

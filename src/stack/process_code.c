@@ -41,6 +41,11 @@ static uint64_t function_start(void *context, struct ticks time, uint64_t addres
     return cached->start;
 }
 
+static uint64_t landing_pad(void *context, struct ticks time, uint64_t address)
+{
+    return 0;
+}
+
 static uint32_t program_changes(void *context, struct ticks time)
 {
     struct process_code *code = context;
@@ -91,6 +96,7 @@ struct code_view process_code_view(struct process_code *code)
     return (struct code_view){
         .context = code,
         .function_start = function_start,
+        .landing_pad = landing_pad,
         .program_changes = program_changes,
     };
 }

@@ -19,12 +19,32 @@ static const struct frame *frame_at(const struct replay *replay, frame_id id)
     return frame_tree_at(&replay->stack->tree, id);
 }
 
+static frame_id parent_of(const struct replay *replay, frame_id id)
+{
+    return frame_tree_parent(&replay->stack->tree, id);
+}
+
 static frame_id find_placeholder(const struct replay *replay)
 {
     frame_id id = replay->leaf;
     while (frame_at(replay, id)->kind != FRAME_PLACEHOLDER)
-        id = frame_at(replay, id)->parent;
+        id = parent_of(replay, id);
     return id;
+}
+
+/* The segment that begins next; NULL when there is none. */
+static const struct segment *next_segment(const struct replay *replay)
+{
+    const struct array *segments = &replay->stack->segments;
+    return replay->segment < segments->count ? array_at(segments, replay->segment) : NULL;
+}
+
+static uint32_t depth_of(const struct replay *replay, frame_id id)
+{
+    uint32_t depth = 0;
+    for (; frame_at(replay, id)->kind != FRAME_PLACEHOLDER; id = parent_of(replay, id))
+        depth++;
+    return depth;
 }
 
 static void plan_leave(struct replay *replay, frame_id to, enum span_end end)
@@ -39,12 +59,52 @@ static void plan_enter(struct replay *replay, frame_id frame, bool seen)
     replay->innermost_seen = seen;
 }
 
-/* All frames from `leaf` out to the segment's root. */
+/* All frames from `leaf` out to `open`, which is open already, or out to the root. */
+static void plan_chain(struct replay *replay, frame_id leaf, frame_id open, bool seen)
+{
+    for (frame_id id = leaf; id != open && frame_at(replay, id)->kind != FRAME_PLACEHOLDER;
+         id = parent_of(replay, id))
+        plan_enter(replay, id, seen);
+}
+
 static void plan_begin(struct replay *replay, frame_id leaf, bool seen)
 {
-    for (frame_id id = leaf; frame_at(replay, id)->kind != FRAME_PLACEHOLDER;
-         id = frame_at(replay, id)->parent)
-        plan_enter(replay, id, seen);
+    frame_id kept = next_segment(replay)->kept_as;
+    replay->segment++;
+    if (kept != FRAME_NONE)
+        replay->leaf = replay->leave_to = kept;
+    plan_chain(replay, leaf, kept, seen);
+}
+
+/* The segment ends: what does not stay open in the next one is left. */
+static void plan_end(struct replay *replay, enum span_end end)
+{
+    const struct segment *next = next_segment(replay);
+    bool kept = next != NULL && next->kept != FRAME_NONE;
+    plan_leave(replay, kept ? next->kept : find_placeholder(replay), end);
+    if (end == SPAN_END_GAP && kept && depth_of(replay, next->kept) > replay->across_gap)
+        replay->across_gap = depth_of(replay, next->kept);
+}
+
+/* The stack was parked, and a new segment or one that was parked earlier goes on next. */
+static void plan_switch(struct replay *replay)
+{
+    struct history_cursor cursor = replay->cursor;
+    struct history_step following;
+    const struct segment *next = next_segment(replay);
+    if (history_next(&cursor, &following) && following.kind == HISTORY_RESUME)
+        plan_leave(replay, find_placeholder(replay), SPAN_END_SWITCH);
+    else if (next != NULL && next->start == SEGMENT_NEW && next->kept != FRAME_NONE)
+        plan_end(replay, SPAN_END_TAIL_CALL); /* it was no switch: see stack_switch.h */
+    else
+        plan_end(replay, SPAN_END_SWITCH);
+}
+
+/* Another stack goes on: all of this one is left, all of that one entered. */
+static void plan_resume(struct replay *replay, frame_id leaf)
+{
+    plan_leave(replay, find_placeholder(replay), SPAN_END_SWITCH);
+    plan_chain(replay, leaf, FRAME_NONE, false);
 }
 
 static bool is_long(const struct gap *gap)
@@ -96,11 +156,20 @@ static bool take_step(struct replay *replay, const struct history_step *step,
         plan_leave(replay, step->frame, SPAN_END_UNWOUND);
         return false;
     case HISTORY_REPLACE:
-        plan_leave(replay, frame_at(replay, replay->leaf)->parent, SPAN_END_TAIL_CALL);
+        plan_leave(replay, parent_of(replay, replay->leaf), SPAN_END_TAIL_CALL);
         plan_enter(replay, step->frame, true);
         return false;
     case HISTORY_END_GAP:
-        plan_leave(replay, find_placeholder(replay), SPAN_END_GAP);
+        plan_end(replay, SPAN_END_GAP);
+        return false;
+    case HISTORY_END_LANDING:
+        plan_end(replay, SPAN_END_UNWOUND);
+        return false;
+    case HISTORY_END_SWITCH:
+        plan_switch(replay);
+        return false;
+    case HISTORY_RESUME:
+        plan_resume(replay, step->frame);
         return false;
     case HISTORY_END_EXEC:
         plan_leave(replay, find_placeholder(replay), SPAN_END_EXEC);
@@ -134,7 +203,12 @@ static void leave_leaf(struct replay *replay, struct replay_event *event)
         .flags = inferred ? SPAN_END_INFERRED : 0,
         .end = replay->end,
     };
-    replay->leaf = leaf->parent;
+    if (replay->depth == replay->across_gap) {
+        event->flags |= SPAN_ACROSS_GAP;
+        replay->across_gap--;
+    }
+    replay->depth--;
+    replay->leaf = parent_of(replay, replay->leaf);
 }
 
 static void enter_next(struct replay *replay, struct replay_event *event)
@@ -150,6 +224,7 @@ static void enter_next(struct replay *replay, struct replay_event *event)
         .address = frame->start,
         .flags = seen ? 0 : SPAN_START_INFERRED,
     };
+    replay->depth++;
     replay->leaf = replay->leave_to = id;
 }
 

@@ -37,6 +37,9 @@ struct replay {
     struct array to_enter; /* frame_id, innermost first: still to be entered, once all is left */
     bool innermost_seen;   /* the innermost of them starts now; the others were open before */
     const struct gap *gap; /* to be entered as a span, after its INSTANT; else NULL */
+    size_t segment;        /* index of the next one to begin */
+    uint32_t depth;        /* spans open, gaps not counted */
+    uint32_t across_gap;   /* of these, the outermost that were open before a gap */
 };
 
 void replay_init(struct replay *replay, const struct thread_stack *stack);

@@ -22,7 +22,7 @@ void enter_restorer(struct thread_stack *stack, function_id function, uint64_t a
         .kind = FRAME_SIGNAL_RETURN,
         .return_address = handler->return_address,
     };
-    thread_stack_return(stack, handler->parent);
+    thread_stack_return(stack, thread_stack_parent(stack, stack->leaf));
     thread_stack_enter(stack, &restorer, address);
 }
 
@@ -38,13 +38,13 @@ bool leave_signal_handler(struct thread_stack *stack, const struct flow_event *e
     }
     if (restorer->kind != FRAME_SIGNAL_RETURN)
         return false;
-    thread_stack_return(stack, restorer->parent);
+    thread_stack_return(stack, thread_stack_parent(stack, stack->leaf));
     if (continues_at(restorer->return_address, event->to))
         return true;
     /* The next signal was waiting, or the handler has changed where the program goes on. */
     if (starts)
         enter_signal_handler(stack, event, restorer->return_address);
     else
-        land(stack, event->function, event->to);
+        land(stack, event);
     return true;
 }

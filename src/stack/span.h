@@ -48,11 +48,15 @@ enum span_end {
     SPAN_END_OF_TRACE,  /* still open when the trace ends */
     SPAN_END_EXEC,      /* the process became another program */
     SPAN_END_FILTER,    /* the filter's region ends (span_filter.h) */
+    SPAN_END_SWITCH,    /* another stack goes on (a fiber, a goroutine); this one may later */
+    SPAN_END_LAST = SPAN_END_SWITCH
 };
 
 enum span_flag {
     SPAN_START_INFERRED = 1, /* it was already open when tracing began (or began in a gap) */
     SPAN_END_INFERRED = 2,
+    SPAN_ACROSS_GAP = 4, /* of LEAVE: it was open before a gap and behind it; stitching.h tells how
+                            that is known */
 };
 
 /* What is known of a hit of the trigger: shown on a track of its own, from the time that the

@@ -1,8 +1,21 @@
 #include "stack/thread_stack.h"
 
+#include "stack/landing_sites.h"
+#include "stack/ocaml_traps.h"
+#include "stack/stitching.h"
+
 void thread_stack_init(struct thread_stack *stack, const struct code_view *code)
 {
-    *stack = (struct thread_stack){.gaps = array_of(sizeof(struct gap)), .code = *code};
+    *stack = (struct thread_stack){
+        .gaps = array_of(sizeof(struct gap)),
+        .segments = array_of(sizeof(struct segment)),
+        .candidates = array_of(sizeof(frame_id)),
+        .parked = array_of(sizeof(frame_id)),
+        .resumed = array_of(sizeof(frame_id)),
+        .traps = array_of(sizeof(struct trap)),
+        .call_sites = array_of(sizeof(struct landing_site)),
+        .code = *code,
+    };
     frame_tree_init(&stack->tree);
     history_init(&stack->history);
     open_functions_init(&stack->open);
@@ -14,6 +27,12 @@ void thread_stack_free(struct thread_stack *stack)
     history_free(&stack->history);
     open_functions_free(&stack->open);
     array_free(&stack->gaps);
+    array_free(&stack->segments);
+    array_free(&stack->candidates);
+    array_free(&stack->parked);
+    array_free(&stack->resumed);
+    array_free(&stack->traps);
+    landing_sites_free(&stack->call_sites);
 }
 
 static void record(struct thread_stack *stack, enum history_kind kind, uint32_t frame)
@@ -37,7 +56,6 @@ static void open_frame(struct thread_stack *stack, frame_id parent,
     if (added)
         frame_tree_at(&stack->tree, stack->leaf)->start = function_start(stack, address);
     open_functions_add(&stack->open, activation->function);
-    stack->statistics.spans++;
 }
 
 static void end_gap(struct thread_stack *stack)
@@ -60,6 +78,9 @@ void thread_stack_begin(struct thread_stack *stack, const struct activation *act
     open_frame(stack, placeholder, activation, address);
     stack->root_return_address = activation->return_address;
     record(stack, seen ? HISTORY_BEGIN_SEEN : HISTORY_BEGIN, stack->leaf);
+    stack->next.leaf = stack->leaf;
+    *(struct segment *)array_add(&stack->segments) = stack->next;
+    stack->next = (struct segment){.start = SEGMENT_FIRST};
 }
 
 static void close_frames_above(struct thread_stack *stack, frame_id frame)
@@ -67,27 +88,91 @@ static void close_frames_above(struct thread_stack *stack, frame_id frame)
     while (stack->leaf != frame) {
         const struct frame *leaf = thread_stack_leaf(stack);
         open_functions_remove(&stack->open, leaf->function);
-        stack->leaf = leaf->parent;
+        stack->leaf = thread_stack_parent(stack, stack->leaf);
     }
 }
 
-static frame_id find_placeholder(const struct thread_stack *stack)
+frame_id thread_stack_placeholder(const struct thread_stack *stack)
 {
-    frame_id frame = stack->leaf;
-    while (thread_stack_frame(stack, frame)->kind != FRAME_PLACEHOLDER)
-        frame = thread_stack_frame(stack, frame)->parent;
-    return frame;
+    return thread_stack_parent(stack, frame_tree_root(&stack->tree, stack->leaf));
+}
+
+/* The segment ends; what comes next begins for the reason `start`. */
+static void end_segment(struct thread_stack *stack, enum history_kind reason,
+                        enum segment_start start)
+{
+    struct segment *segment = array_at(&stack->segments, stack->segments.count - 1);
+    frame_id leaf = stack->leaf;
+    record(stack, reason, FRAME_NONE);
+    close_frames_above(stack, thread_stack_placeholder(stack));
+    stack->leaf = FRAME_NONE;
+    stack->traps.count = 0;
+    stack->next = (struct segment){.start = (uint8_t)start};
+    if (start != SEGMENT_FIRST)
+        stack->next.before = leaf;
+    if (segment->start == SEGMENT_SWITCH)
+        stitch_switch(stack, segment);
 }
 
 void thread_stack_end(struct thread_stack *stack, enum history_kind reason)
 {
     if (stack->in_gap)
         end_gap(stack);
-    if (stack->leaf == FRAME_NONE)
+    if (stack->leaf == FRAME_NONE) {
+        if (reason != HISTORY_END_GAP)
+            stack->next = (struct segment){.start = SEGMENT_FIRST};
         return;
-    record(stack, reason, FRAME_NONE);
-    close_frames_above(stack, find_placeholder(stack));
-    stack->leaf = FRAME_NONE;
+    }
+    end_segment(stack, reason, reason == HISTORY_END_GAP ? SEGMENT_GAP : SEGMENT_FIRST);
+}
+
+void thread_stack_land(struct thread_stack *stack, const struct flow_event *event,
+                       frame_id fallback, bool called)
+{
+    struct activation landed = {.function = event->function, .kind = FRAME_FUNCTION};
+    end_segment(stack, HISTORY_END_LANDING, SEGMENT_LANDING);
+    stack->next.fallback = fallback;
+    stack->next.landed_at = called ? event->to : 0;
+    thread_stack_begin(stack, &landed, event->to, false);
+}
+
+void thread_stack_park(struct thread_stack *stack)
+{
+    *(frame_id *)array_add(&stack->parked) = stack->leaf;
+    end_segment(stack, HISTORY_END_SWITCH, SEGMENT_NEW);
+}
+
+/* `frame` and its callers are on the stack. */
+static void open_chain(struct thread_stack *stack, frame_id frame)
+{
+    for (; thread_stack_frame(stack, frame)->kind != FRAME_PLACEHOLDER;
+         frame = thread_stack_parent(stack, frame))
+        open_functions_add(&stack->open, thread_stack_frame(stack, frame)->function);
+}
+
+void thread_stack_unpark(struct thread_stack *stack, frame_id leaf, function_id function,
+                         uint64_t address)
+{
+    if (thread_stack_frame(stack, leaf)->kind == FRAME_PLACEHOLDER)
+        frame_tree_discover(&stack->tree, leaf, function, address, function_start(stack, address));
+    open_chain(stack, leaf);
+    stack->leaf = leaf;
+    frame_id root = frame_tree_root(&stack->tree, leaf);
+    stack->root_return_address = thread_stack_frame(stack, root)->return_address;
+    stack->next = (struct segment){.start = SEGMENT_FIRST};
+    *(frame_id *)array_add(&stack->resumed) = leaf;
+    record(stack, HISTORY_RESUME, leaf);
+}
+
+void thread_stack_gain_callers(struct thread_stack *stack, frame_id caller)
+{
+    struct segment *segment = array_at(&stack->segments, stack->segments.count - 1);
+    frame_tree_link(&stack->tree, thread_stack_placeholder(stack), caller);
+    open_chain(stack, caller);
+    if (thread_stack_frame(stack, caller)->kind != FRAME_PLACEHOLDER)
+        segment->kept = segment->kept_as = caller;
+    frame_id root = frame_tree_root(&stack->tree, stack->leaf);
+    stack->root_return_address = thread_stack_frame(stack, root)->return_address;
 }
 
 void thread_stack_die(struct thread_stack *stack, const char *words)
@@ -110,6 +195,7 @@ void thread_stack_enter(struct thread_stack *stack, const struct activation *act
                         uint64_t address)
 {
     open_frame(stack, stack->leaf, activation, address);
+    stack->statistics.spans++;
     record(stack, HISTORY_ENTER, stack->leaf);
 }
 
@@ -117,6 +203,7 @@ void thread_stack_enter_inferred(struct thread_stack *stack, const struct activa
                                  uint64_t address)
 {
     open_frame(stack, stack->leaf, activation, address);
+    stack->statistics.spans++;
     record(stack, HISTORY_ENTER_INFERRED, stack->leaf);
 }
 
@@ -153,18 +240,25 @@ void thread_stack_replace(struct thread_stack *stack, function_id function, uint
         .origin = called == function ? FUNCTION_UNKNOWN : called,
     };
     open_functions_remove(&stack->open, leaf->function);
-    open_frame(stack, leaf->parent, &activation, address);
+    open_frame(stack, thread_stack_parent(stack, stack->leaf), &activation, address);
+    stack->statistics.spans++;
     record(stack, HISTORY_REPLACE, stack->leaf);
 }
 
 void thread_stack_discover(struct thread_stack *stack, function_id function, uint64_t address)
 {
-    frame_id placeholder = find_placeholder(stack);
-    frame_tree_discover(&stack->tree, placeholder, function, function_start(stack, address));
+    frame_id placeholder = thread_stack_placeholder(stack);
+    frame_tree_discover(&stack->tree, placeholder, function, address,
+                        function_start(stack, address));
     thread_stack_return(stack, placeholder);
     open_functions_add(&stack->open, function);
     stack->root_return_address = 0;
-    stack->statistics.spans++;
+}
+
+void thread_stack_finish(struct thread_stack *stack)
+{
+    stitch_segments(stack);
+    count_spans_of_segments(stack);
 }
 
 frame_id thread_stack_find(const struct thread_stack *stack, function_id function)
@@ -173,13 +267,23 @@ frame_id thread_stack_find(const struct thread_stack *stack, function_id functio
         return FRAME_NONE;
     frame_id frame = stack->leaf;
     while (thread_stack_frame(stack, frame)->function != function)
-        frame = thread_stack_frame(stack, frame)->parent;
+        frame = thread_stack_parent(stack, frame);
     return frame;
+}
+
+bool thread_stack_has(const struct thread_stack *stack, frame_id frame)
+{
+    if (open_functions_count(&stack->open, thread_stack_frame(stack, frame)->function) == 0)
+        return false;
+    frame_id id = stack->leaf;
+    while (id != frame && thread_stack_frame(stack, id)->kind != FRAME_PLACEHOLDER)
+        id = thread_stack_parent(stack, id);
+    return id == frame;
 }
 
 bool thread_stack_is_root(const struct thread_stack *stack, frame_id frame)
 {
-    frame_id parent = thread_stack_frame(stack, frame)->parent;
+    frame_id parent = thread_stack_parent(stack, frame);
     return thread_stack_frame(stack, parent)->kind == FRAME_PLACEHOLDER;
 }
 

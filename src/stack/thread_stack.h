@@ -5,8 +5,11 @@
  * rules, one file per way in which control moves: calls.h, unwinding.h, kernel_entry.h, signals.h,
  * tracing_pause.h; follow.h applies them to batches of flow events.
  *
- * A *segment* is a stretch without gap. In it the stack is known from its root on; the root's own
- * caller is a placeholder until a return discovers it (frame_tree.h). There is always a
+ * A *segment* is a stretch in which every move is known. In it the stack is known from its root on;
+ * the root's own caller is a placeholder until a return discovers it (frame_tree.h). Segments end
+ * at gaps, where another stack goes on (stack_switch.h), and where control lands in a frame further
+ * out and only what follows can tell in which (unwinding.h). What they have in common is found out
+ * afterwards (stitching.h). There is always a
  * placeholder, also below a thread's very first function: what nobody returns to is never shown,
  * and no guess about a recording's beginning (which in snapshot mode can be anywhere) can keep a
  * caller from being discovered.
@@ -32,6 +35,8 @@ struct code_view {
     void *context;
     /* Where the function that holds `address` begins, as an address in the process; 0 unknown. */
     uint64_t (*function_start)(void *context, struct ticks time, uint64_t address);
+    /* Where an exception goes on that passes the call which returns to `address`; 0: nowhere. */
+    uint64_t (*landing_pad)(void *context, struct ticks time, uint64_t address);
     /* How often the process has become another program (exec) up to `time`. */
     uint32_t (*program_changes)(void *context, struct ticks time);
 };
@@ -45,18 +50,47 @@ struct gap {
     bool time_lost;
 };
 
+/* Why a segment begins. */
+enum segment_start {
+    SEGMENT_FIRST,   /* nothing is known of what was before */
+    SEGMENT_GAP,     /* behind a gap */
+    SEGMENT_LANDING, /* control landed in a frame of the stack before, not known which */
+    SEGMENT_SWITCH,  /* control landed in one of several stacks, not known which */
+    SEGMENT_NEW      /* on a new stack */
+};
+
+struct segment {
+    frame_id leaf;   /* when it begins */
+    frame_id before; /* the leaf when the segment before it ended; FRAME_NONE: see SEGMENT_FIRST */
+    frame_id fallback; /* of LANDING: the frame below which it belongs when nothing tells more */
+    /* Found by stitching: this frame of the stack before is still open in the segment, where it is
+     * called `kept_as`. FRAME_NONE: none is. */
+    frame_id kept, kept_as;
+    uint64_t landed_at; /* of LANDING: the frame has made a call that returns here; 0: any frame */
+    uint32_t first_candidate, candidate_count; /* of SWITCH: in thread_stack.candidates */
+    uint8_t start;                             /* enum segment_start */
+};
+
 struct thread_stack_statistics {
     uint64_t spans;
     uint64_t unwound;  /* events that ended several frames at once: longjmp, exceptions, skipped
                           returns */
     uint64_t repaired; /* events that did not fit the stack */
     uint64_t ignored;  /* events after frame ids ran out */
+    uint64_t stitched; /* spans that are one though they go across a gap */
 };
 
 struct thread_stack {
     struct frame_tree tree;
     struct history history;
-    struct array gaps; /* struct gap, in time order */
+    struct array gaps;       /* struct gap, in time order */
+    struct array segments;   /* struct segment, in time order */
+    struct array candidates; /* frame_id: leaves of stacks; see struct segment */
+    struct array parked;     /* frame_id: leaves of the stacks that wait (stack_switch.h) */
+    struct array resumed;    /* frame_id: where each parked stack went on */
+    struct array traps;      /* struct trap (ocaml_traps.h), the newest last */
+    struct array call_sites; /* struct landing_site (landing_sites.h) */
+    struct segment next;     /* what is known of the segment to begin */
     struct code_view code;
     struct thread_stack_statistics statistics;
     const char *death; /* in words, by which signal and where; NULL: not by one. Borrowed */
@@ -68,12 +102,16 @@ struct thread_stack {
     struct ticks stopped_at;      /* when `stopped` */
     uint32_t program_changes;     /* as far as they have been taken into account */
     bool started;                 /* an event was seen */
-    bool stopped; /* FLOW_STOP was the event before; shown only if tracing goes on later */
-    bool in_gap;  /* the last of `gaps` has not ended */
+    bool stopped;      /* FLOW_STOP was the event before; shown only if tracing goes on later */
+    bool in_gap;       /* the last of `gaps` has not ended */
+    bool no_stitching; /* set by the owner at the beginning: segments stay apart, to compare with */
 };
 
 void thread_stack_init(struct thread_stack *stack, const struct code_view *code);
 void thread_stack_free(struct thread_stack *stack);
+
+/* After the last event: what segments have in common is found out. */
+void thread_stack_finish(struct thread_stack *stack);
 
 /* All moves happen at stack->now. Those of the second group need a segment (leaf is not
  * FRAME_NONE). */
@@ -88,6 +126,19 @@ void thread_stack_begin_gap(struct thread_stack *stack, const struct gap *gap);
 
 /* The segment ends, for a reason HISTORY_END_...; fine when there is none. */
 void thread_stack_end(struct thread_stack *stack, enum history_kind reason);
+/* The segment ends and the next one begins: control is at event->to in event->function, in a frame
+ * further out, not known which. `fallback` as in struct segment; `called`: in one that has made a
+ * call that returns there. */
+void thread_stack_land(struct thread_stack *stack, const struct flow_event *event,
+                       frame_id fallback, bool called);
+/* The segment ends and the stack is parked; another one goes on next. */
+void thread_stack_park(struct thread_stack *stack);
+/* A parked stack goes on in its frame `leaf` (which may be its placeholder: then its caller is
+ * discovered to be `function`), at `address`; no segment is open. */
+void thread_stack_unpark(struct thread_stack *stack, frame_id leaf, function_id function,
+                         uint64_t address);
+/* The segment's outermost frame is found to have been called by `caller`. */
+void thread_stack_gain_callers(struct thread_stack *stack, frame_id caller);
 /* A signal ends the process in this thread; the segment is to be ended next. `words` outlive the
  * stack. */
 void thread_stack_die(struct thread_stack *stack, const char *words);
@@ -105,6 +156,15 @@ void thread_stack_replace(struct thread_stack *stack, function_id function, uint
 /* All frames end, and their caller is found to be `function`, at `address`. */
 void thread_stack_discover(struct thread_stack *stack, function_id function, uint64_t address);
 
+static inline frame_id thread_stack_parent(const struct thread_stack *stack, frame_id frame)
+{
+    return frame_tree_parent(&stack->tree, frame);
+}
+
+/* True when `frame` is on the stack. */
+bool thread_stack_has(const struct thread_stack *stack, frame_id frame);
+/* The placeholder of the current stack. */
+frame_id thread_stack_placeholder(const struct thread_stack *stack);
 /* The innermost frame of `function`; FRAME_NONE when it is not on the stack. */
 frame_id thread_stack_find(const struct thread_stack *stack, function_id function);
 /* True when `frame` is the outermost known frame of its segment. */

@@ -57,7 +57,7 @@ void rule_resume(struct thread_stack *stack, const struct flow_event *event)
     }
     if (stack->stopped) {
         show_pause(stack);
-        thread_stack_return(stack, thread_stack_leaf(stack)->parent);
+        thread_stack_return(stack, thread_stack_parent(stack, stack->leaf));
         continue_in(stack, event);
     } else if (is_outside_frame(thread_stack_leaf(stack))) {
         leave_kernel(stack, event);

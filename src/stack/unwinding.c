@@ -1,29 +1,7 @@
 #include "stack/unwinding.h"
 
-bool land_in_open_function(struct thread_stack *stack, function_id function)
-{
-    frame_id frame = thread_stack_find(stack, function);
-    if (frame == FRAME_NONE)
-        return false;
-    if (frame != stack->leaf)
-        stack->statistics.unwound++;
-    thread_stack_unwind(stack, frame);
-    return true;
-}
-
-/* A jump to a function's first instruction calls it anew, and one back to the function that was
- * called in this frame returns from its cold part, even when the same function is open further out.
- */
-static bool takes_over_leaf(const struct thread_stack *stack, function_id function,
-                            uint64_t address)
-{
-    const struct frame *leaf = thread_stack_leaf(stack);
-    if (leaf->function == function || open_functions_count(&stack->open, function) == 0)
-        return true;
-    if (leaf->origin == function && function != FUNCTION_UNKNOWN)
-        return true;
-    return thread_stack_is_start(stack, address);
-}
+#include "stack/landing_sites.h"
+#include "stack/stitching.h"
 
 void take_over(struct thread_stack *stack, function_id function, uint64_t address)
 {
@@ -31,10 +9,144 @@ void take_over(struct thread_stack *stack, function_id function, uint64_t addres
         thread_stack_replace(stack, function, address);
 }
 
-void land(struct thread_stack *stack, function_id function, uint64_t address)
+/* A jump back to the function that was called in this frame returns from its cold part, even when
+ * the same function is open further out. */
+static bool returns_from_cold_part(const struct frame *leaf, const struct flow_event *event)
 {
-    if (takes_over_leaf(stack, function, address))
-        take_over(stack, function, address);
+    return leaf->origin == event->function && event->function != FUNCTION_UNKNOWN;
+}
+
+bool stays_in_leaf(const struct thread_stack *stack, const struct flow_event *event)
+{
+    const struct frame *leaf = thread_stack_leaf(stack);
+    if (event->flags & FLOW_LOADS_STACK)
+        return false;
+    if (leaf->function == event->function || returns_from_cold_part(leaf, event))
+        return true;
+    if (open_functions_count(&stack->open, event->function) == 0 && stack->parked.count == 0 &&
+        !was_open_before(stack, event->function))
+        return true;
+    return thread_stack_is_start(stack, event->to);
+}
+
+static void unwind_to(struct thread_stack *stack, frame_id frame)
+{
+    if (frame != stack->leaf)
+        stack->statistics.unwound++;
+    thread_stack_unwind(stack, frame);
+}
+
+/* What an unwinder takes for the call in progress: a handler's frame holds the interrupted
+ * instruction itself. */
+static uint64_t call_in_progress(const struct frame *callee)
+{
+    return callee->return_address + (callee->kind == FRAME_SIGNAL);
+}
+
+/* The innermost activation whose call in progress has its landing pad at event->to; FRAME_NONE when
+ * there is none. */
+static frame_id find_landing_pad(const struct thread_stack *stack, const struct flow_event *event)
+{
+    uint32_t left = open_functions_count(&stack->open, event->function);
+    frame_id callee = stack->leaf;
+    frame_id id = thread_stack_parent(stack, callee);
+    left -= thread_stack_frame(stack, callee)->function == event->function;
+    while (left > 0) {
+        if (thread_stack_frame(stack, id)->function == event->function) {
+            left--;
+            uint64_t call = call_in_progress(thread_stack_frame(stack, callee));
+            if (stack->code.landing_pad(stack->code.context, stack->now, call) == event->to)
+                return id;
+        }
+        callee = id;
+        id = thread_stack_parent(stack, id);
+    }
+    return FRAME_NONE;
+}
+
+/* The activations of a function that control may have landed in. */
+struct landing {
+    frame_id innermost;     /* FRAME_NONE: there is none */
+    bool several;           /* it is not the only one */
+    bool called_from_there; /* only those that have called setjmp from there were counted */
+};
+
+static void count_activation(struct landing *landing, frame_id id)
+{
+    if (landing->innermost == FRAME_NONE)
+        landing->innermost = id;
     else
-        land_in_open_function(stack, function);
+        landing->several = true;
+}
+
+static struct landing find_activations(struct thread_stack *stack, const struct flow_event *event)
+{
+    struct landing any = {.innermost = FRAME_NONE}, callers = {.called_from_there = true};
+    uint32_t left = open_functions_count(&stack->open, event->function);
+    bool only = left == 1;
+    for (frame_id id = stack->leaf; left > 0 && !callers.several;
+         id = thread_stack_parent(stack, id)) {
+        if (thread_stack_frame(stack, id)->function != event->function)
+            continue;
+        left--;
+        count_activation(&any, id);
+        if (!only && landing_sites_called(stack, id, event->to))
+            count_activation(&callers, id);
+    }
+    if (callers.innermost != FRAME_NONE)
+        return callers;
+    any.several = any.several || was_open_before(stack, event->function);
+    return any;
+}
+
+static bool land_on_pad(struct thread_stack *stack, const struct flow_event *event)
+{
+    frame_id frame = find_landing_pad(stack, event);
+    if (frame != FRAME_NONE)
+        unwind_to(stack, frame);
+    return frame != FRAME_NONE;
+}
+
+static void land_in_open_function(struct thread_stack *stack, const struct flow_event *event)
+{
+    struct landing landing = find_activations(stack, event);
+    if (!landing.several) {
+        unwind_to(stack, landing.innermost);
+        return;
+    }
+    stack->statistics.unwound++;
+    frame_id fallback = thread_stack_parent(stack, landing.innermost);
+    thread_stack_land(stack, event, fallback, landing.called_from_there);
+}
+
+/* The leaf's caller is known, what runs in the leaf's place is not. */
+static void land_anywhere(struct thread_stack *stack, const struct flow_event *event)
+{
+    thread_stack_land(stack, event, thread_stack_parent(stack, stack->leaf), false);
+}
+
+void land(struct thread_stack *stack, const struct flow_event *event)
+{
+    bool open = open_functions_count(&stack->open, event->function) > 0;
+    if (stays_in_leaf(stack, event))
+        take_over(stack, event->function, event->to);
+    else if (open && !land_on_pad(stack, event))
+        land_in_open_function(stack, event);
+    else if (open)
+        return;
+    else if (event->flags & FLOW_LOADS_STACK || was_open_before(stack, event->function))
+        land_anywhere(stack, event);
+    else
+        take_over(stack, event->function, event->to);
+}
+
+void land_by_return(struct thread_stack *stack, const struct flow_event *event)
+{
+    if (land_on_pad(stack, event))
+        return;
+    stack->statistics.repaired++;
+    if (open_functions_count(&stack->open, event->function) > 0)
+        land_in_open_function(stack, event);
+    else
+        land_anywhere(stack, event);
 }

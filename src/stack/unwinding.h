@@ -1,24 +1,32 @@
-/* The rules of control that lands somewhere without call or return: longjmp, exceptions, changed
- * signal contexts.
+/* The rules of control that lands in the middle of a function: longjmp and exceptions.
  *
- * Landing in the middle of a function that is open further out means that the frames above it are
- * gone: all at once, not one per event. The innermost activation of the function is taken. (Which
- * activation it is under recursion is told by setjmp's return address and by the landing pads of
- * .gcc_except_table; that evidence belongs here.)
+ * All frames above the one that control lands in end at once. Which one that is:
+ *   C++ and Rust exceptions    the innermost activation whose call in progress has its landing pad
+ *                              there (.gcc_except_table)
+ *   the only activation        that one
+ *   longjmp                    one of those that have called setjmp from there (landing_sites.h)
+ * When several are left, nothing in the packets tells which is meant, but what follows does: the
+ * returns from there on go to the callers of the right one. A new segment begins then, which is
+ * stitched to the stack before when the trace is known (stitching.h); when nothing tells, the
+ * innermost is taken.
  */
 #ifndef MAGIC_TRACE_STACK_UNWINDING_H
 #define MAGIC_TRACE_STACK_UNWINDING_H
 
 #include "stack/thread_stack.h"
 
-/* Control has come to `address` in `function` by a jump. Needs a segment. */
-void land(struct thread_stack *stack, function_id function, uint64_t address);
+/* Control is at event->to in event->function, and came there neither by call nor return: in the
+ * leaf, in another open frame, or in a function that is not open and so takes over the leaf. */
+void land(struct thread_stack *stack, const struct flow_event *event);
 
-/* Control has come to `address` in `function` by a jump that cannot leave the activation it is in:
- * a tail call, or the way between the parts of one function. Needs a segment. */
+/* The same by a return that fits nothing on the stack. */
+void land_by_return(struct thread_stack *stack, const struct flow_event *event);
+
+/* True when an indirect jump does not leave the leaf's activation: to the first instruction of a
+ * function (a tail call), back from a cold part, or into a function that is not open. */
+bool stays_in_leaf(const struct thread_stack *stack, const struct flow_event *event);
+
+/* Another function runs in the leaf's place. No change when it is the leaf's own. */
 void take_over(struct thread_stack *stack, function_id function, uint64_t address);
-
-/* Cuts the stack to the innermost frame of `function`; false when there is none. */
-bool land_in_open_function(struct thread_stack *stack, function_id function);
 
 #endif

@@ -127,7 +127,7 @@ static void a_discovered_caller_is_above_all_that_was_recorded(void **state)
     frame_tree_init(&tree);
     frame_id placeholder = frame_tree_add_placeholder(&tree);
     frame_id root = frame_tree_child(&tree, placeholder, &call, &added);
-    frame_tree_discover(&tree, placeholder, 5, 0x5000);
+    frame_tree_discover(&tree, placeholder, 5, 0x5010, 0x5000);
 
     const struct frame *caller = frame_tree_at(&tree, frame_tree_at(&tree, root)->parent);
     assert_int_equal(caller->function, 5);

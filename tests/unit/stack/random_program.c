@@ -60,9 +60,14 @@ static uint32_t view_program_changes(void *context, struct ticks time)
     return 0;
 }
 
+static uint64_t view_landing_pad(void *context, struct ticks time, uint64_t address)
+{
+    return 0;
+}
+
 struct code_view random_program_code(void)
 {
-    return (struct code_view){NULL, view_function_start, view_program_changes};
+    return (struct code_view){NULL, view_function_start, view_landing_pad, view_program_changes};
 }
 
 static struct true_frame *top(struct story *story)
@@ -188,13 +193,23 @@ static void make_tail_call(struct story *story)
     happen_enter(story, function);
 }
 
-/* To the innermost activation of some function on the visible stack. */
+static bool is_open_once(const struct story *story, function_id function)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < story->stack.count; i++)
+        count += ((struct true_frame *)array_at(&story->stack, i))->function == function;
+    return count == 1;
+}
+
+/* To the only activation of some function on the visible stack: which of several was meant can be
+ * unknowable. */
 static void make_long_jump(struct story *story)
 {
     size_t visible = story->stack.count - story->lowest;
     size_t depth = story->lowest + below(story, visible);
     function_id function = ((struct true_frame *)array_at(&story->stack, depth))->function;
-    if (top(story)->function == function || top(story)->called == function)
+    if (top(story)->function == function || top(story)->called == function ||
+        !is_open_once(story, function))
         return;
     emit(story, (struct flow_event){.kind = below(story, 2) ? FLOW_JUMP : FLOW_RETURN,
                                     .to = random_middle(story, function)});

@@ -18,6 +18,16 @@ static uint64_t function_start(void *context, struct ticks time, uint64_t addres
     return address >> FUNCTION_SIZE_BITS << FUNCTION_SIZE_BITS;
 }
 
+/* See landing_pads in struct scene. */
+static uint64_t landing_pad(void *context, struct ticks time, uint64_t address)
+{
+    const struct scene *scene = context;
+    for (size_t i = 0; i < scene->pad_count; i++)
+        if (scene->pads[i].call == address)
+            return scene->pads[i].pad;
+    return 0;
+}
+
 static uint32_t program_changes(void *context, struct ticks time)
 {
     return ((struct scene *)context)->program_changes;
@@ -25,7 +35,7 @@ static uint32_t program_changes(void *context, struct ticks time)
 
 void scene_init(struct scene *scene)
 {
-    struct code_view code = {scene, function_start, program_changes};
+    struct code_view code = {scene, function_start, landing_pad, program_changes};
     *scene = (struct scene){.time = 1000};
     thread_stack_init(&scene->stack, &code);
 }
@@ -150,7 +160,7 @@ static void add_event(struct array *text, const struct replay_event *event)
     static const char *const ends[] = {
         [SPAN_END_RETURN] = ")",  [SPAN_END_TAIL_CALL] = ")t", [SPAN_END_UNWOUND] = ")u",
         [SPAN_END_GAP] = ")g",    [SPAN_END_OF_TRACE] = ")$",  [SPAN_END_EXEC] = ")e",
-        [SPAN_END_FILTER] = ")f",
+        [SPAN_END_FILTER] = ")f", [SPAN_END_SWITCH] = ")s",
     };
     switch (event->kind) {
     case SPAN_ENTER:
@@ -159,6 +169,8 @@ static void add_event(struct array *text, const struct replay_event *event)
         return;
     case SPAN_LEAVE:
         add_text(text, ends[event->end]);
+        if (event->flags & SPAN_ACROSS_GAP)
+            add_text(text, "+");
         return;
     case SPAN_INSTANT:
         add_text(text, "!");

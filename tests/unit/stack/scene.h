@@ -10,12 +10,16 @@
 #include "stack/follow.h"
 #include "stack/replay.h"
 
-enum { SCENE_STEP = 10, SCENE_CALL_LENGTH = 5, SCENE_SYSCALL_LENGTH = 2 };
+enum { SCENE_STEP = 10, SCENE_CALL_LENGTH = 5, SCENE_SYSCALL_LENGTH = 2, SCENE_PADS = 8 };
 
 struct scene {
     struct thread_stack stack;
     uint64_t time;            /* of the next event */
     uint32_t program_changes; /* reported to the rules from now on */
+    struct {
+        uint64_t call, pad;
+    } pads[SCENE_PADS]; /* an exception that passes the call before `call` goes on at `pad` */
+    size_t pad_count;
 };
 
 void scene_init(struct scene *scene);
@@ -42,8 +46,8 @@ void gap(struct scene *scene, enum flow_gap kind, uint8_t flags);
 /* Ends the trace and compares all spans with `expected`. A span is written `name(` ... `)`: the
  * letter of the function, S [syscall], I [interrupt], U [untraced], O an overflow; `?` before `(`
  * when its start is inferred; after
- * `)` why it ended: nothing for return, t tail call, u unwound, g gap, $ end of trace, e exec. An
- * instant is `!`. */
+ * `)` why it ended: nothing for return, t tail call, u unwound, g gap, $ end of trace, e exec, s
+ * another stack goes on; `+` when it was open before a gap and behind it. An instant is `!`. */
 void assert_spans(struct scene *scene, const char *expected);
 
 /* Checks nesting and time order of all spans, and that their number is the counted one. */

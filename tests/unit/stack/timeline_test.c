@@ -369,16 +369,12 @@ static void a_gap_is_a_mark_and_a_span_of_its_length(void **state)
     const char *text = "[decode error: made-up error] at 0x1234";
     assert_string_equal(source->tracks[0].process_name, "orphan");
     expect(source, SPAN_ENTER, 0, 0, "main");
-    expect(source, SPAN_LEAVE, 0, 10, "main");
     expect(source, SPAN_INSTANT, 0, 10, text);
     expect(source, SPAN_ENTER, 0, 10, name);
     expect(source, SPAN_LEAVE, 0, 500, name);
-    expect(source, SPAN_ENTER, 0, 500, "main");
-    expect(source, SPAN_LEAVE, 0, 600, "main");
     expect(source, SPAN_INSTANT, 0, 600, text);
     expect(source, SPAN_ENTER, 0, 600, name);
     expect(source, SPAN_LEAVE, 0, 700, name);
-    expect(source, SPAN_ENTER, 0, 700, "main");
     expect(source, SPAN_LEAVE, 0, 700, "main");
     expect_end(source);
     assert_int_equal(source->function_count, 2);

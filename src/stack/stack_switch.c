@@ -1,0 +1,103 @@
+#include "stack/stack_switch.h"
+
+#include <string.h>
+
+/* Stacks that wait, at most; the oldest is forgotten. Each is looked at when a return fits nothing.
+ */
+enum { PARKED_LIMIT = 1024 };
+
+static frame_id parked_at(const struct thread_stack *stack, size_t index)
+{
+    return *(frame_id *)array_at(&stack->parked, index);
+}
+
+static bool goes_on_at(const struct thread_stack *stack, frame_id parked, uint64_t address)
+{
+    const struct frame *leaf = thread_stack_frame(stack, parked);
+    return leaf->kind == FRAME_FUNCTION && leaf->return_address == address;
+}
+
+static void forget_parked(struct thread_stack *stack, size_t index)
+{
+    frame_id *parked = stack->parked.elements;
+    stack->parked.count--;
+    memmove(parked + index, parked + index + 1, (stack->parked.count - index) * sizeof(*parked));
+}
+
+static void park(struct thread_stack *stack)
+{
+    if (stack->parked.count == PARKED_LIMIT)
+        forget_parked(stack, 0);
+    thread_stack_park(stack);
+}
+
+/* Index of the first parked stack from `first` on that goes on at `address`; their number when none
+ * does. */
+static size_t find_parked(const struct thread_stack *stack, size_t first, uint64_t address)
+{
+    size_t index = first;
+    while (index < stack->parked.count && !goes_on_at(stack, parked_at(stack, index), address))
+        index++;
+    return index;
+}
+
+static void begin_one_of_several(struct thread_stack *stack, const struct flow_event *event)
+{
+    struct activation landed = {.function = event->function, .kind = FRAME_FUNCTION};
+    park(stack);
+    stack->next.start = SEGMENT_SWITCH;
+    stack->next.first_candidate = (uint32_t)stack->candidates.count;
+    for (size_t i = 0; (i = find_parked(stack, i, event->to)) < stack->parked.count; i++)
+        *(frame_id *)array_add(&stack->candidates) = parked_at(stack, i);
+    stack->next.candidate_count = (uint32_t)stack->candidates.count - stack->next.first_candidate;
+    thread_stack_begin(stack, &landed, event->to, false);
+}
+
+bool switch_to_one_of_several(struct thread_stack *stack, const struct flow_event *event)
+{
+    if (find_parked(stack, 0, event->to) == stack->parked.count)
+        return false;
+    begin_one_of_several(stack, event);
+    return true;
+}
+
+bool switch_to_parked(struct thread_stack *stack, const struct flow_event *event)
+{
+    size_t index = find_parked(stack, 0, event->to);
+    if (index == stack->parked.count)
+        return false;
+    if (find_parked(stack, index + 1, event->to) < stack->parked.count) {
+        begin_one_of_several(stack, event);
+        return true;
+    }
+    frame_id leaf = parked_at(stack, index);
+    forget_parked(stack, index);
+    park(stack);
+    thread_stack_unpark(stack, thread_stack_parent(stack, leaf), event->function, event->to);
+    return true;
+}
+
+void switch_to_new(struct thread_stack *stack, const struct flow_event *event)
+{
+    struct activation first = {.function = event->function, .kind = FRAME_FUNCTION};
+    park(stack);
+    thread_stack_begin(stack, &first, event->to, true);
+}
+
+bool was_no_switch(struct thread_stack *stack, const struct flow_event *event)
+{
+    const struct segment *segment = array_at(&stack->segments, stack->segments.count - 1);
+    if (segment->start != SEGMENT_NEW || !thread_stack_is_root(stack, stack->leaf) ||
+        thread_stack_parent(stack, frame_tree_root(&stack->tree, segment->leaf)) !=
+            thread_stack_placeholder(stack) ||
+        !goes_on_at(stack, segment->before, event->to))
+        return false;
+    size_t index = stack->parked.count;
+    while (index > 0 && parked_at(stack, index - 1) != segment->before)
+        index--;
+    if (index == 0)
+        return false;
+    forget_parked(stack, index - 1);
+    thread_stack_gain_callers(stack, thread_stack_parent(stack, segment->before));
+    return true;
+}

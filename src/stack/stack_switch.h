@@ -1,0 +1,35 @@
+/* The rules of programs that have several stacks per thread: fibers, coroutines, goroutines.
+ *
+ * A switch saves where the running stack is, loads the stack pointer of another and returns there.
+ * In the packets that is a return which fits nothing on the running stack. It goes
+ *   to the first instruction of a function    a new stack begins with that function, and the
+ * running one is parked to where the leaf of a parked stack       that stack goes on, in the leaf's
+ * caller; the running would return to                           one is parked When the first
+ * function of a new stack returns to where the stack parked for it would have gone on, there were
+ * no two stacks: it was a tail call by "push; ret". The function then gets the other stack's
+ * callers after all.
+ *
+ * When several stacks are parked in the same place (all in yield, called from one line), a return
+ * to it tells nothing of who goes on. A segment begins then, and the returns that follow tell
+ * (stitching.h).
+ */
+#ifndef MAGIC_TRACE_STACK_STACK_SWITCH_H
+#define MAGIC_TRACE_STACK_STACK_SWITCH_H
+
+#include "stack/thread_stack.h"
+
+/* True when event->to, where the running stack's leaf would return to, may also be where a parked
+ * stack goes on: the switch has then been made. */
+bool switch_to_one_of_several(struct thread_stack *stack, const struct flow_event *event);
+
+/* True when a parked stack goes on at event->to. */
+bool switch_to_parked(struct thread_stack *stack, const struct flow_event *event);
+
+/* A return to the first instruction of a function. */
+void switch_to_new(struct thread_stack *stack, const struct flow_event *event);
+
+/* The leaf is the first frame of a new stack and returns to event->to. True when that is where the
+ * stack that was parked for it goes on: it has got its callers. */
+bool was_no_switch(struct thread_stack *stack, const struct flow_event *event);
+
+#endif
