@@ -165,6 +165,19 @@ static struct stack_area *find_parked(const struct true_stack *stack, uint64_t r
     return NULL;
 }
 
+/* A function that takes its return address off the stack for a while (vfork does, around its system
+ * call) still runs. */
+static bool stays_in_leaf(const struct true_stack *stack, const struct truth_record *record,
+                          function_id function)
+{
+    const struct truth_block *previous = &stack->previous;
+    const struct true_frame *leaf = leaf_of(stack->current);
+    return previous->pc && !previous->loads_rsp &&
+           (previous->ends_in == TRUTH_END_OTHER || previous->ends_in == TRUTH_END_SYSTEM_CALL) &&
+           !(record->flags & TRUTH_SIGNAL_RETURN) && !leaf->unseen &&
+           true_tree_at(&stack->tree, leaf->node)->function == function;
+}
+
 static bool goes_straight_on(const struct truth_block *block)
 {
     return block->ends_in != TRUTH_END_RETURN && block->ends_in != TRUTH_END_INDIRECT_JUMP;
@@ -173,7 +186,7 @@ static bool goes_straight_on(const struct truth_block *block)
 /* RSP has been loaded with something new, and is now `rsp`. */
 static void change_area(struct true_stack *stack, uint64_t rsp)
 {
-    const struct truth_block *loader = stack->previous;
+    const struct truth_block *loader = &stack->previous;
     bool may_be_alloca = !loader->from_memory && goes_straight_on(loader);
     uint64_t slack = may_be_alloca ? LARGEST_ALLOCA : PUSHED_AFTER_LOAD;
     if (rsp >= stack->rsp && rsp <= stack->current->top)
@@ -253,7 +266,7 @@ void true_stack_restart(struct true_stack *stack)
 {
     free_areas(stack);
     stack->current = new_area(0);
-    stack->previous = NULL;
+    stack->previous = (struct truth_block){0};
     stack->rsp = 0;
 }
 
@@ -281,13 +294,14 @@ void true_stack_step(struct true_stack *stack, const struct truth_block *block,
     if (record->flags & TRUTH_SIGNAL) {
         push_handler(stack, rsp);
     } else {
-        if (stack->previous && (stack->previous->loads_rsp || record->flags & TRUTH_SIGNAL_RETURN))
+        if (stack->previous.pc &&
+            (stack->previous.loads_rsp || record->flags & TRUTH_SIGNAL_RETURN))
             change_area(stack, rsp);
         if (record->flags & TRUTH_CALLED) {
             /* What was pushed there before is overwritten. */
             cut(stack->current, rsp + 1);
             push(stack->current, rsp, leaf_of(stack->current)->node);
-        } else {
+        } else if (!stays_in_leaf(stack, record, function)) {
             cut(stack->current, rsp);
         }
     }
@@ -296,7 +310,7 @@ void true_stack_step(struct true_stack *stack, const struct truth_block *block,
     /* A handler that waits for another one, at its first instruction, has not run. */
     if (!(record->flags & TRUTH_SIGNAL) || block->last)
         true_stack_become(stack, function);
-    stack->previous = block;
+    stack->previous = *block;
     stack->rsp = rsp;
 }
 

@@ -3,8 +3,9 @@
  * A frame is alive as long as the place its return address was pushed to (its *slot*) is not above
  * the stack pointer: no names, no return addresses, no guesses. What is pushed by a call is told by
  * the log (TRUTH_CALLED); the function of the innermost frame is that of the running code, and so a
- * tail call or a jump through the PLT changes it. The thread's first frame has no slot and is
- * always there.
+ * tail call or a jump through the PLT changes it. As long as it runs straight on in the same
+ * function it may even take its own return address off the stack (vfork does). The thread's first
+ * frame has no slot and is always there.
  *
  * Several stacks: only a block that puts something new into RSP, or a signal, can change from one
  * to another. Then RSP is
@@ -60,8 +61,8 @@ struct stack_area {
 struct true_stack {
     struct true_tree tree;
     struct stack_area *current;
-    struct array parked;                /* struct stack_area * */
-    const struct truth_block *previous; /* that ran last; NULL: none */
+    struct array parked;         /* struct stack_area * */
+    struct truth_block previous; /* that ran last; pc 0: none */
     uint64_t rsp;
 };
 
@@ -71,7 +72,7 @@ void true_stack_free(struct true_stack *stack);
 /* All frames are gone: another program begins. */
 void true_stack_restart(struct true_stack *stack);
 
-/* A block begins, in `function`. `block` must stay where it is until the next call. */
+/* A block begins, in `function`. */
 void true_stack_step(struct true_stack *stack, const struct truth_block *block,
                      const struct truth_record *record, function_id function);
 

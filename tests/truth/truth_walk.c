@@ -62,7 +62,6 @@ static bool open_log(struct truth_walk *walk, uint32_t pid, uint32_t tid, uint32
     walk->next = 0;
     walk->border = 0;
     walk->block = NULL;
-    walk->stack.previous = NULL;
     return true;
 }
 
