@@ -180,10 +180,10 @@ static bool stays_in_leaf(const struct true_stack *stack, const struct truth_rec
 
 static bool goes_straight_on(const struct truth_block *block)
 {
-    return block->ends_in != TRUTH_END_RETURN && block->ends_in != TRUTH_END_INDIRECT_JUMP;
+    return block->ends_in == TRUTH_END_OTHER || block->ends_in == TRUTH_END_CALL;
 }
 
-/* RSP has been loaded with something new, and is now `rsp`. */
+/* RSP may have been loaded with something new, and is now `rsp`. */
 static void change_area(struct true_stack *stack, uint64_t rsp)
 {
     const struct truth_block *loader = &stack->previous;
@@ -197,6 +197,7 @@ static void change_area(struct true_stack *stack, uint64_t rsp)
     } else if (rsp >= stack->rsp || rsp < stack->rsp - slack) {
         park(stack);
         stack->current = new_area(0);
+        stack->current->begun = rsp;
     }
 }
 
@@ -232,6 +233,20 @@ static void push_handler(struct true_stack *stack, uint64_t rsp)
 }
 
 /* --- Steps --- */
+
+/* A stack was begun in the middle of nowhere, with a return address already on it, which has been
+ * returned to. Who wants may have called that the caller. */
+static void note_return_from_first(struct true_stack *stack, uint64_t rsp, function_id function)
+{
+    const struct stack_area *area = stack->current;
+    const struct true_frame *leaf = leaf_of(area);
+    if (area->frames.count > 1 || leaf->unseen || stack->previous.ends_in != TRUTH_END_RETURN ||
+        area->begun == 0 || rsp != area->begun + 8)
+        return;
+    struct true_tree_node *node = array_at(&stack->tree.nodes, leaf->node);
+    if (node->parent == 0 && node->function != function)
+        node->caller = function;
+}
 
 void true_stack_init(struct true_stack *stack)
 {
@@ -294,8 +309,7 @@ void true_stack_step(struct true_stack *stack, const struct truth_block *block,
     if (record->flags & TRUTH_SIGNAL) {
         push_handler(stack, rsp);
     } else {
-        if (stack->previous.pc &&
-            (stack->previous.loads_rsp || record->flags & TRUTH_SIGNAL_RETURN))
+        if (stack->previous.loads_rsp || stack->forked || record->flags & TRUTH_SIGNAL_RETURN)
             change_area(stack, rsp);
         if (record->flags & TRUTH_CALLED) {
             /* What was pushed there before is overwritten. */
@@ -303,6 +317,7 @@ void true_stack_step(struct true_stack *stack, const struct truth_block *block,
             push(stack->current, rsp, leaf_of(stack->current)->node);
         } else if (!stays_in_leaf(stack, record, function)) {
             cut(stack->current, rsp);
+            note_return_from_first(stack, rsp, function);
         }
     }
     if (stack->current->frames.count == 1 && rsp > stack->current->top)
@@ -312,6 +327,7 @@ void true_stack_step(struct true_stack *stack, const struct truth_block *block,
         true_stack_become(stack, function);
     stack->previous = *block;
     stack->rsp = rsp;
+    stack->forked = false;
 }
 
 true_node true_stack_leaf(const struct true_stack *stack)

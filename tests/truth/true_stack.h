@@ -36,7 +36,8 @@ typedef uint32_t true_node;
 struct true_tree_node {
     true_node parent;
     function_id function;
-    uint32_t depth; /* functions on it */
+    uint32_t depth;     /* functions on it */
+    function_id caller; /* of a first function that returned nevertheless: where to */
 };
 
 struct true_tree {
@@ -55,6 +56,7 @@ struct stack_area {
     struct array frames;      /* struct true_frame */
     uint64_t top;             /* the highest RSP it was seen at in its first frame */
     uint64_t parked;          /* RSP when it was left */
+    uint64_t begun;           /* RSP at its very first; 0: not known */
     struct stack_area *below; /* interrupted by a signal handler that runs on this one */
 };
 
@@ -64,6 +66,7 @@ struct true_stack {
     struct array parked;         /* struct stack_area * */
     struct truth_block previous; /* that ran last; pc 0: none */
     uint64_t rsp;
+    bool forked; /* just now, from what ran before; perhaps onto a stack of its own */
 };
 
 void true_stack_init(struct true_stack *stack);

@@ -46,7 +46,8 @@ struct truth_block {
 };
 
 enum truth_flag {
-    /* The block before ended in a call, and its return address is what RSP points to. */
+    /* The block before ended in a call, and its return address is what RSP points to. Or a signal
+     * handler has made it look like a call from where the program was interrupted. */
     TRUTH_CALLED = 1,
     /* A signal handler that the kernel has just set up: RSP points to its restorer. */
     TRUTH_SIGNAL = 2,

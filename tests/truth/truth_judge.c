@@ -70,7 +70,7 @@ static bool step(struct judged_thread *thread)
 
 static bool is_step_of(const struct flow_event *event, const struct truth_step *step)
 {
-    if (step->to != event->to)
+    if (step->to != event->to || step->waiting)
         return false;
     return step->from == event->from || event->kind == FLOW_RESUME ||
            (event->kind == FLOW_JUMP && step->from == 0);
@@ -228,14 +228,35 @@ static void collect_true(const struct judged_thread *thread, true_node node,
     }
 }
 
-static bool is_right(const struct judged_pair *pair, const struct array *reconstructed,
-                     const struct array *truth)
+/* The functions from the leaf on are those of `truth`, all of them but the outermost `but`. */
+static bool is_same(const struct array *reconstructed, const struct array *truth, size_t but)
 {
-    size_t known = truth->count - pair->not_returned_to;
-    if (reconstructed->count != truth->count && reconstructed->count != known)
-        return false;
-    return reconstructed->count == 0 || memcmp(reconstructed->elements, truth->elements,
-                                               reconstructed->count * sizeof(function_id)) == 0;
+    return reconstructed->count == truth->count - but &&
+           (reconstructed->count == 0 || memcmp(reconstructed->elements, truth->elements,
+                                                reconstructed->count * sizeof(function_id)) == 0);
+}
+
+/* A new stack's first function may be shown alone, or called by the one that it will return to. */
+static void add_later_caller(const struct judged_thread *thread, true_node node,
+                             struct array *truth)
+{
+    const struct true_tree *tree = &thread->walk.stack.tree;
+    while (node && true_tree_at(tree, node)->parent)
+        node = true_tree_at(tree, node)->parent;
+    if (node && true_tree_at(tree, node)->caller)
+        *(function_id *)array_add(truth) = true_tree_at(tree, node)->caller;
+}
+
+static bool is_right(const struct judged_thread *thread, const struct judged_pair *pair,
+                     const struct array *reconstructed, struct array *truth)
+{
+    if (is_same(reconstructed, truth, 0) || is_same(reconstructed, truth, pair->not_returned_to))
+        return true;
+    size_t count = truth->count;
+    add_later_caller(thread, pair->node, truth);
+    bool same = truth->count > count && is_same(reconstructed, truth, 0);
+    truth->count = count;
+    return same;
 }
 
 /* --- Showing --- */
@@ -310,7 +331,7 @@ static void compare_pairs(struct judged_thread *thread, uint64_t *shown)
         const struct judged_pair *pair = judged_pair_at(&thread->pairs, i);
         collect_reconstructed(thread, pair->frame, &reconstructed);
         collect_true(thread, pair->node, &truth);
-        if (is_right(pair, &reconstructed, &truth))
+        if (is_right(thread, pair, &reconstructed, &truth))
             thread->right += pair->count;
         else if ((*shown)++ < thread->judge->shown_at_most)
             print_difference(thread, pair, &reconstructed, &truth);

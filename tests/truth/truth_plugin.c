@@ -46,6 +46,11 @@ struct growing_file {
     uint64_t count;
 };
 
+struct interrupted {
+    uint64_t handler_rsp; /* where the handler's return address lies */
+    uint64_t pc, rsp;
+};
+
 struct block {
     struct truth_block told;
     uint32_t id;
@@ -55,8 +60,11 @@ struct block {
 struct log {
     struct growing_file file;
     const struct block *previous;
-    bool signal_returned;
+    uint64_t rsp;         /* at its entry */
+    bool signal_returned; /* by rt_sigreturn, since */
     uint32_t tid;
+    struct interrupted interrupted[DEEPEST_NESTING]; /* the newest ones, as in a ring */
+    unsigned interruptions;
 };
 
 struct handler {
@@ -290,17 +298,32 @@ static uint64_t word_at(uint64_t address)
     return word;
 }
 
+/* A handler can have the program go on as if it had called a function where it was interrupted: by
+ * pushing that address, and changing the context. */
+static bool returned_into_call(const struct log *log, uint64_t pc, uint64_t rsp)
+{
+    for (unsigned i = 0; i < DEEPEST_NESTING; i++) {
+        const struct interrupted *place = &log->interrupted[i];
+        if (place->handler_rsp && place->handler_rsp + 8 == log->rsp)
+            return pc != place->pc && rsp < place->rsp && word_at(rsp) == place->pc;
+    }
+    return false;
+}
+
 static void add_record(struct log *log, const struct block *block, uint64_t rsp, uint32_t flags)
 {
     const struct truth_block *previous = &log->previous->told;
     if (!(flags & TRUTH_SIGNAL) && previous->ends_in == TRUTH_END_CALL &&
         word_at(rsp) == previous->end)
         flags |= TRUTH_CALLED;
+    if (log->signal_returned && returned_into_call(log, block->told.pc, rsp))
+        flags |= TRUTH_CALLED;
     if (log->signal_returned)
         flags |= TRUTH_SIGNAL_RETURN;
     *(struct truth_record *)add_entry(&log->file) =
         (struct truth_record){.block = block->id, .flags = flags, .rsp = rsp};
     log->previous = block;
+    log->rsp = rsp;
     log->signal_returned = false;
 }
 
@@ -327,10 +350,6 @@ static bool may_be_handler(uint64_t address)
     return false;
 }
 
-struct interrupted {
-    uint64_t pc, rsp;
-};
-
 /* What the signal frame at `handler_rsp` will go back to (offsets: struct ucontext behind the
  * return address, arch/x86/include/uapi/asm/ucontext.h, sigcontext.h). */
 static struct interrupted interrupted_by(uint64_t handler_rsp, uint64_t *rdx)
@@ -338,7 +357,8 @@ static struct interrupted interrupted_by(uint64_t handler_rsp, uint64_t *rdx)
     enum { UCONTEXT_RDX = 136, UCONTEXT_RSP = 160, UCONTEXT_RIP = 168 };
     uint64_t context = handler_rsp + 8;
     *rdx = word_at(context + UCONTEXT_RDX);
-    return (struct interrupted){word_at(context + UCONTEXT_RIP), word_at(context + UCONTEXT_RSP)};
+    return (struct interrupted){handler_rsp, word_at(context + UCONTEXT_RIP),
+                                word_at(context + UCONTEXT_RSP)};
 }
 
 static bool handler_begins(uint64_t pc, uint64_t rsp, uint64_t rdx)
@@ -359,8 +379,10 @@ static void add_interrupted(struct log *log, uint64_t handler_rsp)
         chain[depth] = interrupted_by(chain[depth - 1].rsp, &rdx);
         depth++;
     }
-    for (int i = depth - 1; i >= 0; i--)
+    for (int i = depth - 1; i >= 0; i--) {
         add_place(log, chain[i].pc, chain[i].rsp, i == depth - 1 ? 0 : TRUTH_SIGNAL);
+        log->interrupted[log->interruptions++ % DEEPEST_NESTING] = chain[i];
+    }
 }
 
 static void check_registers(const uint64_t *registers, uint64_t pc)

@@ -95,6 +95,7 @@ static bool open_next_log(struct truth_walk *walk)
         inherit(walk, &header);
         open_log(walk, walk->pid, walk->tid, generation);
         walk->not_returned_to = UINT32_MAX;
+        walk->stack.forked = true;
     }
     walk->generation = generation + 1;
     return true;
@@ -158,8 +159,9 @@ static bool step_in_log(struct truth_walk *walk)
     uint64_t from = walk->block ? walk->block->last : 0;
     walk->block = &walk->log.blocks[record->block - 1];
     true_stack_step(&walk->stack, walk->block, record, block_function(walk));
-    walk->step =
-        (struct truth_step){.from = from, .to = walk->block->pc, .place = walk->block->last == 0};
+    bool place = walk->block->last == 0, waiting = place && record->flags & TRUTH_SIGNAL;
+    walk->step = (struct truth_step){
+        .from = from, .to = walk->block->pc, .place = place && !waiting, .waiting = waiting};
     return true;
 }
 

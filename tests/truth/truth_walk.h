@@ -18,7 +18,8 @@
 struct truth_step {
     uint64_t from; /* the last instruction of the block before; 0: none, or a border */
     uint64_t to;
-    bool place; /* the program was interrupted by a signal at `to` */
+    bool place;   /* the program was interrupted by a signal at `to` */
+    bool waiting; /* at `to` is a signal handler's first instruction; another handler comes first */
 };
 
 struct truth_walk {
