@@ -1,0 +1,341 @@
+#include "true_stack.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+enum {
+    FIRST_BUCKET_COUNT = 1024,
+
+    /* A block that leaves a stack may push a little onto it before; then RSP comes back to there.
+     */
+    PUSHED_BEFORE_SWITCH = 512,
+    /* A block may load RSP with what it is about to be anyway, and then push. */
+    PUSHED_AFTER_LOAD = 4096,
+    /* The largest array of variable length. */
+    LARGEST_ALLOCA = 1 << 20,
+    /* What a signal puts on the stack that it interrupts: the red zone, and a frame with all vector
+     * registers. */
+    LARGEST_SIGNAL_FRAME = 16384,
+};
+
+/* --- The tree --- */
+
+static size_t bucket_of(const struct true_tree *tree, true_node parent, function_id function)
+{
+    uint64_t hash = ((uint64_t)parent << 32 | function) * UINT64_C(0x9e3779b97f4a7c15);
+    return (size_t)(hash >> 32) & (tree->bucket_count - 1);
+}
+
+static void put_in_bucket(struct true_tree *tree, true_node id)
+{
+    const struct true_tree_node *node = true_tree_at(tree, id);
+    size_t bucket = bucket_of(tree, node->parent, node->function);
+    while (tree->buckets[bucket])
+        bucket = (bucket + 1) & (tree->bucket_count - 1);
+    tree->buckets[bucket] = id;
+}
+
+static void grow_buckets(struct true_tree *tree)
+{
+    free(tree->buckets);
+    tree->bucket_count *= 2;
+    tree->buckets = memory_allocate_zeroed(tree->bucket_count * sizeof *tree->buckets);
+    for (true_node id = 1; id < tree->nodes.count; id++)
+        put_in_bucket(tree, id);
+}
+
+static true_node child(struct true_tree *tree, true_node parent, function_id function)
+{
+    size_t bucket = bucket_of(tree, parent, function);
+    for (true_node id; (id = tree->buckets[bucket]);
+         bucket = (bucket + 1) & (tree->bucket_count - 1)) {
+        const struct true_tree_node *node = true_tree_at(tree, id);
+        if (node->parent == parent && node->function == function)
+            return id;
+    }
+    true_node id = (true_node)tree->nodes.count;
+    uint32_t depth = true_tree_at(tree, parent)->depth + 1;
+    *(struct true_tree_node *)array_add(&tree->nodes) =
+        (struct true_tree_node){.parent = parent, .function = function, .depth = depth};
+    put_in_bucket(tree, id);
+    if (tree->nodes.count > tree->bucket_count / 2)
+        grow_buckets(tree);
+    return id;
+}
+
+/* --- Frames of one area --- */
+
+static struct true_frame *frame_at(const struct stack_area *area, size_t index)
+{
+    return array_at(&area->frames, index);
+}
+
+static struct true_frame *leaf_of(const struct stack_area *area)
+{
+    return frame_at(area, area->frames.count - 1);
+}
+
+/* `node`: of what lies below. */
+static void push(struct stack_area *area, uint64_t slot, true_node node)
+{
+    *(struct true_frame *)array_add(&area->frames) =
+        (struct true_frame){.slot = slot, .node = node, .unseen = true};
+}
+
+/* Drops the frames whose slots lie below `rsp`. */
+static void cut(struct stack_area *area, uint64_t rsp)
+{
+    while (area->frames.count > 1 && leaf_of(area)->slot < rsp)
+        area->frames.count--;
+}
+
+static struct stack_area *new_area(true_node node)
+{
+    struct stack_area *area = memory_allocate_zeroed(sizeof *area);
+    area->frames = array_of(sizeof(struct true_frame));
+    push(area, UINT64_MAX, node);
+    return area;
+}
+
+static void free_area(struct stack_area *area)
+{
+    array_free(&area->frames);
+    free(area);
+}
+
+/* --- Several areas --- */
+
+static struct stack_area *parked_at(const struct true_stack *stack, size_t index)
+{
+    return *(struct stack_area **)array_at(&stack->parked, index);
+}
+
+static void unpark(struct true_stack *stack, size_t index)
+{
+    struct stack_area **parked = stack->parked.elements;
+    parked[index] = parked[--stack->parked.count];
+}
+
+static void forget(struct true_stack *stack, const struct stack_area *area)
+{
+    for (size_t i = 0; i < stack->parked.count; i++)
+        if (parked_at(stack, i) == area)
+            unpark(stack, i);
+}
+
+static void park(struct true_stack *stack)
+{
+    stack->current->parked = stack->rsp;
+    *(struct stack_area **)array_add(&stack->parked) = stack->current;
+}
+
+static bool stands_on(const struct stack_area *area, const struct stack_area *other)
+{
+    for (; area; area = area->below)
+        if (area->below == other)
+            return true;
+    return false;
+}
+
+/* Leaves the current area for `area`, a parked one. Handlers that stand on it have ended. */
+static void go_on_in(struct true_stack *stack, struct stack_area *area)
+{
+    if (stands_on(stack->current, area)) {
+        while (stack->current != area) {
+            struct stack_area *ended = stack->current;
+            stack->current = ended->below;
+            forget(stack, stack->current);
+            free_area(ended);
+        }
+        return;
+    }
+    park(stack);
+    forget(stack, area);
+    stack->current = area;
+}
+
+static struct stack_area *find_parked(const struct true_stack *stack, uint64_t rsp)
+{
+    for (size_t i = 0; i < stack->parked.count; i++) {
+        struct stack_area *area = parked_at(stack, i);
+        if (rsp >= area->parked - PUSHED_BEFORE_SWITCH && rsp <= area->top)
+            return area;
+    }
+    return NULL;
+}
+
+/* A function that takes its return address off the stack for a while (vfork does, around its system
+ * call) still runs. */
+static bool stays_in_leaf(const struct true_stack *stack, const struct truth_record *record,
+                          function_id function)
+{
+    const struct truth_block *previous = &stack->previous;
+    const struct true_frame *leaf = leaf_of(stack->current);
+    return previous->pc && !previous->loads_rsp &&
+           (previous->ends_in == TRUTH_END_OTHER || previous->ends_in == TRUTH_END_SYSTEM_CALL) &&
+           !(record->flags & TRUTH_SIGNAL_RETURN) && !leaf->unseen &&
+           true_tree_at(&stack->tree, leaf->node)->function == function;
+}
+
+static bool goes_straight_on(const struct truth_block *block)
+{
+    return block->ends_in == TRUTH_END_OTHER || block->ends_in == TRUTH_END_CALL;
+}
+
+/* RSP may have been loaded with something new, and is now `rsp`. */
+static void change_area(struct true_stack *stack, uint64_t rsp)
+{
+    const struct truth_block *loader = &stack->previous;
+    bool may_be_alloca = !loader->from_memory && goes_straight_on(loader);
+    uint64_t slack = may_be_alloca ? LARGEST_ALLOCA : PUSHED_AFTER_LOAD;
+    if (rsp >= stack->rsp && rsp <= stack->current->top)
+        return;
+    struct stack_area *parked = find_parked(stack, rsp);
+    if (parked) {
+        go_on_in(stack, parked);
+    } else if (rsp >= stack->rsp || rsp < stack->rsp - slack) {
+        park(stack);
+        stack->current = new_area(0);
+        stack->current->begun = rsp;
+    }
+}
+
+/* --- Signals --- */
+
+static bool is_stood_on(const struct true_stack *stack, const struct stack_area *area)
+{
+    bool stood_on = stands_on(stack->current, area);
+    for (size_t i = 0; i < stack->parked.count; i++)
+        stood_on = stood_on || stands_on(parked_at(stack, i), area);
+    return stood_on;
+}
+
+/* The handler stands on the restorer, to which it will return. */
+static void push_handler(struct true_stack *stack, uint64_t rsp)
+{
+    struct stack_area *interrupted = stack->current;
+    true_node below = leaf_of(interrupted)->node;
+    if (rsp > stack->rsp || rsp < stack->rsp - LARGEST_SIGNAL_FRAME) {
+        struct stack_area *used_before = find_parked(stack, rsp);
+        if (used_before && !is_stood_on(stack, used_before)) {
+            forget(stack, used_before);
+            free_area(used_before);
+        }
+        park(stack);
+        stack->current = new_area(below);
+        stack->current->below = interrupted;
+        stack->current->top = rsp + 8;
+    } else {
+        push(interrupted, rsp + 8, below);
+    }
+    push(stack->current, rsp, below);
+}
+
+/* --- Steps --- */
+
+/* A stack was begun in the middle of nowhere, with a return address already on it, which has been
+ * returned to. Who wants may have called that the caller. */
+static void note_return_from_first(struct true_stack *stack, uint64_t rsp, function_id function)
+{
+    const struct stack_area *area = stack->current;
+    const struct true_frame *leaf = leaf_of(area);
+    if (area->frames.count > 1 || leaf->unseen || stack->previous.ends_in != TRUTH_END_RETURN ||
+        area->begun == 0 || rsp != area->begun + 8)
+        return;
+    struct true_tree_node *node = array_at(&stack->tree.nodes, leaf->node);
+    if (node->parent == 0 && node->function != function)
+        node->caller = function;
+}
+
+void true_stack_init(struct true_stack *stack)
+{
+    *stack = (struct true_stack){
+        .tree = {.nodes = array_of(sizeof(struct true_tree_node)),
+                 .bucket_count = FIRST_BUCKET_COUNT,
+                 .buckets = memory_allocate_zeroed(FIRST_BUCKET_COUNT * sizeof(true_node))},
+        .parked = array_of(sizeof(struct stack_area *)),
+    };
+    array_add(&stack->tree.nodes); /* the empty stack */
+    stack->current = new_area(0);
+}
+
+static void free_areas(struct true_stack *stack)
+{
+    for (size_t i = 0; i < stack->parked.count; i++)
+        free_area(parked_at(stack, i));
+    stack->parked.count = 0;
+    free_area(stack->current);
+    stack->current = NULL;
+}
+
+void true_stack_free(struct true_stack *stack)
+{
+    free_areas(stack);
+    array_free(&stack->parked);
+    array_free(&stack->tree.nodes);
+    free(stack->tree.buckets);
+}
+
+void true_stack_restart(struct true_stack *stack)
+{
+    free_areas(stack);
+    stack->current = new_area(0);
+    stack->previous = (struct truth_block){0};
+    stack->rsp = 0;
+}
+
+/* The node below the leaf's: a frame that is unseen has that itself. */
+static true_node below_leaf(const struct true_stack *stack)
+{
+    const struct true_frame *leaf = leaf_of(stack->current);
+    return leaf->unseen ? leaf->node : true_tree_at(&stack->tree, leaf->node)->parent;
+}
+
+void true_stack_become(struct true_stack *stack, function_id function)
+{
+    true_node below = below_leaf(stack);
+    struct true_frame *leaf = leaf_of(stack->current);
+    if (!leaf->unseen && true_tree_at(&stack->tree, leaf->node)->function == function)
+        return;
+    leaf->node = child(&stack->tree, below, function);
+    leaf->unseen = false;
+}
+
+void true_stack_step(struct true_stack *stack, const struct truth_block *block,
+                     const struct truth_record *record, function_id function)
+{
+    uint64_t rsp = record->rsp;
+    if (record->flags & TRUTH_SIGNAL) {
+        push_handler(stack, rsp);
+    } else {
+        if (stack->previous.loads_rsp || stack->forked || record->flags & TRUTH_SIGNAL_RETURN)
+            change_area(stack, rsp);
+        if (record->flags & TRUTH_CALLED) {
+            /* What was pushed there before is overwritten. */
+            cut(stack->current, rsp + 1);
+            push(stack->current, rsp, leaf_of(stack->current)->node);
+        } else if (!stays_in_leaf(stack, record, function)) {
+            cut(stack->current, rsp);
+            note_return_from_first(stack, rsp, function);
+        }
+    }
+    if (stack->current->frames.count == 1 && rsp > stack->current->top)
+        stack->current->top = rsp;
+    /* A handler that waits for another one, at its first instruction, has not run. */
+    if (!(record->flags & TRUTH_SIGNAL) || block->last)
+        true_stack_become(stack, function);
+    stack->previous = *block;
+    stack->rsp = rsp;
+    stack->forked = false;
+}
+
+true_node true_stack_leaf(const struct true_stack *stack)
+{
+    return leaf_of(stack->current)->node;
+}
+
+bool true_stack_in_first_frame(const struct true_stack *stack)
+{
+    return stack->current->frames.count == 1;
+}

@@ -1,0 +1,96 @@
+/* The true call stack of a thread, from where its stack pointer stands.
+ *
+ * A frame is alive as long as the place its return address was pushed to (its *slot*) is not above
+ * the stack pointer: no names, no return addresses, no guesses. What is pushed by a call is told by
+ * the log (TRUTH_CALLED); the function of the innermost frame is that of the running code, and so a
+ * tail call or a jump through the PLT changes it. As long as it runs straight on in the same
+ * function it may even take its own return address off the stack (vfork does). The thread's first
+ * frame has no slot and is always there.
+ *
+ * Several stacks: only a block that puts something new into RSP, or a signal, can change from one
+ * to another. Then RSP is
+ *   above where it was, in the same stack: frames are dropped (longjmp, exceptions, epilogues);
+ *   in a stack that was left before: that one goes on (swapcontext);
+ *   a little below where it was, and the code runs straight on: the same stack (alloca);
+ *   anywhere else: a new stack, whose first frame this is.
+ * A signal handler on a stack of its own stands on the interrupted stack.
+ *
+ * Stacks are nodes of a tree of functions (leaf to root), as many as there are distinct ones, so
+ * that one number is a whole stack.
+ *
+ * Used by truth_walk, one per thread.
+ */
+#ifndef MAGIC_TRACE_TESTS_TRUE_STACK_H
+#define MAGIC_TRACE_TESTS_TRUE_STACK_H
+
+#include "base/array.h"
+#include "symbol/symbols.h"
+#include "truth_format.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Index of a stack; 0 is the empty one. */
+typedef uint32_t true_node;
+
+struct true_tree_node {
+    true_node parent;
+    function_id function;
+    uint32_t depth;     /* functions on it */
+    function_id caller; /* of a first function that returned nevertheless: where to */
+};
+
+struct true_tree {
+    struct array nodes; /* struct true_tree_node */
+    true_node *buckets; /* owned; 0: empty */
+    size_t bucket_count;
+};
+
+struct true_frame {
+    uint64_t slot; /* UINT64_MAX: a stack's first frame */
+    true_node node;
+    bool unseen; /* no code has run in it yet: `node` is its caller's */
+};
+
+struct stack_area {
+    struct array frames;      /* struct true_frame */
+    uint64_t top;             /* the highest RSP it was seen at in its first frame */
+    uint64_t parked;          /* RSP when it was left */
+    uint64_t begun;           /* RSP at its very first; 0: not known */
+    struct stack_area *below; /* interrupted by a signal handler that runs on this one */
+};
+
+struct true_stack {
+    struct true_tree tree;
+    struct stack_area *current;
+    struct array parked;         /* struct stack_area * */
+    struct truth_block previous; /* that ran last; pc 0: none */
+    uint64_t rsp;
+    bool forked; /* just now, from what ran before; perhaps onto a stack of its own */
+};
+
+void true_stack_init(struct true_stack *stack);
+void true_stack_free(struct true_stack *stack);
+
+/* All frames are gone: another program begins. */
+void true_stack_restart(struct true_stack *stack);
+
+/* A block begins, in `function`. */
+void true_stack_step(struct true_stack *stack, const struct truth_block *block,
+                     const struct truth_record *record, function_id function);
+
+/* The running code has come into another function, in the same frame. */
+void true_stack_become(struct true_stack *stack, function_id function);
+
+true_node true_stack_leaf(const struct true_stack *stack);
+
+/* The innermost frame is a stack's first one. */
+bool true_stack_in_first_frame(const struct true_stack *stack);
+
+static inline const struct true_tree_node *true_tree_at(const struct true_tree *tree,
+                                                        true_node node)
+{
+    return array_at(&tree->nodes, node);
+}
+
+#endif

@@ -1,0 +1,439 @@
+/* truth_judge [-all N] [-name NAME] RECORDING TRUTH: compares the call stack after every flow event
+ * of a recording with the true one, which truth_plugin.so has logged into the folder TRUTH.
+ *
+ * One line per thread and a sum: events, how many of them have the right stack, the deepest one;
+ * and how often the reconstruction says that it threw frames away or repaired the stack. The first
+ * difference is shown (the first N with -all). Frames that stand for the kernel are not compared.
+ *
+ * Exit status 0: all stacks are right; 1: not all, or the log and the events could not be brought
+ * together ("lost alignment"); 2: no recording.
+ */
+#include "base/memory.h"
+#include "flow/flow.h"
+#include "judged_pairs.h"
+#include "stack/follow.h"
+#include "stack/kernel_entry.h"
+#include "stack/process_code.h"
+#include "truth_walk.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FRAMES_SHOWN = 24, /* of each end of a stack */
+};
+
+static const char *const kind_names[] = {
+    "call",          "return", "jump",      "syscall",  "interrupt", "resume",
+    "kernel-return", "stop",   "trap-push", "trap-pop", "gap"};
+
+struct judge {
+    struct flow *flow;
+    const char *directory; /* of the truth */
+    uint64_t shown_at_most;
+    struct array threads; /* struct judged_thread * */
+};
+
+struct judged_thread {
+    struct judge *judge;
+    const struct thread *thread;
+    struct process_code *code;
+    struct thread_stack stack;
+    struct truth_walk walk;
+    struct judged_pairs pairs;
+    size_t program_pairs; /* those of the programs before the present one */
+    uint64_t number;      /* of the present event, from 1 */
+    uint64_t judged, right;
+    uint64_t lost_at; /* number of the event at which the alignment was lost; 0: never */
+    struct flow_event lost;
+    uint32_t deepest;
+    bool in_system_call; /* which the present block of the truth ended in */
+};
+
+/* --- Bringing events and truth together --- */
+
+static bool step(struct judged_thread *thread)
+{
+    uint32_t generation = thread->walk.generation;
+    uint32_t not_returned_to = thread->walk.not_returned_to;
+    bool more = truth_walk_next(&thread->walk);
+    thread->in_system_call = false;
+    if (thread->walk.generation != generation || !more) {
+        for (size_t i = thread->program_pairs; i < thread->pairs.pairs.count; i++)
+            judged_pair_at(&thread->pairs, i)->not_returned_to = not_returned_to;
+        thread->program_pairs = thread->pairs.pairs.count;
+    }
+    return more;
+}
+
+static bool is_step_of(const struct flow_event *event, const struct truth_step *step)
+{
+    if (step->to != event->to || step->waiting)
+        return false;
+    return step->from == event->from || event->kind == FLOW_RESUME ||
+           (event->kind == FLOW_JUMP && step->from == 0);
+}
+
+static bool follow_branch(struct judged_thread *thread, const struct flow_event *event)
+{
+    do {
+        if (!step(thread))
+            return false;
+    } while (!is_step_of(event, &thread->walk.step));
+    return true;
+}
+
+static bool follow_system_call(struct judged_thread *thread, const struct flow_event *event)
+{
+    while (thread->in_system_call || !thread->walk.block || thread->walk.block->last != event->from)
+        if (!step(thread))
+            return false;
+    thread->in_system_call = true;
+    return true;
+}
+
+/* A signal that ends the process leaves no trace in the log: the program was in the last block. */
+static bool follow_death(struct judged_thread *thread, const struct flow_event *event)
+{
+    while (step(thread))
+        ;
+    const struct truth_block *block = thread->walk.block;
+    return block && event->from >= block->pc && event->from < block->end;
+}
+
+static bool follow_interrupt(struct judged_thread *thread, const struct flow_event *event)
+{
+    const struct truth_step *now = &thread->walk.step;
+    if (now->place && now->to == event->from)
+        return true;
+    if (!truth_walk_will_be_interrupted(&thread->walk, event->from))
+        return follow_death(thread, event);
+    do {
+        if (!step(thread))
+            return false;
+    } while (!now->place || now->to != event->from);
+    return true;
+}
+
+/* Walks the truth to where it is after `event`. False when it never gets there. */
+static bool follow_truth(struct judged_thread *thread, const struct flow_event *event)
+{
+    truth_walk_advance(&thread->walk, event->time);
+    switch ((enum flow_kind)event->kind) {
+    case FLOW_SYSCALL:
+        return follow_system_call(thread, event);
+    case FLOW_INTERRUPT:
+        return follow_interrupt(thread, event);
+    default:
+        return follow_branch(thread, event);
+    }
+}
+
+static bool is_judged(const struct flow_event *event)
+{
+    return event->kind != FLOW_STOP && event->kind != FLOW_GAP && event->kind != FLOW_TRAP_PUSH &&
+           event->kind != FLOW_TRAP_POP;
+}
+
+static void judge_event(struct judged_thread *thread, const struct flow_event *event)
+{
+    thread->judged++;
+    if (thread->lost_at)
+        return;
+    if (!follow_truth(thread, event)) {
+        thread->lost_at = thread->number;
+        thread->lost = *event;
+        return;
+    }
+    true_node node = true_stack_leaf(&thread->walk.stack);
+    uint32_t depth = true_tree_at(&thread->walk.stack.tree, node)->depth;
+    if (depth > thread->deepest)
+        thread->deepest = depth;
+    judged_pairs_add(&thread->pairs, thread->stack.leaf, node, thread->number, event);
+}
+
+/* --- The decoder's calls --- */
+
+static void *begin_thread(void *context, const struct thread *thread)
+{
+    struct judge *judge = context;
+    const struct address_spaces *spaces = flow_address_spaces(judge->flow);
+    const struct process *process = address_spaces_process(spaces, thread->pid);
+    struct symbols *symbols = flow_symbols(judge->flow);
+    struct judged_thread *begun = memory_allocate_zeroed(sizeof *begun);
+    begun->judge = judge;
+    begun->thread = thread;
+    begun->code = process_code_open(process, symbols);
+    struct code_view view = process_code_view(begun->code);
+    thread_stack_init(&begun->stack, &view);
+    truth_walk_init(&begun->walk, judge->directory, thread, process, symbols);
+    judged_pairs_init(&begun->pairs);
+    *(struct judged_thread **)array_add(&judge->threads) = begun;
+    return begun;
+}
+
+static void take_events(void *thread_object, const struct flow_event *events, size_t count)
+{
+    struct judged_thread *thread = thread_object;
+    for (size_t i = 0; i < count; i++) {
+        follow_events(&thread->stack, &events[i], 1);
+        thread->number++;
+        if (is_judged(&events[i]))
+            judge_event(thread, &events[i]);
+    }
+}
+
+static void end_thread(void *thread_object)
+{
+    struct judged_thread *thread = thread_object;
+    follow_end(&thread->stack, &(struct follow_ending){.time = thread->thread->ended});
+    while (step(thread))
+        ;
+}
+
+static void free_thread(struct judged_thread *thread)
+{
+    thread_stack_free(&thread->stack);
+    process_code_close(thread->code);
+    truth_walk_free(&thread->walk);
+    judged_pairs_free(&thread->pairs);
+    free(thread);
+}
+
+/* --- Comparing --- */
+
+/* Functions from the leaf to the root. */
+static void collect_reconstructed(const struct judged_thread *thread, frame_id id,
+                                  struct array *functions)
+{
+    functions->count = 0;
+    while (id != FRAME_NONE) {
+        const struct frame *frame = thread_stack_frame(&thread->stack, id);
+        if (frame->kind != FRAME_PLACEHOLDER && !is_outside_frame(frame))
+            *(function_id *)array_add(functions) = frame->function;
+        id = frame->parent;
+    }
+}
+
+static void collect_true(const struct judged_thread *thread, true_node node,
+                         struct array *functions)
+{
+    functions->count = 0;
+    while (node) {
+        const struct true_tree_node *at = true_tree_at(&thread->walk.stack.tree, node);
+        *(function_id *)array_add(functions) = at->function;
+        node = at->parent;
+    }
+}
+
+/* The functions from the leaf on are those of `truth`, all of them but the outermost `but`. */
+static bool is_same(const struct array *reconstructed, const struct array *truth, size_t but)
+{
+    return reconstructed->count == truth->count - but &&
+           (reconstructed->count == 0 || memcmp(reconstructed->elements, truth->elements,
+                                                reconstructed->count * sizeof(function_id)) == 0);
+}
+
+/* A new stack's first function may be shown alone, or called by the one that it will return to. */
+static void add_later_caller(const struct judged_thread *thread, true_node node,
+                             struct array *truth)
+{
+    const struct true_tree *tree = &thread->walk.stack.tree;
+    while (node && true_tree_at(tree, node)->parent)
+        node = true_tree_at(tree, node)->parent;
+    if (node && true_tree_at(tree, node)->caller)
+        *(function_id *)array_add(truth) = true_tree_at(tree, node)->caller;
+}
+
+static bool is_right(const struct judged_thread *thread, const struct judged_pair *pair,
+                     const struct array *reconstructed, struct array *truth)
+{
+    if (is_same(reconstructed, truth, 0) || is_same(reconstructed, truth, pair->not_returned_to))
+        return true;
+    size_t count = truth->count;
+    add_later_caller(thread, pair->node, truth);
+    bool same = truth->count > count && is_same(reconstructed, truth, 0);
+    truth->count = count;
+    return same;
+}
+
+/* --- Showing --- */
+
+static const char *name_of(const struct judged_thread *thread, function_id function)
+{
+    return symbols_function(flow_symbols(thread->judge->flow), function)->name;
+}
+
+static void print_place(struct judged_thread *thread, uint64_t address)
+{
+    struct function_bounds bounds = truth_walk_function(&thread->walk, address);
+    if (address)
+        printf("%#" PRIx64 " (%s+%#" PRIx64 ")", address, name_of(thread, bounds.function),
+               address - bounds.start);
+    else
+        printf("nowhere");
+}
+
+/* Root first. `same`: as many of the outermost functions are alike in both stacks. */
+static void print_stack(const struct judged_thread *thread, const char *title,
+                        const struct array *functions, size_t same)
+{
+    printf("    %s, %zu deep, differs from %zu on:\n     ", title, functions->count, same);
+    for (size_t i = 0; i < functions->count; i++) {
+        if (i == FRAMES_SHOWN && functions->count > 2 * FRAMES_SHOWN) {
+            i = functions->count - FRAMES_SHOWN;
+            printf(" > ...");
+        }
+        function_id function = *(function_id *)array_at(functions, functions->count - 1 - i);
+        printf("%s %s", i ? " >" : "", name_of(thread, function));
+    }
+    printf("\n");
+}
+
+static size_t count_same(const struct array *left, const struct array *right)
+{
+    size_t same = 0;
+    while (same < left->count && same < right->count &&
+           *(function_id *)array_at(left, left->count - 1 - same) ==
+               *(function_id *)array_at(right, right->count - 1 - same))
+        same++;
+    return same;
+}
+
+static void print_event(struct judged_thread *thread, uint64_t number,
+                        const struct flow_event *event)
+{
+    printf("    event %" PRIu64 ", time %" PRIu64 ", %s from ", number, event->time.value,
+           kind_names[event->kind]);
+    print_place(thread, event->from);
+    printf(" to ");
+    print_place(thread, event->to);
+    printf("\n");
+}
+
+static void print_difference(struct judged_thread *thread, const struct judged_pair *pair,
+                             const struct array *reconstructed, const struct array *truth)
+{
+    size_t same = count_same(reconstructed, truth);
+    printf("  tid %u: wrong after %" PRIu64 " events, first\n", thread->thread->tid, pair->count);
+    print_event(thread, pair->first, &pair->event);
+    print_stack(thread, "reconstructed", reconstructed, same);
+    print_stack(thread, "true", truth, same);
+}
+
+static void compare_pairs(struct judged_thread *thread, uint64_t *shown)
+{
+    struct array reconstructed = array_of(sizeof(function_id));
+    struct array truth = array_of(sizeof(function_id));
+    for (size_t i = 0; i < thread->pairs.pairs.count; i++) {
+        const struct judged_pair *pair = judged_pair_at(&thread->pairs, i);
+        collect_reconstructed(thread, pair->frame, &reconstructed);
+        collect_true(thread, pair->node, &truth);
+        if (is_right(thread, pair, &reconstructed, &truth))
+            thread->right += pair->count;
+        else if ((*shown)++ < thread->judge->shown_at_most)
+            print_difference(thread, pair, &reconstructed, &truth);
+    }
+    array_free(&reconstructed);
+    array_free(&truth);
+}
+
+static void print_lost(struct judged_thread *thread)
+{
+    printf("  tid %u: lost alignment at\n", thread->thread->tid);
+    print_event(thread, thread->lost_at, &thread->lost);
+}
+
+struct result {
+    uint64_t judged, right, unwound, repaired, lost;
+    uint32_t deepest;
+};
+
+static void print_result(const char *name, const struct result *result)
+{
+    double percent = result->judged ? 100.0 * (double)result->right / (double)result->judged : 100;
+    if (percent > 99.9994 && result->right < result->judged)
+        percent = 99.999;
+    printf("%s: %" PRIu64 " events, %" PRIu64 " right (%.3f %%), %u deepest; %" PRIu64
+           " unwound, %" PRIu64 " repaired%s\n",
+           name, result->judged, result->right, percent, result->deepest, result->unwound,
+           result->repaired, result->lost ? ", ALIGNMENT LOST" : "");
+}
+
+static struct result judge_thread(struct judged_thread *thread, uint64_t *shown)
+{
+    compare_pairs(thread, shown);
+    if (thread->lost_at)
+        print_lost(thread);
+    struct result result = {
+        .judged = thread->judged,
+        .right = thread->right,
+        .unwound = thread->stack.statistics.unwound,
+        .repaired = thread->stack.statistics.repaired,
+        .lost = thread->lost_at != 0,
+        .deepest = thread->deepest,
+    };
+    char name[64];
+    snprintf(name, sizeof name, "tid %u", thread->thread->tid);
+    print_result(name, &result);
+    return result;
+}
+
+static bool judge_all(struct judge *judge, const char *name)
+{
+    struct result sum = {0};
+    uint64_t shown = 0;
+    for (size_t i = 0; i < judge->threads.count; i++) {
+        struct judged_thread *thread = *(struct judged_thread **)array_at(&judge->threads, i);
+        struct result result = judge_thread(thread, &shown);
+        sum.judged += result.judged;
+        sum.right += result.right;
+        sum.unwound += result.unwound;
+        sum.repaired += result.repaired;
+        sum.lost += result.lost;
+        if (result.deepest > sum.deepest)
+            sum.deepest = result.deepest;
+        free_thread(thread);
+    }
+    array_free(&judge->threads);
+    print_result(name, &sum);
+    return sum.right == sum.judged && sum.judged > 0;
+}
+
+static int usage(void)
+{
+    fprintf(stderr, "Usage: truth_judge [-all N] [-name NAME] RECORDING TRUTH\n");
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    struct judge judge = {.shown_at_most = 1, .threads = array_of(sizeof(struct judged_thread *))};
+    const char *name = "all";
+    int at = 1;
+    for (; at + 1 < argc && argv[at][0] == '-'; at += 2) {
+        if (strcmp(argv[at], "-all") == 0)
+            judge.shown_at_most = strtoull(argv[at + 1], NULL, 10);
+        else if (strcmp(argv[at], "-name") == 0)
+            name = argv[at + 1];
+        else
+            return usage();
+    }
+    if (argc - at != 2)
+        return usage();
+    judge.directory = argv[at + 1];
+    /* One core: what is printed comes in a fixed order. */
+    struct flow_options options = {.cores = 1};
+    struct error error;
+    judge.flow = flow_open(argv[at], &options, &error);
+    struct flow_sink sink = {&judge, begin_thread, take_events, end_thread};
+    if (!judge.flow || !flow_decode(judge.flow, &sink, &error)) {
+        fprintf(stderr, "%s\n", error.text);
+        return 2;
+    }
+    bool right = judge_all(&judge, name);
+    flow_close(judge.flow);
+    return right ? 0 : 1;
+}

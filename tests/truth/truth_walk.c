@@ -1,0 +1,188 @@
+#include "truth_walk.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+/* Looked up when a block runs first. */
+struct block_functions {
+    function_id first;
+    bool known;
+    bool several; /* it runs on into another function */
+};
+
+void truth_walk_init(struct truth_walk *walk, const char *directory, const struct thread *thread,
+                     const struct process *process, struct symbols *symbols)
+{
+    *walk = (struct truth_walk){
+        .directory = directory, .pid = thread->pid, .tid = thread->tid, .symbols = symbols};
+    if (process)
+        address_space_cursor_init(&walk->code, process);
+    true_stack_init(&walk->stack);
+}
+
+static void close_log(struct truth_walk *walk)
+{
+    truth_log_close(&walk->log);
+    free(walk->functions);
+    walk->functions = NULL;
+}
+
+void truth_walk_free(struct truth_walk *walk)
+{
+    close_log(walk);
+    true_stack_free(&walk->stack);
+    if (walk->code.process)
+        address_space_cursor_free(&walk->code);
+}
+
+void truth_walk_advance(struct truth_walk *walk, struct ticks time)
+{
+    if (walk->code.process)
+        address_space_cursor_advance(&walk->code, time);
+}
+
+struct function_bounds truth_walk_function(struct truth_walk *walk, uint64_t address)
+{
+    const struct mapping *mapping =
+        walk->code.process ? address_space_find(&walk->code, address) : NULL;
+    return symbols_find(walk->symbols, mapping, address);
+}
+
+/* --- Logs --- */
+
+static bool open_log(struct truth_walk *walk, uint32_t pid, uint32_t tid, uint32_t generation)
+{
+    struct truth_log log;
+    if (!truth_log_open(&log, walk->directory, pid, tid, generation))
+        return false;
+    close_log(walk);
+    walk->log = log;
+    walk->functions = memory_allocate_zeroed(log.block_count * sizeof *walk->functions);
+    walk->next = 0;
+    walk->border = 0;
+    walk->block = NULL;
+    return true;
+}
+
+static bool step_in_log(struct truth_walk *walk);
+
+/* What the parents of `header`'s program had done before it was forked. */
+static void inherit(struct truth_walk *walk, const struct truth_header *header)
+{
+    if (header->parent_records == 0 ||
+        !open_log(walk, header->parent_pid, header->parent_tid, header->parent_generation))
+        return;
+    struct truth_header parent = *walk->log.record_file.header;
+    inherit(walk, &parent);
+    if (parent.parent_records > 0)
+        open_log(walk, header->parent_pid, header->parent_tid, header->parent_generation);
+    if (walk->log.record_count > header->parent_records)
+        walk->log.record_count = header->parent_records;
+    while (step_in_log(walk))
+        ;
+}
+
+static bool open_next_log(struct truth_walk *walk)
+{
+    uint32_t generation = walk->generation;
+    if (!open_log(walk, walk->pid, walk->tid, generation))
+        return false;
+    true_stack_restart(&walk->stack);
+    struct truth_header header = *walk->log.record_file.header;
+    walk->forked = header.parent_records > 0;
+    if (walk->forked) {
+        inherit(walk, &header);
+        open_log(walk, walk->pid, walk->tid, generation);
+        walk->not_returned_to = UINT32_MAX;
+        walk->stack.forked = true;
+    }
+    walk->generation = generation + 1;
+    return true;
+}
+
+/* --- Steps --- */
+
+/* Where the code from `from` on comes into another function, up to the block's last instruction; 0:
+ * nowhere. */
+static uint64_t next_border(struct truth_walk *walk, uint64_t from)
+{
+    struct function_bounds bounds = truth_walk_function(walk, from);
+    while (bounds.end <= walk->block->last) {
+        struct function_bounds next = truth_walk_function(walk, bounds.end);
+        if (next.function != bounds.function)
+            return bounds.end;
+        if (next.end <= bounds.end)
+            return 0;
+        bounds = next;
+    }
+    return 0;
+}
+
+static function_id block_function(struct truth_walk *walk)
+{
+    struct block_functions *functions = &walk->functions[walk->block - walk->log.blocks];
+    if (!functions->known) {
+        functions->first = truth_walk_function(walk, walk->block->pc).function;
+        functions->several = next_border(walk, walk->block->pc) != 0;
+        functions->known = true;
+    }
+    walk->border = functions->several ? next_border(walk, walk->block->pc) : 0;
+    return functions->first;
+}
+
+static void note_depth(struct truth_walk *walk)
+{
+    const struct true_tree_node *leaf =
+        true_tree_at(&walk->stack.tree, true_stack_leaf(&walk->stack));
+    if (leaf->depth - 1 < walk->not_returned_to)
+        walk->not_returned_to = leaf->depth - 1;
+}
+
+static void cross_border(struct truth_walk *walk)
+{
+    uint64_t border = walk->border;
+    walk->border = next_border(walk, border);
+    walk->step = (struct truth_step){.to = border};
+    true_stack_become(&walk->stack, truth_walk_function(walk, border).function);
+}
+
+static bool step_in_log(struct truth_walk *walk)
+{
+    if (walk->border) {
+        cross_border(walk);
+        return true;
+    }
+    if (walk->next == walk->log.record_count)
+        return false;
+    const struct truth_record *record = &walk->log.records[walk->next++];
+    uint64_t from = walk->block ? walk->block->last : 0;
+    walk->block = &walk->log.blocks[record->block - 1];
+    true_stack_step(&walk->stack, walk->block, record, block_function(walk));
+    bool place = walk->block->last == 0, waiting = place && record->flags & TRUTH_SIGNAL;
+    walk->step = (struct truth_step){
+        .from = from, .to = walk->block->pc, .place = place && !waiting, .waiting = waiting};
+    return true;
+}
+
+bool truth_walk_next(struct truth_walk *walk)
+{
+    if (!walk->log.records && !open_next_log(walk))
+        return false;
+    while (!step_in_log(walk))
+        if (!open_next_log(walk))
+            return false;
+    if (walk->forked)
+        note_depth(walk);
+    return true;
+}
+
+bool truth_walk_will_be_interrupted(const struct truth_walk *walk, uint64_t address)
+{
+    for (uint64_t i = walk->next; i < walk->log.record_count; i++) {
+        const struct truth_block *block = &walk->log.blocks[walk->log.records[i].block - 1];
+        if (block->last == 0 && block->pc == address)
+            return true;
+    }
+    return false;
+}
