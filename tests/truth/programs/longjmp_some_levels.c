@@ -1,5 +1,6 @@
 /* Only every third level calls setjmp; jumps land on one of them from any depth, several times
- * during one dive. truth: -O0 -g; -O2; -O2 -static; strip -O2 */
+ * during one dive. */
+/* truth: -O0 -g; -O2; -O2 -static; strip -O2 */
 #include <setjmp.h>
 #include <stdio.h>
 

@@ -1,5 +1,6 @@
 /* One setjmp whose longjmp comes back again and again, and one that is called anew in every turn of
- * a loop. truth: -O0 -g; -O2; -O2 -static; strip -O2; compiler=clang -O2 */
+ * a loop. */
+/* truth: -O0 -g; -O2; -O2 -static; strip -O2; compiler=clang -O2 */
 #include <setjmp.h>
 #include <stdio.h>
 

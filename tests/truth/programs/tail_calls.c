@@ -1,5 +1,6 @@
 /* Calls that end a function and become jumps: to siblings, in a circle, through pointers, and into
- * libc. truth: -O2; -O2 -fno-plt; -O2 -static; strip -O2; compiler=clang -O2; -O0 -g */
+ * libc. */
+/* truth: -O2; -O2 -fno-plt; -O2 -static; strip -O2; compiler=clang -O2; -O0 -g */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

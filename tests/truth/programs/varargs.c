@@ -6,7 +6,10 @@
 
 __attribute__((noinline)) static long sum_list(int count, va_list arguments)
 {
-    return count == 0 ? 0 : va_arg(arguments, int) + sum_list(count - 1, arguments);
+    if (count == 0)
+        return 0;
+    volatile int value = va_arg(arguments, int);
+    return sum_list(count - 1, arguments) + value;
 }
 
 __attribute__((noinline)) static long sum(int count, ...)
