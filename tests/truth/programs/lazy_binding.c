@@ -1,6 +1,6 @@
 /* Calls into an own shared library, bound lazily, at once and without PLT; the library calls back
  * into the program, which defines one of its functions itself. */
-/* truth: -O0 -Wl,-z,lazy; -O2 -Wl,-z,lazy; -O2 -Wl,-z,now; -O2 -fno-plt; strip -O2 -Wl,-z,lazy */
+/* truth: -O0 -g -Wl,-z,lazy; -O2 -Wl,-z,lazy; -O2 -Wl,-z,now; -O2 -fno-plt; strip -O2 -Wl,-z,lazy */
 /* truth-link: -lbinding */
 #include <stdio.h>
 
