@@ -1,20 +1,12 @@
-/* Bounds of functions from .eh_frame, for objects that have lost their symbols.
- *
- * Unwinding needs to know where each function begins and ends, so stripped objects keep that much:
- * one frame description entry (FDE) per function or part of one. Called by object.c.
- *
- * Source: LSB Core, "Exception Frames" (CIE, FDE, pointer encodings DW_EH_PE_*); libdw walks the
- * entries.
+/* Bounds of functions from .eh_frame, for objects that have lost their symbols. Called by object.c.
  */
 #ifndef MAGIC_TRACE_SYMBOL_FRAME_RANGES_H
 #define MAGIC_TRACE_SYMBOL_FRAME_RANGES_H
 
 #include "base/array.h"
 
-#include <libelf.h>
-
-/* Appends the ranges of `elf` to `symbols` (of struct code_symbol, kind CODE_FRAME). Damaged
- * entries and pointer encodings that no compiler uses for code are left out. */
-void frame_ranges_read(Elf *elf, struct array *symbols);
+/* Appends the ranges of `entries` (of struct frame_entry) to `symbols` (of struct code_symbol, kind
+ * CODE_FRAME). */
+void frame_ranges_add(const struct array *entries, struct array *symbols);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "symbol/code_symbol.h"
 #include "symbol/elf_symbols.h"
+#include "symbol/frame_entries.h"
 #include "symbol/frame_ranges.h"
 #include "symbol/plt.h"
 
@@ -44,16 +45,20 @@ struct object *object_open(const struct image_file *file)
 {
     struct object *object = memory_allocate_zeroed(sizeof *object);
     struct array symbols = array_of(sizeof(struct code_symbol));
+    struct array entries = array_of(sizeof(struct frame_entry));
     open_module(object, file);
     Elf *elf = object->module ? dwfl_module_getelf(object->module, &object->bias) : NULL;
     if (elf) {
         elf_symbols_read(object->module, file, &object->names, &symbols);
         plt_read(elf, &object->names, &symbols);
-        frame_ranges_read(elf, &symbols);
+        frame_entries_read(elf, file, &entries);
+        frame_ranges_add(&entries, &symbols);
     }
     add_gaps(file, &symbols);
     symbol_table_build(&object->table, &symbols, OVERLAP_LATER_START);
     array_free(&symbols);
+    landing_pads_init(&object->landing_pads, file, &entries);
+    array_free(&entries);
     return object;
 }
 
@@ -64,6 +69,7 @@ void object_close(struct object *object)
     if (object->lines_opened)
         source_lines_close(&object->lines);
     dwfl_end(object->session);
+    landing_pads_free(&object->landing_pads);
     symbol_table_free(&object->table);
     arena_free(&object->names);
     free(object);

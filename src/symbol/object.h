@@ -1,6 +1,7 @@
-/* What symbol/ knows of one ELF object: its functions, and the way to its debug information.
+/* What symbol/ knows of one ELF object: its functions, where exceptions go on in them, and the way
+ * to its debug information.
  *
- * Opened by symbols.c at the first question about the object; the table is read-only afterwards.
+ * Opened by symbols.c at the first question about the object; the tables are read-only afterwards.
  * The libdwfl session is for source_lines.c and may only be used by one thread at a time.
  *
  * libdwfl finds separate debug files: by build id below /usr/lib/debug/.build-id, by .gnu_debuglink
@@ -12,6 +13,7 @@
 
 #include "base/arena.h"
 #include "image/image_file.h"
+#include "symbol/landing_pads.h"
 #include "symbol/source_lines.h"
 #include "symbol/symbol_table.h"
 
@@ -19,10 +21,11 @@
 
 struct object {
     struct symbol_table table; /* addresses in the object (p_vaddr) */
-    Dwfl *session;             /* NULL when libdwfl does not accept the file */
-    Dwfl_Module *module;       /* NULL likewise */
-    GElf_Addr bias;            /* module address minus p_vaddr; usually 0 */
-    bool lines_opened;         /* at the first question about a line */
+    struct landing_pads landing_pads;
+    Dwfl *session;       /* NULL when libdwfl does not accept the file */
+    Dwfl_Module *module; /* NULL likewise */
+    GElf_Addr bias;      /* module address minus p_vaddr; usually 0 */
+    bool lines_opened;   /* at the first question about a line */
     struct source_lines lines;
     struct arena names;
 };

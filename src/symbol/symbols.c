@@ -358,16 +358,40 @@ struct source_line symbols_line(struct symbols *symbols, function_id function)
     return line;
 }
 
+/* The object that the code at `address` of `mapping` comes from, and the object's own address of
+ * it. NULL when it comes from none. */
+static struct object *find_object(struct symbols *symbols, const struct mapping *mapping,
+                                  uint64_t address, uint64_t *object_address)
+{
+    if (!mapping)
+        return NULL;
+    const struct image_file *file = mapping->patched ? mapping->patched : mapping->file;
+    uint64_t offset = mapping->patched ? mapping->patched_offset : mapping->file_offset;
+    if (!file->elf || file->jit ||
+        !image_file_address(file, offset + (address - mapping->start), object_address))
+        return NULL;
+    return get_object(symbols, file);
+}
+
+uint64_t symbols_landing_pad(struct symbols *symbols, const struct mapping *mapping,
+                             uint64_t return_address)
+{
+    /* A call that never returns may be the last instruction of the mapping. */
+    uint64_t object_address;
+    struct object *object = find_object(symbols, mapping, return_address - 1, &object_address);
+    if (!object)
+        return 0;
+    uint64_t pad = landing_pads_find(&object->landing_pads, object_address + 1);
+    return pad ? pad + (return_address - 1 - object_address) : 0;
+}
+
 struct source_line symbols_line_at(struct symbols *symbols, const struct mapping *mapping,
                                    uint64_t address)
 {
-    const struct image_file *file = mapping->patched ? mapping->patched : mapping->file;
-    uint64_t offset = mapping->patched ? mapping->patched_offset : mapping->file_offset;
     uint64_t object_address;
-    if (!file->elf || file->jit ||
-        !image_file_address(file, offset + (address - mapping->start), &object_address))
+    struct object *object = find_object(symbols, mapping, address, &object_address);
+    if (!object)
         return (struct source_line){0};
-    struct object *object = get_object(symbols, file);
     pthread_mutex_lock(&symbols->lock);
     struct source_line line = object_line(object, object_address, &symbols->names);
     pthread_mutex_unlock(&symbols->lock);

@@ -61,6 +61,12 @@ struct function_bounds symbols_find(struct symbols *symbols, const struct mappin
 /* Valid until symbols_close; ids must have come from symbols_find or be one of the special ones. */
 const struct function *symbols_function(const struct symbols *symbols, function_id function);
 
+/* Where an exception goes on, as an address in the process, that passes the call whose return
+ * address is `return_address` of `mapping`: the landing pad (landing_pads.h), if an exception of
+ * its type is caught or cleaned up after there. 0: nowhere, it passes on to the caller. */
+uint64_t symbols_landing_pad(struct symbols *symbols, const struct mapping *mapping,
+                             uint64_t return_address);
+
 /* Reads debug information at the first question for an object; slow, so ask only for what is shown.
  */
 struct source_line symbols_line(struct symbols *symbols, function_id function);

@@ -27,6 +27,7 @@ static void ask(const char *path)
         struct function_bounds bounds = symbols_find(fixture.symbols, mapping, address);
         assert_true(bounds.start <= address && address < bounds.end);
         assert_true(bounds.start >= BIAS && bounds.end <= BIAS + MAPPED);
+        symbols_landing_pad(fixture.symbols, mapping, address);
         assert_non_null(symbols_function(fixture.symbols, bounds.function)->name);
         symbols_line(fixture.symbols, bounds.function);
     }
@@ -39,11 +40,17 @@ static char *build_object(const char *folder)
     char *source = memory_format("%s/small.c", folder);
     static const char text[] = "int puts(const char *);\n"
                                "int first(int x) { return puts(\"\") + x; }\n"
-                               "int second(int x) { return first(x) + 1; }\n";
+                               "void let_go(int *x) { *x = 0; }\n"
+                               "int second(int x)\n"
+                               "{\n"
+                               "    __attribute__((cleanup(let_go))) int y = x;\n"
+                               "    return first(y) + 1;\n"
+                               "}\n";
     write_file(source, text, strlen(text));
     char *path = memory_format("%s/small.so", folder);
-    run_command("gcc -O1 -g -shared -fpic -nostartfiles -Wl,-z,max-page-size=4096 %s -o %s", source,
-                path);
+    run_command(
+        "gcc -O1 -g -fexceptions -shared -fpic -nostartfiles -Wl,-z,max-page-size=4096 %s -o %s",
+        source, path);
     free(source);
     return path;
 }

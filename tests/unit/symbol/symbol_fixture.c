@@ -83,6 +83,15 @@ struct function_bounds symbol_fixture_find(struct symbol_fixture *fixture, size_
     return bounds;
 }
 
+uint64_t symbol_fixture_landing_pad(struct symbol_fixture *fixture, size_t object,
+                                    uint64_t return_address)
+{
+    uint64_t bias = load_bias(fixture->spaces.files[object]->path, object);
+    const struct mapping *mapping = address_space_find(&fixture->cursor, bias + return_address);
+    uint64_t pad = symbols_landing_pad(fixture->symbols, mapping, bias + return_address);
+    return pad ? pad - bias : 0;
+}
+
 const char *symbol_fixture_name(struct symbol_fixture *fixture, size_t object, uint64_t address)
 {
     function_id id = symbol_fixture_find(fixture, object, address).function;

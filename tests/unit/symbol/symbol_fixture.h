@@ -34,6 +34,11 @@ void symbol_fixture_close(struct symbol_fixture *fixture);
 struct function_bounds symbol_fixture_find(struct symbol_fixture *fixture, size_t object,
                                            uint64_t address);
 
+/* Where an exception goes on that passes the call that returns to the object's own address
+ * `return_address`; the object's own, too. */
+uint64_t symbol_fixture_landing_pad(struct symbol_fixture *fixture, size_t object,
+                                    uint64_t return_address);
+
 /* Name of the function there. */
 const char *symbol_fixture_name(struct symbol_fixture *fixture, size_t object, uint64_t address);
 

@@ -1,0 +1,75 @@
+/* Where OCaml code pushes exception handlers, takes them off, and raises: read from instructions.
+ *
+ * A trap is a pair on the stack, the address of the trap before it and that of the handler. The
+ * chain is the place that holds the address of the newest trap: a field of the domain state, which
+ * r14 points to, before OCaml 4.10 r14 itself. Any place will do here: it is learnt from the code.
+ *
+ *     push:   lea HANDLER(%rip),R (or mov $HANDLER,R); push R; push CHAIN; mov %rsp,CHAIN
+ *     pop:    pop CHAIN; add $8,%rsp (or pop R, or lea 8(%rsp),%rsp)
+ *     raise:  mov CHAIN,%rsp; pop CHAIN; pop R; jmp *R (or ret, with at most one mov before it)
+ *
+ * and in caml_start_program of OCaml 5, which builds its trap on another stack:
+ *
+ *     push:   lea HANDLER(%rip),R; mov R,8(S); mov CHAIN,R; mov R,(S); mov S,CHAIN
+ *     pop:    mov (%rsp),R; mov R,CHAIN; lea 16(%rsp),S
+ *
+ * The instruction that writes to the chain decides; what has to stand around it is looked for
+ * backwards and forwards from there, so it does not matter how the code was cut into blocks.
+ *
+ * symbol/ocaml_traps.c learns, flow/trap_blocks.c scans each block once.
+ * Not found: the trap of a fiber (caml_runstack of OCaml 5), which begins a chain of its own.
+ *
+ * Source: OCaml's asmcomp/amd64/emit.mlp (Lpushtrap, Lpoptrap, Lraise) and runtime/amd64.S, 4.13 to
+ * 5.1; of older ones by their description in the change log of 4.10.
+ */
+#ifndef MAGIC_TRACE_X86_TRAP_SCAN_H
+#define MAGIC_TRACE_X86_TRAP_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* 64-bit code; `bytes` are borrowed and lie at `address`. */
+struct x86_code {
+    const uint8_t *bytes;
+    size_t size;
+    uint64_t address;
+};
+
+/* A register or memory, as an instruction names it. Registers are Zydis's numbers; 0: none. */
+struct x86_place {
+    uint16_t reg; /* 0: memory */
+    uint16_t base, index;
+    uint8_t scale;
+    int64_t displacement; /* without base and index: the address, also of what %rip is added to */
+};
+
+enum x86_trap_kind {
+    X86_TRAP_PUSH,
+    X86_TRAP_POP,
+    X86_TRAP_RAISE, /* a jump or return to the newest trap's handler, which it takes off */
+};
+
+struct x86_trap {
+    uint64_t address; /* of the instruction that changes the chain; of a raise: of the branch */
+    uint64_t handler; /* of a push */
+    uint32_t instructions; /* of the block before it */
+    uint8_t kind;          /* enum x86_trap_kind */
+};
+
+/* Finds the chain by the first push in `code`, which may contain data. False when there is none. */
+bool x86_trap_learn(const struct x86_code *code, struct x86_place *chain);
+
+/* Goes through the instructions from the address `next` to the one at `last`, all in `code`. What
+ * `code` holds before and behind them is looked at, too. */
+struct x86_trap_scan {
+    const struct x86_code *code;   /* borrowed */
+    const struct x86_place *chain; /* borrowed */
+    uint64_t next, last;           /* the next is advanced */
+    uint32_t instructions;         /* gone through; begin with 0 */
+};
+
+/* The next trap; false when there are no more. */
+bool x86_trap_next(struct x86_trap_scan *scan, struct x86_trap *trap);
+
+#endif
