@@ -43,7 +43,13 @@ static uint64_t function_start(void *context, struct ticks time, uint64_t addres
 
 static uint64_t landing_pad(void *context, struct ticks time, uint64_t address)
 {
-    return 0;
+    struct process_code *code = context;
+    if (code->process == NULL)
+        return 0;
+    if (address_space_cursor_advance(&code->cursor, time))
+        forget_answers(code);
+    const struct mapping *mapping = address_space_find(&code->cursor, address);
+    return mapping != NULL ? symbols_landing_pad(code->symbols, mapping, address) : 0;
 }
 
 static uint32_t program_changes(void *context, struct ticks time)
