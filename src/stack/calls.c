@@ -68,12 +68,16 @@ static frame_id find_by_return_address(const struct thread_stack *stack, uint64_
     return FRAME_NONE;
 }
 
+/* The caller goes on behind its call, which may be where the next function begins: hand-written code
+ * runs from one into the other. */
 static void end_frame(struct thread_stack *stack, frame_id frame, const struct flow_event *event)
 {
-    if (thread_stack_is_root(stack, frame))
+    if (thread_stack_is_root(stack, frame)) {
         thread_stack_discover(stack, event->function, event->to);
-    else
-        thread_stack_return(stack, thread_stack_parent(stack, frame));
+        return;
+    }
+    thread_stack_return(stack, thread_stack_parent(stack, frame));
+    take_over(stack, event->function, event->to);
 }
 
 /* Several frames end at once: all but `frame` have not returned themselves. */

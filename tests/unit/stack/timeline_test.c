@@ -160,6 +160,12 @@ const struct function *symbols_function(const struct symbols *symbols, function_
     return &functions[function];
 }
 
+uint64_t symbols_landing_pad(struct symbols *symbols, const struct mapping *mapping,
+                             uint64_t return_address)
+{
+    return 0;
+}
+
 struct source_line symbols_line(struct symbols *symbols, function_id function)
 {
     recording->lines_asked++;
