@@ -47,16 +47,16 @@ static void grow_buckets(struct judged_pairs *pairs)
     }
 }
 
-void judged_pairs_add(struct judged_pairs *pairs, frame_id frame, true_node node, uint64_t number,
-                      const struct flow_event *event)
+void judged_pairs_add(struct judged_pairs *pairs, const struct judged_pair *pair)
 {
-    uint32_t *index = find_bucket(pairs, frame, node);
+    uint32_t *index = find_bucket(pairs, pair->frame, pair->node);
     if (*index) {
         judged_pair_at(pairs, *index - 1)->count++;
         return;
     }
-    *(struct judged_pair *)array_add(&pairs->pairs) = (struct judged_pair){
-        .frame = frame, .node = node, .count = 1, .first = number, .event = *event};
+    struct judged_pair *added = array_add(&pairs->pairs);
+    *added = *pair;
+    added->count = 1;
     *index = (uint32_t)pairs->pairs.count;
     if (pairs->pairs.count > pairs->bucket_count / 2)
         grow_buckets(pairs);

@@ -14,11 +14,10 @@
 struct judged_pair {
     frame_id frame;
     true_node node;
-    uint64_t count;           /* events */
-    uint64_t first;           /* number of the first one in its thread, from 1 */
-    struct flow_event event;  /* that one */
-    uint32_t not_returned_to; /* as of truth_walk, at the end of that program; outermost functions
-                                 of the true stack that need not be known */
+    size_t program;          /* of the first event: truth_walk_program */
+    uint64_t count;          /* events */
+    uint64_t first;          /* number of the first one in its thread, from 1 */
+    struct flow_event event; /* that one */
 };
 
 struct judged_pairs {
@@ -30,9 +29,8 @@ struct judged_pairs {
 void judged_pairs_init(struct judged_pairs *pairs);
 void judged_pairs_free(struct judged_pairs *pairs);
 
-/* After event number `number` of the thread. */
-void judged_pairs_add(struct judged_pairs *pairs, frame_id frame, true_node node, uint64_t number,
-                      const struct flow_event *event);
+/* One more event with `frame` and `node`; the first one's facts are kept. */
+void judged_pairs_add(struct judged_pairs *pairs, const struct judged_pair *pair);
 
 static inline struct judged_pair *judged_pair_at(const struct judged_pairs *pairs, size_t index)
 {

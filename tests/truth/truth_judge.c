@@ -14,7 +14,7 @@
 #include "stack/follow.h"
 #include "stack/kernel_entry.h"
 #include "stack/process_code.h"
-#include "truth_walk.h"
+#include "truth_alignment.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -41,117 +41,36 @@ struct judged_thread {
     const struct thread *thread;
     struct process_code *code;
     struct thread_stack stack;
-    struct truth_walk walk;
+    struct truth_alignment truth;
     struct judged_pairs pairs;
-    size_t program_pairs; /* those of the programs before the present one */
-    uint64_t number;      /* of the present event, from 1 */
+    uint64_t number; /* of the present event, from 1 */
     uint64_t judged, right;
     uint64_t lost_at; /* number of the event at which the alignment was lost; 0: never */
     struct flow_event lost;
     uint32_t deepest;
-    bool in_system_call; /* which the present block of the truth ended in */
 };
-
-/* --- Bringing events and truth together --- */
-
-static bool step(struct judged_thread *thread)
-{
-    uint32_t generation = thread->walk.generation;
-    uint32_t not_returned_to = thread->walk.not_returned_to;
-    bool more = truth_walk_next(&thread->walk);
-    thread->in_system_call = false;
-    if (thread->walk.generation != generation || !more) {
-        for (size_t i = thread->program_pairs; i < thread->pairs.pairs.count; i++)
-            judged_pair_at(&thread->pairs, i)->not_returned_to = not_returned_to;
-        thread->program_pairs = thread->pairs.pairs.count;
-    }
-    return more;
-}
-
-static bool is_step_of(const struct flow_event *event, const struct truth_step *step)
-{
-    if (step->to != event->to || step->waiting)
-        return false;
-    return step->from == event->from || event->kind == FLOW_RESUME ||
-           (event->kind == FLOW_JUMP && step->from == 0);
-}
-
-static bool follow_branch(struct judged_thread *thread, const struct flow_event *event)
-{
-    do {
-        if (!step(thread))
-            return false;
-    } while (!is_step_of(event, &thread->walk.step));
-    return true;
-}
-
-static bool follow_system_call(struct judged_thread *thread, const struct flow_event *event)
-{
-    while (thread->in_system_call || !thread->walk.block || thread->walk.block->last != event->from)
-        if (!step(thread))
-            return false;
-    thread->in_system_call = true;
-    return true;
-}
-
-/* A signal that ends the process leaves no trace in the log: the program was in the last block. */
-static bool follow_death(struct judged_thread *thread, const struct flow_event *event)
-{
-    while (step(thread))
-        ;
-    const struct truth_block *block = thread->walk.block;
-    return block && event->from >= block->pc && event->from < block->end;
-}
-
-static bool follow_interrupt(struct judged_thread *thread, const struct flow_event *event)
-{
-    const struct truth_step *now = &thread->walk.step;
-    if (now->place && now->to == event->from)
-        return true;
-    if (!truth_walk_will_be_interrupted(&thread->walk, event->from))
-        return follow_death(thread, event);
-    do {
-        if (!step(thread))
-            return false;
-    } while (!now->place || now->to != event->from);
-    return true;
-}
-
-/* Walks the truth to where it is after `event`. False when it never gets there. */
-static bool follow_truth(struct judged_thread *thread, const struct flow_event *event)
-{
-    truth_walk_advance(&thread->walk, event->time);
-    switch ((enum flow_kind)event->kind) {
-    case FLOW_SYSCALL:
-        return follow_system_call(thread, event);
-    case FLOW_INTERRUPT:
-        return follow_interrupt(thread, event);
-    default:
-        return follow_branch(thread, event);
-    }
-}
-
-static bool is_judged(const struct flow_event *event)
-{
-    return event->kind != FLOW_STOP && event->kind != FLOW_GAP && event->kind != FLOW_TRAP_PUSH &&
-           event->kind != FLOW_TRAP_POP;
-}
 
 static void judge_event(struct judged_thread *thread, const struct flow_event *event)
 {
     thread->judged++;
     if (thread->lost_at)
         return;
-    if (!follow_truth(thread, event)) {
+    if (!truth_alignment_follow(&thread->truth, event)) {
         thread->lost_at = thread->number;
         thread->lost = *event;
         return;
     }
-    true_node node = true_stack_leaf(&thread->walk.stack);
-    uint32_t depth = true_tree_at(&thread->walk.stack.tree, node)->depth;
+    true_node node = true_stack_leaf(&thread->truth.walk.stack);
+    uint32_t depth = true_tree_at(&thread->truth.walk.stack.tree, node)->depth;
     if (depth > thread->deepest)
         thread->deepest = depth;
-    judged_pairs_add(&thread->pairs, thread->stack.leaf, node, thread->number, event);
+    judged_pairs_add(&thread->pairs, &(struct judged_pair){
+                                         .frame = thread->stack.leaf,
+                                         .node = node,
+                                         .program = truth_walk_program(&thread->truth.walk),
+                                         .first = thread->number,
+                                         .event = *event,
+                                     });
 }
 
 /* --- The decoder's calls --- */
@@ -168,7 +87,7 @@ static void *begin_thread(void *context, const struct thread *thread)
     begun->code = process_code_open(process, symbols);
     struct code_view view = process_code_view(begun->code);
     thread_stack_init(&begun->stack, &view);
-    truth_walk_init(&begun->walk, judge->directory, thread, process, symbols);
+    truth_walk_init(&begun->truth.walk, judge->directory, thread, process, symbols);
     judged_pairs_init(&begun->pairs);
     *(struct judged_thread **)array_add(&judge->threads) = begun;
     return begun;
@@ -180,7 +99,7 @@ static void take_events(void *thread_object, const struct flow_event *events, si
     for (size_t i = 0; i < count; i++) {
         follow_events(&thread->stack, &events[i], 1);
         thread->number++;
-        if (is_judged(&events[i]))
+        if (truth_alignment_concerns(&events[i]))
             judge_event(thread, &events[i]);
     }
 }
@@ -189,15 +108,14 @@ static void end_thread(void *thread_object)
 {
     struct judged_thread *thread = thread_object;
     follow_end(&thread->stack, &(struct follow_ending){.time = thread->thread->ended});
-    while (step(thread))
-        ;
+    truth_alignment_finish(&thread->truth);
 }
 
 static void free_thread(struct judged_thread *thread)
 {
     thread_stack_free(&thread->stack);
     process_code_close(thread->code);
-    truth_walk_free(&thread->walk);
+    truth_walk_free(&thread->truth.walk);
     judged_pairs_free(&thread->pairs);
     free(thread);
 }
@@ -222,7 +140,7 @@ static void collect_true(const struct judged_thread *thread, true_node node,
 {
     functions->count = 0;
     while (node) {
-        const struct true_tree_node *at = true_tree_at(&thread->walk.stack.tree, node);
+        const struct true_tree_node *at = true_tree_at(&thread->truth.walk.stack.tree, node);
         *(function_id *)array_add(functions) = at->function;
         node = at->parent;
     }
@@ -240,7 +158,7 @@ static bool is_same(const struct array *reconstructed, const struct array *truth
 static void add_later_caller(const struct judged_thread *thread, true_node node,
                              struct array *truth)
 {
-    const struct true_tree *tree = &thread->walk.stack.tree;
+    const struct true_tree *tree = &thread->truth.walk.stack.tree;
     while (node && true_tree_at(tree, node)->parent)
         node = true_tree_at(tree, node)->parent;
     if (node && true_tree_at(tree, node)->caller)
@@ -250,7 +168,8 @@ static void add_later_caller(const struct judged_thread *thread, true_node node,
 static bool is_right(const struct judged_thread *thread, const struct judged_pair *pair,
                      const struct array *reconstructed, struct array *truth)
 {
-    if (is_same(reconstructed, truth, 0) || is_same(reconstructed, truth, pair->not_returned_to))
+    uint32_t unknown = truth_walk_not_returned_to(&thread->truth.walk, pair->program);
+    if (is_same(reconstructed, truth, 0) || is_same(reconstructed, truth, unknown))
         return true;
     size_t count = truth->count;
     add_later_caller(thread, pair->node, truth);
@@ -268,7 +187,7 @@ static const char *name_of(const struct judged_thread *thread, function_id funct
 
 static void print_place(struct judged_thread *thread, uint64_t address)
 {
-    struct function_bounds bounds = truth_walk_function(&thread->walk, address);
+    struct function_bounds bounds = truth_walk_function(&thread->truth.walk, address);
     if (address)
         printf("%#" PRIx64 " (%s+%#" PRIx64 ")", address, name_of(thread, bounds.function),
                address - bounds.start);

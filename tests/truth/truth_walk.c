@@ -14,8 +14,11 @@ struct block_functions {
 void truth_walk_init(struct truth_walk *walk, const char *directory, const struct thread *thread,
                      const struct process *process, struct symbols *symbols)
 {
-    *walk = (struct truth_walk){
-        .directory = directory, .pid = thread->pid, .tid = thread->tid, .symbols = symbols};
+    *walk = (struct truth_walk){.directory = directory,
+                                .pid = thread->pid,
+                                .tid = thread->tid,
+                                .symbols = symbols,
+                                .not_returned_to = array_of(sizeof(uint32_t))};
     if (process)
         address_space_cursor_init(&walk->code, process);
     true_stack_init(&walk->stack);
@@ -31,6 +34,7 @@ static void close_log(struct truth_walk *walk)
 void truth_walk_free(struct truth_walk *walk)
 {
     close_log(walk);
+    array_free(&walk->not_returned_to);
     true_stack_free(&walk->stack);
     if (walk->code.process)
         address_space_cursor_free(&walk->code);
@@ -90,11 +94,11 @@ static bool open_next_log(struct truth_walk *walk)
         return false;
     true_stack_restart(&walk->stack);
     struct truth_header header = *walk->log.record_file.header;
-    walk->forked = header.parent_records > 0;
-    if (walk->forked) {
+    bool forked = header.parent_records > 0;
+    *(uint32_t *)array_add(&walk->not_returned_to) = forked ? UINT32_MAX : 0;
+    if (forked) {
         inherit(walk, &header);
         open_log(walk, walk->pid, walk->tid, generation);
-        walk->not_returned_to = UINT32_MAX;
         walk->stack.forked = true;
     }
     walk->generation = generation + 1;
@@ -135,8 +139,9 @@ static void note_depth(struct truth_walk *walk)
 {
     const struct true_tree_node *leaf =
         true_tree_at(&walk->stack.tree, true_stack_leaf(&walk->stack));
-    if (leaf->depth - 1 < walk->not_returned_to)
-        walk->not_returned_to = leaf->depth - 1;
+    uint32_t *not_returned_to = array_at(&walk->not_returned_to, truth_walk_program(walk));
+    if (leaf->depth - 1 < *not_returned_to)
+        *not_returned_to = leaf->depth - 1;
 }
 
 static void cross_border(struct truth_walk *walk)
@@ -172,9 +177,18 @@ bool truth_walk_next(struct truth_walk *walk)
     while (!step_in_log(walk))
         if (!open_next_log(walk))
             return false;
-    if (walk->forked)
-        note_depth(walk);
+    note_depth(walk);
     return true;
+}
+
+size_t truth_walk_program(const struct truth_walk *walk)
+{
+    return walk->not_returned_to.count - 1;
+}
+
+uint32_t truth_walk_not_returned_to(const struct truth_walk *walk, size_t program)
+{
+    return *(uint32_t *)array_at(&walk->not_returned_to, program);
 }
 
 bool truth_walk_will_be_interrupted(const struct truth_walk *walk, uint64_t address)

@@ -35,10 +35,7 @@ struct truth_walk {
     struct true_stack stack;
     struct truth_step step;          /* the newest */
     const struct truth_block *block; /* that is running; NULL: before the first */
-    /* The stacks of a forked child begin with its parent's. As many of the outermost functions
-     * never came back in the child (so far). */
-    uint32_t not_returned_to;
-    bool forked;
+    struct array not_returned_to;    /* uint32_t, per program: see truth_walk_not_returned_to */
 };
 
 /* All borrowed. `process`: may be NULL. */
@@ -51,6 +48,13 @@ void truth_walk_advance(struct truth_walk *walk, struct ticks time);
 
 /* False at the end of all logs: nothing has changed then. */
 bool truth_walk_next(struct truth_walk *walk);
+
+/* The number of the program that runs, from 0. */
+size_t truth_walk_program(const struct truth_walk *walk);
+
+/* The stacks of a forked child begin with its parent's. As many of the outermost functions have
+ * never come back in the child, so far as it has been walked through; 0 of what was not forked. */
+uint32_t truth_walk_not_returned_to(const struct truth_walk *walk, size_t program);
 
 /* Whether the program is going to be interrupted at `address`, in this log. */
 bool truth_walk_will_be_interrupted(const struct truth_walk *walk, uint64_t address);
