@@ -1,4 +1,4 @@
-(* Functions given to at_exit: they call, raise within, and add others; exit within exit, from deep inside. *)
+(* Functions of at_exit that call, raise within and add others; exit within exit, from deep inside. *)
 (* truth: -g; -inline 0; -g -unsafe -inline 200 *)
 let ran = ref 0
 let rec work depth = if depth = 0 then 0 else 1 + work (depth - 1)

@@ -1,4 +1,4 @@
-(* Accesses out of bounds and divisions by zero, checked by the compiled code and raised out of line. *)
+(* Accesses out of bounds and divisions by zero, checked by compiled code, raised out of line. *)
 (* truth: -g; -inline 0; strip -inline 100 *)
 let table = Array.init 10 (fun i -> i)
 let text = "0123456789"

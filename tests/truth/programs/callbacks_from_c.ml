@@ -1,4 +1,4 @@
-(* OCaml called by C: finalisers and alarms of the collector, whose functions call and raise inside. *)
+(* OCaml called by C: finalisers and alarms of the collector, that call and raise inside. *)
 (* truth: -g; -inline 0; -g -unsafe -inline 200 *)
 let finalised = ref 0
 let alarms = ref 0

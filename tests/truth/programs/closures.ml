@@ -1,4 +1,4 @@
-(* Generators made of closures, partial application, currying and functions in continuation-passing style. *)
+(* Generators made of closures, partial application, currying and continuation-passing style. *)
 (* truth: -g; -inline 0; -g -unsafe -inline 200 *)
 let generator list =
   let rest = ref list in

@@ -1,9 +1,12 @@
-(* Much allocation from deep recursion: the collector is entered from many places and walks deep stacks. *)
+(* Much allocation in deep recursion: the collector is entered from many places, walks deep stacks. *)
 (* truth: -g; -inline 0; -g -unsafe -inline 200 *)
 type tree = Leaf | Node of tree * int * tree
 
 let rec build depth number =
-  if depth = 0 then Leaf else Node (build (depth - 1) (2 * number), number, build (depth - 1) ((2 * number) + 1))
+  if depth = 0 then Leaf
+  else
+    let left = build (depth - 1) (2 * number) in
+    Node (left, number, build (depth - 1) ((2 * number) + 1))
 
 let rec sum = function Leaf -> 0 | Node (left, number, right) -> sum left + number + sum right
 

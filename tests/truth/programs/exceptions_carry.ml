@@ -1,4 +1,4 @@
-(* Exceptions with arguments of many kinds, local and generative exceptions, matched in several places. *)
+(* Exceptions with arguments of many kinds; local and generative ones; matched in several places. *)
 (* truth: -g; -inline 0; -g -unsafe -inline 200 *)
 exception Pair of int * string
 exception Record of { depth : int; path : int list }

@@ -1,4 +1,4 @@
-(* Handlers installed in every turn of a loop, around a loop, and left by an exception used as break. *)
+(* Handlers in every turn of a loop and around a loop; exceptions used as break and continue. *)
 (* truth: -g; -inline 0; -g -unsafe -inline 200 *)
 exception Break
 exception Continue of int

@@ -1,4 +1,4 @@
-(* Classes, virtual methods, functors and first-class modules: calls that the compiler cannot know. *)
+(* Classes, virtual methods, functors and first-class modules: calls to unknown functions. *)
 (* truth: -g; -inline 0; -g -unsafe -inline 200 *)
 class virtual node =
   object (self)
@@ -39,7 +39,8 @@ let operate kind a b =
   let module Chosen = (val operations.(kind)) in
   Chosen.apply a b
 
-let rec tree depth : node = if depth = 0 then new leaf 1 else new pair (tree (depth - 1)) (tree (depth - 1))
+let rec tree depth : node =
+  if depth = 0 then new leaf 1 else new pair (tree (depth - 1)) (tree (depth - 1))
 
 let () =
   let root = tree 8 in

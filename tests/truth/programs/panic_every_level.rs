@@ -1,4 +1,4 @@
-//! Recursion that catches at several of its levels and passes panics on to the level they are meant for.
+//! Recursion that catches at several levels and passes panics on to the level they are meant for.
 // truth: -C opt-level=0; -C opt-level=3; strip -C opt-level=3
 use std::hint::black_box;
 use std::panic;

@@ -10,7 +10,8 @@ let order a b =
   | value -> value
   | exception Invalid_argument text -> if text = "compare: functional value" then 10 else 20
 
-let rec repeated depth a b = if depth = 0 then order a b else Sys.opaque_identity (repeated (depth - 1) a b)
+let rec repeated depth a b =
+  if depth = 0 then order a b else Sys.opaque_identity (repeated (depth - 1) a b)
 
 let () =
   let sum = ref 0 in
@@ -18,7 +19,8 @@ let () =
     let dot = nested i Dot and label = nested i (Label ("y", i)) in
     let action = nested i (Action succ) and other = nested i (Action pred) in
     sum := !sum + repeated i dot dot + repeated i dot label + repeated i action other;
-    if Hashtbl.hash dot = Hashtbl.hash (nested i Dot) && dot = nested i Dot && dot <> label then incr sum
+    let again = nested i Dot in
+    if Hashtbl.hash dot = Hashtbl.hash again && dot = again && dot <> label then incr sum
   done;
   let sorted = List.sort compare [ Label ("b", 1); Dot; Group []; Label ("a", 2); Group [ Dot ] ] in
   Printf.printf "sum %d\n" !sum;

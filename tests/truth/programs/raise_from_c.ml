@@ -1,4 +1,4 @@
-(* Exceptions that the C part of the runtime raises: Failure, Not_found, Invalid_argument, Sys_error and others. *)
+(* Exceptions raised by the runtime, in C: Failure, Not_found, Invalid_argument, Sys_error. *)
 (* truth: -g; -inline 0; -g -unsafe -inline 200 *)
 let nothing = Sys.opaque_identity (-1)
 let zero = Sys.opaque_identity 0

@@ -1,6 +1,7 @@
 (* Printf, Scanf, Format and Str-like parsing: deep library code that uses exceptions inside. *)
 (* truth: -g; -inline 0; -g -unsafe -inline 200 *)
-let parse text = Scanf.sscanf text "%d,%s@;%f" (fun number word real -> number + String.length word + int_of_float real)
+let total number word real = number + String.length word + int_of_float real
+let parse text = Scanf.sscanf text "%d,%s@;%f" total
 
 let attempt text =
   match parse text with
