@@ -44,6 +44,9 @@ enum flow_flag {
     /* Of a JUMP: its target is in the instruction (or it is none: the code runs on). It stays in
      * the same activation, for longjmp and unwinders jump indirectly. */
     FLOW_DIRECT = 8,
+    /* Of a JUMP: the code before it has loaded the stack pointer: longjmp, an unwinder, a switch to
+     * another stack. Such a jump is an event even inside one function. */
+    FLOW_LOADS_STACK = 16,
 };
 
 struct flow_event {
