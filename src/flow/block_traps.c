@@ -25,7 +25,8 @@ void block_traps_scan(struct block_traps *traps, const struct x86_code *code,
                       const struct x86_place *chain, uint64_t bias)
 {
     struct x86_code in_object = {code->bytes, code->size, code->address - bias};
-    struct x86_trap_scan scan = {&in_object, chain, traps->first - bias, traps->last - bias, 0};
+    struct x86_trap_scan scan =
+        x86_trap_begin(&in_object, chain, traps->first - bias, traps->last - bias);
     struct x86_trap trap;
     while (x86_trap_next(&scan, &trap))
         add(traps, &trap, bias);
