@@ -43,6 +43,9 @@ void code_space_free(struct code_space *space)
         address_space_cursor_free(&space->cursor);
     free(space->functions);
     free(space->branches);
+    for (size_t i = 0; space->traps && i < CACHE_SLOTS; i++)
+        block_traps_free(&space->traps[i]);
+    free(space->traps);
 }
 
 size_t code_space_changes(const struct code_space *space, struct ticks time, bool before_exec)
@@ -143,4 +146,46 @@ struct branch code_space_branch(struct code_space *space, uint64_t address, bool
         slot->generation = space->generation;
     }
     return slot->branch;
+}
+
+/* The code around a block that lies in the same mapping. */
+static struct x86_code code_around(const struct mapping *mapping, uint64_t first, uint64_t last)
+{
+    /* A push begins at most three instructions before the one that decides; a pop and a raise reach
+     * less far in both directions. */
+    enum { BEFORE = 4 * X86_LONGEST_INSTRUCTION, BEHIND = 2 * X86_LONGEST_INSTRUCTION };
+    uint64_t start = first - mapping->start < BEFORE ? mapping->start : first - BEFORE;
+    uint64_t end = mapping->end - last < BEHIND ? mapping->end : last + BEHIND;
+    const struct file_view *view = &mapping->file->view;
+    uint64_t offset = mapping->file_offset + (start - mapping->start);
+    if (mapping->file_offset > view->size || offset >= view->size)
+        return (struct x86_code){.address = start};
+    uint64_t size = view->size - offset < end - start ? view->size - offset : end - start;
+    return (struct x86_code){view->bytes + offset, size, start};
+}
+
+static void scan_block(struct code_space *space, struct block_traps *traps, uint64_t first,
+                       uint64_t last)
+{
+    const struct mapping *mapping = find_mapping(space, first);
+    uint64_t bias;
+    const struct ocaml_code *ocaml =
+        mapping && mapping->file ? symbols_ocaml_code(space->symbols, mapping, first, &bias) : NULL;
+    block_traps_clear(traps, first, last, space->generation);
+    if (!ocaml)
+        return;
+    /* A block that goes on in the next mapping, a page that was patched, is scanned up to there. */
+    struct x86_code code =
+        code_around(mapping, first, last < mapping->end ? last : mapping->end - 1);
+    block_traps_scan(traps, &code, &ocaml->chain, bias);
+}
+
+const struct block_traps *code_space_traps(struct code_space *space, uint64_t first, uint64_t last)
+{
+    if (!space->traps)
+        space->traps = memory_allocate_zeroed(CACHE_SLOTS * sizeof(*space->traps));
+    struct block_traps *traps = &space->traps[slot_of(first)];
+    if (traps->first != first || traps->last != last || traps->generation != space->generation)
+        scan_block(space, traps, first, last);
+    return traps;
 }

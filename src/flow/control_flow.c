@@ -27,8 +27,10 @@ static void enter_function_at(struct control_flow *flow, uint64_t ip)
 {
     if (in_current_function(flow, ip))
         return;
-    flow->current = flow->space ? code_space_function(flow->space, ip)
-                                : (struct function_bounds){FUNCTION_UNKNOWN, ip, ip + 1};
+    flow->current =
+        flow->space
+            ? code_space_function(flow->space, ip)
+            : (struct function_bounds){.function = FUNCTION_UNKNOWN, .start = ip, .end = ip + 1};
 }
 
 static void release_interrupt(struct control_flow *flow)
@@ -94,7 +96,7 @@ void control_flow_arrive(struct control_flow *flow, uint64_t ip)
     case BRANCH_CONDITIONAL:
     case BRANCH_JUMP:
     case BRANCH_FAR_JUMP:
-        if (!jumps_to_another_function(flow, ip)) {
+        if (!jumps_to_another_function(flow, ip) && !(branch->flags & FLOW_LOADS_STACK)) {
             flow->branch_kind = BRANCH_NONE;
             return;
         }
@@ -112,10 +114,50 @@ void control_flow_arrive(struct control_flow *flow, uint64_t ip)
     emit(flow, branch, flow->branch_position);
 }
 
+/* A walk along the block that runs, telling its traps in their order among its events. */
+struct trap_walk {
+    const struct block_traps *traps; /* NULL: there are none */
+    size_t next;
+};
+
+static struct trap_walk begin_traps(struct control_flow *flow, const struct executed_block *block)
+{
+    struct trap_walk walk = {NULL, 0};
+    if (flow->current.ocaml && block->wide && flow->space)
+        walk.traps = code_space_traps(flow->space, block->ip, block->last);
+    return walk;
+}
+
+/* Emits the traps of the instructions up to the one at `last`. */
+static void emit_traps(struct control_flow *flow, struct trap_walk *walk, uint64_t last)
+{
+    while (walk->traps && walk->next < walk->traps->count) {
+        const struct x86_trap *trap = &walk->traps->traps[walk->next];
+        if (trap->address > last || trap->kind == X86_TRAP_RAISE)
+            return;
+        struct flow_event event = {
+            .kind = trap->kind == X86_TRAP_PUSH ? FLOW_TRAP_PUSH : FLOW_TRAP_POP,
+            .from = trap->address,
+            .to = trap->handler,
+            .function = flow->current.function,
+        };
+        emit(flow, &event, flow->position + trap->instructions + 1);
+        walk->next++;
+    }
+}
+
+/* Whether the block ends in a raise: all its other traps have been emitted. */
+static bool raises(const struct trap_walk *walk, const struct executed_block *block)
+{
+    return walk->traps && walk->next < walk->traps->count && block->kind == BRANCH_JUMP &&
+           walk->traps->traps[walk->next].kind == X86_TRAP_RAISE;
+}
+
 /* The code of `block` runs on, without a branch, into another function: hand-written assembly, or a
  * function whose symbol covers less than its code. Finds the last instruction of each function by
  * walking. */
-static void fall_through(struct control_flow *flow, const struct executed_block *block)
+static void fall_through(struct control_flow *flow, const struct executed_block *block,
+                         struct trap_walk *traps)
 {
     uint64_t ip = block->ip;
     for (uint32_t done = 0; done + 1 < block->instructions && ip < block->last; done++) {
@@ -123,6 +165,7 @@ static void fall_through(struct control_flow *flow, const struct executed_block 
         if (!instruction.length)
             break;
         uint64_t next = ip + instruction.length;
+        emit_traps(flow, traps, ip);
         flow->branch = (struct flow_event){.from = ip};
         flow->branch_position = flow->position + done + 1;
         flow->branch_kind = BRANCH_NONE;
@@ -136,14 +179,18 @@ static void fall_through(struct control_flow *flow, const struct executed_block 
 void control_flow_block(struct control_flow *flow, const struct executed_block *block)
 {
     control_flow_arrive(flow, block->ip);
+    struct trap_walk traps = begin_traps(flow, block);
     if (!in_current_function(flow, block->last) && flow->space)
-        fall_through(flow, block);
+        fall_through(flow, block, &traps);
+    emit_traps(flow, &traps, block->last);
     flow->position += block->instructions;
     flow->last_ip = block->last;
     flow->running = true;
     flow->branch = (struct flow_event){.from = block->last};
     if (block->transaction)
         flow->branch.flags |= FLOW_TRANSACTION;
+    if (raises(&traps, block))
+        flow->branch.flags |= FLOW_LOADS_STACK;
     flow->branch_position = flow->position;
     flow->branch_kind = block->kind;
     flow->branch_wide = block->wide;
@@ -170,7 +217,7 @@ void control_flow_branch_time_exact(struct control_flow *flow)
 void control_flow_resume(struct control_flow *flow, uint64_t ip, bool exact)
 {
     release_interrupt(flow);
-    flow->current = (struct function_bounds){FUNCTION_UNKNOWN, 0, 0};
+    flow->current = (struct function_bounds){.function = FUNCTION_UNKNOWN};
     flow->branch_kind = BRANCH_NONE;
     flow->last_ip = 0;
     flow->running = true;
@@ -243,7 +290,7 @@ void control_flow_gap(struct control_flow *flow, enum flow_gap gap, uint64_t ip,
     release_resume(flow, 0);
     flow->branch_kind = BRANCH_NONE;
     flow->running = false;
-    flow->current = (struct function_bounds){FUNCTION_UNKNOWN, 0, 0};
+    flow->current = (struct function_bounds){.function = FUNCTION_UNKNOWN};
     flow->last_ip = 0;
     if (in_gap)
         return;

@@ -54,6 +54,7 @@ struct object *object_open(const struct image_file *file)
         frame_entries_read(elf, file, &entries);
         frame_ranges_add(&entries, &symbols);
     }
+    ocaml_code_find(&object->ocaml, file, &symbols);
     add_gaps(file, &symbols);
     symbol_table_build(&object->table, &symbols, OVERLAP_LATER_START);
     array_free(&symbols);

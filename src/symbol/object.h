@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "image/image_file.h"
 #include "symbol/landing_pads.h"
+#include "symbol/ocaml_code.h"
 #include "symbol/source_lines.h"
 #include "symbol/symbol_table.h"
 
@@ -22,6 +23,7 @@
 struct object {
     struct symbol_table table; /* addresses in the object (p_vaddr) */
     struct landing_pads landing_pads;
+    struct ocaml_code ocaml;
     Dwfl *session;       /* NULL when libdwfl does not accept the file */
     Dwfl_Module *module; /* NULL likewise */
     GElf_Addr bias;      /* module address minus p_vaddr; usually 0 */

@@ -296,11 +296,14 @@ static struct function_bounds find_in_object(struct symbols *symbols, const stru
         struct object *object = get_object(symbols, file);
         const struct table_range *range =
             symbol_table_find(&object->table, object_address, &gap_start, &gap_end);
-        if (range)
-            return bounds_around(
+        if (range) {
+            struct function_bounds bounds = bounds_around(
                 mapping, address, object_address - range->start, range->end - object_address,
                 get_table_function(symbols, &object->table.functions[range->function], file->path,
                                    object));
+            bounds.ocaml = object->ocaml.present;
+            return bounds;
+        }
     }
     /* Mapped as code, but not so by the object's own headers: nothing more can be said. */
     return bounds_around(mapping, address, 0, 1, get_file_function(symbols, file));
@@ -332,8 +335,9 @@ struct function_bounds symbols_find(struct symbols *symbols, const struct mappin
                                     uint64_t address)
 {
     if (!mapping)
-        return (struct function_bounds){FUNCTION_UNKNOWN, address,
-                                        address == UINT64_MAX ? address : address + 1};
+        return (struct function_bounds){.function = FUNCTION_UNKNOWN,
+                                        .start = address,
+                                        .end = address == UINT64_MAX ? address : address + 1};
     if (mapping->patched)
         return find_in_object(symbols, mapping, mapping->patched, mapping->patched_offset, address);
     if (mapping->file->elf && !mapping->file->jit)
@@ -383,6 +387,17 @@ uint64_t symbols_landing_pad(struct symbols *symbols, const struct mapping *mapp
         return 0;
     uint64_t pad = landing_pads_find(&object->landing_pads, object_address + 1);
     return pad ? pad + (return_address - 1 - object_address) : 0;
+}
+
+const struct ocaml_code *symbols_ocaml_code(struct symbols *symbols, const struct mapping *mapping,
+                                            uint64_t address, uint64_t *bias)
+{
+    uint64_t object_address;
+    const struct object *object = find_object(symbols, mapping, address, &object_address);
+    if (!object || !object->ocaml.present)
+        return NULL;
+    *bias = address - object_address;
+    return &object->ocaml;
 }
 
 struct source_line symbols_line_at(struct symbols *symbols, const struct mapping *mapping,

@@ -13,6 +13,7 @@
 #define MAGIC_TRACE_SYMBOL_SYMBOLS_H
 
 #include "image/address_space.h"
+#include "symbol/ocaml_code.h"
 
 #include <stdint.h>
 
@@ -54,6 +55,7 @@ void symbols_close(struct symbols *symbols);
 struct function_bounds {
     function_id function;
     uint64_t start, end; /* end exclusive */
+    bool ocaml;          /* OCaml code is in the same object: symbols_ocaml_code tells more */
 };
 struct function_bounds symbols_find(struct symbols *symbols, const struct mapping *mapping,
                                     uint64_t address);
@@ -66,6 +68,11 @@ const struct function *symbols_function(const struct symbols *symbols, function_
  * its type is caught or cleaned up after there. 0: nowhere, it passes on to the caller. */
 uint64_t symbols_landing_pad(struct symbols *symbols, const struct mapping *mapping,
                              uint64_t return_address);
+
+/* How the OCaml code of the object behaves that lies at `address` of `mapping`; addresses of the
+ * process are those of the object plus *bias. NULL when there is none. */
+const struct ocaml_code *symbols_ocaml_code(struct symbols *symbols, const struct mapping *mapping,
+                                            uint64_t address, uint64_t *bias);
 
 /* Reads debug information at the first question for an object; slow, so ask only for what is shown.
  */

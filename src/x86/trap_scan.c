@@ -371,10 +371,40 @@ static bool classify(const struct x86_code *code, size_t offset, const struct op
     return true;
 }
 
+/* Nearly all code is ruled out by its bytes: an instruction that names the chain, a field behind a
+ * register, has the register and the displacement in two bytes, one behind the other. */
+static bool may_name_chain(const struct x86_code *code, const struct x86_place *chain, size_t first,
+                           size_t last)
+{
+    enum { WITHOUT_DISPLACEMENT, REGISTER_OPERAND = 3, NEEDS_ANOTHER_BYTE = 4 };
+    int reg = chain->base ? ZydisRegisterGetId(chain->base) & 7 : NEEDS_ANOTHER_BYTE;
+    if (chain->index || reg == NEEDS_ANOTHER_BYTE || chain->displacement == 0)
+        return true;
+    for (size_t i = first; i < last && i + 1 < code->size; i++) {
+        int mode = code->bytes[i] >> 6;
+        if ((code->bytes[i] & 7) == reg && mode != WITHOUT_DISPLACEMENT &&
+            mode != REGISTER_OPERAND && code->bytes[i + 1] == (uint8_t)chain->displacement)
+            return true;
+    }
+    return false;
+}
+
+struct x86_trap_scan x86_trap_begin(const struct x86_code *code, const struct x86_place *chain,
+                                    uint64_t first, uint64_t last)
+{
+    /* A branch that raises has the chain in one of the three instructions before it. */
+    enum { BEFORE = 3 * X86_LONGEST_INSTRUCTION };
+    struct x86_trap_scan scan = {code, chain, first, last, 0};
+    uint64_t start = first - code->address, end = last - code->address + X86_LONGEST_INSTRUCTION;
+    if (!may_name_chain(code, chain, start > BEFORE ? start - BEFORE : 0, end))
+        scan.code = NULL;
+    return scan;
+}
+
 bool x86_trap_next(struct x86_trap_scan *scan, struct x86_trap *trap)
 {
     const struct x86_code *code = scan->code;
-    while (scan->next >= code->address && scan->next <= scan->last) {
+    while (code && scan->next >= code->address && scan->next <= scan->last) {
         struct operation operation;
         size_t offset = scan->next - code->address;
         if (!decode(code, offset, &operation))

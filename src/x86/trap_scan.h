@@ -16,7 +16,7 @@
  * The instruction that writes to the chain decides; what has to stand around it is looked for
  * backwards and forwards from there, so it does not matter how the code was cut into blocks.
  *
- * symbol/ocaml_traps.c learns, flow/trap_blocks.c scans each block once.
+ * symbol/ocaml_code.c learns, flow/block_traps.c scans each block once.
  * Not found: the trap of a fiber (caml_runstack of OCaml 5), which begins a chain of its own.
  *
  * Source: OCaml's asmcomp/amd64/emit.mlp (Lpushtrap, Lpoptrap, Lraise) and runtime/amd64.S, 4.13 to
@@ -60,14 +60,18 @@ struct x86_trap {
 /* Finds the chain by the first push in `code`, which may contain data. False when there is none. */
 bool x86_trap_learn(const struct x86_code *code, struct x86_place *chain);
 
-/* Goes through the instructions from the address `next` to the one at `last`, all in `code`. What
- * `code` holds before and behind them is looked at, too. */
+/* Goes through the instructions from the address `next` to the one at `last`. */
 struct x86_trap_scan {
-    const struct x86_code *code;   /* borrowed */
-    const struct x86_place *chain; /* borrowed */
-    uint64_t next, last;           /* the next is advanced */
-    uint32_t instructions;         /* gone through; begin with 0 */
+    const struct x86_code *code; /* NULL: there are no traps */
+    const struct x86_place *chain;
+    uint64_t next, last;
+    uint32_t instructions; /* gone through */
 };
+
+/* All instructions from `first` to `last` have to be in `code`. What it holds before and behind
+ * them is looked at, too. `code` and `chain` are borrowed. */
+struct x86_trap_scan x86_trap_begin(const struct x86_code *code, const struct x86_place *chain,
+                                    uint64_t first, uint64_t last);
 
 /* The next trap; false when there are no more. */
 bool x86_trap_next(struct x86_trap_scan *scan, struct x86_trap *trap);

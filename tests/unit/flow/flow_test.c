@@ -137,6 +137,64 @@ static void a_jump_to_the_cold_part_of_a_function_is_no_event(void **state)
     expect_event(f, 1, FLOW_RETURN, at("half_cold_return"), at("caller"));
 }
 
+/* OCaml's exception handlers. */
+
+static void handlers_come_and_go(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, 0);
+    packets_enable(&f->packets, at("caml_start_program"));
+    packets_tip(&f->packets, at("leaf"));
+    packets_tip(&f->packets, at("traps_pop"));
+    packets_tip(&f->packets, at("caller"));
+    packets_disable(&f->packets);
+    fixture_decode(f);
+    expect_event(f, 0, FLOW_RESUME, 0, at("caml_start_program"));
+    expect_event(f, 1, FLOW_TRAP_PUSH, at("traps_push"), at("traps_handler"));
+    expect_function(f, 1, "caml_start_program");
+    expect_event(f, 2, FLOW_CALL, at("traps_call"), at("leaf"));
+    expect_event(f, 3, FLOW_RETURN, at("leaf_return"), at("traps_pop"));
+    expect_event(f, 4, FLOW_TRAP_POP, at("traps_pop"), 0);
+    expect_event(f, 5, FLOW_RETURN, at("traps_return"), at("caller"));
+}
+
+/* The jump stays in one function, but may end activations of it. */
+static void a_raise_is_always_an_event(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, 0);
+    packets_enable(&f->packets, at("traps_handler"));
+    packets_tip(&f->packets, at("traps_handler"));
+    packets_tip(&f->packets, at("handler"));
+    fixture_decode(f);
+    for (size_t i = 1; i <= 2; i++) {
+        expect_event(f, i, FLOW_JUMP, at("traps_raise"), at(i == 1 ? "traps_handler" : "handler"));
+        assert_true(fixture_event(f, i)->flags & FLOW_LOADS_STACK);
+        assert_false(fixture_event(f, i)->flags & FLOW_DIRECT);
+    }
+}
+
+/* Wherever a signal comes, the handler is pushed once, by the instruction that does it. */
+static void an_interrupted_push_is_one_push(void **state)
+{
+    struct fixture *f = *state;
+    struct packets *p = &f->packets;
+    packets_psb(p, 1000, 0);
+    packets_enable(p, at("caml_start_program"));
+    packets_interrupt(p, at("traps_push"));
+    packets_enable(p, at("traps_push"));
+    packets_interrupt(p, at("traps_call"));
+    packets_enable(p, at("traps_call"));
+    packets_tip(p, at("leaf"));
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_INTERRUPT, at("traps_push"), 0);
+    expect_event(f, 2, FLOW_RESUME, 0, at("traps_push"));
+    expect_event(f, 3, FLOW_TRAP_PUSH, at("traps_push"), at("traps_handler"));
+    expect_event(f, 4, FLOW_INTERRUPT, at("traps_call"), 0);
+    expect_event(f, 5, FLOW_RESUME, 0, at("traps_call"));
+    expect_event(f, 6, FLOW_CALL, at("traps_call"), at("leaf"));
+}
+
 /* What interrupts. */
 
 static void an_asynchronous_stop_is_an_interrupt(void **state)
@@ -802,6 +860,9 @@ int main(void)
         TEST(running_on_into_the_next_function_is_a_jump),
         TEST(a_direct_jump_into_another_function_is_an_event),
         TEST(a_jump_to_the_cold_part_of_a_function_is_no_event),
+        TEST(handlers_come_and_go),
+        TEST(a_raise_is_always_an_event),
+        TEST(an_interrupted_push_is_one_push),
         TEST(an_asynchronous_stop_is_an_interrupt),
         TEST(an_interrupt_at_a_branch_target_completes_the_branch),
         TEST(an_interrupt_at_the_end_of_the_data_is_a_stop),

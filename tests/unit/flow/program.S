@@ -90,6 +90,28 @@ place indirect_after_call
     ret
 end_function indirect
 
+/* OCaml code, by its name and by what it does. */
+function caml_start_program
+    lea traps_handler(%rip), %r11
+    push %r11
+    push 0x10(%r14)
+place traps_push
+    mov %rsp, 0x10(%r14)
+place traps_call
+    call *%rax
+place traps_pop
+    pop 0x10(%r14)
+    add $8, %rsp
+place traps_return
+    ret
+place traps_handler
+    mov 0x10(%r14), %rsp
+    pop 0x10(%r14)
+    pop %r11
+place traps_raise
+    jmp *%r11
+end_function caml_start_program
+
     .balign 64
 function handler
     nop

@@ -144,7 +144,8 @@ struct function_bounds symbols_find(struct symbols *symbols, const struct mappin
                                     uint64_t address)
 {
     function_id function = (function_id)(address / FUNCTION_SIZE);
-    return (struct function_bounds){function, start_of(function), start_of(function + 1)};
+    return (struct function_bounds){
+        .function = function, .start = start_of(function), .end = start_of(function + 1)};
 }
 
 const struct function *symbols_function(const struct symbols *symbols, function_id function)

@@ -41,7 +41,7 @@ static void expect_in(const struct x86_place *chain, enum x86_trap_kind kind, ui
                       uint64_t handler, const uint8_t *bytes, size_t size)
 {
     struct x86_code code = {bytes, size, PC};
-    struct x86_trap_scan scan = {&code, chain, PC, PC + size - 1, 0};
+    struct x86_trap_scan scan = x86_trap_begin(&code, chain, PC, PC + size - 1);
     struct x86_trap trap;
     assert_true(x86_trap_next(&scan, &trap));
     assert_int_equal(trap.kind, kind);
@@ -62,7 +62,7 @@ static void expect_nothing(const uint8_t *bytes, size_t size)
 {
     struct x86_place chain = usual_chain();
     struct x86_code code = {bytes, size, PC};
-    struct x86_trap_scan scan = {&code, &chain, PC, PC + size - 1, 0};
+    struct x86_trap_scan scan = x86_trap_begin(&code, &chain, PC, PC + size - 1);
     struct x86_trap trap;
     assert_false(x86_trap_next(&scan, &trap));
 }
@@ -193,7 +193,7 @@ static void blocks_can_be_cut_anywhere(void **state)
     struct x86_place chain = usual_chain();
     struct x86_code code = {bytes, sizeof bytes, PC};
     for (size_t i = 0; i < sizeof starts; i++) {
-        struct x86_trap_scan scan = {&code, &chain, PC + starts[i], PC + starts[i], 0};
+        struct x86_trap_scan scan = x86_trap_begin(&code, &chain, PC + starts[i], PC + starts[i]);
         struct x86_trap trap;
         bool found = x86_trap_next(&scan, &trap);
         assert_int_equal(found, starts[i] == 13 || starts[i] == 27);
@@ -206,7 +206,7 @@ static void several_in_one_block(void **state)
     static const uint8_t bytes[] = {0x90, WHOLE_PUSH, WHOLE_PUSH, POP_CHAIN, DROP};
     struct x86_place chain = usual_chain();
     struct x86_code code = {bytes, sizeof bytes, PC};
-    struct x86_trap_scan scan = {&code, &chain, PC, PC + sizeof bytes - 4, 0};
+    struct x86_trap_scan scan = x86_trap_begin(&code, &chain, PC, PC + sizeof bytes - 4);
     struct x86_trap trap;
     assert_true(x86_trap_next(&scan, &trap));
     assert_int_equal(trap.instructions, 4);
@@ -256,7 +256,8 @@ static void any_bytes_do_no_harm(void **state)
         struct x86_code code = {realloc(bytes, size + !size), size, PC};
         struct x86_place learnt;
         x86_trap_learn(&code, &learnt);
-        struct x86_trap_scan scan = {&code, &chain, PC + next_byte(&random) % 4, PC + 80, 0};
+        struct x86_trap_scan scan =
+            x86_trap_begin(&code, &chain, PC + next_byte(&random) % 4, PC + 80);
         struct x86_trap trap;
         while (x86_trap_next(&scan, &trap))
             assert_true(trap.address >= PC && trap.address < PC + size);

@@ -1,0 +1,65 @@
+#include "symbol/ocaml_code.h"
+
+#include "symbol/code_symbol.h"
+
+#include <string.h>
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), end_length = strlen(end);
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+/* Each compiled module has camlMODULE__code_begin (of other releases, with another separator); the
+ * runtime of native code has caml_start_program. */
+static bool is_ocaml_symbol(const char *name)
+{
+    return strncmp(name, "caml", 4) == 0 &&
+           (ends_with(name, "code_begin") || strcmp(name, "caml_start_program") == 0);
+}
+
+static bool has_ocaml_symbols(const struct array *symbols)
+{
+    for (size_t i = 0; i < symbols->count; i++) {
+        const struct code_symbol *symbol = array_at(symbols, i);
+        if (symbol->name && is_ocaml_symbol(symbol->name))
+            return true;
+    }
+    return false;
+}
+
+static bool has_local_symbols(const struct array *symbols)
+{
+    for (size_t i = 0; i < symbols->count; i++) {
+        const struct code_symbol *symbol = array_at(symbols, i);
+        if (symbol->name && symbol->kind != CODE_GAP && symbol->binding == CODE_LOCAL)
+            return true;
+    }
+    return false;
+}
+
+static bool has_runtime_variable(const struct image_file *file)
+{
+    static const char name[] = "OCAMLRUNPARAM";
+    return memmem(file->view.bytes, file->view.size, name, sizeof name) != NULL;
+}
+
+static bool learn(struct ocaml_code *code, const struct image_file *file)
+{
+    for (uint32_t i = 0; i < file->segment_count; i++) {
+        const struct image_segment *segment = &file->segments[i];
+        struct x86_code bytes = {file->view.bytes + segment->file_offset, segment->file_size,
+                                 segment->address};
+        if (segment->executable && x86_trap_learn(&bytes, &code->chain))
+            return true;
+    }
+    return false;
+}
+
+void ocaml_code_find(struct ocaml_code *code, const struct image_file *file,
+                     const struct array *symbols)
+{
+    *code = (struct ocaml_code){.present = false};
+    if (has_ocaml_symbols(symbols) || (!has_local_symbols(symbols) && has_runtime_variable(file)))
+        code->present = learn(code, file);
+}

@@ -1,0 +1,26 @@
+/* Whether an object holds OCaml code, and where that keeps its newest exception handler.
+ *
+ * Made by object.c; read-only and shared by all threads afterwards. The decoder looks for traps
+ * (x86/trap_scan.h) in objects with OCaml code alone, so that other programs do not pay for them.
+ *
+ * An object is looked at when it has a symbol that OCaml's compiler or runtime defines, or, having
+ * lost its symbols, the name of the runtime's environment variable. It has OCaml code if a handler
+ * is pushed somewhere in it.
+ */
+#ifndef MAGIC_TRACE_SYMBOL_OCAML_CODE_H
+#define MAGIC_TRACE_SYMBOL_OCAML_CODE_H
+
+#include "base/array.h"
+#include "image/image_file.h"
+#include "x86/trap_scan.h"
+
+struct ocaml_code {
+    bool present;           /* else the rest is empty */
+    struct x86_place chain; /* an address in it is the object's own */
+};
+
+/* `symbols` (of struct code_symbol): all names of `file`. */
+void ocaml_code_find(struct ocaml_code *code, const struct image_file *file,
+                     const struct array *symbols);
+
+#endif
