@@ -131,7 +131,7 @@ static void collect_reconstructed(const struct judged_thread *thread, frame_id i
         const struct frame *frame = thread_stack_frame(&thread->stack, id);
         if (frame->kind != FRAME_PLACEHOLDER && !is_outside_frame(frame))
             *(function_id *)array_add(functions) = frame->function;
-        id = frame->parent;
+        id = frame_tree_parent(&thread->stack.tree, id);
     }
 }
 
