@@ -125,6 +125,17 @@ static void return_from_leaf(struct thread_stack *stack, const struct flow_event
         end_frame(stack, stack->leaf, event);
 }
 
+/* The leaf has got its callers just now. It returns to the first of them, or into the function that
+ * it has taken over. */
+static void return_without_switch(struct thread_stack *stack, const struct flow_event *event)
+{
+    const struct frame *caller = thread_stack_frame(stack, thread_stack_parent(stack, stack->leaf));
+    if (caller->function == event->function || caller->kind == FRAME_PLACEHOLDER)
+        end_frame(stack, stack->leaf, event);
+    else
+        take_over(stack, event->function, event->to);
+}
+
 static bool return_from_several(struct thread_stack *stack, const struct flow_event *event)
 {
     frame_id frame = find_by_return_address(stack, event->to, event->function);
@@ -134,11 +145,14 @@ static bool return_from_several(struct thread_stack *stack, const struct flow_ev
     return true;
 }
 
-/* A return to the first instruction of a function. When nothing is known of the leaf's caller, it
- * may be the restorer, and the leaf a signal handler. */
+/* A return to the first instruction of a function. Who makes a new stack may have its first function
+ * return there (makecontext does). When nothing is known of the leaf's caller, it may be the
+ * restorer, and the leaf a signal handler. */
 static void begin_or_replace(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (thread_stack_is_root(stack, stack->leaf))
+    if (is_first_of_new_stack(stack))
+        thread_stack_discover(stack, event->function, event->to);
+    else if (thread_stack_is_root(stack, stack->leaf))
         take_over(stack, event->function, event->to);
     else
         switch_to_new(stack, event);
@@ -156,13 +170,13 @@ void rule_return(struct thread_stack *stack, const struct flow_event *event)
     if (returns_to(thread_stack_leaf(stack), event->to))
         return_from_leaf(stack, event);
     else if (was_no_switch(stack, event))
-        end_frame(stack, stack->leaf, event);
+        return_without_switch(stack, event);
     else if (returns_from_root(stack, event))
         thread_stack_discover(stack, event->function, event->to);
-    else if (thread_stack_leaf(stack)->kind == FRAME_LOCAL)
-        jump_by_local_call(stack, event);
     else if (return_from_several(stack, event))
         return;
+    else if (thread_stack_leaf(stack)->kind == FRAME_LOCAL)
+        jump_by_local_call(stack, event);
     else if (stack->root_return_address == event->to)
         thread_stack_discover(stack, event->function, event->to);
     else if (is_restorer(stack, event))

@@ -10,6 +10,8 @@
  *   the instruction it came from                the same: an interrupted system call is made again
  *   the first instruction of a function         a signal handler (signals.h)
  *   elsewhere, from sigreturn                   the end of a signal handler (signals.h)
+ *   elsewhere, from any other system call       a signal handler whose beginning is not known (it
+ *                                               has no name), when its function is not open
  *   elsewhere                                   the context was changed: rseq abort, ptrace;
  *                                               as a jump (unwinding.h)
  */

@@ -84,13 +84,26 @@ void switch_to_new(struct thread_stack *stack, const struct flow_event *event)
     thread_stack_begin(stack, &first, event->to, true);
 }
 
+bool is_first_of_new_stack(const struct thread_stack *stack)
+{
+    const struct segment *segment = array_at(&stack->segments, stack->segments.count - 1);
+    return segment->start == SEGMENT_NEW && thread_stack_is_root(stack, stack->leaf) &&
+           thread_stack_parent(stack, frame_tree_root(&stack->tree, segment->leaf)) ==
+               thread_stack_placeholder(stack);
+}
+
+static bool goes_on_in(const struct thread_stack *stack, frame_id parked,
+                       const struct flow_event *event)
+{
+    return goes_on_at(stack, parked, event->to) ||
+           (thread_stack_frame(stack, parked)->function == event->function &&
+            event->function != FUNCTION_UNKNOWN && !thread_stack_is_start(stack, event->to));
+}
+
 bool was_no_switch(struct thread_stack *stack, const struct flow_event *event)
 {
     const struct segment *segment = array_at(&stack->segments, stack->segments.count - 1);
-    if (segment->start != SEGMENT_NEW || !thread_stack_is_root(stack, stack->leaf) ||
-        thread_stack_parent(stack, frame_tree_root(&stack->tree, segment->leaf)) !=
-            thread_stack_placeholder(stack) ||
-        !goes_on_at(stack, segment->before, event->to))
+    if (!is_first_of_new_stack(stack) || !goes_on_in(stack, segment->before, event))
         return false;
     size_t index = stack->parked.count;
     while (index > 0 && parked_at(stack, index - 1) != segment->before)

@@ -28,8 +28,11 @@ bool switch_to_parked(struct thread_stack *stack, const struct flow_event *event
 /* A return to the first instruction of a function. */
 void switch_to_new(struct thread_stack *stack, const struct flow_event *event);
 
-/* The leaf is the first frame of a new stack and returns to event->to. True when that is where the
- * stack that was parked for it goes on: it has got its callers. */
+/* True when the leaf is the outermost frame known of a stack that is new. */
+bool is_first_of_new_stack(const struct thread_stack *stack);
+
+/* The leaf returns to event->to. True when it is the first of a new stack, and there was no switch
+ * to it: it has got the callers of the stack that was parked for it. */
 bool was_no_switch(struct thread_stack *stack, const struct flow_event *event);
 
 #endif

@@ -87,7 +87,7 @@ static bool can_be_landed_in(struct comparison *comparison, size_t before)
 {
     uint64_t address = comparison->segment->landed_at;
     return address == 0 ||
-           landing_sites_called(comparison->stack, chain_at(&comparison->before, before), address);
+           landing_sites_may_have_called(comparison->stack, chain_at(&comparison->before, before), address);
 }
 
 /* The best place where the root of one chain meets a frame of the other. `whole`: all frames of

@@ -90,7 +90,7 @@ static struct landing find_activations(struct thread_stack *stack, const struct 
             continue;
         left--;
         count_activation(&any, id);
-        if (!only && landing_sites_called(stack, id, event->to))
+        if (!only && landing_sites_may_have_called(stack, id, event->to))
             count_activation(&callers, id);
     }
     if (callers.innermost != FRAME_NONE)
