@@ -242,11 +242,11 @@ static bool resumes_at_psb(const struct cut_thread *thread, size_t index)
            !is_loss(cut_event(thread, index + 1));
 }
 
-/* Finds the place of event `index` anew; false when it has none. */
-static bool place_anew(struct cut_thread *thread, size_t index, long *place)
+/* Finds the place of event `index` anew, at or behind `least`; false when it has none. */
+static bool place_anew(struct cut_thread *thread, size_t index, long least, long *place)
 {
     bool psb = resumes_at_psb(thread, index);
-    long found = find_place(&thread->whole, *place, &thread->cut, index + psb);
+    long found = find_place(&thread->whole, least, &thread->cut, index + psb);
     if (found == NO_PLACE || found < psb)
         return false;
     *place = found - psb;
@@ -255,20 +255,21 @@ static bool place_anew(struct cut_thread *thread, size_t index, long *place)
 
 static void place_events(struct cut_thread *thread)
 {
-    long next = 0, last = NO_PLACE; /* in the whole recording */
+    long next = 0, last = NO_PLACE, least = 0; /* in the whole recording */
     const struct flow_event *loss = NULL;
     for (size_t i = 0; i < thread->cut.count; i++) {
         const struct flow_event *event = cut_event(thread, i);
         if (is_loss(event)) {
             thread->judge->result.losses++;
             loss = event;
+            least = next;
             continue;
         }
         thread->judge->result.left++;
         long place = next;
         bool known = !loss && place < (long)thread->whole.count &&
                      is_same_event(whole_event(thread, place), event);
-        if (!known && !place_anew(thread, i, &place))
+        if (!known && !place_anew(thread, i, least, &place))
             continue;
         if (loss && last != NO_PLACE)
             note_loss(thread, last, place, loss, event);

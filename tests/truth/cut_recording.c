@@ -17,7 +17,7 @@
 #include <stdlib.h>
 
 enum {
-    LEAST_PART = 16384, /* bytes */
+    LEAST_PART = 8192, /* bytes */
     ALIGNMENT = 8,      /* of what perf.data holds in one piece */
 };
 

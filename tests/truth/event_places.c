@@ -3,6 +3,7 @@
 enum {
     COMPARED = 64,        /* events that have to be the same, unless the part ends before */
     FAR_ENOUGH = 1 << 17, /* events before and behind the time that are looked at */
+    ENOUGH_TRIES = 1000,
 };
 
 bool is_same_event(const struct flow_event *left, const struct flow_event *right)
@@ -50,7 +51,49 @@ static bool compare(const struct array *whole, size_t at, const struct array *pa
     return true;
 }
 
-long find_place(const struct array *whole, long least, const struct array *part, size_t from)
+static bool are_same(const struct array *whole, size_t at, const struct array *part, size_t from,
+                     size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!is_same_event(event_at(whole, at + i), event_at(part, from + i)))
+            return false;
+    return true;
+}
+
+/* The place of the events from `from` on, told by one of them at `index` whose time is exact. */
+static long find_by_exact_time(const struct array *whole, long least, const struct array *part,
+                               size_t from, size_t index)
+{
+    const struct flow_event *event = event_at(part, index);
+    for (long at = find_time(whole, event->time);
+         at < (long)whole->count && event_at(whole, (size_t)at)->time.value == event->time.value;
+         at++) {
+        long begin = at - (long)(index - from);
+        if (begin >= least && are_same(whole, (size_t)begin, part, from, index - from + 1))
+            return begin;
+    }
+    return NO_PLACE;
+}
+
+/* Times between two packets that tell the time depend on where decoding began. In a loop whose
+ * rounds are all the same only the exact ones tell which round it is. */
+static long find_exactly(const struct array *whole, long least, const struct array *part,
+                         size_t from)
+{
+    long found = NO_PLACE;
+    unsigned tries = 0;
+    for (size_t i = from; i < part->count && found == NO_PLACE && tries < ENOUGH_TRIES; i++) {
+        if (event_at(part, i)->kind == FLOW_GAP)
+            break;
+        if (!(event_at(part, i)->flags & FLOW_TIME_EXACT))
+            continue;
+        found = find_by_exact_time(whole, least, part, from, i);
+        tries++;
+    }
+    return found;
+}
+
+static long find_about(const struct array *whole, long least, const struct array *part, size_t from)
 {
     long middle = find_time(whole, event_at(part, from)->time);
     long best = NO_PLACE;
@@ -64,4 +107,10 @@ long find_place(const struct array *whole, long least, const struct array *part,
         }
     }
     return best;
+}
+
+long find_place(const struct array *whole, long least, const struct array *part, size_t from)
+{
+    long place = find_exactly(whole, least, part, from);
+    return place != NO_PLACE ? place : find_about(whole, least, part, from);
 }
