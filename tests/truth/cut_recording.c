@@ -18,7 +18,7 @@
 
 enum {
     LEAST_PART = 8192, /* bytes */
-    ALIGNMENT = 8,      /* of what perf.data holds in one piece */
+    ALIGNMENT = 8,     /* of what perf.data holds in one piece */
 };
 
 struct cutting {
