@@ -15,6 +15,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -53,12 +54,24 @@ def variant_name(variant):
 
 
 def execute(command, timeout, **options):
+    """Exit status and output. What has not ended by then is killed, with all that it has started: a traced program
+    would run on without magic-trace."""
+    with subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, start_new_session=True, **options) as process:
+        try:
+            output, _ = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired as expired:
+            raise Failed(f"{pathlib.Path(command[0]).name} did not end within {timeout} s") from expired
+        finally:
+            kill_group(process.pid)
+    return process.returncode, output.decode(errors="replace")
+
+
+def kill_group(leader):
     try:
-        done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, timeout=timeout, check=False, **options)
-    except subprocess.TimeoutExpired as expired:
-        raise Failed(f"{pathlib.Path(command[0]).name} did not end within {timeout} s") from expired
-    return done.returncode, done.stdout.decode(errors="replace")
+        os.killpg(leader, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
 
 
 def compile_with(command, folder):
