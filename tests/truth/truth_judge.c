@@ -12,8 +12,8 @@
 #include "flow/flow.h"
 #include "judged_pairs.h"
 #include "stack/follow.h"
-#include "stack/kernel_entry.h"
 #include "stack/process_code.h"
+#include "stack_comparison.h"
 #include "truth_alignment.h"
 
 #include <inttypes.h>
@@ -120,64 +120,6 @@ static void free_thread(struct judged_thread *thread)
     free(thread);
 }
 
-/* --- Comparing --- */
-
-/* Functions from the leaf to the root. */
-static void collect_reconstructed(const struct judged_thread *thread, frame_id id,
-                                  struct array *functions)
-{
-    functions->count = 0;
-    while (id != FRAME_NONE) {
-        const struct frame *frame = thread_stack_frame(&thread->stack, id);
-        if (frame->kind != FRAME_PLACEHOLDER && !is_outside_frame(frame))
-            *(function_id *)array_add(functions) = frame->function;
-        id = frame_tree_parent(&thread->stack.tree, id);
-    }
-}
-
-static void collect_true(const struct judged_thread *thread, true_node node,
-                         struct array *functions)
-{
-    functions->count = 0;
-    while (node) {
-        const struct true_tree_node *at = true_tree_at(&thread->truth.walk.stack.tree, node);
-        *(function_id *)array_add(functions) = at->function;
-        node = at->parent;
-    }
-}
-
-/* The functions from the leaf on are those of `truth`, all of them but the outermost `but`. */
-static bool is_same(const struct array *reconstructed, const struct array *truth, size_t but)
-{
-    return reconstructed->count == truth->count - but &&
-           (reconstructed->count == 0 || memcmp(reconstructed->elements, truth->elements,
-                                                reconstructed->count * sizeof(function_id)) == 0);
-}
-
-/* A new stack's first function may be shown alone, or called by the one that it will return to. */
-static void add_later_caller(const struct judged_thread *thread, true_node node,
-                             struct array *truth)
-{
-    const struct true_tree *tree = &thread->truth.walk.stack.tree;
-    while (node && true_tree_at(tree, node)->parent)
-        node = true_tree_at(tree, node)->parent;
-    if (node && true_tree_at(tree, node)->caller)
-        *(function_id *)array_add(truth) = true_tree_at(tree, node)->caller;
-}
-
-static bool is_right(const struct judged_thread *thread, const struct judged_pair *pair,
-                     const struct array *reconstructed, struct array *truth)
-{
-    uint32_t unknown = truth_walk_not_returned_to(&thread->truth.walk, pair->program);
-    if (is_same(reconstructed, truth, 0) || is_same(reconstructed, truth, unknown))
-        return true;
-    size_t count = truth->count;
-    add_later_caller(thread, pair->node, truth);
-    bool same = truth->count > count && is_same(reconstructed, truth, 0);
-    truth->count = count;
-    return same;
-}
-
 /* --- Showing --- */
 
 static const char *name_of(const struct judged_thread *thread, function_id function)
@@ -211,16 +153,6 @@ static void print_stack(const struct judged_thread *thread, const char *title,
     printf("\n");
 }
 
-static size_t count_same(const struct array *left, const struct array *right)
-{
-    size_t same = 0;
-    while (same < left->count && same < right->count &&
-           *(function_id *)array_at(left, left->count - 1 - same) ==
-               *(function_id *)array_at(right, right->count - 1 - same))
-        same++;
-    return same;
-}
-
 static void print_event(struct judged_thread *thread, uint64_t number,
                         const struct flow_event *event)
 {
@@ -235,7 +167,7 @@ static void print_event(struct judged_thread *thread, uint64_t number,
 static void print_difference(struct judged_thread *thread, const struct judged_pair *pair,
                              const struct array *reconstructed, const struct array *truth)
 {
-    size_t same = count_same(reconstructed, truth);
+    size_t same = count_same_callers(reconstructed, truth);
     printf("  tid %u: wrong after %" PRIu64 " events, first\n", thread->thread->tid, pair->count);
     print_event(thread, pair->first, &pair->event);
     print_stack(thread, "reconstructed", reconstructed, same);
@@ -244,13 +176,14 @@ static void print_difference(struct judged_thread *thread, const struct judged_p
 
 static void compare_pairs(struct judged_thread *thread, uint64_t *shown)
 {
+    const struct truth_walk *walk = &thread->truth.walk;
     struct array reconstructed = array_of(sizeof(function_id));
     struct array truth = array_of(sizeof(function_id));
     for (size_t i = 0; i < thread->pairs.pairs.count; i++) {
         const struct judged_pair *pair = judged_pair_at(&thread->pairs, i);
-        collect_reconstructed(thread, pair->frame, &reconstructed);
-        collect_true(thread, pair->node, &truth);
-        if (is_right(thread, pair, &reconstructed, &truth))
+        collect_reconstructed(&thread->stack, pair->frame, &reconstructed);
+        collect_true(&walk->stack.tree, pair->node, &truth);
+        if (is_right(walk, pair, &reconstructed, &truth))
             thread->right += pair->count;
         else if ((*shown)++ < thread->judge->shown_at_most)
             print_difference(thread, pair, &reconstructed, &truth);

@@ -35,6 +35,9 @@ enum {
     RIP = 16, /* eip follows regs[16] (target/i386/cpu.h) */
 };
 
+/* A program that never ends must not fill the disk. */
+static const uint64_t largest_file = UINT64_C(4) << 30;
+
 /* A file that grows by entries of one size. It is not kept open: descriptors are the program's,
  * which may close any. */
 struct growing_file {
@@ -114,6 +117,8 @@ static void *add_bytes(struct growing_file *file, size_t size)
 {
     if (file->used + size > WINDOW_SIZE) {
         file->base += WINDOW_SIZE;
+        if (file->base == largest_file)
+            give_up("the program runs for too long; a log has 4 GiB");
         map_window(file, 0);
     }
     void *place = file->window + file->used;

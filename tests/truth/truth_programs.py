@@ -1,0 +1,175 @@
+"""What tests/truth/run and tests/truth/cuts share: building the programs of programs/ in their variants, and recording
+them with truth_plugin.so beside the product's own plugin.
+
+What a program's first lines say (in a comment):
+  truth: OPTIONS; OPTIONS     variants. Words that are no options of the compiler: `strip` strips the result,
+                              `compiler=clang` chooses a compiler
+  truth-link: -ldl            goes behind the sources
+  truth-goal: 99.9 REASON     what is not to be reached in all variants
+NAME.d/ holds more sources of a program NAME: libX.c becomes libX.so beside it, others are linked into it.
+"""
+import argparse
+import collections
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+COMPILERS = {".c": ["gcc"], ".cpp": ["g++"], ".rs": ["rustc"], ".ml": ["ocamlopt"],
+             ".go": ["go", "build"]}
+HEAD_LINES = 12
+
+Variant = collections.namedtuple("Variant", "source words link goal")
+
+
+class Failed(Exception):
+    """Could not be built, run or judged."""
+
+
+class Skipped(Exception):
+    """Cannot be built on this machine."""
+
+
+def field(head, name):
+    """What stands behind `NAME:` in a program's first lines, up to the end of the line or comment."""
+    found = re.search(rf"\b{name}:(.*)$", head, re.MULTILINE)
+    return re.sub(r"\*/|\*\)", "", found.group(1)).strip() if found else ""
+
+
+def variants_of(source):
+    head = "\n".join(source.read_text(errors="replace").splitlines()[:HEAD_LINES])
+    goal = field(head, "truth-goal").split()
+    for options in field(head, "truth").split(";"):
+        yield Variant(source, options.split(), field(head, "truth-link").split(), float(goal[0]) if goal else 100.0)
+
+
+def variant_name(variant):
+    return f"{variant.source.stem} {' '.join(variant.words)}".strip()
+
+
+def execute(command, timeout, **options):
+    """Exit status and output. What has not ended by then is killed, with all that it has started: a traced program
+    would run on without magic-trace."""
+    with subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, start_new_session=True, **options) as process:
+        try:
+            output, _ = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired as expired:
+            raise Failed(f"{pathlib.Path(command[0]).name} did not end within {timeout} s") from expired
+        finally:
+            kill_group(process.pid)
+    return process.returncode, output.decode(errors="replace")
+
+
+def kill_group(leader):
+    try:
+        os.killpg(leader, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def compile_with(command, folder):
+    if not shutil.which(command[0]):
+        raise Skipped(f"{command[0]} is not installed")
+    status, output = execute(command, 600, cwd=folder)
+    if status:
+        raise Failed(f"does not compile: {' '.join(map(str, command))}\n{output}")
+
+
+def build_libraries(sources, folder, strip):
+    for source in sources:
+        library = folder / f"{source.stem}.so"
+        compile_with(["gcc", "-O2", "-fPIC", "-shared", *(["-s"] if strip else []), "-o", library, source], folder)
+
+
+def build(variant, folder):
+    """The program, in `folder`. Sources are copied there: some compilers write beside them."""
+    more = variant.source.with_suffix(".d")
+    for source in [variant.source, *(sorted(more.iterdir()) if more.is_dir() else [])]:
+        if source.is_file():
+            shutil.copy(source, folder)
+    libraries = sorted(path for path in folder.glob("lib*.c") if path.name != variant.source.name)
+    others = [path for path in sorted(folder.iterdir())
+              if path not in libraries and path.suffix in (variant.source.suffix, ".c", ".cpp", ".S")
+              and path.name != variant.source.name]
+    options = [word for word in variant.words if word != "strip" and not word.startswith("compiler=")]
+    compiler = COMPILERS[variant.source.suffix]
+    chosen = [word.partition("=")[2] for word in variant.words if word.startswith("compiler=")]
+    if chosen:
+        compiler = chosen
+    build_libraries(libraries, folder, "strip" in variant.words)
+    program = folder / variant.source.stem
+    find_libraries = [f"-L{folder}", "-Wl,-rpath,$ORIGIN"] if libraries else []
+    compile_with([*compiler, *options, "-o", program, variant.source.name, *[path.name for path in others],
+                  *find_libraries, *variant.link], folder)
+    if "strip" in variant.words:
+        compile_with(["strip", program], folder)
+    return program
+
+
+def record(settings, program, folder):
+    truth = folder / "truth"
+    truth.mkdir()
+    environment = dict(os.environ, QEMU_PLUGIN=f"{settings.plugin},dir={truth}", LC_ALL="C")
+    status, output = execute([settings.binary, "run", "-full-execution", "-multi-thread", "-follow", "-no-decode",
+                              "-working-directory", folder / "recording", "--", program],
+                             settings.timeout, env=environment, cwd=folder)
+    if status:
+        raise Failed(f"magic-trace run ended with {status}\n{output}")
+    code = os.waitstatus_to_exitcode(json.loads((folder / "recording" / "session.json").read_text())["exit_status"])
+    return folder / "recording", truth, f"program ended with {code}" if code else ""
+
+
+def percent(right, events):
+    """Rounded towards zero: 100 is 100."""
+    return f"{right * 100000 // events / 1000:.3f} %" if events else "-"
+
+
+def sources_of(settings):
+    found = sorted(path for path in settings.programs.iterdir() if path.suffix in COMPILERS)
+    known = {path.stem for path in found}
+    unknown = [name for name in settings.names if name not in known]
+    if unknown:
+        sys.exit(f"no program {', '.join(unknown)} in {settings.programs}")
+    return [path for path in found if not settings.names or path.stem in settings.names]
+
+
+def chosen_variants(settings):
+    """With their numbers, which tell the variants of one program apart."""
+    return [(variant, number) for source in sources_of(settings)
+            for number, variant in enumerate(variants_of(source))
+            if not settings.variant or settings.variant in variant.words]
+
+
+def argument_parser(description):
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only these programs")
+    parser.add_argument("-k", "--keep", action="store_true", help="keep programs, recordings and truth")
+    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count(), help="so many at the same time")
+    parser.add_argument("--show", default="3", help="differences in a log (3)")
+    parser.add_argument("--timeout", type=int, default=120, help="seconds for each run and judgement (120)")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", help="folder of the build")
+    parser.add_argument("--programs", type=pathlib.Path, default=HERE / "programs", help="folder of the programs")
+    parser.add_argument("--work", type=pathlib.Path, help="folder for logs and what is kept (BUILD/truth)")
+    parser.add_argument("--variant", help="only variants with this word")
+    return parser
+
+
+def finish_settings(settings, tools):
+    """Where things are; `tools` of tests/truth are needed."""
+    settings.build = settings.build.resolve()
+    settings.binary = settings.build / "magic-trace"
+    settings.tools = settings.build / "tests/truth"
+    settings.plugin = settings.tools / "truth_plugin.so"
+    settings.work = (settings.work or settings.build / "truth").resolve()
+    settings.work.mkdir(parents=True, exist_ok=True)
+    for needed in (settings.binary, settings.plugin, *(settings.tools / tool for tool in tools)):
+        if not needed.exists():
+            sys.exit(f"{needed} is not there: build first (make)")
+    return settings
