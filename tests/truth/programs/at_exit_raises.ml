@@ -1,5 +1,5 @@
 (* Functions of at_exit that call, raise within and add others; exit within exit, from deep inside. *)
-(* truth: -g; -inline 0; -g -unsafe -inline 200 *)
+(* truth: compiler=ocamlopt -g; compiler=ocamlopt -inline 0; compiler=ocamlopt -g -unsafe -inline 200 *)
 let ran = ref 0
 let rec work depth = if depth = 0 then 0 else 1 + work (depth - 1)
 let rec leave depth status = if depth = 0 then exit status else 1 + leave (depth - 1) status

@@ -1,5 +1,5 @@
 (* Accesses out of bounds and divisions by zero, checked by compiled code, raised out of line. *)
-(* truth: -g; -inline 0; strip -inline 100 *)
+(* truth: compiler=ocamlopt -g; compiler=ocamlopt -inline 0; strip compiler=ocamlopt -inline 100 *)
 let table = Array.init 10 (fun i -> i)
 let text = "0123456789"
 let floats = Array.init 10 float_of_int

@@ -1,5 +1,5 @@
 (* OCaml called by C: finalisers and alarms of the collector, that call and raise inside. *)
-(* truth: -g; -inline 0; -g -unsafe -inline 200 *)
+(* truth: compiler=ocamlopt -g; compiler=ocamlopt -inline 0; compiler=ocamlopt -g -unsafe -inline 200 *)
 let finalised = ref 0
 let alarms = ref 0
 

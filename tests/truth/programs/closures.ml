@@ -1,5 +1,5 @@
 (* Generators made of closures, partial application, currying and continuation-passing style. *)
-(* truth: -g; -inline 0; -g -unsafe -inline 200 *)
+(* truth: compiler=ocamlopt -g; compiler=ocamlopt -inline 0; compiler=ocamlopt -g -unsafe -inline 200 *)
 let generator list =
   let rest = ref list in
   fun () ->

@@ -20,7 +20,9 @@ __attribute__((noinline)) static int through_cold(int depth)
         mark(depth);
         int below = other(depth - 1);
         mark(below);
-        return below + through_cold(depth - 4);
+        int further = through_cold(depth - 4);
+        mark(further);
+        return below + further;
     }
     return other(depth - 2) + 1;
 }

@@ -1,5 +1,5 @@
 (* Much allocation in deep recursion: the collector is entered from many places, walks deep stacks. *)
-(* truth: -g; -inline 0; -g -unsafe -inline 200 *)
+(* truth: compiler=ocamlopt -g; compiler=ocamlopt -inline 0; compiler=ocamlopt -g -unsafe -inline 200 *)
 type tree = Leaf | Node of tree * int * tree
 
 let rec build depth number =

@@ -4,6 +4,8 @@
 
 enum { LEVELS = 5000 };
 
+static volatile int calls;
+
 struct level {
     const struct level *up;
     int number;
@@ -20,6 +22,7 @@ __attribute__((noinline)) static long chain_sum(const struct level *level)
 __attribute__((noinline)) static long descend(const struct level *up, int number)
 {
     struct level here = {up, number};
+    calls++;
     if (number == LEVELS)
         return chain_sum(&here);
     long sum = descend(&here, number + 1);
@@ -31,6 +34,6 @@ int main(void)
     long sum = 0;
     for (int i = 0; i < 3; i++)
         sum += descend(NULL, 1);
-    printf("sum %ld\n", sum);
-    return sum == 3L * LEVELS * (LEVELS + 1) / 2 ? 0 : 1;
+    printf("sum %ld calls %d\n", sum, calls);
+    return sum == 3L * LEVELS * (LEVELS + 1) / 2 && calls == 3 * LEVELS ? 0 : 1;
 }

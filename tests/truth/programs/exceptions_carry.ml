@@ -1,5 +1,5 @@
 (* Exceptions with arguments of many kinds; local and generative ones; matched in several places. *)
-(* truth: -g; -inline 0; -g -unsafe -inline 200 *)
+(* truth: compiler=ocamlopt -g; compiler=ocamlopt -inline 0; compiler=ocamlopt -g -unsafe -inline 200 *)
 exception Pair of int * string
 exception Record of { depth : int; path : int list }
 exception Wrapped of exn

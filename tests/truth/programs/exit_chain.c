@@ -38,9 +38,10 @@ static void with_status(int status, void *argument)
 
 __attribute__((noinline)) static int descend(int depth)
 {
+    volatile int here = depth;
     if (depth == 0)
         exit(0);
-    return descend(depth - 1) + 1;
+    return descend(depth - 1) + here;
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 (* Recursion with a handler at every level; exceptions go 1, 2, 5 and all levels up. *)
-(* truth: -g; -inline 0; -g -unsafe -inline 200 *)
+(* truth: compiler=ocamlopt -g; compiler=ocamlopt -inline 0; compiler=ocamlopt -g -unsafe -inline 200 *)
 exception Up of int
 
 let handled = ref 0

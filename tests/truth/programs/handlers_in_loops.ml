@@ -1,5 +1,5 @@
 (* Handlers in every turn of a loop and around a loop; exceptions used as break and continue. *)
-(* truth: -g; -inline 0; -g -unsafe -inline 200 *)
+(* truth: compiler=ocamlopt -g; compiler=ocamlopt -inline 0; compiler=ocamlopt -g -unsafe -inline 200 *)
 exception Break
 exception Continue of int
 

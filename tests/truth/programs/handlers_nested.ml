@@ -1,5 +1,5 @@
 (* Handlers within handlers, and handlers that raise while they handle. *)
-(* truth: -g; -inline 0; -g -unsafe -inline 200 *)
+(* truth: compiler=ocamlopt -g; compiler=ocamlopt -inline 0; compiler=ocamlopt -g -unsafe -inline 200 *)
 exception A of int
 exception B of int
 exception C

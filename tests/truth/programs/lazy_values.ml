@@ -1,5 +1,5 @@
 (* Lazy values that force each other, raise when forced, and raise again when forced again. *)
-(* truth: -g; -inline 0; -g -unsafe -inline 200 *)
+(* truth: compiler=ocamlopt -g; compiler=ocamlopt -inline 0; compiler=ocamlopt -g -unsafe -inline 200 *)
 exception Undefined_cell of int
 
 let forced = ref 0

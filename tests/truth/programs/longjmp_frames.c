@@ -9,8 +9,9 @@ static volatile int calls;
 __attribute__((noinline)) static int dive(int depth)
 {
     calls++;
+    volatile int here = depth;
     if (depth > 1)
-        return dive(depth - 1) + 1;
+        return dive(depth - 1) + here;
     longjmp(landing, 7);
 }
 

@@ -9,7 +9,8 @@ static volatile int first_ran, second_ran, third_ran, deepest, depth;
 
 __attribute__((noinline)) static int work(int level)
 {
-    return level == 0 ? 0 : 1 + work(level - 1);
+    volatile int here = level;
+    return level == 0 ? 0 : work(level - 1) + (here == level);
 }
 
 static void third(int number)

@@ -1,5 +1,5 @@
 (* Classes, virtual methods, functors and first-class modules: calls to unknown functions. *)
-(* truth: -g; -inline 0; -g -unsafe -inline 200 *)
+(* truth: compiler=ocamlopt -g; compiler=ocamlopt -inline 0; compiler=ocamlopt -g -unsafe -inline 200 *)
 class virtual node =
   object (self)
     method virtual value : int -> int

@@ -10,7 +10,8 @@ static volatile int plain_ran, queued_ran, queued_sum;
 
 __attribute__((noinline)) static int work(int depth)
 {
-    return depth == 0 ? 0 : work(depth - 1) + 1;
+    volatile int here = depth;
+    return depth == 0 ? 0 : work(depth - 1) + (here == depth);
 }
 
 static void plain(int number)

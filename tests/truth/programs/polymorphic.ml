@@ -1,5 +1,5 @@
 (* Polymorphic compare and hash on deep values, and the exceptions that they raise out of C. *)
-(* truth: -g; -inline 0; -g -unsafe -inline 200 *)
+(* truth: compiler=ocamlopt -g; compiler=ocamlopt -inline 0; compiler=ocamlopt -g -unsafe -inline 200 *)
 type shape = Dot | Group of shape list | Label of string * int | Action of (int -> int)
 
 let rec nested depth last =

@@ -1,5 +1,5 @@
 (* Fun.protect: finally runs on every way out, and may itself raise. *)
-(* truth: -g; -inline 0; -g -unsafe -inline 200 *)
+(* truth: compiler=ocamlopt -g; compiler=ocamlopt -inline 0; compiler=ocamlopt -g -unsafe -inline 200 *)
 let finished = ref 0
 
 let rec work depth = if depth = 0 then 0 else 1 + work (depth - 1)

@@ -1,5 +1,5 @@
 (* Exceptions caught 1, 5 and 50 frames up. *)
-(* truth: -g; -inline 0; -g -unsafe -inline 200; strip -inline 0 *)
+(* truth: compiler=ocamlopt -g; compiler=ocamlopt -inline 0; compiler=ocamlopt -g -unsafe -inline 200; strip compiler=ocamlopt -inline 0 *)
 exception Found of int
 
 let calls = ref 0

@@ -1,5 +1,5 @@
 (* Exceptions raised by the runtime, in C: Failure, Not_found, Invalid_argument, Sys_error. *)
-(* truth: -g; -inline 0; -g -unsafe -inline 200 *)
+(* truth: compiler=ocamlopt -g; compiler=ocamlopt -inline 0; compiler=ocamlopt -g -unsafe -inline 200 *)
 let nothing = Sys.opaque_identity (-1)
 let zero = Sys.opaque_identity 0
 let block = Bytes.make 4 'x'

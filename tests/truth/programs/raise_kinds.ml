@@ -1,5 +1,5 @@
 (* raise, raise_notrace and reraise, with and without recorded backtraces, in one program. *)
-(* truth: -g; -inline 0; -g -unsafe -inline 200 *)
+(* truth: compiler=ocamlopt -g; compiler=ocamlopt -inline 0; compiler=ocamlopt -g -unsafe -inline 200 *)
 exception Stop of string
 
 let rec dive kind depth =

@@ -1,5 +1,5 @@
 (* Exceptions out of callbacks of List, Array.sort, Hashtbl, Map, Buffer and Printf. *)
-(* truth: -g; -inline 0; -g -unsafe -inline 200 *)
+(* truth: compiler=ocamlopt -g; compiler=ocamlopt -inline 0; compiler=ocamlopt -g -unsafe -inline 200 *)
 exception Enough of int
 
 module Ints = Map.Make (Int)

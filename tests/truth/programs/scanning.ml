@@ -1,5 +1,5 @@
 (* Printf, Scanf, Format and Str-like parsing: deep library code that uses exceptions inside. *)
-(* truth: -g; -inline 0; -g -unsafe -inline 200 *)
+(* truth: compiler=ocamlopt -g; compiler=ocamlopt -inline 0; compiler=ocamlopt -g -unsafe -inline 200 *)
 let total number word real = number + String.length word + int_of_float real
 let parse text = Scanf.sscanf text "%d,%s@;%f" total
 

@@ -9,8 +9,9 @@ static sigjmp_buf landing;
 
 __attribute__((noinline)) static int dive(int kind, int depth)
 {
+    volatile int here = depth;
     if (depth > 0)
-        return dive(kind, depth - 1) + 1;
+        return dive(kind, depth - 1) + here;
     if (kind == 0)
         longjmp(landing, 1);
     if (kind == 1)

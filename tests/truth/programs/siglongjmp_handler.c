@@ -25,9 +25,10 @@ static void handle(int number)
 
 __attribute__((noinline)) static int dive(int depth)
 {
+    volatile int here = depth;
     if (depth == 0)
         raise(SIGUSR1);
-    return dive(depth - 1) + 1;
+    return dive(depth - 1) + here;
 }
 
 __attribute__((noinline)) static int attempt(int depth)

@@ -1,5 +1,5 @@
 (* Signal handlers in OCaml, run by the runtime at a safe place; one of them raises. *)
-(* truth: -g; -inline 0; -g -unsafe -inline 200 *)
+(* truth: compiler=ocamlopt -g; compiler=ocamlopt -inline 0; compiler=ocamlopt -g -unsafe -inline 200 *)
 exception Interrupted of int
 
 let handled = ref 0

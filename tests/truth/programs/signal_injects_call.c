@@ -23,7 +23,8 @@ static volatile int injections;
 
 __attribute__((noinline)) static int work(int depth)
 {
-    return depth == 0 ? 0 : work(depth - 1) + 1;
+    volatile int here = depth;
+    return depth == 0 ? 0 : work(depth - 1) + (here == depth);
 }
 
 void injected_body(void)

@@ -10,8 +10,9 @@ static volatile int ticks;
 
 __attribute__((noinline)) static int tick(int depth)
 {
+    volatile int here = depth;
     ticks++;
-    return depth == 0 ? 1 : tick(depth - 1) + 1;
+    return depth == 0 ? 1 : tick(depth - 1) + (here == depth);
 }
 
 static void handle(int number)

@@ -1,5 +1,5 @@
 (* Recursion without end: the runtime turns the fault into the exception Stack_overflow. *)
-(* truth: -g; -inline 0; -g -unsafe -inline 200 *)
+(* truth: compiler=ocamlopt -g; compiler=ocamlopt -inline 0; compiler=ocamlopt -g -unsafe -inline 200 *)
 
 (* Many values live across the call make large frames, so that few of them fill the stack. *)
 let rec endless a b c d e f =

@@ -59,7 +59,8 @@ __attribute__((noinline)) static intptr_t consume(void **producer_context, int c
         return 0;
     struct transfer came = jump_context(*producer_context, NULL);
     *producer_context = came.context;
-    return consume(producer_context, count - 1) + (intptr_t)came.data;
+    volatile intptr_t item = (intptr_t)came.data;
+    return consume(producer_context, count - 1) + item;
 }
 
 int main(void)
