@@ -1,6 +1,7 @@
 #include "flow/block_traps.h"
 
 #include "base/memory.h"
+#include "x86/instruction.h"
 
 #include <stdlib.h>
 
@@ -21,15 +22,91 @@ static void add(struct block_traps *traps, const struct x86_trap *trap, uint64_t
         added->handler += bias;
 }
 
-void block_traps_scan(struct block_traps *traps, const struct x86_code *code,
-                      const struct x86_place *chain, uint64_t bias)
+static void scan(struct block_traps *traps, const struct x86_code *code,
+                 const struct x86_place *chain, uint64_t bias)
 {
-    struct x86_code in_object = {code->bytes, code->size, code->address - bias};
     struct x86_trap_scan scan =
-        x86_trap_begin(&in_object, chain, traps->first - bias, traps->last - bias);
+        x86_trap_begin(code, chain, traps->first - bias, traps->last - bias);
     struct x86_trap trap;
     while (x86_trap_next(&scan, &trap))
         add(traps, &trap, bias);
+}
+
+/* Whether the instructions tell of the trap, too: of a pop at the same address, of a push a few
+ * instructions behind it, perhaps in the next block. */
+static bool is_known(const struct x86_code *code, const struct x86_place *chain,
+                     const struct ocaml_note *note)
+{
+    enum { PUSH_INSTRUCTIONS = 5, REACH = (PUSH_INSTRUCTIONS - 1) * X86_LONGEST_INSTRUCTION };
+    uint64_t last = note->address + (note->push ? REACH : 0);
+    struct x86_trap_scan scan = x86_trap_begin(code, chain, note->address, last);
+    struct x86_trap trap;
+    return x86_trap_next(&scan, &trap) && trap.instructions < PUSH_INSTRUCTIONS &&
+           trap.kind == (note->push ? X86_TRAP_PUSH : X86_TRAP_POP);
+}
+
+/* How many instructions of the block are before `address`; false when none begins there. */
+static bool count_instructions(const struct x86_code *code, uint64_t first, uint64_t address,
+                               uint32_t *count)
+{
+    struct x86_instruction instruction;
+    *count = 0;
+    for (; first < address; first += instruction.length, ++*count) {
+        uint64_t offset = first - code->address;
+        if (first < code->address || offset >= code->size ||
+            !x86_decode(&instruction, code->bytes + offset, code->size - offset, first, true))
+            return false;
+    }
+    return first == address;
+}
+
+static int compare_addresses(const void *left, const void *right)
+{
+    const struct x86_trap *a = left, *b = right;
+    return (a->address > b->address) - (a->address < b->address);
+}
+
+static void add_note(struct block_traps *traps, const struct x86_code *code,
+                     const struct x86_place *chain, const struct ocaml_note *note, uint64_t bias)
+{
+    struct x86_trap trap = {.address = note->address,
+                            .kind = note->push ? X86_TRAP_PUSH : X86_TRAP_POP};
+    if (is_known(code, chain, note) ||
+        !count_instructions(code, traps->first - bias, note->address, &trap.instructions) ||
+        (note->push && !x86_loads_constant(code, note->address, &trap.handler)))
+        return;
+    add(traps, &trap, bias);
+    qsort(traps->traps, traps->count, sizeof(*traps->traps), compare_addresses);
+}
+
+static void add_notes(struct block_traps *traps, const struct x86_code *code,
+                      const struct ocaml_code *ocaml, uint64_t bias)
+{
+    const struct array *notes = &ocaml->notes;
+    uint64_t first = traps->first - bias, last = traps->last - bias;
+    size_t low = 0, high = notes->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct ocaml_note *note = array_at(notes, middle);
+        if (note->address < first)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < notes->count; low++) {
+        const struct ocaml_note *note = array_at(notes, low);
+        if (note->address > last)
+            return;
+        add_note(traps, code, &ocaml->chain, note, bias);
+    }
+}
+
+void block_traps_find(struct block_traps *traps, const struct x86_code *code,
+                      const struct ocaml_code *ocaml, uint64_t bias)
+{
+    struct x86_code in_object = {code->bytes, code->size, code->address - bias};
+    scan(traps, &in_object, &ocaml->chain, bias);
+    add_notes(traps, &in_object, ocaml, bias);
 }
 
 void block_traps_free(struct block_traps *traps)

@@ -6,6 +6,7 @@
 #ifndef MAGIC_TRACE_FLOW_BLOCK_TRAPS_H
 #define MAGIC_TRACE_FLOW_BLOCK_TRAPS_H
 
+#include "symbol/ocaml_code.h"
 #include "x86/trap_scan.h"
 
 struct block_traps {
@@ -19,10 +20,11 @@ struct block_traps {
 void block_traps_clear(struct block_traps *traps, uint64_t first, uint64_t last,
                        uint64_t generation);
 
-/* Finds the block's traps in `code`, bytes of the process. `chain` is as in the object, where
- * addresses are smaller by `bias`. */
-void block_traps_scan(struct block_traps *traps, const struct x86_code *code,
-                      const struct x86_place *chain, uint64_t bias);
+/* Finds the block's traps: those in its instructions, which `code` holds, and those that only the
+ * compiler's notes tell of. `ocaml` is what is known of the object, where addresses are smaller by
+ * `bias`. */
+void block_traps_find(struct block_traps *traps, const struct x86_code *code,
+                      const struct ocaml_code *ocaml, uint64_t bias);
 
 void block_traps_free(struct block_traps *traps);
 

@@ -151,9 +151,8 @@ struct branch code_space_branch(struct code_space *space, uint64_t address, bool
 /* The code around a block that lies in the same mapping. */
 static struct x86_code code_around(const struct mapping *mapping, uint64_t first, uint64_t last)
 {
-    /* A push begins at most three instructions before the one that decides; a pop and a raise reach
-     * less far in both directions. */
-    enum { BEFORE = 4 * X86_LONGEST_INSTRUCTION, BEHIND = 2 * X86_LONGEST_INSTRUCTION };
+    /* A push is at most five instructions, of which the last decides and a note names the first. */
+    enum { BEFORE = 5 * X86_LONGEST_INSTRUCTION, BEHIND = 6 * X86_LONGEST_INSTRUCTION };
     uint64_t start = first - mapping->start < BEFORE ? mapping->start : first - BEFORE;
     uint64_t end = mapping->end - last < BEHIND ? mapping->end : last + BEHIND;
     const struct file_view *view = &mapping->file->view;
@@ -177,7 +176,7 @@ static void scan_block(struct code_space *space, struct block_traps *traps, uint
     /* A block that goes on in the next mapping, a page that was patched, is scanned up to there. */
     struct x86_code code =
         code_around(mapping, first, last < mapping->end ? last : mapping->end - 1);
-    block_traps_scan(traps, &code, &ocaml->chain, bias);
+    block_traps_find(traps, &code, ocaml, bias);
 }
 
 const struct block_traps *code_space_traps(struct code_space *space, uint64_t first, uint64_t last)

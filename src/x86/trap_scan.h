@@ -57,6 +57,10 @@ struct x86_trap {
     uint8_t kind;          /* enum x86_trap_kind */
 };
 
+/* Whether the instruction at `address`, in `code`, loads a constant into a register: a handler's
+ * address, where a push begins. */
+bool x86_loads_constant(const struct x86_code *code, uint64_t address, uint64_t *constant);
+
 /* Finds the chain by the first push in `code`, which may contain data. False when there is none. */
 bool x86_trap_learn(const struct x86_code *code, struct x86_place *chain);
 

@@ -158,6 +158,19 @@ static void handlers_come_and_go(void **state)
     expect_event(f, 5, FLOW_RETURN, at("traps_return"), at("caller"));
 }
 
+static void notes_tell_of_handlers_too(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, 0);
+    packets_enable(&f->packets, at("noted"));
+    packets_tip(&f->packets, at("caller"));
+    packets_disable(&f->packets);
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_TRAP_PUSH, at("noted_push"), at("noted_handler"));
+    expect_event(f, 2, FLOW_TRAP_POP, at("noted_pop"), 0);
+    expect_event(f, 3, FLOW_RETURN, at("noted_return"), at("caller"));
+}
+
 /* The jump stays in one function, but may end activations of it. */
 static void a_raise_is_always_an_event(void **state)
 {
@@ -861,6 +874,7 @@ int main(void)
         TEST(a_direct_jump_into_another_function_is_an_event),
         TEST(a_jump_to_the_cold_part_of_a_function_is_no_event),
         TEST(handlers_come_and_go),
+        TEST(notes_tell_of_handlers_too),
         TEST(a_raise_is_always_an_event),
         TEST(an_interrupted_push_is_one_push),
         TEST(an_asynchronous_stop_is_an_interrupt),
