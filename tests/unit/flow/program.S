@@ -143,6 +143,14 @@ end_function noted
 8:  .balign 4
 
     .text
+function stack_loader
+    mov %r8, %rsp
+place stack_loader_jump
+    jmp *%rdx
+place stack_loader_target
+    ret
+end_function stack_loader
+
     .balign 64
 function handler
     nop

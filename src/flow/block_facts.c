@@ -1,35 +1,40 @@
-#include "flow/block_traps.h"
+#include "flow/block_facts.h"
 
 #include "base/memory.h"
 #include "x86/instruction.h"
+#include "x86/stack_load.h"
 
 #include <stdlib.h>
 
-void block_traps_clear(struct block_traps *traps, uint64_t first, uint64_t last,
+void block_facts_clear(struct block_facts *facts, uint64_t first, uint64_t last,
                        uint64_t generation)
 {
-    block_traps_free(traps);
-    *traps = (struct block_traps){.first = first, .last = last, .generation = generation};
+    block_facts_free(facts);
+    *facts = (struct block_facts){.first = first, .last = last, .generation = generation};
 }
 
-static void add(struct block_traps *traps, const struct x86_trap *trap, uint64_t bias)
+static void add(struct block_facts *facts, const struct x86_trap *trap, uint64_t bias)
 {
-    traps->traps = memory_resize(traps->traps, (traps->count + 1) * sizeof(*traps->traps));
-    struct x86_trap *added = &traps->traps[traps->count++];
+    facts->traps = memory_resize(facts->traps, (facts->trap_count + 1) * sizeof(*facts->traps));
+    struct x86_trap *added = &facts->traps[facts->trap_count++];
     *added = *trap;
     added->address += bias;
     if (added->handler)
         added->handler += bias;
 }
 
-static void scan(struct block_traps *traps, const struct x86_code *code,
+static void scan(struct block_facts *facts, const struct x86_code *code,
                  const struct x86_place *chain, uint64_t bias)
 {
     struct x86_trap_scan scan =
-        x86_trap_begin(code, chain, traps->first - bias, traps->last - bias);
+        x86_trap_begin(code, chain, facts->first - bias, facts->last - bias);
     struct x86_trap trap;
-    while (x86_trap_next(&scan, &trap))
-        add(traps, &trap, bias);
+    while (x86_trap_next(&scan, &trap)) {
+        if (trap.kind == X86_TRAP_RAISE)
+            facts->loads_stack = true;
+        else
+            add(facts, &trap, bias);
+    }
 }
 
 /* Whether the instructions tell of the trap, too: of a pop at the same address, of a push a few
@@ -66,24 +71,24 @@ static int compare_addresses(const void *left, const void *right)
     return (a->address > b->address) - (a->address < b->address);
 }
 
-static void add_note(struct block_traps *traps, const struct x86_code *code,
+static void add_note(struct block_facts *facts, const struct x86_code *code,
                      const struct x86_place *chain, const struct ocaml_note *note, uint64_t bias)
 {
     struct x86_trap trap = {.address = note->address,
                             .kind = note->push ? X86_TRAP_PUSH : X86_TRAP_POP};
     if (is_known(code, chain, note) ||
-        !count_instructions(code, traps->first - bias, note->address, &trap.instructions) ||
+        !count_instructions(code, facts->first - bias, note->address, &trap.instructions) ||
         (note->push && !x86_loads_constant(code, note->address, &trap.handler)))
         return;
-    add(traps, &trap, bias);
-    qsort(traps->traps, traps->count, sizeof(*traps->traps), compare_addresses);
+    add(facts, &trap, bias);
+    qsort(facts->traps, facts->trap_count, sizeof(*facts->traps), compare_addresses);
 }
 
-static void add_notes(struct block_traps *traps, const struct x86_code *code,
+static void add_notes(struct block_facts *facts, const struct x86_code *code,
                       const struct ocaml_code *ocaml, uint64_t bias)
 {
     const struct array *notes = &ocaml->notes;
-    uint64_t first = traps->first - bias, last = traps->last - bias;
+    uint64_t first = facts->first - bias, last = facts->last - bias;
     size_t low = 0, high = notes->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -97,20 +102,23 @@ static void add_notes(struct block_traps *traps, const struct x86_code *code,
         const struct ocaml_note *note = array_at(notes, low);
         if (note->address > last)
             return;
-        add_note(traps, code, &ocaml->chain, note, bias);
+        add_note(facts, code, &ocaml->chain, note, bias);
     }
 }
 
-void block_traps_find(struct block_traps *traps, const struct x86_code *code,
+void block_facts_find(struct block_facts *facts, const struct x86_code *code,
                       const struct ocaml_code *ocaml, uint64_t bias)
 {
+    facts->loads_stack = x86_loads_stack(code, facts->first, facts->last);
+    if (!ocaml)
+        return;
     struct x86_code in_object = {code->bytes, code->size, code->address - bias};
-    scan(traps, &in_object, &ocaml->chain, bias);
-    add_notes(traps, &in_object, ocaml, bias);
+    scan(facts, &in_object, &ocaml->chain, bias);
+    add_notes(facts, &in_object, ocaml, bias);
 }
 
-void block_traps_free(struct block_traps *traps)
+void block_facts_free(struct block_facts *facts)
 {
-    free(traps->traps);
-    *traps = (struct block_traps){0};
+    free(facts->traps);
+    *facts = (struct block_facts){0};
 }
