@@ -43,9 +43,9 @@ void code_space_free(struct code_space *space)
         address_space_cursor_free(&space->cursor);
     free(space->functions);
     free(space->branches);
-    for (size_t i = 0; space->traps && i < CACHE_SLOTS; i++)
-        block_traps_free(&space->traps[i]);
-    free(space->traps);
+    for (size_t i = 0; space->blocks && i < CACHE_SLOTS; i++)
+        block_facts_free(&space->blocks[i]);
+    free(space->blocks);
 }
 
 size_t code_space_changes(const struct code_space *space, struct ticks time, bool before_exec)
@@ -151,9 +151,8 @@ struct branch code_space_branch(struct code_space *space, uint64_t address, bool
 /* The code around a block that lies in the same mapping. */
 static struct x86_code code_around(const struct mapping *mapping, uint64_t first, uint64_t last)
 {
-    /* A push begins at most three instructions before the one that decides; a pop and a raise reach
-     * less far in both directions. */
-    enum { BEFORE = 4 * X86_LONGEST_INSTRUCTION, BEHIND = 2 * X86_LONGEST_INSTRUCTION };
+    /* A push is at most five instructions, of which the last decides and a note names the first. */
+    enum { BEFORE = 5 * X86_LONGEST_INSTRUCTION, BEHIND = 6 * X86_LONGEST_INSTRUCTION };
     uint64_t start = first - mapping->start < BEFORE ? mapping->start : first - BEFORE;
     uint64_t end = mapping->end - last < BEHIND ? mapping->end : last + BEHIND;
     const struct file_view *view = &mapping->file->view;
@@ -164,28 +163,28 @@ static struct x86_code code_around(const struct mapping *mapping, uint64_t first
     return (struct x86_code){view->bytes + offset, size, start};
 }
 
-static void scan_block(struct code_space *space, struct block_traps *traps, uint64_t first,
-                       uint64_t last)
+static void learn_block(struct code_space *space, struct block_facts *facts, uint64_t first,
+                        uint64_t last)
 {
     const struct mapping *mapping = find_mapping(space, first);
-    uint64_t bias;
-    const struct ocaml_code *ocaml =
-        mapping && mapping->file ? symbols_ocaml_code(space->symbols, mapping, first, &bias) : NULL;
-    block_traps_clear(traps, first, last, space->generation);
-    if (!ocaml)
+    block_facts_clear(facts, first, last, space->generation);
+    if (!mapping || !mapping->file)
         return;
-    /* A block that goes on in the next mapping, a page that was patched, is scanned up to there. */
+    uint64_t bias = 0;
+    const struct ocaml_code *ocaml = symbols_ocaml_code(space->symbols, mapping, first, &bias);
+    /* Of a block that goes on in the next mapping, a page that was patched, this is the first part.
+     */
     struct x86_code code =
         code_around(mapping, first, last < mapping->end ? last : mapping->end - 1);
-    block_traps_scan(traps, &code, &ocaml->chain, bias);
+    block_facts_find(facts, &code, ocaml, bias);
 }
 
-const struct block_traps *code_space_traps(struct code_space *space, uint64_t first, uint64_t last)
+const struct block_facts *code_space_block(struct code_space *space, uint64_t first, uint64_t last)
 {
-    if (!space->traps)
-        space->traps = memory_allocate_zeroed(CACHE_SLOTS * sizeof(*space->traps));
-    struct block_traps *traps = &space->traps[slot_of(first)];
-    if (traps->first != first || traps->last != last || traps->generation != space->generation)
-        scan_block(space, traps, first, last);
-    return traps;
+    if (!space->blocks)
+        space->blocks = memory_allocate_zeroed(CACHE_SLOTS * sizeof(*space->blocks));
+    struct block_facts *facts = &space->blocks[slot_of(first)];
+    if (facts->first != first || facts->last != last || facts->generation != space->generation)
+        learn_block(space, facts, first, last);
+    return facts;
 }

@@ -1,14 +1,14 @@
 /* The code that one process executes, as one stream of packets sees it: at the stream's own time.
  *
  * Answers the questions a decoder has about an address: which bytes, which branch, which
- * function, which exception handlers of OCaml. The answers are cached, because almost every step of
+ * function, what a block does besides. The answers are cached, because almost every step of
  * a program goes where it has been before; any change of the address space empties the caches. Each
  * decoder owns its own.
  */
 #ifndef MAGIC_TRACE_FLOW_CODE_SPACE_H
 #define MAGIC_TRACE_FLOW_CODE_SPACE_H
 
-#include "flow/block_traps.h"
+#include "flow/block_facts.h"
 #include "flow/branch.h"
 #include "image/address_space.h"
 #include "symbol/symbols.h"
@@ -21,7 +21,7 @@ struct code_space {
     uint64_t generation;          /* counts changes; caches hold answers of one generation */
     struct code_space_function *functions; /* owned */
     struct code_space_branch *branches;    /* owned */
-    struct block_traps *traps;             /* owned; NULL until OCaml code is met */
+    struct block_facts *blocks;            /* owned; NULL until the first question */
 };
 
 /* The space as of the very beginning: no mapping holds until the first advance. */
@@ -40,9 +40,8 @@ void code_space_advance(struct code_space *space, size_t count);
 struct function_bounds code_space_function(struct code_space *space, uint64_t address);
 struct branch code_space_branch(struct code_space *space, uint64_t address, bool wide);
 
-/* What the 64-bit code from the instruction at `first` to the one at `last` does to OCaml's
- * exception handlers. Slow for code without OCaml in it: ask where function_bounds say so. Valid
- * until the next call. */
-const struct block_traps *code_space_traps(struct code_space *space, uint64_t first, uint64_t last);
+/* What the 64-bit code from the instruction at `first` to the one at `last` does besides its
+ * branch. Valid until the next call. */
+const struct block_facts *code_space_block(struct code_space *space, uint64_t first, uint64_t last);
 
 #endif

@@ -114,26 +114,28 @@ void control_flow_arrive(struct control_flow *flow, uint64_t ip)
     emit(flow, branch, flow->branch_position);
 }
 
-/* A walk along the block that runs, telling its traps in their order among its events. */
+/* A walk along the block that runs, telling OCaml's handlers in their order among its events. */
 struct trap_walk {
-    const struct block_traps *traps; /* NULL: there are none */
+    const struct block_facts *facts; /* NULL: nothing to tell */
     size_t next;
 };
 
+/* Asks for the facts of those blocks alone that may have any. */
 static struct trap_walk begin_traps(struct control_flow *flow, const struct executed_block *block)
 {
     struct trap_walk walk = {NULL, 0};
-    if (flow->current.ocaml && block->wide && flow->space)
-        walk.traps = code_space_traps(flow->space, block->ip, block->last);
+    bool may_load_stack = block->kind == BRANCH_JUMP && block->instructions > 1;
+    if ((flow->current.ocaml || may_load_stack) && block->wide && flow->space)
+        walk.facts = code_space_block(flow->space, block->ip, block->last);
     return walk;
 }
 
 /* Emits the traps of the instructions up to the one at `last`. */
 static void emit_traps(struct control_flow *flow, struct trap_walk *walk, uint64_t last)
 {
-    while (walk->traps && walk->next < walk->traps->count) {
-        const struct x86_trap *trap = &walk->traps->traps[walk->next];
-        if (trap->address > last || trap->kind == X86_TRAP_RAISE)
+    while (walk->facts && walk->next < walk->facts->trap_count) {
+        const struct x86_trap *trap = &walk->facts->traps[walk->next];
+        if (trap->address > last)
             return;
         struct flow_event event = {
             .kind = trap->kind == X86_TRAP_PUSH ? FLOW_TRAP_PUSH : FLOW_TRAP_POP,
@@ -144,13 +146,6 @@ static void emit_traps(struct control_flow *flow, struct trap_walk *walk, uint64
         emit(flow, &event, flow->position + trap->instructions + 1);
         walk->next++;
     }
-}
-
-/* Whether the block ends in a raise: all its other traps have been emitted. */
-static bool raises(const struct trap_walk *walk, const struct executed_block *block)
-{
-    return walk->traps && walk->next < walk->traps->count && block->kind == BRANCH_JUMP &&
-           walk->traps->traps[walk->next].kind == X86_TRAP_RAISE;
 }
 
 /* The code of `block` runs on, without a branch, into another function: hand-written assembly, or a
@@ -189,7 +184,7 @@ void control_flow_block(struct control_flow *flow, const struct executed_block *
     flow->branch = (struct flow_event){.from = block->last};
     if (block->transaction)
         flow->branch.flags |= FLOW_TRANSACTION;
-    if (raises(&traps, block))
+    if (block->kind == BRANCH_JUMP && traps.facts && traps.facts->loads_stack)
         flow->branch.flags |= FLOW_LOADS_STACK;
     flow->branch_position = flow->position;
     flow->branch_kind = block->kind;

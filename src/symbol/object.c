@@ -53,8 +53,8 @@ struct object *object_open(const struct image_file *file)
         plt_read(elf, &object->names, &symbols);
         frame_entries_read(elf, file, &entries);
         frame_ranges_add(&entries, &symbols);
+        ocaml_code_find(&object->ocaml, elf, file, &symbols);
     }
-    ocaml_code_find(&object->ocaml, file, &symbols);
     add_gaps(file, &symbols);
     symbol_table_build(&object->table, &symbols, OVERLAP_LATER_START);
     array_free(&symbols);
@@ -71,6 +71,7 @@ void object_close(struct object *object)
         source_lines_close(&object->lines);
     dwfl_end(object->session);
     landing_pads_free(&object->landing_pads);
+    ocaml_code_free(&object->ocaml);
     symbol_table_free(&object->table);
     arena_free(&object->names);
     free(object);

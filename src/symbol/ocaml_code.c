@@ -56,10 +56,17 @@ static bool learn(struct ocaml_code *code, const struct image_file *file)
     return false;
 }
 
-void ocaml_code_find(struct ocaml_code *code, const struct image_file *file,
+void ocaml_code_find(struct ocaml_code *code, Elf *elf, const struct image_file *file,
                      const struct array *symbols)
 {
-    *code = (struct ocaml_code){.present = false};
-    if (has_ocaml_symbols(symbols) || (!has_local_symbols(symbols) && has_runtime_variable(file)))
-        code->present = learn(code, file);
+    *code = (struct ocaml_code){.notes = array_of(sizeof(struct ocaml_note))};
+    ocaml_notes_read(elf, &code->notes);
+    bool may_be = code->notes.count > 0 || has_ocaml_symbols(symbols) ||
+                  (!has_local_symbols(symbols) && has_runtime_variable(file));
+    code->present = (may_be && learn(code, file)) || code->notes.count > 0;
+}
+
+void ocaml_code_free(struct ocaml_code *code)
+{
+    array_free(&code->notes);
 }

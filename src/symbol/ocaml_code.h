@@ -5,22 +5,25 @@
  *
  * An object is looked at when it has a symbol that OCaml's compiler or runtime defines, or, having
  * lost its symbols, the name of the runtime's environment variable. It has OCaml code if a handler
- * is pushed somewhere in it.
+ * is pushed somewhere in it, or if the compiler's notes say so.
  */
 #ifndef MAGIC_TRACE_SYMBOL_OCAML_CODE_H
 #define MAGIC_TRACE_SYMBOL_OCAML_CODE_H
 
 #include "base/array.h"
 #include "image/image_file.h"
+#include "symbol/ocaml_notes.h"
 #include "x86/trap_scan.h"
 
 struct ocaml_code {
     bool present;           /* else the rest is empty */
-    struct x86_place chain; /* an address in it is the object's own */
+    struct x86_place chain; /* an address in it is the object's own; address 0: not known */
+    struct array notes;     /* struct ocaml_note, by address */
 };
 
-/* `symbols` (of struct code_symbol): all names of `file`. */
-void ocaml_code_find(struct ocaml_code *code, const struct image_file *file,
+/* `elf` is that of `file`, `symbols` (of struct code_symbol) are all its names. */
+void ocaml_code_find(struct ocaml_code *code, Elf *elf, const struct image_file *file,
                      const struct array *symbols);
+void ocaml_code_free(struct ocaml_code *code);
 
 #endif

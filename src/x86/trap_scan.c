@@ -207,22 +207,36 @@ static bool push_before(const struct x86_code *code, size_t *offset, const struc
     return false;
 }
 
-/* A constant address is loaded into `to`, by lea or mov. */
+/* A constant address is loaded, by lea or mov. */
+static bool loads_constant(const struct operation *operation, uint64_t *constant)
+{
+    bool is_absolute = !operation->from.base && !operation->from.index;
+    if (!is_register(&operation->to))
+        return false;
+    if (operation->kind == ADDRESS && is_absolute)
+        *constant = (uint64_t)operation->from.displacement;
+    else if (operation->kind == MOVE && operation->has_number)
+        *constant = (uint64_t)operation->number;
+    else
+        return false;
+    return true;
+}
+
+bool x86_loads_constant(const struct x86_code *code, uint64_t address, uint64_t *constant)
+{
+    struct operation operation;
+    return address >= code->address && decode(code, address - code->address, &operation) &&
+           loads_constant(&operation, constant);
+}
+
 static bool load_before(const struct x86_code *code, size_t offset, const struct x86_place *to,
                         uint64_t *constant)
 {
     struct operation operation;
     for (size_t length = 1; length <= X86_LONGEST_INSTRUCTION; length++) {
-        if (!decode_before(code, offset, length, &operation) || !same_place(&operation.to, to))
-            continue;
-        bool is_absolute = !operation.from.base && !operation.from.index;
-        if (operation.kind == ADDRESS && is_absolute)
-            *constant = (uint64_t)operation.from.displacement;
-        else if (operation.kind == MOVE && operation.has_number)
-            *constant = (uint64_t)operation.number;
-        else
-            continue;
-        return true;
+        if (decode_before(code, offset, length, &operation) && same_place(&operation.to, to) &&
+            loads_constant(&operation, constant))
+            return true;
     }
     return false;
 }

@@ -16,7 +16,7 @@
  * The instruction that writes to the chain decides; what has to stand around it is looked for
  * backwards and forwards from there, so it does not matter how the code was cut into blocks.
  *
- * symbol/ocaml_code.c learns, flow/block_traps.c scans each block once.
+ * symbol/ocaml_code.c learns, flow/block_facts.c scans each block once.
  * Not found: the trap of a fiber (caml_runstack of OCaml 5), which begins a chain of its own.
  *
  * Source: OCaml's asmcomp/amd64/emit.mlp (Lpushtrap, Lpoptrap, Lraise) and runtime/amd64.S, 4.13 to
@@ -56,6 +56,10 @@ struct x86_trap {
     uint32_t instructions; /* of the block before it */
     uint8_t kind;          /* enum x86_trap_kind */
 };
+
+/* Whether the instruction at `address`, in `code`, loads a constant into a register: a handler's
+ * address, where a push begins. */
+bool x86_loads_constant(const struct x86_code *code, uint64_t address, uint64_t *constant);
 
 /* Finds the chain by the first push in `code`, which may contain data. False when there is none. */
 bool x86_trap_learn(const struct x86_code *code, struct x86_place *chain);

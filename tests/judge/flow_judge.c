@@ -45,12 +45,12 @@ static void *begin(void *context, const struct thread *thread)
 
 static void print_event(const struct counted_thread *thread, const struct flow_event *event)
 {
-    printf("%u %" PRIu64 "%s %s %#" PRIx64 " -> %#" PRIx64 " %s %s%s%s\n", thread->judgement.tid,
+    printf("%u %" PRIu64 "%s %s %#" PRIx64 " -> %#" PRIx64 " %s %s%s%s%s\n", thread->judgement.tid,
            event->time.value, event->flags & FLOW_TIME_EXACT ? "!" : "", kind_names[event->kind],
            event->from, event->to,
            symbols_function(flow_symbols(thread->flow), event->function)->name,
-           gap_names[event->gap], event->error ? ": " : "",
-           event->error ? flow_error_text(event->error) : "");
+           gap_names[event->gap], event->flags & FLOW_LOADS_STACK ? "loads-stack" : "",
+           event->error ? ": " : "", event->error ? flow_error_text(event->error) : "");
 }
 
 static void take_events(void *thread_object, const struct flow_event *events, size_t count)

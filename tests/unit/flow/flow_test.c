@@ -137,6 +137,24 @@ static void a_jump_to_the_cold_part_of_a_function_is_no_event(void **state)
     expect_event(f, 1, FLOW_RETURN, at("half_cold_return"), at("caller"));
 }
 
+/* Jumps to another place in the stack. */
+
+static void a_jump_that_loads_the_stack_pointer_is_always_an_event(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, 0);
+    packets_enable(&f->packets, at("stack_loader"));
+    packets_tip(&f->packets, at("stack_loader_target"));
+    packets_tip(&f->packets, at("stack_loader_jump")); /* a block of its own, without the load */
+    packets_tip(&f->packets, at("stack_loader_target"));
+    packets_tip(&f->packets, at("caller"));
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_JUMP, at("stack_loader_jump"), at("stack_loader_target"));
+    assert_true(fixture_event(f, 1)->flags & FLOW_LOADS_STACK);
+    expect_event(f, 2, FLOW_RETURN, at("stack_loader_target"), at("stack_loader_jump"));
+    expect_event(f, 3, FLOW_RETURN, at("stack_loader_target"), at("caller"));
+}
+
 /* OCaml's exception handlers. */
 
 static void handlers_come_and_go(void **state)
@@ -156,6 +174,19 @@ static void handlers_come_and_go(void **state)
     expect_event(f, 3, FLOW_RETURN, at("leaf_return"), at("traps_pop"));
     expect_event(f, 4, FLOW_TRAP_POP, at("traps_pop"), 0);
     expect_event(f, 5, FLOW_RETURN, at("traps_return"), at("caller"));
+}
+
+static void notes_tell_of_handlers_too(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, 0);
+    packets_enable(&f->packets, at("noted"));
+    packets_tip(&f->packets, at("caller"));
+    packets_disable(&f->packets);
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_TRAP_PUSH, at("noted_push"), at("noted_handler"));
+    expect_event(f, 2, FLOW_TRAP_POP, at("noted_pop"), 0);
+    expect_event(f, 3, FLOW_RETURN, at("noted_return"), at("caller"));
 }
 
 /* The jump stays in one function, but may end activations of it. */
@@ -860,7 +891,9 @@ int main(void)
         TEST(running_on_into_the_next_function_is_a_jump),
         TEST(a_direct_jump_into_another_function_is_an_event),
         TEST(a_jump_to_the_cold_part_of_a_function_is_no_event),
+        TEST(a_jump_that_loads_the_stack_pointer_is_always_an_event),
         TEST(handlers_come_and_go),
+        TEST(notes_tell_of_handlers_too),
         TEST(a_raise_is_always_an_event),
         TEST(an_interrupted_push_is_one_push),
         TEST(an_asynchronous_stop_is_an_interrupt),

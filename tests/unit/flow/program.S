@@ -92,7 +92,7 @@ end_function indirect
 
 /* OCaml code, by its name and by what it does. */
 function caml_start_program
-    lea traps_handler(%rip), %r11
+1:  lea traps_handler(%rip), %r11
     push %r11
     push 0x10(%r14)
 place traps_push
@@ -111,6 +111,45 @@ place traps_handler
 place traps_raise
     jmp *%r11
 end_function caml_start_program
+
+/* A way to push and pop handlers that only the note below tells of. */
+function noted
+    nop
+place noted_push
+2:  lea noted_handler(%rip), %r11
+    mov %r11, 8(%r13)
+place noted_pop
+3:  nop
+place noted_return
+    ret
+place noted_handler
+    ret
+end_function noted
+
+    .section .stapsdt.base, "aG", "progbits", .stapsdt.base, comdat
+4:  .space 1
+
+/* As Jane Street's compiler writes it; the base has moved since, and the addresses with it. */
+    .equ moved, 0x1000
+    .section .note.ocaml_eh, "", "note"
+    .balign 4
+    .long 6f - 5f, 8f - 7f, 1
+5:  .asciz "OCaml"
+6:  .balign 4
+7:  .quad 4b - moved
+    .quad 3b - moved, 0
+    .quad 2b - moved, 1b - moved, 0
+    .quad 3b - moved, 0
+8:  .balign 4
+
+    .text
+function stack_loader
+    mov %r8, %rsp
+place stack_loader_jump
+    jmp *%rdx
+place stack_loader_target
+    ret
+end_function stack_loader
 
     .balign 64
 function handler

@@ -40,6 +40,10 @@ static char *build_object(const char *folder)
     char *source = memory_format("%s/small.c", folder);
     static const char text[] = "int puts(const char *);\n"
                                "int first(int x) { return puts(\"\") + x; }\n"
+                               "__asm__(\".section .stapsdt.base, \\\"a\\\"\\n4: .byte 0\\n\"\n"
+                               "\".section .note.ocaml_eh, \\\"\\\", \\\"note\\\"\\n\"\n"
+                               "\".long 6, 8*8, 1\\n.asciz \\\"OCaml\\\"\\n.balign 4\\n\"\n"
+                               "\".quad 4b, first, 0, first, second, 0, second, 0\\n.text\");\n"
                                "void let_go(int *x) { *x = 0; }\n"
                                "int second(int x)\n"
                                "{\n"

@@ -1,0 +1,20 @@
+/* Whether code goes to another place in the stack, or to another stack, before it jumps: longjmp,
+ * the switch to another fiber, an exception that is raised.
+ *
+ * A load of the stack pointer is a mov, pop or xchg into it. What functions do with their own frame
+ * is none: leave, lea, and a mov from %rbp, from memory based on it, or from another register that
+ * calls preserve, where compilers keep the stack pointer while a function has arrays of variable
+ * size.
+ *
+ * Called by flow/block_facts.c, once per block.
+ */
+#ifndef MAGIC_TRACE_X86_STACK_LOAD_H
+#define MAGIC_TRACE_X86_STACK_LOAD_H
+
+#include "x86/trap_scan.h"
+
+/* True when the 64-bit code from the instruction at `first` to the one at `last` ends in an
+ * indirect jump and loads the stack pointer before it. All of it has to be in `code`. */
+bool x86_loads_stack(const struct x86_code *code, uint64_t first, uint64_t last);
+
+#endif
