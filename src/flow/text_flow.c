@@ -31,6 +31,7 @@ struct flow_thread {
     struct thread described;
     struct text_thread thread;
     struct sampled_stack samples;
+    char *name; /* owned; NULL: not printed */
     UT_hash_handle hh;
 };
 
@@ -103,6 +104,7 @@ static void free_threads(struct text_flow *text)
     {
         HASH_DEL(text->threads, thread);
         sampled_stack_free(&thread->samples);
+        free(thread->name);
         free(thread);
     }
 }
@@ -153,11 +155,14 @@ const struct text_code *text_flow_code(const struct text_flow *text, uint32_t pi
     return process ? process->code : NULL;
 }
 
-static struct flow_thread *add_thread(struct text_flow *text, struct thread_key key)
+static struct flow_thread *add_thread(struct text_flow *text, struct thread_key key,
+                                      struct text_slice program)
 {
     struct flow_thread *thread = memory_allocate_zeroed(sizeof(*thread));
     thread->key = key;
-    thread->described = (struct thread){.pid = key.pid, .tid = key.tid, .name = "[unnamed]"};
+    thread->name = program.size > 0 ? text_copy_name(program) : NULL;
+    thread->described = (struct thread){
+        .pid = key.pid, .tid = key.tid, .name = thread->name ? thread->name : "[unnamed]"};
     text_thread_begin(&thread->thread, &thread->described, get_code(text, key.pid), text->sink);
     sampled_stack_init(&thread->samples, text->samples);
     HASH_ADD(hh, text->threads, key, sizeof thread->key, thread);
@@ -172,7 +177,7 @@ static struct flow_thread *get_thread(struct text_flow *text, const struct perf_
         return thread;
     HASH_FIND(hh, text->threads, &key, sizeof key, thread);
     if (!thread)
-        thread = add_thread(text, key);
+        thread = add_thread(text, key, record->program);
     return text->newest_thread = thread;
 }
 

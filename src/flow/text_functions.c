@@ -89,8 +89,7 @@ static struct named_function *add(struct text_functions *functions, struct text_
 
 /* ---- names ---- */
 
-/* A text for people and for C: bytes that no name has become question marks. */
-static char *copy_slice(struct text_slice slice)
+char *text_copy_name(struct text_slice slice)
 {
     char *copy = memory_allocate(slice.size + 1);
     for (size_t i = 0; i < slice.size; i++)
@@ -120,7 +119,7 @@ static struct text_slice without_part(struct text_slice symbol)
 static function_id make(struct text_functions *functions, struct text_slice symbol,
                         struct text_slice object)
 {
-    char *symbol_text = copy_slice(symbol), *object_text = copy_slice(object);
+    char *symbol_text = text_copy_name(symbol), *object_text = text_copy_name(object);
     char *name = demangle(symbol_text);
     function_id id =
         symbols_add(functions->symbols, name, symbol_text, object.size > 0 ? object_text : NULL);
@@ -178,7 +177,7 @@ static struct text_slice base_name(struct text_slice path)
 
 static function_id make_object(struct text_functions *functions, struct text_slice object)
 {
-    char *text = copy_slice(object), *base = copy_slice(base_name(object));
+    char *text = text_copy_name(object), *base = text_copy_name(base_name(object));
     char *name = is_generated(object) ? memory_copy_string("[JIT code]")
                  : *base == '['       ? memory_copy_string(base)
                                       : memory_format("[%s]", base);

@@ -109,10 +109,13 @@ static bool is_processor(struct text_slice word)
 static bool take_header(struct text_cursor *line, struct perf_text_record *record)
 {
     struct text_slice word, ids = {line->at, 0};
+    const char *begin = line->at;
     while ((word = text_take_word(line)).size > 0) {
         if (word.at[word.size - 1] == ':' && parse_time(word, &record->time) &&
-            parse_ids(ids, record))
+            parse_ids(ids, record)) {
+            record->program = text_slice_trim((struct text_slice){begin, (size_t)(ids.at - begin)});
             return record->has_time = true;
+        }
         if (!is_processor(word))
             ids = word;
     }

@@ -39,6 +39,7 @@ struct perf_text_record {
     enum perf_text_kind kind;
     uint64_t line; /* its number, from 1 */
     uint32_t pid, tid;
+    struct text_slice program; /* its name, if it was printed; not of DECODE_ERROR */
     struct nanoseconds time;
     bool has_time;                        /* false for some decode errors */
     struct perf_text_branch branch;       /* of BRANCH */

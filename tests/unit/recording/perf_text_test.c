@@ -152,6 +152,7 @@ static void program_and_processor_before_the_ids(void **state)
     assert_int_equal(record.pid, 12);
     assert_int_equal(record.tid, 13);
     assert_int_equal(record.time.value, 2000000001);
+    assert_slice(record.program, "my 1.5: prog");
     record = read_one("prog  13 2.000000001:  1  branches:uH:  call 4010 f+0x1 => 4020 g+0x0\n");
     assert_int_equal(record.pid, 13);
     assert_int_equal(record.tid, 13);
