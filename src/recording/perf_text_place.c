@@ -47,22 +47,16 @@ static const char *find_object(struct text_cursor text)
 static void parse_symbol(struct text_cursor text, struct perf_text_place *place)
 {
     struct text_cursor rest = text;
+    const char *end = text.at;
     uint64_t offset = 0;
-    bool has_offset = false;
-    while (rest.at < rest.end && !(has_offset = take_offset(&rest, &offset)))
-        rest.at++;
-    if (has_offset) {
-        const char *plus = rest.at;
-        while (*plus != '+')
-            plus--;
-        place->symbol = (struct text_slice){text.at, (size_t)(plus - text.at)};
-        place->offset = offset;
+    while (rest.at < rest.end && !take_offset(&rest, &offset))
+        end = ++rest.at;
+    if (rest.at > end)
         place->has_offset = offset >> OFFSET_BITS == 0;
-    } else {
-        rest.at = find_object(text);
-        place->symbol = (struct text_slice){text.at, (size_t)(rest.at - text.at)};
-    }
-    place->symbol = text_slice_trim(place->symbol);
+    else
+        rest.at = end = find_object(text);
+    place->offset = offset;
+    place->symbol = text_slice_trim((struct text_slice){text.at, (size_t)(end - text.at)});
     take_object(&rest, place);
 }
 
