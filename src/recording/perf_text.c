@@ -260,7 +260,8 @@ static enum line_kind parse_record(struct perf_text *text, struct text_cursor li
 {
     static const char *const sampled[] = {"cycles",    "cpu-cycles", "ref-cycles", "instructions",
                                           "cpu-clock", "task-clock", "bus-cycles"};
-    static const char *const quiet[] = {"psb", "cbr"};
+    /* Of intel_pt itself perf prints where tracing of a thread began. */
+    static const char *const quiet[] = {"psb", "cbr", "intel_pt"};
     struct text_cursor copy = line;
     text_skip_spaces(&copy);
     if (text_take(&copy, "instruction trace error"))

@@ -227,7 +227,8 @@ static void what_is_not_shown_is_counted(void **state)
     struct perf_text text =
         open_string("# a note of --header\n"
                     "1/1 1.0: 1 psb:  psb offs: 0  0  0 [unknown] ([unknown])\n"
-                    "1/1 1.0: 1 cbr:  cbr: 23  0  0 [unknown] ([unknown])\n"
+                    "1/1 1.0: 1 intel_pt//u:  0 4010 f+0x10 (/p)\n"
+        "1/1 1.0: 1 cbr:  cbr: 23  0  0 [unknown] ([unknown])\n"
                     "1/1 1.0: 1 ptwrite:  IP: 0 payload: 0x1  0 4010 f+0x1 (/p)\n"
                     "\t   4010 f+0x1 (/p)\n"
                     "1/1 1.0: 1 branches:u: teleport  4010 f+0x1 (/p) => 4020 g+0x0 (/p)\n"
@@ -236,12 +237,12 @@ static void what_is_not_shown_is_counted(void **state)
                     "1/1 1.0: 1 branches:u: call  4010 f+0x1 (/p) => 4020 g+0x0 (/p)");
     struct perf_text_record record;
     assert_true(perf_text_next(&text, &record));
-    assert_int_equal(record.line, 9);
+    assert_int_equal(record.line, 10);
     assert_false(perf_text_next(&text, &record));
     assert_int_equal(text.statistics.other, 2);
     assert_string_equal(text.statistics.other_event, "ptwrite");
     assert_int_equal(text.statistics.unreadable, 2);
-    assert_int_equal(text.statistics.first_unreadable, 7);
+    assert_int_equal(text.statistics.first_unreadable, 8);
     perf_text_close(&text);
 }
 
