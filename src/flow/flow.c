@@ -55,7 +55,7 @@ static bool open_recording(struct flow *flow, const char *path, struct error *er
 static bool open_text(struct flow *flow, const char *path, struct error *error)
 {
     flow->symbols = symbols_open(&flow->spaces, NULL);
-    flow->text = text_flow_open(path, flow->symbols, error);
+    flow->text = text_flow_open(path, flow->symbols, flow->options.perf_map_directory, error);
     return flow->text;
 }
 

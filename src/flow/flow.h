@@ -34,7 +34,7 @@ struct flow_sink {
 
 struct flow_options {
     unsigned cores;                 /* 0: all that this process may use */
-    const char *perf_map_directory; /* as in symbols_open */
+    const char *perf_map_directory; /* as in symbols_open; of text NULL: none. Outlives the flow */
     void (*progress)(const char *what, uint64_t done,
                      uint64_t total); /* bytes of PT; may be NULL; from the calling thread */
 };

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/memory.h"
+#include "symbol/perf_map.h"
 
 #include <stdlib.h>
 #include <uthash.h>
@@ -28,22 +29,28 @@ struct return_target {
 
 struct text_code {
     struct text_functions *functions;
+    struct perf_map *perf_map; /* owned; NULL: none */
     struct known_place *places;
     struct return_target *return_targets;
     struct arena memory;          /* of both tables */
     struct array program_changes; /* struct ticks */
 };
 
-struct text_code *text_code_open(struct text_functions *functions)
+struct text_code *text_code_open(struct text_functions *functions, uint32_t pid,
+                                 const char *perf_map_directory)
 {
     struct text_code *code = memory_allocate_zeroed(sizeof(*code));
     code->functions = functions;
+    if (perf_map_directory)
+        code->perf_map = perf_map_open(perf_map_directory, pid, false);
     code->program_changes = array_of(sizeof(struct ticks));
     return code;
 }
 
 void text_code_close(struct text_code *code)
 {
+    if (code->perf_map)
+        perf_map_close(code->perf_map);
     HASH_CLEAR(hh, code->places);
     HASH_CLEAR(hh, code->return_targets);
     arena_free(&code->memory);
@@ -76,20 +83,53 @@ static struct known_place *get_place(struct text_code *code, uint64_t address)
     return known;
 }
 
+/* A place that perf has no symbol for, as the perf map names it; unchanged if that does not. */
+static struct perf_text_place name_by_map(const struct text_code *code,
+                                          const struct perf_text_place *place)
+{
+    static const char object[] = "[JIT]";
+    struct perf_text_place named = *place;
+    uint64_t gap_start, gap_end;
+    if (place->symbol.size > 0 || !code->perf_map)
+        return named;
+    const struct symbol_table *table = &code->perf_map->table;
+    const struct table_range *range =
+        symbol_table_find(table, place->address, &gap_start, &gap_end);
+    if (!range)
+        return named;
+    const char *symbol = table->functions[range->function].symbol;
+    if (!symbol)
+        return named;
+    named.symbol = (struct text_slice){symbol, strlen(symbol)};
+    named.object = (struct text_slice){object, strlen(object)};
+    named.offset = place->address - range->start;
+    named.has_offset = true;
+    return named;
+}
+
 struct text_location text_code_locate(struct text_code *code, const struct perf_text_place *place)
 {
     struct known_place *known = get_place(code, place->address);
     if (is_same(&known->location, place) && known->located)
         return known->location;
+    struct perf_text_place named = name_by_map(code, place);
     known->located = true;
     known->location = (struct text_location){
-        .function = text_functions_get(code->functions, place),
+        .function = text_functions_get(code->functions, &named),
         .address = place->address,
-        .start = place->has_offset ? place->address - place->offset : 0,
+        .start = named.has_offset ? place->address - named.offset : 0,
         .symbol = place->symbol,
         .object = place->object,
     };
     return known->location;
+}
+
+bool text_code_is_same_function(const struct text_code *code, const struct text_location *location,
+                                const struct perf_text_place *place)
+{
+    bool only_map_knows = place->symbol.size == 0 && code->perf_map;
+    return !only_map_knows && is_same(location, place) &&
+           location->start == (place->has_offset ? place->address - place->offset : 0);
 }
 
 void text_code_note_call(struct text_code *code, const struct text_location *to)

@@ -7,6 +7,9 @@
  * its return address. A call that nothing returned to needs none; it is given that of the commonest
  * call, 5 bytes long.
  *
+ * Code that perf had no name for can have one in a perf-PID.map (perf_map.h), if the person names
+ * its folder.
+ *
  * One per process; made and filled by text_flow.c, asked by stack/process_code.c.
  */
 #ifndef MAGIC_TRACE_FLOW_TEXT_CODE_H
@@ -19,8 +22,9 @@
 
 struct text_code;
 
-/* `functions` is borrowed. */
-struct text_code *text_code_open(struct text_functions *functions);
+/* `functions` is borrowed. `perf_map_directory` may be NULL. */
+struct text_code *text_code_open(struct text_functions *functions, uint32_t pid,
+                                 const char *perf_map_directory);
 void text_code_close(struct text_code *code);
 
 /* A place with its function. Slices point into the text. */
@@ -36,6 +40,10 @@ struct text_location text_code_locate(struct text_code *code, const struct perf_
 
 /* A call has gone to the place: so a function begins there, even if its symbol has no offset. */
 void text_code_note_call(struct text_code *code, const struct text_location *to);
+
+/* Whether `place` is in the function of `location`, as far as can be told without looking it up. */
+bool text_code_is_same_function(const struct text_code *code, const struct text_location *location,
+                                const struct perf_text_place *place);
 
 /* Control has come to the beginning of the function that holds `inside`. */
 void text_code_note_start(struct text_code *code, const struct text_location *inside);

@@ -38,7 +38,8 @@ struct flow_thread {
 struct text_flow {
     char *path;
     struct file_view view;
-    struct symbols *symbols; /* borrowed */
+    struct symbols *symbols;        /* borrowed */
+    const char *perf_map_directory; /* borrowed; NULL: none */
     struct text_functions *functions;
     struct text_process *processes; /* owned, by pid */
     struct text_process *newest_process;
@@ -84,7 +85,8 @@ bool text_flow_recognizes(const char *path)
     return S_ISFIFO(status.st_mode) || (S_ISREG(status.st_mode) && begins_with_record(path));
 }
 
-struct text_flow *text_flow_open(const char *path, struct symbols *symbols, struct error *error)
+struct text_flow *text_flow_open(const char *path, struct symbols *symbols,
+                                 const char *perf_map_directory, struct error *error)
 {
     struct file_view view;
     if (!file_map_input(&view, path, error))
@@ -93,6 +95,7 @@ struct text_flow *text_flow_open(const char *path, struct symbols *symbols, stru
     text->path = memory_copy_string(strcmp(path, "-") == 0 ? "standard input" : path);
     text->view = view;
     text->symbols = symbols;
+    text->perf_map_directory = perf_map_directory;
     text->functions = text_functions_open(symbols);
     return text;
 }
@@ -142,7 +145,7 @@ static struct text_code *get_code(struct text_flow *text, uint32_t pid)
     if (!process) {
         process = memory_allocate_zeroed(sizeof(*process));
         process->pid = pid;
-        process->code = text_code_open(text->functions);
+        process->code = text_code_open(text->functions, pid, text->perf_map_directory);
         HASH_ADD(hh, text->processes, pid, sizeof process->pid, process);
     }
     text->newest_process = process;

@@ -16,8 +16,10 @@ struct text_flow;
  * beginning. */
 bool text_flow_recognizes(const char *path);
 
-/* NULL when `path` cannot be read. `symbols` is borrowed and gets the functions. */
-struct text_flow *text_flow_open(const char *path, struct symbols *symbols, struct error *error);
+/* NULL when `path` cannot be read. `symbols` is borrowed and gets the functions;
+ * `perf_map_directory` is borrowed too, and may be NULL. */
+struct text_flow *text_flow_open(const char *path, struct symbols *symbols,
+                                 const char *perf_map_directory, struct error *error);
 void text_flow_close(struct text_flow *text);
 
 /* False when there is nothing in it that could be shown. */

@@ -59,13 +59,9 @@ static void release_interrupt(struct text_thread *thread, uint8_t kind)
 
 /* ---- where control is ---- */
 
-/* Whether `place` is in the function where control has got to, without looking it up. */
 static bool is_in_current(const struct text_thread *thread, const struct perf_text_place *place)
 {
-    const struct text_location *current = &thread->current;
-    return text_slices_equal(current->symbol, place->symbol) &&
-           text_slices_equal(current->object, place->object) &&
-           (place->has_offset ? place->address - place->offset : 0) == current->start;
+    return text_code_is_same_function(thread->code, &thread->current, place);
 }
 
 static void go_to(struct text_thread *thread, const struct perf_text_place *place)

@@ -86,10 +86,9 @@ static int text_file(const char *text, char *path, size_t size)
     return descriptor;
 }
 
-static struct outcome *decode(const char *text)
+static struct outcome *decode_with(const char *text, struct flow_options options)
 {
     struct outcome *outcome = memory_allocate_zeroed(sizeof(*outcome));
-    struct flow_options options = {0};
     struct error error = {0};
     char path[64];
     int descriptor = text_file(text, path, sizeof path);
@@ -101,6 +100,11 @@ static struct outcome *decode(const char *text)
         fail_msg("%s", error.text);
     close(descriptor);
     return outcome;
+}
+
+static struct outcome *decode(const char *text)
+{
+    return decode_with(text, (struct flow_options){0});
 }
 
 static void finish(struct outcome *outcome)
@@ -342,45 +346,103 @@ static void functions_are_told_apart(void **state)
 {
     /* Two static functions of one name; the same function at another address in another process;
      * versions and PLT slots; code without symbols. */
-    assert_events(START AT("10") "call  " MAIN " => 5100 s+0x0 (/p)\n" AT(
-                      "20") "jmp  5104 s+0x4 (/p) => 5200 s+0x0 "
-                            "(/p)\n" AT(
-                                "30") "jmp  5204 s+0x4 "
-                                      "(/p) => 9000 "
-                                      "read@@GLIBC_2.2.5+"
-                                      "0x0 (/c)\n" AT("40") "jmp  9004 read@@GLIBC_2.2.5+0x4 (/c) "
-                                                            "=> a000 read@plt+0x0 (/p)\n" AT("50") "jmp  a004 read@plt+0x4 (/p) => b000 [unknown] (/lib/libx.so)\n" AT(
-                                                                "60") "jmp  "
-                                                                      "b004 "
-                                                                      "[unknown]"
-                                                                      " (/lib/"
-                                                                      "libx.so) "
-                                                                      "=> c000 "
-                                                                      "[unknown]"
-                                                                      " (//"
-                                                                      "anon)"
-                                                                      "\n" AT(
-                                                                          "7"
-                                                                          "0") "jmp  c004 "
-                                                                               "[unknown] (//anon) "
-                                                                               "=> c100 [unknown] "
-                                                                               "(//anon)\n" AT("80") "jmp  c104 [unknown] (//anon) => " NOWHERE
-                                                                                                     "\n",
-                  "7 resume 0>4000 main\n"
-                  "7 call 4010>5100 s\n"
-                  "7 jump 5104>5200 s\n"
-                  "7 jump 5204>9000 read\n"
-                  "7 jump 9004>a000 read@plt\n"
-                  "7 jump a004>b000 [libx.so]\n"
-                  "7 jump b004>c000 [JIT code]\n"
-                  "7 jump c104>0 [unknown]\n"
-                  "7 stop 0>0 [unknown]\n");
+    assert_events(
+        START AT("10") "call  " MAIN " => 5100 s+0x0 (/p)\n" AT(
+            "20") "jmp  5104 s+0x4 (/p) => 5200 s+0x0 "
+                  "(/p)\n" AT(
+                      "30") "jmp  5204 s+0x4 "
+                            "(/p) => 9000 "
+                            "read@@GLIBC_2.2.5+"
+                            "0x0 (/c)\n" AT(
+                                "40") "jmp  9004 read@@GLIBC_2.2.5+0x4 (/c) "
+                                      "=> a000 read@plt+0x0 (/p)\n" AT(
+                                          "50") "jmp  a004 read@plt+0x4 (/p) => b000 [unknown] "
+                                                "(/lib/libx.so)\n" AT("60") "jmp  "
+                                                                            "b004 "
+                                                                            "[unknown]"
+                                                                            " (/lib/"
+                                                                            "libx.so) "
+                                                                            "=> c000 "
+                                                                            "[unknown]"
+                                                                            " (//"
+                                                                            "anon)"
+                                                                            "\n" AT(
+                                                                                "7"
+                                                                                "0") "jmp  c004 "
+                                                                                     "[unknown] "
+                                                                                     "(//anon) "
+                                                                                     "=> c100 "
+                                                                                     "[unknown] "
+                                                                                     "(//"
+                                                                                     "anon)\n" AT(
+                                                                                         "80") "jmp"
+                                                                                               "  "
+                                                                                               "c10"
+                                                                                               "4 "
+                                                                                               "[un"
+                                                                                               "kno"
+                                                                                               "wn]"
+                                                                                               " (/"
+                                                                                               "/an"
+                                                                                               "on)"
+                                                                                               " =>"
+                                                                                               " " NOWHERE
+                                                                                               "\n",
+        "7 resume 0>4000 main\n"
+        "7 call 4010>5100 s\n"
+        "7 jump 5104>5200 s\n"
+        "7 jump 5204>9000 read\n"
+        "7 jump 9004>a000 read@plt\n"
+        "7 jump a004>b000 [libx.so]\n"
+        "7 jump b004>c000 [JIT code]\n"
+        "7 jump c104>0 [unknown]\n"
+        "7 stop 0>0 [unknown]\n");
     struct outcome *outcome =
         decode(" 1/1 1.0: 1 branches: call 4010 m+0x10 (/p) => 5100 s+0x0 (/p)\n"
                " 2/2 1.0: 1 branches: call 7010 m+0x10 (/p) => 8100 s+0x0 (/p)\n");
     assert_non_null(strstr(outcome->text, "2 call 7010>8100 s\n"));
     assert_int_equal(text_code_function_start(flow_text_code(outcome->flow, 2), 0x8100), 0x8100);
     finish(outcome);
+}
+
+static void names_from_a_perf_map(void **state)
+{
+    char folder[] = "/tmp/text_flow_test.XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    char *path = memory_format("%s/perf-7.map", folder);
+    FILE *map = fopen(path, "w");
+    fputs("c000 100 first\nc100 80 second\n", map);
+    fclose(map);
+    struct outcome
+        *outcome =
+            decode_with(START
+                            AT("10") "call  4010 main+0x10 (/p) => c000 [unknown] (//anon)\n" AT(
+                                "20") "jcc  c010 [unknown] (//anon) => c020 [unknown] "
+                                      "(//anon)\n" AT("30") "jmp  c0ff [unknown] (//anon) => c100 "
+                                                            "[unknown] (//anon)\n" AT("40") "jmp  "
+                                                                                            "c17f "
+                                                                                            "[unkno"
+                                                                                            "wn] "
+                                                                                            "(//"
+                                                                                            "anon) "
+                                                                                            "=> "
+                                                                                            "c200 "
+                                                                                            "[unkno"
+                                                                                            "wn] "
+                                                                                            "(//"
+                                                                                            "anon)"
+                                                                                            "\n",
+                        (struct flow_options){.perf_map_directory = folder});
+    assert_string_equal(outcome->text, "7 resume 0>4000 main\n"
+                                       "7 call 4010>c000 first\n"
+                                       "7 jump c0ff>c100 second\n"
+                                       "7 jump c17f>c200 [JIT code]\n"
+                                       "7 stop c200>0 [JIT code]\n");
+    assert_int_equal(text_code_function_start(flow_text_code(outcome->flow, 7), 0xc100), 0xc100);
+    finish(outcome);
+    unlink(path);
+    rmdir(folder);
+    free(path);
 }
 
 static void times_between_packets(void **state)
@@ -475,6 +537,7 @@ int main(void)
         cmocka_unit_test(beginnings_of_functions),
         cmocka_unit_test(exec_is_a_new_program),
         cmocka_unit_test(functions_are_told_apart),
+        cmocka_unit_test(names_from_a_perf_map),
         cmocka_unit_test(times_between_packets),
         cmocka_unit_test(threads_take_turns),
         cmocka_unit_test(samples),
