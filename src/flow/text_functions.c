@@ -101,12 +101,12 @@ char *text_copy_name(struct text_slice slice)
 /* "read" of "read@@GLIBC_2.2.5", as in symbol tables; "read@plt" is another function. */
 static struct text_slice without_version(struct text_slice symbol)
 {
-    const char *at = memrchr(symbol.at, '@', symbol.size);
-    if (!at || at == symbol.at || at + 1 == symbol.at + symbol.size || at[1] < 'A' || at[1] > 'Z')
+    size_t at = text_slice_last(symbol, '@');
+    if (at + 1 >= symbol.size || symbol.at[at + 1] < 'A' || symbol.at[at + 1] > 'Z')
         return symbol;
-    while (at > symbol.at + 1 && at[-1] == '@')
+    while (at > 0 && symbol.at[at - 1] == '@')
         at--;
-    return (struct text_slice){symbol.at, (size_t)(at - symbol.at)};
+    return at > 0 ? (struct text_slice){symbol.at, at} : symbol;
 }
 
 /* The function of a part of it; the symbol itself when it is no part. */
@@ -169,10 +169,10 @@ static bool is_generated(struct text_slice object)
 
 static struct text_slice base_name(struct text_slice path)
 {
-    const char *slash = memrchr(path.at, '/', path.size);
-    if (!slash || slash + 1 == path.at + path.size)
+    size_t slash = text_slice_last(path, '/');
+    if (slash + 1 >= path.size)
         return path;
-    return (struct text_slice){slash + 1, (size_t)(path.at + path.size - slash - 1)};
+    return (struct text_slice){path.at + slash + 1, path.size - slash - 1};
 }
 
 static function_id make_object(struct text_functions *functions, struct text_slice object)

@@ -42,6 +42,16 @@ static inline bool text_slices_equal(struct text_slice left, struct text_slice r
            (left.size == 0 || left.at == right.at || memcmp(left.at, right.at, left.size) == 0);
 }
 
+/* How many bytes come before the last `c`; the size of the slice when it has none. */
+static inline size_t text_slice_last(struct text_slice slice, char c)
+{
+    size_t before = slice.size;
+    while (before > 0)
+        if (slice.at[--before] == c)
+            return before;
+    return slice.size;
+}
+
 static inline bool text_is_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
