@@ -12,27 +12,95 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* `descriptor` is that of a regular file. */
+static bool map_descriptor(struct file_view *view, int descriptor, const char *path,
+                           struct error *error)
+{
+    struct stat status;
+    if (fstat(descriptor, &status) != 0)
+        return error_set_errno(error, ERROR_IO, errno, "cannot read %s", path);
+    if (!S_ISREG(status.st_mode))
+        return error_set(error, ERROR_FORMAT, "%s is not a regular file", path);
+    if (status.st_size == 0)
+        return true;
+    void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (bytes == MAP_FAILED)
+        return error_set_errno(error, ERROR_IO, errno, "cannot map %s", path);
+    *view = (struct file_view){bytes, (size_t)status.st_size};
+    return true;
+}
+
+static int open_to_read(const char *path, struct error *error)
+{
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0)
+        error_set_errno(error, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, errno,
+                        "cannot open %s", path);
+    return descriptor;
+}
+
 bool file_map(struct file_view *view, const char *path, struct error *error)
 {
     *view = (struct file_view){0};
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    int descriptor = open_to_read(path, error);
     if (descriptor < 0)
-        return error_set_errno(error, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, errno,
-                               "cannot open %s", path);
-    struct stat status;
-    bool ok = true;
-    if (fstat(descriptor, &status) != 0) {
-        ok = error_set_errno(error, ERROR_IO, errno, "cannot read %s", path);
-    } else if (!S_ISREG(status.st_mode)) {
-        ok = error_set(error, ERROR_FORMAT, "%s is not a regular file", path);
-    } else if (status.st_size > 0) {
-        void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-        if (bytes == MAP_FAILED)
-            ok = error_set_errno(error, ERROR_IO, errno, "cannot map %s", path);
-        else
-            *view = (struct file_view){bytes, (size_t)status.st_size};
-    }
+        return false;
+    bool ok = map_descriptor(view, descriptor, path, error);
     close(descriptor);
+    return ok;
+}
+
+static bool is_regular(int descriptor)
+{
+    struct stat status;
+    return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+static int open_input(const char *path, struct error *error)
+{
+    if (strcmp(path, "-") != 0)
+        return open_to_read(path, error);
+    int descriptor = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+    if (descriptor < 0)
+        error_set_errno(error, ERROR_IO, errno, "cannot read standard input");
+    return descriptor;
+}
+
+bool file_map_input(struct file_view *view, const char *path, struct error *error)
+{
+    *view = (struct file_view){0};
+    int descriptor = open_input(path, error);
+    if (descriptor < 0)
+        return false;
+    bool ok = (is_regular(descriptor) || file_spool(descriptor, path, error)) &&
+              map_descriptor(view, descriptor, path, error);
+    close(descriptor);
+    return ok;
+}
+
+static bool copy_to_end(int from, int to, const char *path, struct error *error)
+{
+    char bytes[65536];
+    for (;;) {
+        ssize_t got = read(from, bytes, sizeof bytes);
+        if (got == 0)
+            return true;
+        if (got < 0 && errno != EINTR)
+            return error_set_errno(error, ERROR_IO, errno, "cannot read %s", path);
+        if (got > 0 && !file_write_all(to, bytes, (size_t)got, "a temporary file", error))
+            return false;
+    }
+}
+
+bool file_spool(int descriptor, const char *path, struct error *error)
+{
+    FILE *temporary = tmpfile();
+    if (!temporary)
+        return error_set_errno(error, ERROR_IO, errno, "cannot make a temporary file for %s", path);
+    bool ok = copy_to_end(descriptor, fileno(temporary), path, error);
+    if (ok && dup3(fileno(temporary), descriptor, O_CLOEXEC) < 0)
+        ok = error_set_errno(error, ERROR_IO, errno, "cannot use a temporary file for %s", path);
+    fclose(temporary);
     return ok;
 }
 
@@ -70,12 +138,9 @@ char *file_read_descriptor(int descriptor, const char *path, size_t *size, struc
 
 char *file_read(const char *path, size_t *size, struct error *error)
 {
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) {
-        error_set_errno(error, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, errno,
-                        "cannot open %s", path);
+    int descriptor = open_to_read(path, error);
+    if (descriptor < 0)
         return NULL;
-    }
     char *bytes = file_read_descriptor(descriptor, path, size, error);
     close(descriptor);
     return bytes;

@@ -19,7 +19,14 @@ struct file_view {
 };
 
 bool file_map(struct file_view *view, const char *path, struct error *error);
+/* The same of any input that can be read: a path of "-" means standard input, and what is no
+ * regular file is copied first (file_spool). */
+bool file_map_input(struct file_view *view, const char *path, struct error *error);
 void file_unmap(struct file_view *view);
+
+/* Copies what comes from a pipe into an unnamed temporary file, which takes the place of
+ * `descriptor` (close-on-exec) and stands at its end; `path` is for the message only. */
+bool file_spool(int descriptor, const char *path, struct error *error);
 
 /* Reads a whole small file (also one of /proc, whose size is not known beforehand); the bytes end
  * with a NUL that is not counted in *size. The caller frees. NULL on error. `size` may be NULL. */

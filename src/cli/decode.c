@@ -144,7 +144,8 @@ static int read_request(const struct command *self, int argc, char **argv,
     if (!status && !request->recording)
         status =
             command_usage_error(self, "no recording was given: a folder (see -working-directory "
-                                      "of `magic-trace run`) or a perf.data file.");
+                                      "of `magic-trace run`), a perf.data file, or text by perf "
+                                      "script.");
     return status;
 }
 
@@ -176,11 +177,14 @@ static int run_decode(const struct command *self, int argc, char **argv)
 const struct command decode_command = {
     .name = "decode",
     .summary = "write the trace of a recording made earlier",
-    .operands = "DIR|PERF.DATA",
+    .operands = "DIR|PERF.DATA|TEXT",
     .description =
         "Decodes a recording and writes its trace. DIR is a folder kept by `magic-trace\n"
         "run -working-directory DIR`, or left by a magic-trace that was killed; PERF.DATA\n"
-        "is a file by `perf record -e intel_pt//u`.\n",
+        "is a file by `perf record -e intel_pt//u`; TEXT is what perf script printed of one,\n"
+        "or of samples with call stacks, a file or - for standard input:\n"
+        "perf script --ns --itrace=bep -F "
+        "pid,tid,time,flags,ip,addr,sym,symoff,synth,dso,event,period\n",
     .options = decode_options,
     .run = run_decode,
 };

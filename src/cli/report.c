@@ -72,11 +72,13 @@ struct report_input {
 static bool is_recording(const char *path)
 {
     struct stat status;
+    if (strcmp(path, "-") == 0)
+        return true;
     if (stat(path, &status) != 0)
         return false;
     if (S_ISDIR(status.st_mode))
         return true;
-    /* A pipe must not be read from here: it cannot be read twice. */
+    /* A pipe must not be read from here: it cannot be read twice. It is taken for a trace. */
     if (!S_ISREG(status.st_mode))
         return false;
     static const char magic[] = {'P', 'E', 'R', 'F', 'I', 'L', 'E', '2'};
@@ -87,7 +89,7 @@ static bool is_recording(const char *path)
     bool is = read(descriptor, head, sizeof head) == (ssize_t)sizeof head &&
               memcmp(head, magic, sizeof magic) == 0;
     close(descriptor);
-    return is;
+    return is || flow_is_text(path);
 }
 
 static bool open_input(struct report_input *input, const char *path, struct error *error)
@@ -275,10 +277,11 @@ static int run_report(const struct command *self, int argc, char **argv)
 const struct command report_command = {
     .name = "report",
     .summary = "show a trace as text: a table of functions, a call tree, folded stacks",
-    .operands = "TRACE|DIR|PERF.DATA",
+    .operands = "TRACE|DIR|PERF.DATA|TEXT",
     .description =
         "Shows a trace in the terminal. TRACE is a file in the Fuchsia trace format\n"
-        "(trace.fxt.gz); DIR and PERF.DATA are recordings, which are decoded first.\n"
+        "(trace.fxt.gz); DIR, PERF.DATA and TEXT are recordings as `magic-trace decode`\n"
+        "takes them, which are decoded first.\n"
         "\n"
         "Without -tree or -folded, prints one line per function: how often it was called,\n"
         "the time in it with and without its callees, and the shortest, median, 99th\n"

@@ -6,6 +6,7 @@
 #include "output/duration.h"
 #include "recording/session.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +22,37 @@ static void print_contents(const struct trace_summary *summary)
     char length[64] = "", duration[DURATION_TEXT_SIZE];
     if (summary->length)
         snprintf(length, sizeof length, " over %s", duration_format(duration, summary->length));
-    log_status("%s call%s in %s thread%s%s: %s instructions from %s of packets.",
+    const struct flow_statistics *flow = &statistics->flow;
+    bool is_text = flow->text_lines > 0, is_sampled = is_text && flow->text.branches == 0;
+    uint64_t count = is_sampled ? flow->text.samples
+                     : is_text  ? flow->text.branches
+                                : flow->instructions;
+    log_status("%s call%s in %s thread%s%s: %s %s from %s of %s.",
                quantity_count(statistics->spans).text, plural(statistics->spans),
                quantity_count(statistics->threads).text, plural(statistics->threads), length,
-               quantity_count(statistics->flow.instructions).text,
-               quantity_bytes(statistics->flow.bytes).text);
+               quantity_count(count).text,
+               is_sampled ? "samples"
+               : is_text  ? "branches"
+                          : "instructions",
+               quantity_bytes(flow->bytes).text, is_text ? "text" : "packets");
+}
+
+static void print_skipped_text(const struct flow_statistics *flow)
+{
+    const struct perf_text_statistics *text = &flow->text;
+    uint64_t samples = text->branches ? text->samples : 0;
+    char other[64] = "", unreadable[64] = "";
+    if (text->other)
+        snprintf(other, sizeof other, " (the first: %s)", text->other_event);
+    if (text->unreadable)
+        snprintf(unreadable, sizeof unreadable, " (the first: line %" PRIu64 ")",
+                 text->first_unreadable);
+    if (text->other || text->unreadable || samples)
+        log_status("Skipped in the text: %s unreadable line%s%s, %s record%s of events that are "
+                   "not shown%s, %s sample%s beside the branches.",
+                   quantity_count(text->unreadable).text, plural(text->unreadable), unreadable,
+                   quantity_count(text->other).text, plural(text->other), other,
+                   quantity_count(samples).text, plural(samples));
 }
 
 static void print_flaws(const struct trace_summary *summary)
@@ -88,6 +115,9 @@ void summary_print(const struct trace_summary *summary, const struct recording *
 {
     print_contents(summary);
     print_flaws(summary);
+    print_skipped_text(&summary->statistics.flow);
+    if (!recording)
+        return;
     if (recording->directory)
         print_session(recording->directory);
     print_other_snapshots(recording);

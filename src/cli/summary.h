@@ -14,7 +14,7 @@ struct trace_summary {
 };
 
 /* `recording` knows, in its session.json, what ran untraced, and whether it has more snapshots than
- * the one that was decoded. */
+ * the one that was decoded; NULL when perf script's text was decoded, which has neither. */
 void summary_print(const struct trace_summary *summary, const struct recording *recording);
 
 #endif

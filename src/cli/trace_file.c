@@ -122,6 +122,18 @@ static void say_how_to_open(const struct trace_file_options *options)
     free(word);
 }
 
+static void say_result(const char *recording, const struct trace_file_options *options,
+                       const struct trace_summary *summary)
+{
+    struct recording opened;
+    bool is_text = summary->statistics.flow.text_lines > 0;
+    bool is_open = !is_text && recording_open(&opened, recording, NULL);
+    summary_print(summary, is_open ? &opened : NULL);
+    if (is_open)
+        recording_close(&opened);
+    say_how_to_open(options);
+}
+
 bool trace_file_write(const char *recording, const struct trace_file_options *options,
                       struct error *error)
 {
@@ -133,12 +145,8 @@ bool trace_file_write(const char *recording, const struct trace_file_options *op
         return false;
     struct trace_summary summary = {0};
     bool ok = write_spans(timeline, options, &summary, error);
-    struct recording opened;
-    if (ok && recording_open(&opened, recording, error)) {
-        summary_print(&summary, &opened);
-        recording_close(&opened);
-        say_how_to_open(options);
-    }
+    if (ok)
+        say_result(recording, options, &summary);
     const struct error *damage = ok ? timeline_damage(timeline) : NULL;
     if (damage) {
         *error = *damage;

@@ -28,8 +28,8 @@ bool trace_format_parse(const char *name, enum trace_format *format);
  * runs, so that a mistyped folder does not cost a recording. */
 bool trace_file_check_output(const struct trace_file_options *options, struct error *error);
 
-/* Decodes `recording` (a folder or a perf.data file), writes the trace and prints the summary on
- * stderr. */
+/* Decodes `recording` (a folder, a perf.data file, or text as flow_open takes it), writes the trace
+ * and prints the summary on stderr. */
 bool trace_file_write(const char *recording, const struct trace_file_options *options,
                       struct error *error);
 

@@ -12,6 +12,8 @@ enum {
      * PSB has some ten thousand branches between them; what exceeds this gets the time of the last
      * anchor. */
     HELD_EVENTS_LIMIT = 65536,
+    /* Text has one batch for each of its threads, most of them small. */
+    FIRST_CAPACITY = 64,
 };
 
 void thread_output_begin(struct thread_output *output)
@@ -31,8 +33,6 @@ void thread_output_end(struct thread_output *output)
 void event_batch_init(struct event_batch *batch)
 {
     *batch = (struct event_batch){.output = NULL};
-    batch->events = memory_allocate(HELD_EVENTS_LIMIT * sizeof(*batch->events));
-    batch->positions = memory_allocate(HELD_EVENTS_LIMIT * sizeof(*batch->positions));
 }
 
 void event_batch_free(struct event_batch *batch)
@@ -68,8 +68,10 @@ static void deliver_timed(struct event_batch *batch)
         batch->delivered += timed;
     }
     size_t kept = batch->count - timed;
-    memmove(batch->events, batch->events + timed, kept * sizeof(*batch->events));
-    memmove(batch->positions, batch->positions + timed, kept * sizeof(*batch->positions));
+    if (kept > 0) {
+        memmove(batch->events, batch->events + timed, kept * sizeof(*batch->events));
+        memmove(batch->positions, batch->positions + timed, kept * sizeof(*batch->positions));
+    }
     batch->count = kept;
     batch->timed = 0;
 }
@@ -92,6 +94,13 @@ static void interpolate(struct event_batch *batch, uint64_t position, struct tic
     }
 }
 
+static void grow(struct event_batch *batch)
+{
+    batch->capacity = batch->capacity ? 2 * batch->capacity : FIRST_CAPACITY;
+    batch->events = memory_resize(batch->events, batch->capacity * sizeof(*batch->events));
+    batch->positions = memory_resize(batch->positions, batch->capacity * sizeof(*batch->positions));
+}
+
 void event_batch_add(struct event_batch *batch, const struct flow_event *event, uint64_t position)
 {
     if (batch->output)
@@ -100,6 +109,8 @@ void event_batch_add(struct event_batch *batch, const struct flow_event *event, 
         interpolate(batch, UINT64_MAX, batch->anchor_time);
         deliver_timed(batch);
     }
+    if (batch->count == batch->capacity)
+        grow(batch);
     batch->events[batch->count] = *event;
     batch->positions[batch->count] = position;
     batch->count++;

@@ -35,7 +35,7 @@ struct event_batch {
     struct thread_output *output; /* NULL: nobody knows whose events these are; they are dropped */
     struct flow_event *events;    /* owned */
     uint64_t *positions;          /* of the events; owned */
-    size_t count;
+    size_t count, capacity;
     size_t timed; /* events before this index have their final time */
     uint64_t anchor_position;
     struct ticks anchor_time;

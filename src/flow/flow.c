@@ -2,6 +2,8 @@
 
 #include "base/memory.h"
 #include "flow/decode_jobs.h"
+#include "flow/text_error.h"
+#include "flow/text_flow.h"
 #include "recording/recording.h"
 
 #include <stdlib.h>
@@ -15,6 +17,8 @@ struct flow {
     struct trace_streams streams;
     struct decoder_shared *shared;
     struct flow_statistics statistics;
+    struct text_flow
+        *text; /* NULL: it is no text, and else there is nothing of the above but symbols */
     struct session session; /* empty when there is none that can be read */
 };
 
@@ -33,25 +37,34 @@ static bool check_packets(const struct flow *flow, struct error *error)
     return true;
 }
 
+static bool open_recording(struct flow *flow, const char *path, struct error *error)
+{
+    if (!recording_open(&flow->recording, path, error) ||
+        !perf_data_open(&flow->data, flow->recording.files[0], error) ||
+        !check_packets(flow, error) ||
+        !address_spaces_build(&flow->spaces, &flow->data, flow->recording.directory, error))
+        return false;
+    if (flow->recording.directory)
+        session_read(&flow->session, flow->recording.directory, NULL);
+    flow->symbols = symbols_open(&flow->spaces, flow->options.perf_map_directory);
+    trace_streams_cut(&flow->streams, &flow->data);
+    flow->shared = decoder_shared_open(&flow->data, flow->symbols, error);
+    return flow->shared;
+}
+
+static bool open_text(struct flow *flow, const char *path, struct error *error)
+{
+    flow->symbols = symbols_open(&flow->spaces, NULL);
+    flow->text = text_flow_open(path, flow->symbols, flow->options.perf_map_directory, error);
+    return flow->text;
+}
+
 struct flow *flow_open(const char *path, const struct flow_options *options, struct error *error)
 {
     struct flow *flow = memory_allocate_zeroed(sizeof(*flow));
     flow->options = *options;
-    if (!recording_open(&flow->recording, path, error) ||
-        !perf_data_open(&flow->data, flow->recording.files[0], error) ||
-        !check_packets(flow, error) ||
-        !address_spaces_build(&flow->spaces, &flow->data, flow->recording.directory, error)) {
-        perf_data_close(&flow->data);
-        recording_close(&flow->recording);
-        free(flow);
-        return NULL;
-    }
-    if (flow->recording.directory)
-        session_read(&flow->session, flow->recording.directory, NULL);
-    flow->symbols = symbols_open(&flow->spaces, options->perf_map_directory);
-    trace_streams_cut(&flow->streams, &flow->data);
-    flow->shared = decoder_shared_open(&flow->data, flow->symbols, error);
-    if (flow->shared)
+    bool ok = flow_is_text(path) ? open_text(flow, path, error) : open_recording(flow, path, error);
+    if (ok)
         return flow;
     flow_close(flow);
     return NULL;
@@ -61,6 +74,8 @@ void flow_close(struct flow *flow)
 {
     if (flow->shared)
         decoder_shared_close(flow->shared);
+    if (flow->text)
+        text_flow_close(flow->text);
     trace_streams_free(&flow->streams);
     symbols_close(flow->symbols);
     address_spaces_free(&flow->spaces);
@@ -70,8 +85,15 @@ void flow_close(struct flow *flow)
     free(flow);
 }
 
+bool flow_is_text(const char *path)
+{
+    return text_flow_recognizes(path);
+}
+
 bool flow_decode(struct flow *flow, const struct flow_sink *sink, struct error *error)
 {
+    if (flow->text)
+        return text_flow_decode(flow->text, &flow->options, sink, &flow->statistics, error);
     struct decode_request request = {.data = &flow->data,
                                      .spaces = &flow->spaces,
                                      .streams = &flow->streams,
@@ -79,6 +101,11 @@ bool flow_decode(struct flow *flow, const struct flow_sink *sink, struct error *
                                      .sink = sink,
                                      .options = &flow->options};
     return decode_all(&request, &flow->statistics, error);
+}
+
+const struct text_code *flow_text_code(const struct flow *flow, uint32_t pid)
+{
+    return flow->text ? text_flow_code(flow->text, pid) : NULL;
 }
 
 struct symbols *flow_symbols(const struct flow *flow)
@@ -131,5 +158,6 @@ const struct error *flow_damage(const struct flow *flow)
 
 const char *flow_error_text(uint8_t error)
 {
-    return decoder_error_text(error);
+    const char *words = text_error_words(error);
+    return words ? words : decoder_error_text(error);
 }

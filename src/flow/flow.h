@@ -3,14 +3,19 @@
  * Called by stack/timeline. Opens perf.data, builds address spaces and symbols, cuts the AUX data
  * into one stream per thread and decodes the streams on several processor cores. The decoder behind
  * it is private to this room (libipt's block decoder today; a native one follows).
+ *
+ * A recording can also be text: what perf script printed of one (text_flow.h). Then there are no
+ * address spaces, no session and no perf data, all these are empty; ticks are nanoseconds.
  */
 #ifndef MAGIC_TRACE_FLOW_FLOW_H
 #define MAGIC_TRACE_FLOW_FLOW_H
 
 #include "base/error.h"
 #include "flow/flow_event.h"
+#include "flow/text_code.h"
 #include "image/address_space.h"
 #include "recording/perf_data_reader.h"
+#include "recording/perf_text.h"
 #include "recording/session.h"
 #include "symbol/symbols.h"
 
@@ -29,31 +34,38 @@ struct flow_sink {
 
 struct flow_options {
     unsigned cores;                 /* 0: all that this process may use */
-    const char *perf_map_directory; /* as in symbols_open */
+    const char *perf_map_directory; /* as in symbols_open; of text NULL: none. Outlives the flow */
     void (*progress)(const char *what, uint64_t done,
                      uint64_t total); /* bytes of PT; may be NULL; from the calling thread */
 };
 
 struct flow_statistics {
-    uint64_t bytes; /* of PT */
+    uint64_t bytes; /* of PT, or of text */
     uint64_t instructions;
     uint64_t events;
     uint64_t errors; /* gaps of kind ERROR and NO_IMAGE */
     uint64_t overflows;
+    uint64_t text_lines; /* 0: it is no text */
+    struct perf_text_statistics text;
 };
 
 /* Owns perf data, address spaces and symbols, which the receivers' results point into. */
 struct flow;
 
-/* `path` is a recording directory, whose first snapshot is decoded, or a perf.data file. NULL when
- * nothing could be decoded at all; damage that left something to decode is reported by flow_damage.
- */
+/* `path` is a recording directory, whose first snapshot is decoded, a perf.data file, or text: a
+ * file, a pipe, or "-" for standard input. NULL when nothing could be decoded at all; damage that
+ * left something to decode is reported by flow_damage. */
 struct flow *flow_open(const char *path, const struct flow_options *options, struct error *error);
 bool flow_decode(struct flow *flow, const struct flow_sink *sink, struct error *error);
 void flow_close(struct flow *flow);
 
+/* Whether flow_open would take `path` for text. Reads from regular files only. */
+bool flow_is_text(const char *path);
+
 struct symbols *flow_symbols(const struct flow *flow);
 const struct address_spaces *flow_address_spaces(const struct flow *flow);
+/* What text tells of a process's code; NULL when the recording is no text. */
+const struct text_code *flow_text_code(const struct flow *flow, uint32_t pid);
 const struct perf_data *flow_perf_data(const struct flow *flow);
 /* The wall clock (Unix nanoseconds) at `time` of the perf records' clock; 0 when the recording does
  * not tell, as with instructions for a clock. */

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <isa-l/igzip_lib.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -46,30 +45,6 @@ static ssize_t read_file(struct trace_input *input, void *bytes, size_t size)
     }
 }
 
-/* Copies what comes from a pipe into an unnamed file, which takes its place. */
-static bool spool(struct trace_input *input, struct error *error)
-{
-    FILE *temporary = tmpfile();
-    if (!temporary)
-        return error_set_errno(error, ERROR_IO, errno, "cannot make a temporary file for %s",
-                               input->path);
-    bool ok = true;
-    ssize_t got;
-    while (ok && (got = read_file(input, input->buffer, BUFFER_SIZE)) > 0)
-        ok = file_write_all(fileno(temporary), input->buffer, (size_t)got, "a temporary file",
-                            error);
-    if (ok && got < 0) {
-        ok = false;
-        if (error)
-            *error = input->ended_by;
-    }
-    if (ok && dup3(fileno(temporary), input->descriptor, O_CLOEXEC) < 0)
-        ok = error_set_errno(error, ERROR_IO, errno, "cannot use a temporary file for %s",
-                             input->path);
-    fclose(temporary);
-    return ok;
-}
-
 struct trace_input *trace_input_open(const char *path, struct error *error)
 {
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
@@ -90,7 +65,7 @@ struct trace_input *trace_input_open(const char *path, struct error *error)
     struct trace_input *input = memory_allocate_zeroed(sizeof *input);
     input->path = memory_copy_string(path);
     input->descriptor = descriptor;
-    if ((!S_ISREG(status.st_mode) && !spool(input, error)) || !trace_input_rewind(input, error)) {
+    if ((!S_ISREG(status.st_mode) && !file_spool(descriptor, path, error)) || !trace_input_rewind(input, error)) {
         trace_input_close(input);
         return NULL;
     }

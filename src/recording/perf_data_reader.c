@@ -46,7 +46,8 @@ static bool check_magic(const struct file_view *view, const char *path, struct e
     if (view->size < sizeof(struct file_header))
         return error_set(error, ERROR_FORMAT,
                          "%s is not a perf.data file: it has only %zu bytes. Name a recording's "
-                         "folder or a file made by magic-trace or perf record.",
+                         "folder, a file made by magic-trace or perf record, or text by perf "
+                         "script.",
                          path, view->size);
     if (memcmp(magic, PERF_FILE_MAGIC_SWAPPED, 8) == 0)
         return error_set(error, ERROR_UNSUPPORTED,
@@ -62,7 +63,8 @@ static bool check_magic(const struct file_view *view, const char *path, struct e
         return error_set(
             error, ERROR_FORMAT,
             "%s is not a perf.data file: it does not begin with " PERF_FILE_MAGIC
-            ". Name a recording's folder or a file made by magic-trace or perf record.",
+            ". Name a recording's folder, a file made by magic-trace or perf record, or text by "
+            "perf script.",
             path);
     return true;
 }

@@ -9,6 +9,7 @@ enum { CACHE_SIZE = 256 };
 struct process_code {
     const struct process *process;
     struct symbols *symbols;
+    const struct text_code *text; /* NULL: the recording is no text */
     struct address_space_cursor cursor;
     size_t next_change;       /* first one not counted in program_changes */
     uint32_t program_changes; /* address spaces cleared up to now */
@@ -31,6 +32,8 @@ static struct function_bounds find_bounds(struct process_code *code, uint64_t ad
 static uint64_t function_start(void *context, struct ticks time, uint64_t address)
 {
     struct process_code *code = context;
+    if (code->text != NULL)
+        return text_code_function_start(code->text, address);
     if (code->process == NULL)
         return 0;
     if (address_space_cursor_advance(&code->cursor, time))
@@ -55,6 +58,8 @@ static uint64_t landing_pad(void *context, struct ticks time, uint64_t address)
 static uint32_t program_changes(void *context, struct ticks time)
 {
     struct process_code *code = context;
+    if (code->text != NULL)
+        return text_code_program_changes(code->text, time);
     if (code->process == NULL)
         return 0;
     while (code->next_change < code->process->change_count) {
@@ -67,11 +72,13 @@ static uint32_t program_changes(void *context, struct ticks time)
     return code->program_changes;
 }
 
-struct process_code *process_code_open(const struct process *process, struct symbols *symbols)
+struct process_code *process_code_open(const struct process *process, struct symbols *symbols,
+                                       const struct text_code *text)
 {
     struct process_code *code = memory_allocate_zeroed(sizeof(*code));
     code->process = process;
     code->symbols = symbols;
+    code->text = text;
     if (process != NULL)
         address_space_cursor_init(&code->cursor, process);
     return code;

@@ -13,8 +13,10 @@
 
 struct process_code;
 
-/* `process` may be NULL (unknown): then nothing is known of any address. Both are borrowed. */
-struct process_code *process_code_open(const struct process *process, struct symbols *symbols);
+/* `process` may be NULL (unknown): then only `text` tells of the code, and if that is NULL too,
+ * nothing is known of any address. All are borrowed. */
+struct process_code *process_code_open(const struct process *process, struct symbols *symbols,
+                                       const struct text_code *text);
 void process_code_close(struct process_code *code);
 
 /* One instruction, for people. */

@@ -15,7 +15,8 @@ static void *begin_thread(void *context, const struct thread *thread)
     struct timeline_thread *begun = memory_allocate_zeroed(sizeof(*begun));
     begun->timeline = timeline;
     begun->thread = thread;
-    begun->code = process_code_open(process, flow_symbols(timeline->flow));
+    begun->code = process_code_open(process, flow_symbols(timeline->flow),
+                                    flow_text_code(timeline->flow, thread->pid));
     struct code_view view = process_code_view(begun->code);
     thread_stack_init(&begun->stack, &view);
 

@@ -6,19 +6,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Length of f in "f.cold" and "f.cold.12"; 0 when `name` is no cold part. */
+static size_t drop_end(const char *name, size_t size, const char *end)
+{
+    size_t length = strlen(end);
+    bool ends = size > length && memcmp(name + size - length, end, length) == 0;
+    return ends ? size - length : size;
+}
+
+/* Without ".12". */
+static size_t drop_number(const char *name, size_t size)
+{
+    size_t digits = size;
+    while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9')
+        digits--;
+    return digits > 0 && digits < size && name[digits - 1] == '.' ? digits - 1 : size;
+}
+
+size_t cold_part_main_length(const char *name, size_t size)
+{
+    size_t end = drop_end(name, size, "]");
+    size_t numbered = drop_number(name, end);
+    size_t main_part = drop_end(name, numbered, ".cold");
+    if (main_part == numbered || end == size)
+        return main_part == numbered ? 0 : main_part;
+    size_t demangled = drop_end(name, main_part, " [clone ");
+    return demangled == main_part ? 0 : demangled;
+}
+
 static size_t main_part_length(const char *name)
 {
-    static const char suffix[] = ".cold";
-    const char *found = NULL;
-    for (const char *at = name; (at = strstr(at, suffix)) != NULL; at++)
-        found = at;
-    if (!found)
-        return 0;
-    const char *rest = found + strlen(suffix);
-    if (*rest == '.' && rest[1] != 0)
-        rest += 1 + strspn(rest + 1, "0123456789");
-    return *rest == 0 ? (size_t)(found - name) : 0;
+    return cold_part_main_length(name, strlen(name));
 }
 
 static bool is_cold_part(const struct code_symbol *symbol)

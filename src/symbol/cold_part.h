@@ -13,6 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Length of f in "f.cold", "f.cold.12" and, demangled, "f [clone .cold]"; 0 when the name, of
+ * `size` bytes, is no cold part's. */
+size_t cold_part_main_length(const char *name, size_t size);
+
 /* For each of `count` symbols that is a cold part of another and unambiguously so, sets
  * function_of[i] to that of the other. */
 void cold_parts_join(const struct code_symbol *symbols, size_t count, uint32_t *function_of);

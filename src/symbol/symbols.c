@@ -345,6 +345,25 @@ struct function_bounds symbols_find(struct symbols *symbols, const struct mappin
     return find_in_jit_code(symbols, mapping, address);
 }
 
+static const char *copy_text(struct symbols *symbols, const char *text)
+{
+    return text ? arena_copy_string(&symbols->names, text) : NULL;
+}
+
+function_id symbols_add(struct symbols *symbols, const char *name, const char *symbol,
+                        const char *object)
+{
+    pthread_mutex_lock(&symbols->lock);
+    struct function function = {
+        .name = copy_text(symbols, name),
+        .symbol = copy_text(symbols, symbol),
+        .object = copy_text(symbols, object),
+    };
+    function_id id = add_function(symbols, &function, NULL);
+    pthread_mutex_unlock(&symbols->lock);
+    return id;
+}
+
 const struct function *symbols_function(const struct symbols *symbols, function_id function)
 {
     return &record_of(symbols, function)->function;

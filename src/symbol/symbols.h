@@ -60,7 +60,13 @@ struct function_bounds {
 struct function_bounds symbols_find(struct symbols *symbols, const struct mapping *mapping,
                                     uint64_t address);
 
-/* Valid until symbols_close; ids must have come from symbols_find or be one of the special ones. */
+/* A function that lies in no known address space but that somebody has named: perf script's text.
+ * `symbol` is as in a symbol table, `object` a path; both are copied and may be NULL. `name` is
+ * copied too. */
+function_id symbols_add(struct symbols *symbols, const char *name, const char *symbol,
+                        const char *object);
+
+/* Valid until symbols_close; ids must have come from above or be one of the special ones. */
 const struct function *symbols_function(const struct symbols *symbols, function_id function);
 
 /* Where an exception goes on, as an address in the process, that passes the call whose return

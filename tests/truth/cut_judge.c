@@ -113,7 +113,7 @@ static void *begin_cut(void *context, const struct thread *thread)
             begun->whole_thread->pid != thread->pid)
             continue;
         begun->cut_thread = thread;
-        begun->code = process_code_open(process, flow_symbols(judge->cut));
+        begun->code = process_code_open(process, flow_symbols(judge->cut), NULL);
         struct code_view view = process_code_view(begun->code);
         thread_stack_init(&begun->stack, &view);
         return begun;

@@ -84,7 +84,7 @@ static void *begin_thread(void *context, const struct thread *thread)
     struct judged_thread *begun = memory_allocate_zeroed(sizeof *begun);
     begun->judge = judge;
     begun->thread = thread;
-    begun->code = process_code_open(process, symbols);
+    begun->code = process_code_open(process, symbols, NULL);
     struct code_view view = process_code_view(begun->code);
     thread_stack_init(&begun->stack, &view);
     truth_walk_init(&begun->truth.walk, judge->directory, thread, process, symbols);

@@ -92,6 +92,21 @@ const struct address_spaces *flow_address_spaces(const struct flow *flow)
     return &flow->spaces;
 }
 
+const struct text_code *flow_text_code(const struct flow *flow, uint32_t pid)
+{
+    return NULL;
+}
+
+uint64_t text_code_function_start(const struct text_code *code, uint64_t address)
+{
+    return 0;
+}
+
+uint32_t text_code_program_changes(const struct text_code *code, struct ticks time)
+{
+    return 0;
+}
+
 const struct perf_data *flow_perf_data(const struct flow *flow)
 {
     return &flow->perf_data;
