@@ -103,6 +103,11 @@ static uint64_t replay_all(const struct thread_stack *stack)
     return count;
 }
 
+static enum go_role go_role(void *context, function_id function)
+{
+    return GO_ROLE_NONE;
+}
+
 static double seconds(void)
 {
     struct timespec now;
@@ -117,7 +122,7 @@ int main(int argc, char **argv)
         .random = 1,
         .distinct = argc > 2 && strcmp(argv[2], "distinct") == 0,
     };
-    struct code_view code = {NULL, function_start, landing_pad, program_changes};
+    struct code_view code = {NULL, function_start, landing_pad, program_changes, go_role};
     struct thread_stack stack;
     struct rusage usage;
     if (events == 0) {

@@ -24,7 +24,7 @@ static void forget_parked(struct thread_stack *stack, size_t index)
     memmove(parked + index, parked + index + 1, (stack->parked.count - index) * sizeof(*parked));
 }
 
-static void park(struct thread_stack *stack)
+void park_running(struct thread_stack *stack)
 {
     if (stack->parked.count == PARKED_LIMIT)
         forget_parked(stack, 0);
@@ -44,7 +44,6 @@ static size_t find_parked(const struct thread_stack *stack, size_t first, uint64
 static void begin_one_of_several(struct thread_stack *stack, const struct flow_event *event)
 {
     struct activation landed = {.function = event->function, .kind = FRAME_FUNCTION};
-    park(stack);
     stack->next.start = SEGMENT_SWITCH;
     stack->next.first_candidate = (uint32_t)stack->candidates.count;
     for (size_t i = 0; (i = find_parked(stack, i, event->to)) < stack->parked.count; i++)
@@ -53,15 +52,12 @@ static void begin_one_of_several(struct thread_stack *stack, const struct flow_e
     thread_stack_begin(stack, &landed, event->to, false);
 }
 
-bool switch_to_one_of_several(struct thread_stack *stack, const struct flow_event *event)
+bool is_parked_at(const struct thread_stack *stack, uint64_t address)
 {
-    if (find_parked(stack, 0, event->to) == stack->parked.count)
-        return false;
-    begin_one_of_several(stack, event);
-    return true;
+    return find_parked(stack, 0, address) < stack->parked.count;
 }
 
-bool switch_to_parked(struct thread_stack *stack, const struct flow_event *event)
+bool go_on_in_parked(struct thread_stack *stack, const struct flow_event *event)
 {
     size_t index = find_parked(stack, 0, event->to);
     if (index == stack->parked.count)
@@ -72,16 +68,28 @@ bool switch_to_parked(struct thread_stack *stack, const struct flow_event *event
     }
     frame_id leaf = parked_at(stack, index);
     forget_parked(stack, index);
-    park(stack);
     thread_stack_unpark(stack, thread_stack_parent(stack, leaf), event->function, event->to);
     return true;
 }
 
-void switch_to_new(struct thread_stack *stack, const struct flow_event *event)
+bool switch_to_parked(struct thread_stack *stack, const struct flow_event *event)
+{
+    if (!is_parked_at(stack, event->to))
+        return false;
+    park_running(stack);
+    return go_on_in_parked(stack, event);
+}
+
+void begin_new_stack(struct thread_stack *stack, const struct flow_event *event)
 {
     struct activation first = {.function = event->function, .kind = FRAME_FUNCTION};
-    park(stack);
-    thread_stack_begin(stack, &first, event->to, true);
+    thread_stack_begin(stack, &first, event->to, thread_stack_is_start(stack, event->to));
+}
+
+void switch_to_new(struct thread_stack *stack, const struct flow_event *event)
+{
+    park_running(stack);
+    begin_new_stack(stack, event);
 }
 
 bool is_first_of_new_stack(const struct thread_stack *stack)

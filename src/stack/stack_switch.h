@@ -18,15 +18,22 @@
 
 #include "stack/thread_stack.h"
 
-/* True when event->to, where the running stack's leaf would return to, may also be where a parked
- * stack goes on: the switch has then been made. */
-bool switch_to_one_of_several(struct thread_stack *stack, const struct flow_event *event);
-
-/* True when a parked stack goes on at event->to. */
+/* True when a parked stack goes on at event->to: the switch has then been made. Also when the
+ * running stack's leaf would return to there: it may be either. */
 bool switch_to_parked(struct thread_stack *stack, const struct flow_event *event);
 
 /* A return to the first instruction of a function. */
 void switch_to_new(struct thread_stack *stack, const struct flow_event *event);
+
+/* The two halves of a switch. The running stack waits from now on: */
+void park_running(struct thread_stack *stack);
+/* ... and with no stack running, a parked one goes on at event->to (false: none can), or a new one
+ * begins. */
+bool go_on_in_parked(struct thread_stack *stack, const struct flow_event *event);
+void begin_new_stack(struct thread_stack *stack, const struct flow_event *event);
+
+/* True when a parked stack can go on at `address`. */
+bool is_parked_at(const struct thread_stack *stack, uint64_t address);
 
 /* True when the leaf is the outermost frame known of a stack that is new. */
 bool is_first_of_new_stack(const struct thread_stack *stack);

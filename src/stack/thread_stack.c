@@ -139,6 +139,11 @@ void thread_stack_land(struct thread_stack *stack, const struct flow_event *even
 void thread_stack_park(struct thread_stack *stack)
 {
     *(frame_id *)array_add(&stack->parked) = stack->leaf;
+    thread_stack_leave(stack);
+}
+
+void thread_stack_leave(struct thread_stack *stack)
+{
     end_segment(stack, HISTORY_END_SWITCH, SEGMENT_NEW);
 }
 

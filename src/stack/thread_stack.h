@@ -24,6 +24,7 @@
 #include "base/clock.h"
 #include "flow/flow_event.h"
 #include "stack/frame_tree.h"
+#include "stack/go_runtime.h"
 #include "stack/history.h"
 #include "stack/open_functions.h"
 
@@ -39,6 +40,8 @@ struct code_view {
     uint64_t (*landing_pad)(void *context, struct ticks time, uint64_t address);
     /* How often the process has become another program (exec) up to `time`. */
     uint32_t (*program_changes)(void *context, struct ticks time);
+    /* What `function` is in Go's runtime. */
+    enum go_role (*go_role)(void *context, function_id function);
 };
 
 /* A stretch between two segments in which control flow is not known. */
@@ -133,6 +136,8 @@ void thread_stack_land(struct thread_stack *stack, const struct flow_event *even
                        frame_id fallback, bool called);
 /* The segment ends and the stack is parked; another one goes on next. */
 void thread_stack_park(struct thread_stack *stack);
+/* The same, but the stack never goes on. */
+void thread_stack_leave(struct thread_stack *stack);
 /* A parked stack goes on in its frame `leaf` (which may be its placeholder: then its caller is
  * discovered to be `function`), at `address`; no segment is open. */
 void thread_stack_unpark(struct thread_stack *stack, frame_id leaf, function_id function,

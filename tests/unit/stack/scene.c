@@ -33,9 +33,15 @@ static uint32_t program_changes(void *context, struct ticks time)
     return ((struct scene *)context)->program_changes;
 }
 
+static enum go_role go_role(void *context, function_id function)
+{
+    const struct scene *scene = context;
+    return function < SCENE_ROLES ? scene->go_roles[function] : GO_ROLE_NONE;
+}
+
 void scene_init(struct scene *scene)
 {
-    struct code_view code = {scene, function_start, landing_pad, program_changes};
+    struct code_view code = {scene, function_start, landing_pad, program_changes, go_role};
     *scene = (struct scene){.time = 1000};
     thread_stack_init(&scene->stack, &code);
 }
