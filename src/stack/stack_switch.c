@@ -19,7 +19,7 @@ bool leaf_returns_to(const struct thread_stack *stack, frame_id leaf, uint64_t a
     return frame->kind == FRAME_FUNCTION && frame->return_address == address;
 }
 
-static void forget_parked(struct thread_stack *stack, size_t index)
+void forget_parked(struct thread_stack *stack, size_t index)
 {
     struct parked_stack *parked = stack->parked.elements;
     stack->parked.count--;
@@ -66,8 +66,10 @@ bool switch_to_one_of_several(struct thread_stack *stack, const struct flow_even
 void switch_to(struct thread_stack *stack, size_t index, frame_id frame,
                const struct flow_event *event)
 {
+    uint64_t top = ((const struct parked_stack *)array_at(&stack->parked, index))->top;
     forget_parked(stack, index);
     park_running(stack);
+    stack->top = top;
     thread_stack_unpark(stack, frame, event->function, event->to);
 }
 
@@ -110,7 +112,8 @@ static bool goes_on_in(const struct thread_stack *stack, frame_id parked,
 bool was_no_switch(struct thread_stack *stack, const struct flow_event *event)
 {
     const struct segment *segment = array_at(&stack->segments, stack->segments.count - 1);
-    if (!is_first_of_new_stack(stack) || !goes_on_in(stack, segment->before, event))
+    if (stack->top != 0 || !is_first_of_new_stack(stack) ||
+        !goes_on_in(stack, segment->before, event))
         return false;
     size_t index = stack->parked.count;
     while (index > 0 && parked_at(stack, index - 1) != segment->before)

@@ -24,6 +24,9 @@ bool leaf_returns_to(const struct thread_stack *stack, frame_id leaf, uint64_t a
 /* The running stack waits from now on. */
 void park_running(struct thread_stack *stack);
 
+/* The parked stack with this index will never go on. */
+void forget_parked(struct thread_stack *stack, size_t index);
+
 /* The running stack waits, and the parked one with this index goes on in its frame `frame`, at
  * event->to. */
 void switch_to(struct thread_stack *stack, size_t index, frame_id frame,

@@ -139,7 +139,8 @@ void thread_stack_land(struct thread_stack *stack, const struct flow_event *even
 void thread_stack_park(struct thread_stack *stack)
 {
     *(struct parked_stack *)array_add(&stack->parked) =
-        (struct parked_stack){stack->leaf, stack->move.from};
+        (struct parked_stack){stack->leaf, stack->move.from, stack->top};
+    stack->top = 0;
     end_segment(stack, HISTORY_END_SWITCH, SEGMENT_NEW);
 }
 

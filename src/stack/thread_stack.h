@@ -75,6 +75,7 @@ struct segment {
 struct parked_stack {
     frame_id leaf;
     uint64_t pointer; /* the stack pointer when it was left; 0 when it was not told */
+    uint64_t top;     /* the stack pointer when it was begun; 0 when that was not told */
 };
 
 /* The stack pointer went from one place to another in code without branches. */
@@ -109,6 +110,7 @@ struct thread_stack {
     frame_id leaf;                /* FRAME_NONE between segments */
     uint64_t pointer;             /* the stack pointer when it was told last; 0: never yet */
     struct stack_move move;       /* see told_switch.h */
+    uint64_t top;                 /* of the running stack, as in struct parked_stack */
     uint64_t root_return_address; /* of the segment's outermost known frame; 0 unknown */
     struct open_functions open;   /* of the current stack */
     struct ticks now;             /* of the newest event */
