@@ -1,10 +1,12 @@
 #include "stack/calls.h"
 
+#include "stack/called_elsewhere.h"
 #include "stack/goroutines.h"
 #include "stack/kernel_entry.h"
 #include "stack/ocaml_traps.h"
 #include "stack/signals.h"
 #include "stack/stack_switch.h"
+#include "stack/told_switch.h"
 #include "stack/unwinding.h"
 
 /* How far beyond the innermost frame of the returned-to function an exact return address is
@@ -35,6 +37,7 @@ void rule_call(struct thread_stack *stack, const struct flow_event *event)
         return;
     }
     leave_unseen_kernel(stack);
+    note_call_elsewhere(stack);
     thread_stack_enter(stack, &called, event->to);
 }
 
@@ -166,7 +169,7 @@ void rule_return(struct thread_stack *stack, const struct flow_event *event)
         return;
     }
     leave_unseen_kernel(stack);
-    if (raise_to_trap(stack, event))
+    if (raise_to_trap(stack, event) || switch_by_pointer(stack, event))
         return;
     if (returns_to(thread_stack_leaf(stack), event->to))
         return_from_leaf(stack, event);
@@ -208,7 +211,8 @@ void rule_jump(struct thread_stack *stack, const struct flow_event *event)
     leave_unseen_kernel(stack);
     if (event->flags & FLOW_DIRECT)
         take_over(stack, event->function, event->to);
-    else if (raise_to_trap(stack, event) || switch_goroutine(stack, event))
+    else if (raise_to_trap(stack, event) || switch_goroutine(stack, event) ||
+             switch_by_pointer(stack, event))
         return;
     else if (stays_in_leaf(stack, event))
         take_over(stack, event->function, event->to);

@@ -1,7 +1,9 @@
 #include "stack/goroutines.h"
 
+#include "stack/called_elsewhere.h"
 #include "stack/go_runtime.h"
 #include "stack/stack_switch.h"
+#include "stack/told_switch.h"
 #include "stack/unwinding.h"
 
 static enum go_role role_of(const struct thread_stack *stack, function_id function)
@@ -44,6 +46,23 @@ static void go_on_behind(struct thread_stack *stack, const struct flow_event *ev
         thread_stack_return(stack, thread_stack_parent(stack, stack->leaf));
 }
 
+/* mcall and morestack leave the stack pointer at their return address, which gogo drops. */
+enum { RETURN_ADDRESS_SIZE = 8 };
+
+/* The goroutine whose stack pointer was here when it was parked, if that is told. */
+static bool go_on_at_pointer(struct thread_stack *stack, const struct flow_event *event)
+{
+    for (size_t i = 0; is_told_move(stack) && i < stack->parked.count; i++) {
+        const struct parked_stack *parked = array_at(&stack->parked, i);
+        if (parked->pointer + RETURN_ADDRESS_SIZE == stack->move.to &&
+            leaf_returns_to(stack, parked->leaf, event->to)) {
+            unpark(stack, i, thread_stack_parent(stack, parked->leaf), event);
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The goroutine that ran waits in its leaf. `ended`: it does not. */
 static void go_on_elsewhere(struct thread_stack *stack, bool ended, const struct flow_event *event)
 {
@@ -51,8 +70,9 @@ static void go_on_elsewhere(struct thread_stack *stack, bool ended, const struct
         thread_stack_leave(stack);
     else
         park_running(stack);
-    if (!go_on_in_parked(stack, event))
-        begin_new_stack(stack, event);
+    if (go_on_at_pointer(stack, event) || go_on_in_parked(stack, event))
+        return;
+    begin_new_stack(stack, event);
 }
 
 /* Without the flag the event is from a text. */
@@ -61,6 +81,15 @@ static void recover(struct thread_stack *stack, const struct flow_event *event)
     struct flow_event landing = *event;
     landing.flags |= FLOW_LOADS_STACK;
     land(stack, &landing);
+}
+
+/* True when no other goroutine than the one that runs, in the leaf, goes on at event->to. */
+static bool is_own(const struct thread_stack *stack, const struct flow_event *event)
+{
+    if (!leaf_returns_to(stack, stack->leaf, event->to))
+        return false;
+    return stack->move.from + RETURN_ADDRESS_SIZE == stack->move.to ||
+           !is_parked_at(stack, event->to);
 }
 
 bool switch_goroutine(struct thread_stack *stack, const struct flow_event *event)
@@ -72,12 +101,10 @@ bool switch_goroutine(struct thread_stack *stack, const struct flow_event *event
     struct waiting waiting = find_waiting(stack);
     if (waiting.frame != FRAME_NONE)
         thread_stack_return(stack, waiting.frame);
-    bool may_stay = waiting.frame != FRAME_NONE &&
-                    thread_stack_leaf(stack)->return_address == event->to &&
-                    (role == GO_ROLE_NEWSTACK || !is_parked_at(stack, event->to));
+    stack->move.from = pointer_before_call(stack, stack->leaf);
     if (role == GO_ROLE_RECOVERY)
         recover(stack, event);
-    else if (may_stay)
+    else if (waiting.frame != FRAME_NONE && (role == GO_ROLE_NEWSTACK || is_own(stack, event)))
         go_on_behind(stack, event);
     else
         go_on_elsewhere(stack, role_of(stack, waiting.called) == GO_ROLE_GOEXIT, event);

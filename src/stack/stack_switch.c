@@ -1,5 +1,7 @@
 #include "stack/stack_switch.h"
 
+#include "stack/told_switch.h"
+
 #include <string.h>
 
 /* Stacks that wait, at most; the oldest is forgotten. Each is looked at when a return fits nothing.
@@ -8,18 +10,18 @@ enum { PARKED_LIMIT = 1024 };
 
 static frame_id parked_at(const struct thread_stack *stack, size_t index)
 {
-    return *(frame_id *)array_at(&stack->parked, index);
+    return ((const struct parked_stack *)array_at(&stack->parked, index))->leaf;
 }
 
-static bool goes_on_at(const struct thread_stack *stack, frame_id parked, uint64_t address)
+bool leaf_returns_to(const struct thread_stack *stack, frame_id leaf, uint64_t address)
 {
-    const struct frame *leaf = thread_stack_frame(stack, parked);
-    return leaf->kind == FRAME_FUNCTION && leaf->return_address == address;
+    const struct frame *frame = thread_stack_frame(stack, leaf);
+    return frame->kind == FRAME_FUNCTION && frame->return_address == address;
 }
 
-static void forget_parked(struct thread_stack *stack, size_t index)
+void forget_parked(struct thread_stack *stack, size_t index)
 {
-    frame_id *parked = stack->parked.elements;
+    struct parked_stack *parked = stack->parked.elements;
     stack->parked.count--;
     memmove(parked + index, parked + index + 1, (stack->parked.count - index) * sizeof(*parked));
 }
@@ -36,7 +38,7 @@ void park_running(struct thread_stack *stack)
 static size_t find_parked(const struct thread_stack *stack, size_t first, uint64_t address)
 {
     size_t index = first;
-    while (index < stack->parked.count && !goes_on_at(stack, parked_at(stack, index), address))
+    while (index < stack->parked.count && !leaf_returns_to(stack, parked_at(stack, index), address))
         index++;
     return index;
 }
@@ -57,27 +59,42 @@ bool is_parked_at(const struct thread_stack *stack, uint64_t address)
     return find_parked(stack, 0, address) < stack->parked.count;
 }
 
+void unpark(struct thread_stack *stack, size_t index, frame_id frame,
+            const struct flow_event *event)
+{
+    stack->top = ((const struct parked_stack *)array_at(&stack->parked, index))->top;
+    forget_parked(stack, index);
+    thread_stack_unpark(stack, frame, event->function, event->to);
+}
+
 bool go_on_in_parked(struct thread_stack *stack, const struct flow_event *event)
 {
     size_t index = find_parked(stack, 0, event->to);
     if (index == stack->parked.count)
         return false;
-    if (find_parked(stack, index + 1, event->to) < stack->parked.count) {
+    if (find_parked(stack, index + 1, event->to) < stack->parked.count)
         begin_one_of_several(stack, event);
-        return true;
-    }
-    frame_id leaf = parked_at(stack, index);
-    forget_parked(stack, index);
-    thread_stack_unpark(stack, thread_stack_parent(stack, leaf), event->function, event->to);
+    else
+        unpark(stack, index, thread_stack_parent(stack, parked_at(stack, index)), event);
     return true;
 }
 
 bool switch_to_parked(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (!is_parked_at(stack, event->to))
+    if (is_told_move(stack) || !is_parked_at(stack, event->to))
         return false;
     park_running(stack);
     return go_on_in_parked(stack, event);
+}
+
+void switch_to(struct thread_stack *stack, size_t index, frame_id frame,
+               const struct flow_event *event)
+{
+    uint64_t top = ((const struct parked_stack *)array_at(&stack->parked, index))->top;
+    forget_parked(stack, index);
+    park_running(stack);
+    stack->top = top;
+    thread_stack_unpark(stack, frame, event->function, event->to);
 }
 
 void begin_new_stack(struct thread_stack *stack, const struct flow_event *event)
@@ -103,7 +120,7 @@ bool is_first_of_new_stack(const struct thread_stack *stack)
 static bool goes_on_in(const struct thread_stack *stack, frame_id parked,
                        const struct flow_event *event)
 {
-    return goes_on_at(stack, parked, event->to) ||
+    return leaf_returns_to(stack, parked, event->to) ||
            (thread_stack_frame(stack, parked)->function == event->function &&
             event->function != FUNCTION_UNKNOWN && !thread_stack_is_start(stack, event->to));
 }
@@ -111,7 +128,8 @@ static bool goes_on_in(const struct thread_stack *stack, frame_id parked,
 bool was_no_switch(struct thread_stack *stack, const struct flow_event *event)
 {
     const struct segment *segment = array_at(&stack->segments, stack->segments.count - 1);
-    if (!is_first_of_new_stack(stack) || !goes_on_in(stack, segment->before, event))
+    if (stack->top != 0 || !is_first_of_new_stack(stack) ||
+        !goes_on_in(stack, segment->before, event))
         return false;
     size_t index = stack->parked.count;
     while (index > 0 && parked_at(stack, index - 1) != segment->before)

@@ -18,22 +18,35 @@
 
 #include "stack/thread_stack.h"
 
+/* True when the frame `leaf` was pushed by a call to be followed by `address`. */
+bool leaf_returns_to(const struct thread_stack *stack, frame_id leaf, uint64_t address);
+
+/* The two halves of a switch. The running stack waits from now on: */
+void park_running(struct thread_stack *stack);
+/* ... and with no stack running, the parked one with this index goes on in its frame `frame`, or
+ * one that can go on at event->to (false: none can), or a new one begins. */
+void unpark(struct thread_stack *stack, size_t index, frame_id frame,
+            const struct flow_event *event);
+bool go_on_in_parked(struct thread_stack *stack, const struct flow_event *event);
+void begin_new_stack(struct thread_stack *stack, const struct flow_event *event);
+
+/* True when a parked stack can go on at `address`. */
+bool is_parked_at(const struct thread_stack *stack, uint64_t address);
+
+/* The parked stack with this index will never go on. */
+void forget_parked(struct thread_stack *stack, size_t index);
+
+/* The running stack waits, and the parked one with this index goes on in its frame `frame`, at
+ * event->to. */
+void switch_to(struct thread_stack *stack, size_t index, frame_id frame,
+               const struct flow_event *event);
+
 /* True when a parked stack goes on at event->to: the switch has then been made. Also when the
  * running stack's leaf would return to there: it may be either. */
 bool switch_to_parked(struct thread_stack *stack, const struct flow_event *event);
 
 /* A return to the first instruction of a function. */
 void switch_to_new(struct thread_stack *stack, const struct flow_event *event);
-
-/* The two halves of a switch. The running stack waits from now on: */
-void park_running(struct thread_stack *stack);
-/* ... and with no stack running, a parked one goes on at event->to (false: none can), or a new one
- * begins. */
-bool go_on_in_parked(struct thread_stack *stack, const struct flow_event *event);
-void begin_new_stack(struct thread_stack *stack, const struct flow_event *event);
-
-/* True when a parked stack can go on at `address`. */
-bool is_parked_at(const struct thread_stack *stack, uint64_t address);
 
 /* True when the leaf is the outermost frame known of a stack that is new. */
 bool is_first_of_new_stack(const struct thread_stack *stack);
