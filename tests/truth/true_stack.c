@@ -248,7 +248,7 @@ static void change_area(struct true_stack *stack, const struct truth_record *rec
         return;
     if (straight_on && loader->loads_rsp)
         stand(stack, record, node);
-    else
+    else if (loader->loads_rsp)
         drop_standing(stack->current, rsp);
 }
 

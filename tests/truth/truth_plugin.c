@@ -309,8 +309,10 @@ static uint64_t word_at(uint64_t address)
  * few instructions anew). */
 static bool returned_into_call(const struct log *log, uint64_t pc, uint64_t rsp)
 {
-    for (unsigned i = 0; i < DEEPEST_NESTING; i++) {
-        const struct interrupted *place = &log->interrupted[i];
+    for (unsigned i = 1; i <= DEEPEST_NESTING;
+         i++) { /* the newest first: handlers' stacks are used again */
+        const struct interrupted *place =
+            &log->interrupted[(log->interruptions - i) % DEEPEST_NESTING];
         if (place->handler_rsp && place->handler_rsp + 8 == log->rsp)
             return pc != place->pc && rsp < place->rsp &&
                    (rsp == place->rsp - 8 || word_at(rsp) == place->pc);
