@@ -52,7 +52,7 @@ struct growing_file {
 
 struct interrupted {
     uint64_t handler_rsp; /* where the handler's return address lies */
-    uint64_t pc, rsp;
+    uint64_t pc, rsp, r14;
 };
 
 struct block {
@@ -338,9 +338,10 @@ static void add_record(struct log *log, const struct block *block, uint64_t rsp,
     log->signal_returned = false;
 }
 
-static void add_place(struct log *log, uint64_t pc, uint64_t rsp, uint32_t flags)
+static void add_place(struct log *log, const struct interrupted *place, uint32_t flags)
 {
-    add_record(log, add_block(&(struct truth_block){.pc = pc, .end = pc}), rsp, flags, 0);
+    const struct truth_block told = {.pc = place->pc, .end = place->pc};
+    add_record(log, add_block(&told), place->rsp, flags, place->r14);
 }
 
 static bool is_handler(uint64_t address, uint64_t restorer)
@@ -365,11 +366,13 @@ static bool may_be_handler(uint64_t address)
  * return address, arch/x86/include/uapi/asm/ucontext.h, sigcontext.h). */
 static struct interrupted interrupted_by(uint64_t handler_rsp, uint64_t *rdx)
 {
-    enum { UCONTEXT_RDX = 136, UCONTEXT_RSP = 160, UCONTEXT_RIP = 168 };
+    enum { UCONTEXT_R14 = 88, UCONTEXT_RDX = 136, UCONTEXT_RSP = 160, UCONTEXT_RIP = 168 };
     uint64_t context = handler_rsp + 8;
     *rdx = word_at(context + UCONTEXT_RDX);
-    return (struct interrupted){handler_rsp, word_at(context + UCONTEXT_RIP),
-                                word_at(context + UCONTEXT_RSP)};
+    return (struct interrupted){.handler_rsp = handler_rsp,
+                                .pc = word_at(context + UCONTEXT_RIP),
+                                .rsp = word_at(context + UCONTEXT_RSP),
+                                .r14 = word_at(context + UCONTEXT_R14)};
 }
 
 static bool handler_begins(uint64_t pc, uint64_t rsp, uint64_t rdx)
@@ -391,7 +394,7 @@ static void add_interrupted(struct log *log, uint64_t handler_rsp)
         depth++;
     }
     for (int i = depth - 1; i >= 0; i--) {
-        add_place(log, chain[i].pc, chain[i].rsp, i == depth - 1 ? 0 : TRUTH_SIGNAL);
+        add_place(log, &chain[i], i == depth - 1 ? 0 : TRUTH_SIGNAL);
         log->interrupted[log->interruptions++ % DEEPEST_NESTING] = chain[i];
     }
 }
