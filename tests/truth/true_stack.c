@@ -413,6 +413,14 @@ void true_stack_become(struct true_stack *stack, function_id function)
     leaf->unseen = false;
 }
 
+/* A handler that waits for another one, at its first instruction, has not run; nor has a function
+ * that it makes the program call. */
+static bool is_waiting(const struct truth_block *block, const struct truth_record *record)
+{
+    bool injected = record->flags & TRUTH_CALLED && record->flags & TRUTH_SIGNAL_RETURN;
+    return block->last == 0 && (record->flags & TRUTH_SIGNAL || injected);
+}
+
 void true_stack_step(struct true_stack *stack, const struct truth_block *block,
                      const struct truth_record *record, function_id function, bool gogo)
 {
@@ -436,8 +444,7 @@ void true_stack_step(struct true_stack *stack, const struct truth_block *block,
     }
     if (stack->current->frames.count == 1 && rsp > stack->current->top)
         stack->current->top = rsp;
-    /* A handler that waits for another one, at its first instruction, has not run. */
-    if (!(record->flags & TRUTH_SIGNAL) || block->last)
+    if (!is_waiting(block, record))
         true_stack_become(stack, function);
     stack->previous = *block;
     stack->rsp = rsp;
