@@ -68,8 +68,8 @@ static frame_id find_by_return_address(const struct thread_stack *stack, uint64_
     return FRAME_NONE;
 }
 
-/* The caller goes on behind its call, which may be where the next function begins: hand-written code
- * runs from one into the other. */
+/* The caller goes on behind its call, which may be where the next function begins: hand-written
+ * code runs from one into the other. */
 static void end_frame(struct thread_stack *stack, frame_id frame, const struct flow_event *event)
 {
     if (thread_stack_is_root(stack, frame)) {
@@ -141,13 +141,14 @@ static bool return_from_several(struct thread_stack *stack, const struct flow_ev
     frame_id frame = find_by_return_address(stack, event->to, event->function);
     if (frame == FRAME_NONE)
         return false;
-    end_frames(stack, frame, event);
+    if (!land_on_pad(stack, event))
+        end_frames(stack, frame, event);
     return true;
 }
 
-/* A return to the first instruction of a function. Who makes a new stack may have its first function
- * return there (makecontext does). When nothing is known of the leaf's caller, it may be the
- * restorer, and the leaf a signal handler. */
+/* A return to the first instruction of a function. Who makes a new stack may have its first
+ * function return there (makecontext does). When nothing is known of the leaf's caller, it may be
+ * the restorer, and the leaf a signal handler. */
 static void begin_or_replace(struct thread_stack *stack, const struct flow_event *event)
 {
     if (is_first_of_new_stack(stack))
@@ -192,6 +193,8 @@ void rule_return(struct thread_stack *stack, const struct flow_event *event)
 /* By a jump into the middle of a function that is open, or that a parked stack waits in. */
 static void jump_back(struct thread_stack *stack, const struct flow_event *event)
 {
+    if (event->flags & FLOW_LOADS_STACK && land_on_pad(stack, event))
+        return;
     if (returns_to(thread_stack_leaf(stack), event->to))
         return_from_leaf(stack, event);
     else if (!return_from_several(stack, event) && !switch_to_parked(stack, event))

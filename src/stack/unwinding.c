@@ -64,6 +64,14 @@ static frame_id find_landing_pad(const struct thread_stack *stack, const struct 
     return FRAME_NONE;
 }
 
+bool land_on_pad(struct thread_stack *stack, const struct flow_event *event)
+{
+    frame_id frame = find_landing_pad(stack, event);
+    if (frame != FRAME_NONE)
+        unwind_to(stack, frame);
+    return frame != FRAME_NONE;
+}
+
 /* The activations of a function that control may have landed in. */
 struct landing {
     frame_id innermost;     /* FRAME_NONE: there is none */
@@ -97,14 +105,6 @@ static struct landing find_activations(struct thread_stack *stack, const struct 
         return callers;
     any.several = any.several || was_open_before(stack, event->function);
     return any;
-}
-
-static bool land_on_pad(struct thread_stack *stack, const struct flow_event *event)
-{
-    frame_id frame = find_landing_pad(stack, event);
-    if (frame != FRAME_NONE)
-        unwind_to(stack, frame);
-    return frame != FRAME_NONE;
 }
 
 static void land_in_open_function(struct thread_stack *stack, const struct flow_event *event)

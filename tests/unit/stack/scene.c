@@ -45,6 +45,13 @@ void scene_free(struct scene *scene)
     thread_stack_free(&scene->stack);
 }
 
+void add_landing_pad(struct scene *scene, uint64_t call_site, uint64_t pad)
+{
+    assert_true(scene->pad_count < SCENE_PADS);
+    scene->pads[scene->pad_count].call = call_site + SCENE_CALL_LENGTH;
+    scene->pads[scene->pad_count++].pad = pad;
+}
+
 function_id id_of(char function)
 {
     return FUNCTION_FIRST + (function_id)(function - 'a');
@@ -89,6 +96,11 @@ void return_to(struct scene *scene, uint64_t to)
 void jump(struct scene *scene, uint64_t to)
 {
     feed(scene, (struct flow_event){.kind = FLOW_JUMP, .to = to});
+}
+
+void jump_in_stack(struct scene *scene, uint64_t to)
+{
+    feed(scene, (struct flow_event){.kind = FLOW_JUMP, .to = to, .flags = FLOW_LOADS_STACK});
 }
 
 void direct_jump(struct scene *scene, uint64_t to)
