@@ -1,5 +1,6 @@
 #include "stack/unwinding.h"
 
+#include "stack/forced_unwinding.h"
 #include "stack/landing_sites.h"
 #include "stack/stitching.h"
 
@@ -130,7 +131,7 @@ void land(struct thread_stack *stack, const struct flow_event *event)
     bool open = open_functions_count(&stack->open, event->function) > 0;
     if (stays_in_leaf(stack, event))
         take_over(stack, event->function, event->to);
-    else if (open && !land_on_pad(stack, event))
+    else if (open && !land_on_pad(stack, event) && !land_in_cleanup(stack, event))
         land_in_open_function(stack, event);
     else if (open)
         return;

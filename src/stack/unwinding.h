@@ -4,6 +4,7 @@
  *   C++ and Rust exceptions    the innermost activation whose call in progress has its landing pad
  *                              there (.gcc_except_table)
  *   the only activation        that one
+ *   pthread_exit               the next one outwards (forced_unwinding.h)
  *   longjmp                    one of those that have called setjmp from there (landing_sites.h)
  * When several are left, nothing in the packets tells which is meant, but what follows does: the
  * returns from there on go to the callers of the right one. A new segment begins then, which is

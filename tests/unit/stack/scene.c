@@ -28,6 +28,12 @@ static uint64_t landing_pad(void *context, struct ticks time, uint64_t address)
     return 0;
 }
 
+static bool forces_unwinding(void *context, function_id function)
+{
+    const struct scene *scene = context;
+    return scene->forced_unwinder != 0 && function == id_of(scene->forced_unwinder);
+}
+
 static uint32_t program_changes(void *context, struct ticks time)
 {
     return ((struct scene *)context)->program_changes;
@@ -35,7 +41,13 @@ static uint32_t program_changes(void *context, struct ticks time)
 
 void scene_init(struct scene *scene)
 {
-    struct code_view code = {scene, function_start, landing_pad, program_changes};
+    struct code_view code = {
+        .context = scene,
+        .function_start = function_start,
+        .landing_pad = landing_pad,
+        .forces_unwinding = forces_unwinding,
+        .program_changes = program_changes,
+    };
     *scene = (struct scene){.time = 1000};
     thread_stack_init(&scene->stack, &code);
 }

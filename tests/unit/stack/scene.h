@@ -20,6 +20,7 @@ struct scene {
         uint64_t call, pad;
     } pads[SCENE_PADS]; /* an exception that passes the call before `call` goes on at `pad` */
     size_t pad_count;
+    char forced_unwinder; /* this function is; 0: none */
 };
 
 void scene_init(struct scene *scene);

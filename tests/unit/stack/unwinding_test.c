@@ -98,6 +98,64 @@ a_frame_open_before_the_trace_is_not_preferred_when_nobody_has_called_setjmp(voi
     assert_spans(s, "a?(a(b()u))$");
 }
 
+/* Forced unwinding: u is the unwinder, m has no handler. */
+
+static void call_with_cleanup(struct scene *s, uint64_t setjmp_call, uint64_t call_site)
+{
+    call_setjmp(s, setjmp_call);
+    call(s, call_site, 'a');
+}
+
+static void forced_unwinding_goes_outwards(void **state)
+{
+    struct scene *s = *state;
+    s->forced_unwinder = 'u';
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call_with_cleanup(s, at('a', 0x30), at('a', 0x40));
+    call_with_cleanup(s, at('a', 0x30), at('a', 0x40));
+    call_with_cleanup(s, at('a', 0x30), at('a', 0x40));
+    for (int i = 0; i < 2; i++) {
+        call(s, at('a', 0x50), 'u');
+        call(s, at('u', 0x10), 'x');
+        jump_in_stack(s, at('a', 0x35));
+    }
+    assert_spans(s, "m(a(s()a(s()a(s()a(u(x()u)u)uu(x()u)u)u)$)$)$");
+}
+
+static void forced_unwinding_lands_in_one_activation_at_several_addresses(void **state)
+{
+    struct scene *s = *state;
+    s->forced_unwinder = 'u';
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call_with_cleanup(s, at('a', 0x30), at('a', 0x40));
+    call_setjmp(s, at('a', 0x30));
+    call_setjmp(s, at('a', 0x60));
+    call(s, at('a', 0x50), 'u');
+    jump_in_stack(s, at('a', 0x65));
+    call(s, at('a', 0x50), 'u');
+    jump_in_stack(s, at('a', 0x35));
+    call(s, at('a', 0x50), 'u');
+    jump_in_stack(s, at('a', 0x35));
+    assert_spans(s, "m(a(s()a(s()s()u()uu()uu()u)u)$)$");
+}
+
+static void longjmp_may_land_in_one_activation_twice(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call_with_cleanup(s, at('a', 0x30), at('a', 0x40));
+    call_setjmp(s, at('a', 0x30));
+    for (int i = 0; i < 2; i++) {
+        call(s, at('a', 0x50), 'u');
+        jump_in_stack(s, at('a', 0x35));
+    }
+    return_after(s, at('a', 0x40));
+    assert_spans(s, "m(a(s()a(s()u()uu()u))$)$");
+}
+
 #define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -108,6 +166,9 @@ int main(void)
         RULE(an_unwinder_that_ends_in_a_return_lands_on_pads_too),
         RULE(a_frame_that_has_called_setjmp_is_preferred),
         RULE(a_frame_open_before_the_trace_is_not_preferred_when_nobody_has_called_setjmp),
+        RULE(forced_unwinding_goes_outwards),
+        RULE(forced_unwinding_lands_in_one_activation_at_several_addresses),
+        RULE(longjmp_may_land_in_one_activation_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
