@@ -4,6 +4,7 @@
 #include "stack/ocaml_traps.h"
 #include "stack/signals.h"
 #include "stack/stack_switch.h"
+#include "stack/told_switch.h"
 #include "stack/unwinding.h"
 
 /* How far beyond the innermost frame of the returned-to function an exact return address is
@@ -166,7 +167,7 @@ void rule_return(struct thread_stack *stack, const struct flow_event *event)
         return;
     }
     leave_unseen_kernel(stack);
-    if (raise_to_trap(stack, event))
+    if (raise_to_trap(stack, event) || switch_by_pointer(stack, event))
         return;
     if (returns_to(thread_stack_leaf(stack), event->to))
         return_from_leaf(stack, event);
@@ -210,7 +211,7 @@ void rule_jump(struct thread_stack *stack, const struct flow_event *event)
     leave_unseen_kernel(stack);
     if (event->flags & FLOW_DIRECT)
         take_over(stack, event->function, event->to);
-    else if (raise_to_trap(stack, event))
+    else if (raise_to_trap(stack, event) || switch_by_pointer(stack, event))
         return;
     else if (stays_in_leaf(stack, event))
         take_over(stack, event->function, event->to);
