@@ -46,6 +46,11 @@ static uint64_t landing_pad(void *context, struct ticks time, uint64_t address)
     return 0;
 }
 
+static bool forces_unwinding(void *context, function_id function)
+{
+    return false;
+}
+
 static uint32_t program_changes(void *context, struct ticks time)
 {
     return 0;
@@ -122,7 +127,14 @@ int main(int argc, char **argv)
         .random = 1,
         .distinct = argc > 2 && strcmp(argv[2], "distinct") == 0,
     };
-    struct code_view code = {NULL, function_start, landing_pad, program_changes, go_role};
+    struct code_view code = {
+        .context = NULL,
+        .function_start = function_start,
+        .landing_pad = landing_pad,
+        .forces_unwinding = forces_unwinding,
+        .program_changes = program_changes,
+        .go_role = go_role,
+    };
     struct thread_stack stack;
     struct rusage usage;
     if (events == 0) {
