@@ -28,8 +28,8 @@ struct timeline_source {
 
 static bool is_earlier(const struct lane *left, const struct lane *right)
 {
-    if (left->next.time.value != right->next.time.value)
-        return left->next.time.value < right->next.time.value;
+    if (left->next.place.value != right->next.place.value)
+        return left->next.place.value < right->next.place.value;
     return left->track < right->track;
 }
 
@@ -83,11 +83,10 @@ static void convert(struct timeline_source *merged, const struct lane *lane,
                     struct span_event *event)
 {
     const struct replay_event *next = &lane->next;
-    uint64_t time = timeline_nanoseconds(merged->timeline, next->time).value;
     *event = (struct span_event){
         .kind = next->kind,
         .track = lane->track,
-        .time = {time - merged->origin.value},
+        .time = {next->place.value - merged->origin.value},
         .address = next->address,
         .flags = next->flags,
         .end = next->end,
@@ -136,7 +135,7 @@ struct span_source *timeline_spans(struct timeline *timeline, struct error *erro
     for (size_t i = 0; i < count; i++) {
         struct timeline_thread *thread =
             *(struct timeline_thread **)array_at(&timeline->threads, i);
-        replay_init(&merged->lanes[i].replay, &thread->stack);
+        replay_init_with_clock(&merged->lanes[i].replay, &thread->stack, timeline_clock(timeline));
         merged->lanes[i].track = (uint32_t)i;
     }
     fill_heap(merged);

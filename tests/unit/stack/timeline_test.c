@@ -300,8 +300,8 @@ static void threads_are_merged_by_time_then_by_track(void **state)
         expect(source, SPAN_ENTER, 0, 10, "main");
         expect(source, SPAN_ENTER, 0, 40, "work()");
         expect(source, SPAN_ENTER, 1, 40, "work()");
-        expect(source, SPAN_LEAVE, 1, 40, "work()");
-        expect(source, SPAN_LEAVE, 1, 40, "main");
+        expect(source, SPAN_LEAVE, 1, 41, "work()"); /* a call has a length */
+        expect(source, SPAN_LEAVE, 1, 41, "main");
         expect(source, SPAN_LEAVE, 0, 60, "work()");
         expect(source, SPAN_LEAVE, 0, 60, "main");
         expect_end(source);
@@ -397,7 +397,7 @@ static void a_gap_is_a_mark_and_a_span_of_its_length(void **state)
     expect(source, SPAN_INSTANT, 0, 600, text);
     expect(source, SPAN_ENTER, 0, 600, name);
     expect(source, SPAN_LEAVE, 0, 700, name);
-    expect(source, SPAN_LEAVE, 0, 700, "main");
+    expect(source, SPAN_LEAVE, 0, 701, "main"); /* what begins has a length */
     expect_end(source);
     assert_int_equal(source->function_count, 2);
     assert_int_equal(timeline_statistics(timeline).gaps, 2);
@@ -418,9 +418,9 @@ static void what_is_open_ends_with_its_thread(void **state)
     struct span_event event;
     for (int i = 0; i < 3 * 2; i++)
         assert_true(source->next(source, &event, NULL)); /* both threads enter all three */
-    expect(source, SPAN_LEAVE, 1, 20, "[syscall]");      /* the packets know better */
-    expect(source, SPAN_LEAVE, 1, 20, "work()");
-    expect(source, SPAN_LEAVE, 1, 20, "main");
+    expect(source, SPAN_LEAVE, 1, 21, "[syscall]");      /* the packets know better */
+    expect(source, SPAN_LEAVE, 1, 21, "work()");
+    expect(source, SPAN_LEAVE, 1, 21, "main");
     assert_true(source->next(source, &event, NULL));
     assert_int_equal(event.time.value, 4000);
     assert_int_equal(event.end, SPAN_END_OF_TRACE);
