@@ -432,6 +432,36 @@ static void what_is_open_ends_with_its_thread(void **state)
     timeline_free(timeline);
 }
 
+static void a_hit_stays_inside_the_call_that_it_was_in(void **state)
+{
+    const struct flow_event events[] = {resume_event(1000), call_event(1010), return_event(1010),
+                                        call_event(1010), return_event(1040)};
+    const struct made_up_thread threads[] = {{{.pid = 10, .tid = 10, .name = "main"}, events, 5}};
+    struct session_hit hits[] = {
+        {.time = 1012, .pid = 10, .tid = 10}, /* in the middle of the second call */
+        {.time = 1010, .pid = 10, .tid = 10, .address = start_of(WORK_FUNCTION)},
+        {.time = 1010, .pid = 10, .tid = 10, .address = start_of(WORK_FUNCTION)},
+        {.time = 1020, .pid = 77, .tid = 77}, /* of a thread that was not recorded */
+    };
+    struct flow flow = {.spaces = {.processes = processes, .process_count = 1},
+                        .session = {.trigger = "work", .hits = hits, .hit_count = 4}};
+    struct timeline *timeline = decode(&flow, threads, 1);
+    struct span_source *source = timeline_spans(timeline, NULL);
+    uint64_t shown[4] = {0};
+    size_t count = 0;
+    struct span_event event;
+    while (source->next(source, &event, NULL))
+        if (event.kind == SPAN_ENTER && event.hit != NULL)
+            shown[count++] = event.time.value;
+    assert_int_equal(count, 4);
+    assert_int_equal(shown[0], 10); /* the first call, from 10 to 20 */
+    assert_int_equal(shown[1], 20);
+    assert_int_equal(shown[2], 30); /* the second, from 30 */
+    assert_int_equal(shown[3], 30);
+    source->close(source);
+    timeline_free(timeline);
+}
+
 static void expect_death(const struct session_death *death, const char *text)
 {
     const struct flow_event events[] = {resume_event(1000), call_event(1010)};
@@ -524,6 +554,7 @@ int main(void)
         cmocka_unit_test(lines_are_not_read_when_nobody_shows_them),
         cmocka_unit_test(a_gap_is_a_mark_and_a_span_of_its_length),
         cmocka_unit_test(what_is_open_ends_with_its_thread),
+        cmocka_unit_test(a_hit_stays_inside_the_call_that_it_was_in),
         cmocka_unit_test(a_death_is_a_mark_that_says_where),
         cmocka_unit_test(exec_is_seen_in_the_address_space),
         cmocka_unit_test(a_recording_without_events_has_no_tracks),
