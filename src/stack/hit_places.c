@@ -29,7 +29,7 @@ static bool is_call_of(const struct walk *walk, uint64_t address)
     case HISTORY_ENTER:
     case HISTORY_ENTER_INFERRED:
     case HISTORY_REPLACE:
-        return address != 0 && thread_stack_frame(walk->stack, step->frame)->start == address;
+        return address != 0 && frame_tree_start(&walk->stack->tree, step->frame) == address;
     default:
         return false;
     }

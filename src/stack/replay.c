@@ -232,7 +232,7 @@ static void enter_next(struct replay *replay, struct replay_event *event)
         .time = replay->time,
         .place = replay->place,
         .function = frame->function,
-        .address = frame->start,
+        .address = frame_tree_start(&replay->stack->tree, id),
         .flags = seen ? 0 : SPAN_START_INFERRED,
     };
     replay->depth++;
