@@ -73,6 +73,21 @@ static bool went_directly(const struct control_flow *flow)
            code_space_branch(flow->space, flow->branch.from, flow->branch_wide).direct;
 }
 
+static void emit_stack_pointer(struct control_flow *flow, uint64_t value)
+{
+    struct flow_event event = {
+        .kind = FLOW_STACK, .from = flow->last_ip, .to = value, .function = flow->current.function};
+    emit(flow, &event, flow->position);
+}
+
+void control_flow_stack_pointer(struct control_flow *flow, uint64_t value)
+{
+    if (flow->branch_kind == BRANCH_RETURN || flow->branch_kind == BRANCH_JUMP)
+        flow->branch.next = value;
+    else
+        emit_stack_pointer(flow, value);
+}
+
 /* Emits the newest branch if it can change the call stack, now that it is known to have gone to
  * `ip`. */
 void control_flow_arrive(struct control_flow *flow, uint64_t ip)
@@ -97,6 +112,8 @@ void control_flow_arrive(struct control_flow *flow, uint64_t ip)
     case BRANCH_JUMP:
     case BRANCH_FAR_JUMP:
         if (!jumps_to_another_function(flow, ip) && !(branch->flags & FLOW_LOADS_STACK)) {
+            if (flow->branch_kind == BRANCH_JUMP && branch->next)
+                emit_stack_pointer(flow, branch->next);
             flow->branch_kind = BRANCH_NONE;
             return;
         }
@@ -106,7 +123,7 @@ void control_flow_arrive(struct control_flow *flow, uint64_t ip)
         break;
     }
     flow->branch_kind = BRANCH_NONE;
-    if (branch->kind != FLOW_CALL && branch->kind != FLOW_SYSCALL)
+    if (branch->kind == FLOW_KERNEL_RETURN)
         branch->next = 0;
     enter_function_at(flow, ip);
     branch->to = ip;

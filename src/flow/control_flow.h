@@ -69,6 +69,10 @@ void control_flow_arrive(struct control_flow *flow, uint64_t ip);
 
 void control_flow_block(struct control_flow *flow, const struct executed_block *block);
 
+/* The stack pointer is `value` at the instruction that ended the last block; behind it, if that is
+ * a branch. */
+void control_flow_stack_pointer(struct control_flow *flow, uint64_t value);
+
 /* Tracing starts again at `ip` (0: where the next block begins). `exact`: the time given last
  * belongs to this very event. */
 void control_flow_resume(struct control_flow *flow, uint64_t ip, bool exact);

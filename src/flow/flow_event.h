@@ -26,7 +26,9 @@ enum flow_kind {
                   known ip */
     FLOW_TRAP_PUSH, /* OCaml handler `to` pushed by instruction `from` */
     FLOW_TRAP_POP,  /* newest handler popped by `from` */
-    FLOW_GAP,       /* control flow is not known between the events before and after; see gap */
+    FLOW_STACK, /* the stack pointer is `to` at the instruction at `from`: told before and behind
+                   code that loads it (pt_encoder_tell_stack) */
+    FLOW_GAP,   /* control flow is not known between the events before and after; see gap */
 };
 
 enum flow_gap {
@@ -52,7 +54,8 @@ enum flow_flag {
 struct flow_event {
     struct ticks time; /* never smaller than that of the event before */
     uint64_t from, to; /* addresses in the process; 0 when unknown */
-    uint64_t next;     /* of CALL: the return address; of SYSCALL: the address after it; else 0 */
+    uint64_t next; /* of CALL: the return address; of SYSCALL: the address after it; of RETURN and
+                      JUMP: the stack pointer behind it, 0 when it was not told; else 0 */
     function_id function; /* that holds `to` (of STOP and of SYSCALL/INTERRUPT without to: that
                              holds `from`) */
     uint8_t kind;         /* enum flow_kind */

@@ -59,6 +59,8 @@ struct decoder {
     uint64_t last_sync;          /* offset of the last PSB that was synchronised to, plus 1 */
     uint64_t position_of_packet; /* the newest instruction known to have used a packet */
 
+    bool ran_ptwrite; /* the newest instruction is one */
+
     bool has_tick; /* the newest branch's packet came with a time */
     struct ticks tick;
     bool has_bits_time; /* a TNT packet is being used up whose last branch was at bits_time */
@@ -350,6 +352,7 @@ static void take_block(struct decoder *decoder, const struct pt_block *block)
                                       .wide = block->mode != ptem_32bit,
                                       .transaction = block->speculative};
     settle_branch(decoder, block->ip);
+    decoder->ran_ptwrite = block->iclass == ptic_ptwrite;
     control_flow_block(flow, &executed);
     if (flow->branch_kind == BRANCH_CALL)
         return_stack_push(&decoder->returns, flow->branch.next);
@@ -384,6 +387,16 @@ static void overflow(struct decoder *decoder, const struct pt_event *event)
         advance(decoder, time);
     else
         resume(decoder, event->variant.overflow.ip, time);
+}
+
+/* Where no ptwrite is, the soft engine has told the stack pointer (pt_encoder_tell_stack). */
+static void ptwrite(struct decoder *decoder, const struct pt_event *event)
+{
+    bool told = !event->ip_suppressed && event->variant.ptwrite.size == sizeof(uint64_t) &&
+                event->variant.ptwrite.ip == decoder->flow.last_ip && !decoder->ran_ptwrite;
+    if (told)
+        control_flow_stack_pointer(&decoder->flow, event->variant.ptwrite.payload);
+    advance(decoder, (struct ticks){event->tsc});
 }
 
 static void take_event(struct decoder *decoder, const struct pt_event *event)
@@ -427,10 +440,13 @@ static void take_event(struct decoder *decoder, const struct pt_event *event)
             settle_all(decoder, event->variant.exstop.ip, time);
         advance(decoder, time);
         break;
+    case ptev_ptwrite:
+        ptwrite(decoder, event);
+        break;
     case ptev_stop:
         control_flow_stop(flow);
         break;
-    default: /* paging, modes, power, PTWRITE: of no consequence for the flow */
+    default: /* paging, modes, power: of no consequence for the flow */
         break;
     }
 }

@@ -42,6 +42,13 @@ size_t pt_packet_stop_at_ip(uint8_t *out)
     return put(out, (const uint8_t[]){0x02, 0xe2}, 2);
 }
 
+size_t pt_packet_ptwrite_at_ip(uint8_t *out, uint64_t value)
+{
+    enum { IP = 1 << 7, EIGHT_BYTES = 1 << 5, PTWRITE = 0x12 };
+    size_t size = put(out, (const uint8_t[]){0x02, IP | EIGHT_BYTES | PTWRITE}, 2);
+    return size + put(out + size, &value, sizeof value);
+}
+
 size_t pt_packet_tsc(uint8_t *out, uint64_t ticks)
 {
     uint64_t packet = ticks << 8 | 0x19;

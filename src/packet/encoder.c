@@ -193,7 +193,8 @@ void pt_code_block_describe(struct pt_code_block *block)
 {
     uint64_t counted = block->instructions;
     bool falls = true;
-    block->bits = block->push = block->slow = 0;
+    block->bits = block->push = 0;
+    block->slow = block->loads_stack;
     switch ((enum pt_code_block_kind)block->kind) {
     case PT_BLOCK_SEQUENTIAL:
         block->target = PT_NOWHERE;
@@ -287,6 +288,22 @@ void pt_encoder_tell_arrival(struct pt_encoder *encoder, uint64_t pc,
         put_ip(encoder, &group, PT_FUP, pc);
     }
     group_end(encoder, &group);
+}
+
+void pt_encoder_tell_stack(struct pt_encoder *encoder, uint64_t ip, uint64_t value)
+{
+    if (encoder->stopped || encoder->previous->kind == PT_BLOCK_NONE || !may_go_on(encoder))
+        return;
+    struct group group = group_begin(encoder);
+    put_branches(encoder, &group);
+    group.end += pt_packet_ptwrite_at_ip(group.end, value);
+    put_ip(encoder, &group, PT_FUP, ip);
+    group_end(encoder, &group);
+}
+
+void pt_encoder_forget_returns(struct pt_encoder *encoder)
+{
+    clear_returns(encoder);
 }
 
 static void push_return(struct pt_encoder *encoder, const struct pt_code_block *call)

@@ -71,6 +71,8 @@ struct pt_code_block {
     uint8_t restartable; /* bool: the emulator may give it up in its middle and go on there */
     /* bool, for the owner: holds an instruction that lets other threads know what was done. */
     uint8_t synchronises;
+    /* bool, for the owner: loads the stack pointer, perhaps to go on in another stack. */
+    uint8_t loads_stack;
     uint64_t target;       /* where its branch goes, or PT_NOWHERE */
     uint64_t fall;         /* where it goes without a branch, or PT_NOWHERE */
     uint32_t cost;         /* of one execution, in units of the owner's choice */
@@ -168,6 +170,15 @@ struct pt_encoder_progress pt_encoder_progress(const struct pt_encoder *encoder)
  * and the next one. */
 void pt_encoder_tell_arrival(struct pt_encoder *encoder, uint64_t pc,
                              struct pt_encoder_progress before);
+
+/* The stack pointer is `value` at the instruction at `ip`, one of the block that runs now: before it,
+ * or behind it if it is the block's last. Said by a PTWRITE packet, which no instruction has to be
+ * behind: perf and libipt tell of it, and nobody takes it for a part of the flow. At most once per
+ * instruction, and not at the block's first: libipt 2.0 would not end the block before there. */
+void pt_encoder_tell_stack(struct pt_encoder *encoder, uint64_t ip, uint64_t value);
+
+/* The next return is told by its address, and goes through pt_encoder_step_slow. */
+void pt_encoder_forget_returns(struct pt_encoder *encoder);
 
 /* The stream ends before the instruction at `pc`, which execution has come to: the start of the
  * block that runs now, or an instruction in it. Steps are ignored from now on. */

@@ -34,6 +34,10 @@ size_t pt_packet_cbr(uint8_t *out, uint8_t ratio);
 /* EXSTOP with the IP bit: execution stood still where the FUP that follows says. */
 size_t pt_packet_stop_at_ip(uint8_t *out);
 
+/* PTWRITE of eight bytes with the IP bit: written by the instruction that the FUP names which
+ * follows. */
+size_t pt_packet_ptwrite_at_ip(uint8_t *out, uint64_t value);
+
 /* `ticks` of the time-stamp counter; the packet holds the low 56 bits. */
 size_t pt_packet_tsc(uint8_t *out, uint64_t ticks);
 

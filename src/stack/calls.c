@@ -4,6 +4,7 @@
 #include "stack/ocaml_traps.h"
 #include "stack/signals.h"
 #include "stack/stack_switch.h"
+#include "stack/told_switch.h"
 #include "stack/unwinding.h"
 
 /* How far beyond the innermost frame of the returned-to function an exact return address is
@@ -68,8 +69,8 @@ static frame_id find_by_return_address(const struct thread_stack *stack, uint64_
     return FRAME_NONE;
 }
 
-/* The caller goes on behind its call, which may be where the next function begins: hand-written code
- * runs from one into the other. */
+/* The caller goes on behind its call, which may be where the next function begins: hand-written
+ * code runs from one into the other. */
 static void end_frame(struct thread_stack *stack, frame_id frame, const struct flow_event *event)
 {
     if (thread_stack_is_root(stack, frame)) {
@@ -145,9 +146,9 @@ static bool return_from_several(struct thread_stack *stack, const struct flow_ev
     return true;
 }
 
-/* A return to the first instruction of a function. Who makes a new stack may have its first function
- * return there (makecontext does). When nothing is known of the leaf's caller, it may be the
- * restorer, and the leaf a signal handler. */
+/* A return to the first instruction of a function. Who makes a new stack may have its first
+ * function return there (makecontext does). When nothing is known of the leaf's caller, it may be
+ * the restorer, and the leaf a signal handler. */
 static void begin_or_replace(struct thread_stack *stack, const struct flow_event *event)
 {
     if (is_first_of_new_stack(stack))
@@ -165,7 +166,7 @@ void rule_return(struct thread_stack *stack, const struct flow_event *event)
         return;
     }
     leave_unseen_kernel(stack);
-    if (raise_to_trap(stack, event))
+    if (raise_to_trap(stack, event) || switch_by_pointer(stack, event))
         return;
     if (returns_to(thread_stack_leaf(stack), event->to))
         return_from_leaf(stack, event);
@@ -207,7 +208,7 @@ void rule_jump(struct thread_stack *stack, const struct flow_event *event)
     leave_unseen_kernel(stack);
     if (event->flags & FLOW_DIRECT)
         take_over(stack, event->function, event->to);
-    else if (raise_to_trap(stack, event))
+    else if (raise_to_trap(stack, event) || switch_by_pointer(stack, event))
         return;
     else if (stays_in_leaf(stack, event))
         take_over(stack, event->function, event->to);

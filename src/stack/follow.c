@@ -3,6 +3,7 @@
 #include "stack/calls.h"
 #include "stack/kernel_entry.h"
 #include "stack/ocaml_traps.h"
+#include "stack/told_switch.h"
 #include "stack/tracing_pause.h"
 
 static void apply_rule(struct thread_stack *stack, const struct flow_event *event)
@@ -35,6 +36,9 @@ static void apply_rule(struct thread_stack *stack, const struct flow_event *even
     case FLOW_GAP:
         rule_gap(stack, event);
         return;
+    case FLOW_STACK:
+        rule_stack_pointer(stack, event);
+        return;
     case FLOW_TRAP_PUSH:
         rule_trap_push(stack, event);
         return;
@@ -63,6 +67,7 @@ static void follow_event(struct thread_stack *stack, const struct flow_event *ev
         give_up(stack);
         return;
     }
+    begin_move_by(stack, event);
     if (is_special_function(event->function)) {
         /* Special frames are made by the rules alone, which rely on what lies below them. */
         struct flow_event unknown = *event;
@@ -71,6 +76,7 @@ static void follow_event(struct thread_stack *stack, const struct flow_event *ev
     } else {
         apply_rule(stack, event);
     }
+    end_move_by(stack, event);
     if (event->kind != FLOW_STOP)
         stack->stopped = false;
     stack->started = true;

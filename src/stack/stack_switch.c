@@ -1,5 +1,7 @@
 #include "stack/stack_switch.h"
 
+#include "stack/told_switch.h"
+
 #include <string.h>
 
 /* Stacks that wait, at most; the oldest is forgotten. Each is looked at when a return fits nothing.
@@ -8,23 +10,23 @@ enum { PARKED_LIMIT = 1024 };
 
 static frame_id parked_at(const struct thread_stack *stack, size_t index)
 {
-    return *(frame_id *)array_at(&stack->parked, index);
+    return ((const struct parked_stack *)array_at(&stack->parked, index))->leaf;
 }
 
-static bool goes_on_at(const struct thread_stack *stack, frame_id parked, uint64_t address)
+bool leaf_returns_to(const struct thread_stack *stack, frame_id leaf, uint64_t address)
 {
-    const struct frame *leaf = thread_stack_frame(stack, parked);
-    return leaf->kind == FRAME_FUNCTION && leaf->return_address == address;
+    const struct frame *frame = thread_stack_frame(stack, leaf);
+    return frame->kind == FRAME_FUNCTION && frame->return_address == address;
 }
 
-static void forget_parked(struct thread_stack *stack, size_t index)
+void forget_parked(struct thread_stack *stack, size_t index)
 {
-    frame_id *parked = stack->parked.elements;
+    struct parked_stack *parked = stack->parked.elements;
     stack->parked.count--;
     memmove(parked + index, parked + index + 1, (stack->parked.count - index) * sizeof(*parked));
 }
 
-static void park(struct thread_stack *stack)
+void park_running(struct thread_stack *stack)
 {
     if (stack->parked.count == PARKED_LIMIT)
         forget_parked(stack, 0);
@@ -36,7 +38,7 @@ static void park(struct thread_stack *stack)
 static size_t find_parked(const struct thread_stack *stack, size_t first, uint64_t address)
 {
     size_t index = first;
-    while (index < stack->parked.count && !goes_on_at(stack, parked_at(stack, index), address))
+    while (index < stack->parked.count && !leaf_returns_to(stack, parked_at(stack, index), address))
         index++;
     return index;
 }
@@ -44,7 +46,7 @@ static size_t find_parked(const struct thread_stack *stack, size_t first, uint64
 static void begin_one_of_several(struct thread_stack *stack, const struct flow_event *event)
 {
     struct activation landed = {.function = event->function, .kind = FRAME_FUNCTION};
-    park(stack);
+    park_running(stack);
     stack->next.start = SEGMENT_SWITCH;
     stack->next.first_candidate = (uint32_t)stack->candidates.count;
     for (size_t i = 0; (i = find_parked(stack, i, event->to)) < stack->parked.count; i++)
@@ -55,32 +57,39 @@ static void begin_one_of_several(struct thread_stack *stack, const struct flow_e
 
 bool switch_to_one_of_several(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (find_parked(stack, 0, event->to) == stack->parked.count)
+    if (is_told_move(stack) || find_parked(stack, 0, event->to) == stack->parked.count)
         return false;
     begin_one_of_several(stack, event);
     return true;
 }
 
+void switch_to(struct thread_stack *stack, size_t index, frame_id frame,
+               const struct flow_event *event)
+{
+    uint64_t top = ((const struct parked_stack *)array_at(&stack->parked, index))->top;
+    forget_parked(stack, index);
+    park_running(stack);
+    stack->top = top;
+    thread_stack_unpark(stack, frame, event->function, event->to);
+}
+
 bool switch_to_parked(struct thread_stack *stack, const struct flow_event *event)
 {
     size_t index = find_parked(stack, 0, event->to);
-    if (index == stack->parked.count)
+    if (is_told_move(stack) || index == stack->parked.count)
         return false;
     if (find_parked(stack, index + 1, event->to) < stack->parked.count) {
         begin_one_of_several(stack, event);
         return true;
     }
-    frame_id leaf = parked_at(stack, index);
-    forget_parked(stack, index);
-    park(stack);
-    thread_stack_unpark(stack, thread_stack_parent(stack, leaf), event->function, event->to);
+    switch_to(stack, index, thread_stack_parent(stack, parked_at(stack, index)), event);
     return true;
 }
 
 void switch_to_new(struct thread_stack *stack, const struct flow_event *event)
 {
     struct activation first = {.function = event->function, .kind = FRAME_FUNCTION};
-    park(stack);
+    park_running(stack);
     thread_stack_begin(stack, &first, event->to, true);
 }
 
@@ -95,7 +104,7 @@ bool is_first_of_new_stack(const struct thread_stack *stack)
 static bool goes_on_in(const struct thread_stack *stack, frame_id parked,
                        const struct flow_event *event)
 {
-    return goes_on_at(stack, parked, event->to) ||
+    return leaf_returns_to(stack, parked, event->to) ||
            (thread_stack_frame(stack, parked)->function == event->function &&
             event->function != FUNCTION_UNKNOWN && !thread_stack_is_start(stack, event->to));
 }
@@ -103,7 +112,8 @@ static bool goes_on_in(const struct thread_stack *stack, frame_id parked,
 bool was_no_switch(struct thread_stack *stack, const struct flow_event *event)
 {
     const struct segment *segment = array_at(&stack->segments, stack->segments.count - 1);
-    if (!is_first_of_new_stack(stack) || !goes_on_in(stack, segment->before, event))
+    if (stack->top != 0 || !is_first_of_new_stack(stack) ||
+        !goes_on_in(stack, segment->before, event))
         return false;
     size_t index = stack->parked.count;
     while (index > 0 && parked_at(stack, index - 1) != segment->before)

@@ -18,6 +18,20 @@
 
 #include "stack/thread_stack.h"
 
+/* True when the frame `leaf` was pushed by a call to be followed by `address`. */
+bool leaf_returns_to(const struct thread_stack *stack, frame_id leaf, uint64_t address);
+
+/* The running stack waits from now on. */
+void park_running(struct thread_stack *stack);
+
+/* The parked stack with this index will never go on. */
+void forget_parked(struct thread_stack *stack, size_t index);
+
+/* The running stack waits, and the parked one with this index goes on in its frame `frame`, at
+ * event->to. */
+void switch_to(struct thread_stack *stack, size_t index, frame_id frame,
+               const struct flow_event *event);
+
 /* True when event->to, where the running stack's leaf would return to, may also be where a parked
  * stack goes on: the switch has then been made. */
 bool switch_to_one_of_several(struct thread_stack *stack, const struct flow_event *event);

@@ -86,8 +86,8 @@ static void try_meeting(struct comparison *comparison, size_t before, size_t aft
 static bool can_be_landed_in(struct comparison *comparison, size_t before)
 {
     uint64_t address = comparison->segment->landed_at;
-    return address == 0 ||
-           landing_sites_may_have_called(comparison->stack, chain_at(&comparison->before, before), address);
+    return address == 0 || landing_sites_may_have_called(
+                               comparison->stack, chain_at(&comparison->before, before), address);
 }
 
 /* The best place where the root of one chain meets a frame of the other. `whole`: all frames of
@@ -240,10 +240,10 @@ void stitch_segments(struct thread_stack *stack)
 
 static void unpark(struct thread_stack *stack, frame_id leaf)
 {
-    frame_id *parked = stack->parked.elements;
+    struct parked_stack *parked = stack->parked.elements;
     size_t kept = 0;
     for (size_t i = 0; i < stack->parked.count; i++)
-        if (parked[i] != leaf)
+        if (parked[i].leaf != leaf)
             parked[kept++] = parked[i];
     stack->parked.count = kept;
 }

@@ -10,7 +10,7 @@ void thread_stack_init(struct thread_stack *stack, const struct code_view *code)
         .gaps = array_of(sizeof(struct gap)),
         .segments = array_of(sizeof(struct segment)),
         .candidates = array_of(sizeof(frame_id)),
-        .parked = array_of(sizeof(frame_id)),
+        .parked = array_of(sizeof(struct parked_stack)),
         .resumed = array_of(sizeof(frame_id)),
         .traps = array_of(sizeof(struct trap)),
         .call_sites = array_of(sizeof(struct landing_site)),
@@ -138,7 +138,9 @@ void thread_stack_land(struct thread_stack *stack, const struct flow_event *even
 
 void thread_stack_park(struct thread_stack *stack)
 {
-    *(frame_id *)array_add(&stack->parked) = stack->leaf;
+    *(struct parked_stack *)array_add(&stack->parked) =
+        (struct parked_stack){stack->leaf, stack->move.from, stack->top};
+    stack->top = 0;
     end_segment(stack, HISTORY_END_SWITCH, SEGMENT_NEW);
 }
 

@@ -71,6 +71,18 @@ struct segment {
     uint8_t start;                             /* enum segment_start */
 };
 
+/* A stack that waits for another to go on, or for ever. */
+struct parked_stack {
+    frame_id leaf;
+    uint64_t pointer; /* the stack pointer when it was left; 0 when it was not told */
+    uint64_t top;     /* the stack pointer when it was begun; 0 when that was not told */
+};
+
+/* The stack pointer went from one place to another in code without branches. */
+struct stack_move {
+    uint64_t from, to; /* 0: it did not, or was not told */
+};
+
 struct thread_stack_statistics {
     uint64_t spans;
     uint64_t unwound;  /* events that ended several frames at once: longjmp, exceptions, skipped
@@ -86,7 +98,7 @@ struct thread_stack {
     struct array gaps;       /* struct gap, in time order */
     struct array segments;   /* struct segment, in time order */
     struct array candidates; /* frame_id: leaves of stacks; see struct segment */
-    struct array parked;     /* frame_id: leaves of the stacks that wait (stack_switch.h) */
+    struct array parked;     /* struct parked_stack (stack_switch.h), in the order of parking */
     struct array resumed;    /* frame_id: where each parked stack went on */
     struct array traps;      /* struct trap (ocaml_traps.h), the newest last */
     struct array call_sites; /* struct landing_site (landing_sites.h) */
@@ -96,14 +108,18 @@ struct thread_stack {
     const char *death; /* in words, by which signal and where; NULL: not by one. Borrowed */
 
     frame_id leaf;                /* FRAME_NONE between segments */
+    uint64_t pointer;             /* the stack pointer when it was told last; 0: never yet */
+    struct stack_move move;       /* see told_switch.h */
+    uint64_t top;                 /* of the running stack, as in struct parked_stack */
     uint64_t root_return_address; /* of the segment's outermost known frame; 0 unknown */
     struct open_functions open;   /* of the current stack */
     struct ticks now;             /* of the newest event */
     struct ticks stopped_at;      /* when `stopped` */
     uint32_t program_changes;     /* as far as they have been taken into account */
     bool started;                 /* an event was seen */
-    bool stopped;      /* FLOW_STOP was the event before; shown only if tracing goes on later */
-    bool in_gap;       /* the last of `gaps` has not ended */
+    bool stopped;       /* FLOW_STOP was the event before; shown only if tracing goes on later */
+    bool pointer_fresh; /* only code without branches ran since `pointer` was told */
+    bool in_gap;        /* the last of `gaps` has not ended */
     bool no_stitching; /* set by the owner at the beginning: segments stay apart, to compare with */
 };
 

@@ -64,3 +64,11 @@ bool x86_loads_stack(const struct x86_code *code, uint64_t first, uint64_t last)
             return true;
     return false;
 }
+
+bool x86_is_stack_load(const uint8_t *bytes, size_t size)
+{
+    ZydisDecodedInstruction decoded;
+    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+    return decode(&(struct x86_code){bytes, size, 0}, 0, &decoded, operands) &&
+           is_load(&decoded, operands);
+}

@@ -6,7 +6,8 @@
  * calls preserve, where compilers keep the stack pointer while a function has arrays of variable
  * size.
  *
- * Called by flow/block_facts.c, once per block.
+ * Called once per block: by flow/block_facts.c, and by the soft engine's plugin, which tells the
+ * stack pointer where such code runs.
  */
 #ifndef MAGIC_TRACE_X86_STACK_LOAD_H
 #define MAGIC_TRACE_X86_STACK_LOAD_H
@@ -16,5 +17,8 @@
 /* True when the 64-bit code from the instruction at `first` to the one at `last` ends in an
  * indirect jump and loads the stack pointer before it. All of it has to be in `code`. */
 bool x86_loads_stack(const struct x86_code *code, uint64_t first, uint64_t last);
+
+/* True when the 64-bit instruction in these bytes is such a load. */
+bool x86_is_stack_load(const uint8_t *bytes, size_t size);
 
 #endif

@@ -27,7 +27,7 @@ enum {
 
 static const char *const kind_names[] = {
     "call",          "return", "jump",      "syscall",  "interrupt", "resume",
-    "kernel-return", "stop",   "trap-push", "trap-pop", "gap"};
+    "kernel-return", "stop",   "trap-push", "trap-pop", "stack", "gap"};
 
 struct judge {
     struct flow *flow;

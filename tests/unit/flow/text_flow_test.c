@@ -50,9 +50,9 @@ static void *begin(void *context, const struct thread *thread)
 
 static void take(void *object, const struct flow_event *events, size_t count)
 {
-    static const char *const kinds[] = {"call",   "return",        "jump", "syscall",   "interrupt",
-                                        "resume", "kernel-return", "stop", "trap-push", "trap-pop",
-                                        "gap"};
+    static const char *const kinds[] = {"call",      "return",   "jump",          "syscall",
+                                        "interrupt", "resume",   "kernel-return", "stop",
+                                        "trap-push", "trap-pop", "stack",         "gap"};
     struct followed *followed = object;
     struct outcome *outcome = followed->outcome;
     for (size_t i = 0; i < count; i++) {
@@ -357,37 +357,36 @@ static void functions_are_told_apart(void **state)
                                 "40") "jmp  9004 read@@GLIBC_2.2.5+0x4 (/c) "
                                       "=> a000 read@plt+0x0 (/p)\n" AT(
                                           "50") "jmp  a004 read@plt+0x4 (/p) => b000 [unknown] "
-                                                "(/lib/libx.so)\n" AT("60") "jmp  "
-                                                                            "b004 "
-                                                                            "[unknown]"
-                                                                            " (/lib/"
-                                                                            "libx.so) "
-                                                                            "=> c000 "
-                                                                            "[unknown]"
-                                                                            " (//"
-                                                                            "anon)"
-                                                                            "\n" AT(
-                                                                                "7"
-                                                                                "0") "jmp  c004 "
-                                                                                     "[unknown] "
-                                                                                     "(//anon) "
-                                                                                     "=> c100 "
-                                                                                     "[unknown] "
-                                                                                     "(//"
-                                                                                     "anon)\n" AT(
-                                                                                         "80") "jmp"
-                                                                                               "  "
-                                                                                               "c10"
-                                                                                               "4 "
-                                                                                               "[un"
-                                                                                               "kno"
-                                                                                               "wn]"
-                                                                                               " (/"
-                                                                                               "/an"
-                                                                                               "on)"
-                                                                                               " =>"
-                                                                                               " " NOWHERE
-                                                                                               "\n",
+                                                "(/lib/libx.so)\n" AT(
+                                                    "60") "jmp  "
+                                                          "b004 "
+                                                          "[unknown]"
+                                                          " (/lib/"
+                                                          "libx.so) "
+                                                          "=> c000 "
+                                                          "[unknown]"
+                                                          " (//"
+                                                          "anon)"
+                                                          "\n" AT("7"
+                                                                  "0") "jmp  c004 "
+                                                                       "[unknown] "
+                                                                       "(//anon) "
+                                                                       "=> c100 "
+                                                                       "[unknown] "
+                                                                       "(//"
+                                                                       "anon)\n" AT(
+                                                                           "80") "jmp"
+                                                                                 "  "
+                                                                                 "c10"
+                                                                                 "4 "
+                                                                                 "[un"
+                                                                                 "kno"
+                                                                                 "wn]"
+                                                                                 " (/"
+                                                                                 "/an"
+                                                                                 "on)"
+                                                                                 " =>"
+                                                                                 " " NOWHERE "\n",
         "7 resume 0>4000 main\n"
         "7 call 4010>5100 s\n"
         "7 jump 5104>5200 s\n"
@@ -413,26 +412,24 @@ static void names_from_a_perf_map(void **state)
     FILE *map = fopen(path, "w");
     fputs("c000 100 first\nc100 80 second\n", map);
     fclose(map);
-    struct outcome
-        *outcome =
-            decode_with(START
-                            AT("10") "call  4010 main+0x10 (/p) => c000 [unknown] (//anon)\n" AT(
-                                "20") "jcc  c010 [unknown] (//anon) => c020 [unknown] "
-                                      "(//anon)\n" AT("30") "jmp  c0ff [unknown] (//anon) => c100 "
-                                                            "[unknown] (//anon)\n" AT("40") "jmp  "
-                                                                                            "c17f "
-                                                                                            "[unkno"
-                                                                                            "wn] "
-                                                                                            "(//"
-                                                                                            "anon) "
-                                                                                            "=> "
-                                                                                            "c200 "
-                                                                                            "[unkno"
-                                                                                            "wn] "
-                                                                                            "(//"
-                                                                                            "anon)"
-                                                                                            "\n",
-                        (struct flow_options){.perf_map_directory = folder});
+    struct outcome *outcome =
+        decode_with(START AT("10") "call  4010 main+0x10 (/p) => c000 [unknown] (//anon)\n" AT(
+                        "20") "jcc  c010 [unknown] (//anon) => c020 [unknown] "
+                              "(//anon)\n" AT("30") "jmp  c0ff [unknown] (//anon) => c100 "
+                                                    "[unknown] (//anon)\n" AT("40") "jmp  "
+                                                                                    "c17f "
+                                                                                    "[unkno"
+                                                                                    "wn] "
+                                                                                    "(//"
+                                                                                    "anon) "
+                                                                                    "=> "
+                                                                                    "c200 "
+                                                                                    "[unkno"
+                                                                                    "wn] "
+                                                                                    "(//"
+                                                                                    "anon)"
+                                                                                    "\n",
+                    (struct flow_options){.perf_map_directory = folder});
     assert_string_equal(outcome->text, "7 resume 0>4000 main\n"
                                        "7 call 4010>c000 first\n"
                                        "7 jump c0ff>c100 second\n"

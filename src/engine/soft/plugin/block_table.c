@@ -3,6 +3,7 @@
 #include "engine/block_kind.h"
 #include "engine/soft/plugin/block_cost.h"
 #include "x86/instruction.h"
+#include "x86/stack_load.h"
 
 #define HASH_NONFATAL_OOM 1
 #define XXH_INLINE_ALL
@@ -92,6 +93,7 @@ static void describe(struct pt_code_block *block, const struct qemu_plugin_tb *t
             block->length[i] = (uint8_t)instruction_size(tb, i);
             block->restartable |= may_be_locked(bytes + at, block->length[i]);
             block->synchronises |= x86_synchronises(bytes + at, block->length[i]);
+            block->loads_stack |= x86_is_stack_load(bytes + at, block->length[i]);
             at += block->length[i];
         }
         classify(block, bytes, size);

@@ -86,6 +86,20 @@ static void enter_handler(struct pt_encoder *encoder, uint64_t pc, const uint64_
         pt_encoder_interrupt(encoder, interruption.ip, interruption.faulted);
 }
 
+static uint64_t last_instruction(const struct pt_code_block *block)
+{
+    return block->end - block->length[block->instructions - 1];
+}
+
+/* The block that runs loads the stack pointer, and is left for `pc` now. */
+static void tell_stack_behind(struct pt_encoder *encoder, uint64_t pc, const uint64_t *registers)
+{
+    const struct pt_code_block *block = encoder->previous;
+    bool left = pc < block->pc || pc >= block->end;
+    if (process.registers_usable && left)
+        pt_encoder_tell_stack(encoder, last_instruction(block), registers[GUEST_RSP]);
+}
+
 /* What the inline path would not do. The block's work has been counted. */
 __attribute__((used, visibility("hidden"))) void run_block_slow(struct pt_code_block *block,
                                                                 const uint64_t *registers);
@@ -122,6 +136,8 @@ void run_block_slow(struct pt_code_block *block, const uint64_t *registers)
     if (signal_may_be_handler(&process.handlers, block->pc))
         enter_handler(encoder, block->pc, registers);
     bool asleep = encoder->previous->kind == PT_BLOCK_NONE;
+    if (encoder->previous->loads_stack)
+        tell_stack_behind(encoder, block->pc, registers);
     pt_encoder_step_slow(encoder, block);
     thread->slept_over_end = asleep && encoder->stopped;
 }
@@ -147,6 +163,22 @@ void run_ordered_block(struct pt_code_block *block, const uint64_t *registers)
         seen_moments = order_publish(&process.order, &thread->clock, seen_moments);
 }
 
+/* Goes into a block that loads the stack pointer: where the stack was and where it is, when the
+ * block is done, tells the stacks of a thread apart. */
+__attribute__((used, visibility("hidden"))) void
+run_stack_loading_block(struct pt_code_block *block, const uint64_t *registers);
+
+void run_stack_loading_block(struct pt_code_block *block, const uint64_t *registers)
+{
+    run_ordered_block(block, registers);
+    struct pt_encoder *encoder = current;
+    if (encoder->stopped || encoder->previous != block)
+        return;
+    if (process.registers_usable && block->instructions > 2)
+        pt_encoder_tell_stack(encoder, block->pc + block->length[0], registers[GUEST_RSP]);
+    pt_encoder_forget_returns(encoder);
+}
+
 /* Passes on RBP, in which qemu keeps the guest's registers (signal_frame.h). Only jumped to, from
  * the end of the callbacks below, where RBP is again what qemu's code had in it. */
 __asm__(".pushsection .text\n"
@@ -160,9 +192,15 @@ __asm__(".pushsection .text\n"
         "    mov %rbp, %rsi\n"
         "    jmp run_ordered_block\n"
         ".size leave_for_order, . - leave_for_order\n"
+        ".type leave_for_stack, @function\n"
+        "leave_for_stack:\n"
+        "    mov %rbp, %rsi\n"
+        "    jmp run_stack_loading_block\n"
+        ".size leave_for_stack, . - leave_for_stack\n"
         ".popsection\n");
 __attribute__((visibility("hidden"))) void leave_inline_path(struct pt_code_block *block);
 __attribute__((visibility("hidden"))) void leave_for_order(struct pt_code_block *block);
+__attribute__((visibility("hidden"))) void leave_for_stack(struct pt_code_block *block);
 
 /* qemu runs a block. Without a jump to begin with, which costs 5 % of a tight loop's time. In a
  * build without optimization this may call where it should jump, and RBP be its own:
@@ -188,8 +226,15 @@ static void synchronising_block_entry(unsigned int vcpu, void *data)
     leave_for_order(data);
 }
 
+static void stack_loading_block_entry(unsigned int vcpu, void *data)
+{
+    leave_for_stack(data);
+}
+
 static qemu_executed *callback_for(const struct pt_code_block *block)
 {
+    if (block->loads_stack)
+        return stack_loading_block_entry;
     if (!process.order.watched)
         return block_entry;
     return block->synchronises ? synchronising_block_entry : watched_block_entry;

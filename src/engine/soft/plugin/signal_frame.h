@@ -21,7 +21,7 @@
 enum { SIGNAL_HANDLERS = 256 };
 
 /* Of regs[16]: qemu numbers them as the instruction set does (SDM volume 2, "REX Prefixes"). */
-enum { GUEST_RSI = 6, GUEST_RDI = 7 };
+enum { GUEST_RSP = 4, GUEST_RSI = 6, GUEST_RDI = 7 };
 
 /* Handlers that the process ever registered. Written by any thread, never shrinks. */
 struct signal_handlers {
