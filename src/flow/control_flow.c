@@ -53,15 +53,16 @@ void control_flow_mnt(struct control_flow *flow, uint64_t payload)
 
 static void emit_caller(struct control_flow *flow, uint64_t told)
 {
-    uint64_t address = told & ~TOLD_CALL_INTERRUPTED;
+    uint64_t address = told & TOLD_CALL_ADDRESS_MASK;
     struct flow_event event = {.kind = FLOW_CALLER, .to = address};
-    if (address != told)
+    if (told & TOLD_CALL_INTERRUPTED)
         event.flags |= FLOW_INTERRUPTED;
     else
         address--; /* a call that never returns may be the last instruction of its function */
     event.function = flow->space ? code_space_function(flow->space, address).function
                                  : (function_id)FUNCTION_UNKNOWN;
-    emit(flow, &event, flow->position);
+    for (uint32_t more = 0; more <= told_call_repeated(told); more++)
+        emit(flow, &event, flow->position);
 }
 
 /* Behind a RESUME. */

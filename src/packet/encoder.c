@@ -153,12 +153,12 @@ static void drop_dead_calls(struct pt_encoder *encoder)
 {
     struct pt_calls *calls = encoder->calls;
     uint64_t pointer = *encoder->stack_pointer;
-    if (encoder->depth - calls->base > TOLD_CALLS_MOST) {
-        calls->base = encoder->depth - TOLD_CALLS_MOST;
+    if (encoder->depth - calls->base > PT_CALLS_MOST) {
+        calls->base = encoder->depth - PT_CALLS_MOST;
         calls->all = false;
     }
     while (encoder->depth > calls->base &&
-           calls->slot[(encoder->depth - 1) % TOLD_CALLS_MOST] < pointer)
+           calls->slot[(encoder->depth - 1) % PT_CALLS_MOST] < pointer)
         encoder->depth--;
     clear_returns(encoder);
 }
@@ -170,14 +170,35 @@ static void drop_all_dead_calls(struct pt_encoder *encoder)
     drop_dead_calls(encoder);
     uint64_t kept = encoder->depth, lowest = 0;
     for (uint64_t i = encoder->depth; i-- > calls->base;) {
-        if (calls->slot[i % TOLD_CALLS_MOST] <= lowest)
+        if (calls->slot[i % PT_CALLS_MOST] <= lowest)
             continue;
-        lowest = calls->slot[i % TOLD_CALLS_MOST];
+        lowest = calls->slot[i % PT_CALLS_MOST];
         kept--;
-        calls->return_address[kept % TOLD_CALLS_MOST] = calls->return_address[i % TOLD_CALLS_MOST];
-        calls->slot[kept % TOLD_CALLS_MOST] = lowest;
+        calls->return_address[kept % PT_CALLS_MOST] = calls->return_address[i % PT_CALLS_MOST];
+        calls->slot[kept % PT_CALLS_MOST] = lowest;
     }
     calls->base = kept;
+}
+
+/* How many calls in a row, from number `first` outwards, return to the same place; one at least. */
+static uint64_t count_same_calls(const struct pt_calls *calls, uint64_t first)
+{
+    uint64_t address = calls->return_address[first % PT_CALLS_MOST], count = 1;
+    while (first - count + 1 > calls->base && count <= TOLD_CALL_REPEATED_MOST &&
+           calls->return_address[(first - count) % PT_CALLS_MOST] == address)
+        count++;
+    return count;
+}
+
+/* Packets for the calls, and the number of the outermost call that they tell. */
+static uint32_t count_packets(const struct pt_encoder *encoder, uint64_t *outermost)
+{
+    uint32_t count = 0;
+    uint64_t left = encoder->depth;
+    for (; left > encoder->calls->base && count < TOLD_CALLS_PACKETS_MOST; count++)
+        left -= count_same_calls(encoder->calls, left - 1);
+    *outermost = left;
+    return count;
 }
 
 /* A PSB was written just now. In groups of packets that fit into what make_room leaves; when there
@@ -189,22 +210,26 @@ static void tell_calls(struct pt_encoder *encoder)
     if (!tells_calls(encoder))
         return;
     drop_all_dead_calls(encoder);
-    uint32_t count = (uint32_t)(encoder->depth - calls->base);
+    uint64_t outermost;
+    uint32_t count = count_packets(encoder, &outermost), told = 1;
+    bool all = calls->all && outermost == calls->base;
     struct group group = group_begin(encoder);
-    group.end += pt_packet_mnt(group.end, told_calls_header(count, calls->all));
-    for (uint64_t i = encoder->depth; i-- > calls->base;) {
-        group.end += pt_packet_mnt(group.end, calls->return_address[i % TOLD_CALLS_MOST]);
-        if ((encoder->depth - i) % MOST_PER_GROUP != 0)
-            continue;
-        group_end(encoder, &group);
-        if (!may_go_on(encoder))
-            return;
-        group = group_begin(encoder);
+    group.end += pt_packet_mnt(group.end, told_calls_header(count, all));
+    for (uint64_t left = encoder->depth; left > outermost; told++) {
+        uint64_t same = count_same_calls(calls, left - 1);
+        uint64_t address = calls->return_address[(left - 1) % PT_CALLS_MOST];
+        if (told % MOST_PER_GROUP == 0) {
+            group_end(encoder, &group);
+            if (!may_go_on(encoder))
+                return;
+            group = group_begin(encoder);
+        }
+        group.end += pt_packet_mnt(group.end, address | (same - 1) << TOLD_CALL_REPEATED_SHIFT);
+        left -= same;
     }
     group_end(encoder, &group);
-    uint64_t told = (uint64_t)(count + 1) * MNT_SIZE;
-    if (encoder->psb_interval < 8 * told)
-        encoder->next_psb = encoder->last_psb + 8 * told;
+    if (encoder->psb_interval < 8 * told * MNT_SIZE)
+        encoder->next_psb = encoder->last_psb + 8 * told * MNT_SIZE;
 }
 
 /* Takes instructions of `block` from `pc` on, which were counted when it began, off the count. */
@@ -387,8 +412,8 @@ void pt_encoder_forget_returns(struct pt_encoder *encoder)
 
 static void note_call(struct pt_encoder *encoder, uint64_t return_address, uint64_t slot)
 {
-    encoder->calls->return_address[encoder->depth % TOLD_CALLS_MOST] = return_address;
-    encoder->calls->slot[encoder->depth % TOLD_CALLS_MOST] = slot;
+    encoder->calls->return_address[encoder->depth % PT_CALLS_MOST] = return_address;
+    encoder->calls->slot[encoder->depth % PT_CALLS_MOST] = slot;
     encoder->depth++;
 }
 
@@ -419,7 +444,7 @@ void pt_encoder_stack_moved(struct pt_encoder *encoder, uint64_t from)
     const struct pt_calls *calls = encoder->calls;
     uint64_t to = *encoder->stack_pointer;
     uint64_t highest =
-        encoder->depth > calls->base ? calls->slot[calls->base % TOLD_CALLS_MOST] : from + UNWOUND;
+        encoder->depth > calls->base ? calls->slot[calls->base % PT_CALLS_MOST] : from + UNWOUND;
     if (to + PUSHED < from || to > highest + PUSHED)
         pt_encoder_forget_calls(encoder);
     else

@@ -39,8 +39,9 @@
 
 enum {
     PT_RETURN_STACK = 64,
-    PT_ENCODER_SLACK = 256, /* bytes behind `head` that a killed owner may have been writing */
-    PT_DRAIN_SIZE = 32,     /* bytes that pt_encoder_drain may write */
+    PT_ENCODER_SLACK = 256,  /* bytes behind `head` that a killed owner may have been writing */
+    PT_CALLS_MOST = 1 << 16, /* calls in progress that are remembered: the innermost */
+    PT_DRAIN_SIZE = 32,      /* bytes that pt_encoder_drain may write */
 };
 
 /* How a block ends, which is all the encoder needs to know of its code. */
@@ -100,12 +101,12 @@ struct pt_encoder_owner {
 };
 
 /* The calls in progress on the program's stack: those with base <= i < pt_encoder.depth, at i %
- * TOLD_CALLS_MOST. Where the stack pointer is above a call's slot, the call is over. */
+ * PT_CALLS_MOST. Where the stack pointer is above a call's slot, the call is over. */
 struct pt_calls {
     uint64_t base;
-    bool all;                                 /* nobody has called what runs below `base` */
-    uint64_t return_address[TOLD_CALLS_MOST]; /* or as in TOLD_CALL_INTERRUPTED */
-    uint64_t slot[TOLD_CALLS_MOST];           /* where on the stack it lies */
+    bool all;                               /* nobody has called what runs below `base` */
+    uint64_t return_address[PT_CALLS_MOST]; /* or as in TOLD_CALL_INTERRUPTED */
+    uint64_t slot[PT_CALLS_MOST];           /* where on the stack it lies */
 };
 
 struct pt_encoder {
@@ -255,8 +256,8 @@ static inline __attribute__((always_inline)) bool pt_encoder_step_fast(struct pt
         encoder->previous = block;
     } else if (pc == atomic_load_explicit(&previous->seen_call, memory_order_relaxed)) {
         encoder->return_address[depth % PT_RETURN_STACK] = previous->end;
-        encoder->calls->return_address[depth % TOLD_CALLS_MOST] = previous->end;
-        encoder->calls->slot[depth % TOLD_CALLS_MOST] = *encoder->stack_pointer;
+        encoder->calls->return_address[depth % PT_CALLS_MOST] = previous->end;
+        encoder->calls->slot[depth % PT_CALLS_MOST] = *encoder->stack_pointer;
         encoder->depth = depth + 1;
         encoder->previous = block;
         return true;

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { TOLD_CALLS_MARK = 0x4d544353, TOLD_CALLS_MOST = 1024 };
+enum { TOLD_CALLS_MARK = 0x4d544353, TOLD_CALLS_PACKETS_MOST = 4096 };
 
 /* The first one. `all`: the last caller was called by nobody. */
 static inline uint64_t told_calls_header(uint32_t count, bool all)
@@ -22,7 +22,7 @@ static inline uint64_t told_calls_header(uint32_t count, bool all)
 
 static inline bool told_calls_is_header(uint64_t payload)
 {
-    return payload >> 32 == TOLD_CALLS_MARK && (uint32_t)payload >> 1 <= TOLD_CALLS_MOST;
+    return payload >> 32 == TOLD_CALLS_MARK && (uint32_t)payload >> 1 <= TOLD_CALLS_PACKETS_MOST;
 }
 
 static inline uint32_t told_calls_count(uint64_t header)
@@ -35,8 +35,15 @@ static inline bool told_calls_all(uint64_t header)
     return header & 1;
 }
 
-/* The others: a return address, or, marked, the instruction at which a signal interrupted the
- * caller. */
+/* The others: in the low 47 bits a return address, or, marked, the instruction at which a signal
+ * interrupted the caller; above it how many more callers in a row are the same. */
+enum { TOLD_CALL_REPEATED_SHIFT = 47, TOLD_CALL_REPEATED_MOST = 0xffff };
 #define TOLD_CALL_INTERRUPTED ((uint64_t)1 << 63)
+#define TOLD_CALL_ADDRESS_MASK (((uint64_t)1 << TOLD_CALL_REPEATED_SHIFT) - 1)
+
+static inline uint32_t told_call_repeated(uint64_t payload)
+{
+    return (uint32_t)(payload >> TOLD_CALL_REPEATED_SHIFT) & TOLD_CALL_REPEATED_MOST;
+}
 
 #endif
