@@ -3,6 +3,7 @@
 #include "stack/landing_sites.h"
 #include "stack/ocaml_traps.h"
 #include "stack/stitching.h"
+#include "stack/told_landings.h"
 
 void thread_stack_init(struct thread_stack *stack, const struct code_view *code)
 {
@@ -14,6 +15,7 @@ void thread_stack_init(struct thread_stack *stack, const struct code_view *code)
         .resumed = array_of(sizeof(frame_id)),
         .traps = array_of(sizeof(struct trap)),
         .call_sites = array_of(sizeof(struct landing_site)),
+        .told_landings = array_of(sizeof(struct told_landing)),
         .code = *code,
     };
     frame_tree_init(&stack->tree);
@@ -33,6 +35,7 @@ void thread_stack_free(struct thread_stack *stack)
     array_free(&stack->resumed);
     array_free(&stack->traps);
     landing_sites_free(&stack->call_sites);
+    array_free(&stack->told_landings);
 }
 
 static void record(struct thread_stack *stack, enum history_kind kind, uint32_t frame)
@@ -133,6 +136,7 @@ void thread_stack_land(struct thread_stack *stack, const struct flow_event *even
     end_segment(stack, HISTORY_END_LANDING, SEGMENT_LANDING);
     stack->next.fallback = fallback;
     stack->next.landed_at = called ? event->to : 0;
+    stack->next.pointer = stack->move.to;
     thread_stack_begin(stack, &landed, event->to, false);
 }
 
