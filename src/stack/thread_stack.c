@@ -3,6 +3,7 @@
 #include "stack/landing_sites.h"
 #include "stack/ocaml_traps.h"
 #include "stack/stitching.h"
+#include "stack/told_landings.h"
 
 void thread_stack_init(struct thread_stack *stack, const struct code_view *code)
 {
@@ -15,6 +16,7 @@ void thread_stack_init(struct thread_stack *stack, const struct code_view *code)
         .elsewhere = array_of(sizeof(struct called_elsewhere)),
         .traps = array_of(sizeof(struct trap)),
         .call_sites = array_of(sizeof(struct landing_site)),
+        .told_landings = array_of(sizeof(struct told_landing)),
         .code = *code,
     };
     frame_tree_init(&stack->tree);
@@ -35,6 +37,7 @@ void thread_stack_free(struct thread_stack *stack)
     array_free(&stack->elsewhere);
     array_free(&stack->traps);
     landing_sites_free(&stack->call_sites);
+    array_free(&stack->told_landings);
 }
 
 static void record(struct thread_stack *stack, enum history_kind kind, uint32_t frame)
@@ -135,6 +138,7 @@ void thread_stack_land(struct thread_stack *stack, const struct flow_event *even
     end_segment(stack, HISTORY_END_LANDING, SEGMENT_LANDING);
     stack->next.fallback = fallback;
     stack->next.landed_at = called ? event->to : 0;
+    stack->next.pointer = stack->move.to;
     thread_stack_begin(stack, &landed, event->to, false);
 }
 

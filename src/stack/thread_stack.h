@@ -72,6 +72,7 @@ struct segment {
      * called `kept_as`. FRAME_NONE: none is. */
     frame_id kept, kept_as;
     uint64_t landed_at; /* of LANDING: the frame has made a call that returns here; 0: any frame */
+    uint64_t pointer;   /* of LANDING: the stack pointer there; 0: not told */
     uint32_t first_candidate, candidate_count; /* of SWITCH: in thread_stack.candidates */
     uint8_t start;                             /* enum segment_start */
 };
@@ -106,15 +107,16 @@ struct thread_stack_statistics {
 struct thread_stack {
     struct frame_tree tree;
     struct history history;
-    struct array gaps;       /* struct gap, in time order */
-    struct array segments;   /* struct segment, in time order */
-    struct array candidates; /* frame_id: leaves of stacks; see struct segment */
-    struct array parked;     /* struct parked_stack (stack_switch.h), in the order of parking */
-    struct array resumed;    /* frame_id: where each parked stack went on */
-    struct array elsewhere;  /* struct called_elsewhere, the newest last */
-    struct array traps;      /* struct trap (ocaml_traps.h), the newest last */
-    struct array call_sites; /* struct landing_site (landing_sites.h) */
-    struct segment next;     /* what is known of the segment to begin */
+    struct array gaps;          /* struct gap, in time order */
+    struct array segments;      /* struct segment, in time order */
+    struct array candidates;    /* frame_id: leaves of stacks; see struct segment */
+    struct array parked;        /* struct parked_stack (stack_switch.h), in the order of parking */
+    struct array resumed;       /* frame_id: where each parked stack went on */
+    struct array traps;         /* struct trap (ocaml_traps.h), the newest last */
+    struct array call_sites;    /* struct landing_site (landing_sites.h) */
+    struct array told_landings; /* struct told_landing (told_landings.h), by frame */
+    struct segment next;        /* what is known of the segment to begin */
+    struct array elsewhere;     /* struct called_elsewhere, the newest last */
     struct {
         frame_id frame; /* FRAME_NONE: none was yet */
         uint64_t at;

@@ -122,6 +122,14 @@ void jump_in_stack(struct scene *scene, uint64_t to)
     feed(scene, (struct flow_event){.kind = FLOW_JUMP, .to = to, .flags = FLOW_LOADS_STACK});
 }
 
+void jump_to_pointer(struct scene *scene, uint64_t to, uint64_t pointer)
+{
+    uint64_t before = pointer - 0x100;
+    feed(scene, (struct flow_event){.kind = FLOW_STACK, .to = before});
+    feed(scene, (struct flow_event){
+                    .kind = FLOW_JUMP, .to = to, .next = pointer, .flags = FLOW_LOADS_STACK});
+}
+
 void direct_jump(struct scene *scene, uint64_t to)
 {
     feed(scene, (struct flow_event){.kind = FLOW_JUMP, .to = to, .flags = FLOW_DIRECT});
