@@ -40,6 +40,11 @@ void call(struct scene *scene, uint64_t from, char function);
 void return_after(struct scene *scene, uint64_t call_site);
 void return_to(struct scene *scene, uint64_t to);
 void jump(struct scene *scene, uint64_t to); /* indirect: may be a longjmp */
+/* Behind code that loads the stack pointer, which is then `pointer`. */
+void jump_loading_stack(struct scene *scene, uint64_t to, uint64_t pointer);
+void return_loading_stack(struct scene *scene, uint64_t to, uint64_t pointer);
+/* It is told in the midst of straight code. */
+void stack_pointer(struct scene *scene, uint64_t pointer);
 void direct_jump(struct scene *scene, uint64_t to);
 void resume(struct scene *scene, uint64_t to);
 void system_call(struct scene *scene, uint64_t from);
