@@ -121,7 +121,7 @@ static bool returns_to_interrupted_start(const struct thread_stack *stack,
 {
     const struct frame *caller = thread_stack_frame(stack, thread_stack_parent(stack, stack->leaf));
     return thread_stack_leaf(stack)->kind == FRAME_SIGNAL && caller->kind == FRAME_FUNCTION &&
-           caller->function == event->function && caller->start == event->to;
+           caller->function == event->function && thread_stack_is_start(stack, event->to);
 }
 
 /* What has been called locally returns elsewhere: its return address was replaced, and the return
@@ -155,7 +155,8 @@ static bool return_from_several(struct thread_stack *stack, const struct flow_ev
     frame_id frame = find_by_return_address(stack, event->to, event->function);
     if (frame == FRAME_NONE)
         return false;
-    end_frames(stack, frame, event);
+    if (!land_on_pad(stack, event))
+        end_frames(stack, frame, event);
     return true;
 }
 
@@ -208,6 +209,8 @@ void rule_return(struct thread_stack *stack, const struct flow_event *event)
 /* By a jump into the middle of a function that is open, or that a parked stack waits in. */
 static void jump_back(struct thread_stack *stack, const struct flow_event *event)
 {
+    if (event->flags & FLOW_LOADS_STACK && land_on_pad(stack, event))
+        return;
     if (returns_to(thread_stack_leaf(stack), event->to))
         return_from_leaf(stack, event);
     else if (!return_from_several(stack, event) && !switch_to_parked(stack, event))

@@ -12,10 +12,11 @@ static enum go_role role_of(const struct thread_stack *stack, function_id functi
 }
 
 /* gogo goes on in a part of itself that has another name. */
-static bool is_gogo(const struct thread_stack *stack, const struct frame *frame)
+static bool is_gogo(const struct thread_stack *stack, frame_id frame)
 {
-    return role_of(stack, frame->function) == GO_ROLE_GOGO ||
-           (frame->origin != FUNCTION_UNKNOWN && role_of(stack, frame->origin) == GO_ROLE_GOGO);
+    function_id origin = frame_tree_origin(&stack->tree, frame);
+    return role_of(stack, thread_stack_frame(stack, frame)->function) == GO_ROLE_GOGO ||
+           (origin != FUNCTION_UNKNOWN && role_of(stack, origin) == GO_ROLE_GOGO);
 }
 
 /* How the goroutine that runs has come to the scheduler. */
@@ -94,7 +95,7 @@ static bool is_own(const struct thread_stack *stack, const struct flow_event *ev
 
 bool switch_goroutine(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (!is_gogo(stack, thread_stack_leaf(stack)))
+    if (!is_gogo(stack, stack->leaf))
         return false;
     frame_id scheduler = thread_stack_parent(stack, stack->leaf);
     enum go_role role = role_of(stack, thread_stack_frame(stack, scheduler)->function);

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { CACHE_SIZE = 256 };
 
@@ -54,6 +55,13 @@ static uint64_t landing_pad(void *context, struct ticks time, uint64_t address)
         forget_answers(code);
     const struct mapping *mapping = address_space_find(&code->cursor, address);
     return mapping != NULL ? symbols_landing_pad(code->symbols, mapping, address) : 0;
+}
+
+static bool forces_unwinding(void *context, function_id function)
+{
+    struct process_code *code = context;
+    const char *symbol = symbols_function(code->symbols, function)->symbol;
+    return symbol != NULL && strcmp(symbol, "_Unwind_ForcedUnwind") == 0;
 }
 
 static uint32_t program_changes(void *context, struct ticks time)
@@ -124,6 +132,7 @@ struct code_view process_code_view(struct process_code *code)
         .context = code,
         .function_start = function_start,
         .landing_pad = landing_pad,
+        .forces_unwinding = forces_unwinding,
         .program_changes = program_changes,
         .go_role = go_role,
     };

@@ -56,8 +56,8 @@ static void open_frame(struct thread_stack *stack, frame_id parent,
     bool added;
     stack->leaf = frame_tree_child(&stack->tree, parent, activation, &added);
     if (added)
-        frame_tree_at(&stack->tree, stack->leaf)->start = function_start(stack, address);
-    open_functions_add(&stack->open, activation->function);
+        frame_tree_set_start(&stack->tree, stack->leaf, function_start(stack, address));
+    open_functions_add(&stack->open, thread_stack_leaf(stack)->function);
 }
 
 static void end_gap(struct thread_stack *stack)
@@ -232,16 +232,17 @@ void thread_stack_unwind(struct thread_stack *stack, frame_id frame)
     record(stack, HISTORY_UNWIND, frame);
 }
 
-/* The function that was called where `frame` is now; see activation.origin. */
-static function_id called_function(const struct frame *frame)
+/* The function that was called where the leaf is now; see activation.origin. */
+static function_id called_function(const struct thread_stack *stack)
 {
-    return frame->origin != FUNCTION_UNKNOWN ? frame->origin : frame->function;
+    function_id origin = frame_tree_origin(&stack->tree, stack->leaf);
+    return origin != FUNCTION_UNKNOWN ? origin : thread_stack_leaf(stack)->function;
 }
 
 void thread_stack_replace(struct thread_stack *stack, function_id function, uint64_t address)
 {
     const struct frame *leaf = thread_stack_leaf(stack);
-    function_id called = called_function(leaf);
+    function_id called = called_function(stack);
     struct activation activation = {
         .function = function,
         .kind = leaf->kind,
@@ -260,7 +261,7 @@ void thread_stack_discover(struct thread_stack *stack, function_id function, uin
     frame_tree_discover(&stack->tree, placeholder, function, address,
                         function_start(stack, address));
     thread_stack_return(stack, placeholder);
-    open_functions_add(&stack->open, function);
+    open_functions_add(&stack->open, thread_stack_frame(stack, placeholder)->function);
     stack->root_return_address = 0;
 }
 

@@ -38,6 +38,8 @@ struct code_view {
     uint64_t (*function_start)(void *context, struct ticks time, uint64_t address);
     /* Where an exception goes on that passes the call which returns to `address`; 0: nowhere. */
     uint64_t (*landing_pad)(void *context, struct ticks time, uint64_t address);
+    /* True for a function that unwinds a thread's stack in order to end it (forced_unwinding.h). */
+    bool (*forces_unwinding)(void *context, function_id function);
     /* How often the process has become another program (exec) up to `time`. */
     uint32_t (*program_changes)(void *context, struct ticks time);
     /* What `function` is in Go's runtime. */
@@ -113,6 +115,10 @@ struct thread_stack {
     struct array traps;      /* struct trap (ocaml_traps.h), the newest last */
     struct array call_sites; /* struct landing_site (landing_sites.h) */
     struct segment next;     /* what is known of the segment to begin */
+    struct {
+        frame_id frame; /* FRAME_NONE: none was yet */
+        uint64_t at;
+    } cleaned_up; /* where forced unwinding has landed last (forced_unwinding.h) */
     struct code_view code;
     struct thread_stack_statistics statistics;
     const char *death; /* in words, by which signal and where; NULL: not by one. Borrowed */

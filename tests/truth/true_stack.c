@@ -199,6 +199,19 @@ static bool stays_in_leaf(const struct true_stack *stack, const struct truth_rec
            true_tree_at(&stack->tree, leaf->node)->function == function;
 }
 
+/* A function that has taken its return address off the stack calls another one, which overwrites
+ * it: the function still runs (OCaml's caml_raise_exn does this). Not so when it was called by
+ * itself: that is how code learns where it is. */
+static void keep_caller(struct true_stack *stack, uint64_t rsp)
+{
+    struct true_frame *leaf = leaf_of(stack->current);
+    if (leaf->slot != rsp || leaf->unseen)
+        return;
+    const struct true_tree_node *node = true_tree_at(&stack->tree, leaf->node);
+    if (true_tree_at(&stack->tree, node->parent)->function != node->function)
+        leaf->slot = rsp + 8;
+}
+
 static bool goes_straight_on(const struct truth_block *block)
 {
     return block->ends_in == TRUTH_END_OTHER || block->ends_in == TRUTH_END_CALL;
@@ -433,6 +446,7 @@ void true_stack_step(struct true_stack *stack, const struct truth_block *block,
         else if (stack->previous.loads_rsp || stack->forked || record->flags & TRUTH_SIGNAL_RETURN)
             change_area(stack, record);
         if (record->flags & TRUTH_CALLED) {
+            keep_caller(stack, rsp);
             /* What was pushed there before is overwritten. */
             cut(stack->current, rsp + 1);
             push(stack->current, rsp, leaf_of(stack->current)->node);
