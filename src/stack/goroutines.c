@@ -50,10 +50,11 @@ static void go_on_behind(struct thread_stack *stack, const struct flow_event *ev
 /* mcall and morestack leave the stack pointer at their return address, which gogo drops. */
 enum { RETURN_ADDRESS_SIZE = 8 };
 
-/* The goroutine whose stack pointer was here when it was parked, if that is told. */
+/* The goroutine whose stack pointer was here when it was parked. Of several the one that was parked
+ * last: others have gone on in other threads. */
 static bool go_on_at_pointer(struct thread_stack *stack, const struct flow_event *event)
 {
-    for (size_t i = 0; is_told_move(stack) && i < stack->parked.count; i++) {
+    for (size_t i = stack->parked.count; i-- > 0;) {
         const struct parked_stack *parked = array_at(&stack->parked, i);
         if (parked->pointer + RETURN_ADDRESS_SIZE == stack->move.to &&
             leaf_returns_to(stack, parked->leaf, event->to)) {
@@ -71,9 +72,10 @@ static void go_on_elsewhere(struct thread_stack *stack, bool ended, const struct
         thread_stack_leave(stack);
     else
         park_running(stack);
-    if (go_on_at_pointer(stack, event) || go_on_in_parked(stack, event))
-        return;
-    begin_new_stack(stack, event);
+    bool found =
+        is_told_move(stack) ? go_on_at_pointer(stack, event) : go_on_in_parked(stack, event);
+    if (!found)
+        begin_new_stack(stack, event);
 }
 
 /* Without the flag the event is from a text. */
@@ -84,13 +86,14 @@ static void recover(struct thread_stack *stack, const struct flow_event *event)
     land(stack, &landing);
 }
 
-/* True when no other goroutine than the one that runs, in the leaf, goes on at event->to. */
+/* True when the goroutine that runs, in the leaf, goes on at event->to, as far as is known. */
 static bool is_own(const struct thread_stack *stack, const struct flow_event *event)
 {
     if (!leaf_returns_to(stack, stack->leaf, event->to))
         return false;
-    return stack->move.from + RETURN_ADDRESS_SIZE == stack->move.to ||
-           !is_parked_at(stack, event->to);
+    if (is_told_move(stack))
+        return stack->move.from + RETURN_ADDRESS_SIZE == stack->move.to;
+    return !is_parked_at(stack, event->to);
 }
 
 bool switch_goroutine(struct thread_stack *stack, const struct flow_event *event)
