@@ -25,9 +25,9 @@ enum {
     FRAMES_SHOWN = 24, /* of each end of a stack */
 };
 
-static const char *const kind_names[] = {"call",      "return",   "jump",          "syscall",
-                                         "interrupt", "resume",   "kernel-return", "stop",
-                                         "trap-push", "trap-pop", "stack",         "gap"};
+static const char *const kind_names[] = {
+    "call", "return",    "jump",     "syscall", "interrupt", "resume", "kernel-return",
+    "stop", "trap-push", "trap-pop", "stack",   "caller",    "gap"};
 
 struct judge {
     struct flow *flow;
