@@ -65,17 +65,39 @@ static bool go_on_at_pointer(struct thread_stack *stack, const struct flow_event
     return false;
 }
 
-/* The goroutine that ran waits in its leaf. `ended`: it does not. */
-static void go_on_elsewhere(struct thread_stack *stack, bool ended, const struct flow_event *event)
+/* The goroutine that runs waits in its leaf from now on, or since `left`. */
+static void park_goroutine(struct thread_stack *stack, struct ticks left)
+{
+    if (stack->move.from != 0)
+        *(struct goroutine_moment *)array_add(&stack->departures) = (struct goroutine_moment){
+            .time = left,
+            .pointer = stack->move.from + RETURN_ADDRESS_SIZE,
+            .frame = thread_stack_parent(stack, stack->leaf),
+        };
+    park_running(stack);
+}
+
+/* One goes on, or begins, that has not been parked here. */
+static void begin_goroutine(struct thread_stack *stack, const struct flow_event *event)
+{
+    begin_new_stack(stack, event);
+    if (is_told_move(stack) && !thread_stack_is_start(stack, event->to))
+        *(struct goroutine_moment *)array_add(&stack->arrivals) =
+            (struct goroutine_moment){stack->now, stack->move.to, stack->leaf};
+}
+
+/* The goroutine that ran in the leaf has waited since `left`. `ended`: it does not wait. */
+static void go_on_elsewhere(struct thread_stack *stack, bool ended, struct ticks left,
+                            const struct flow_event *event)
 {
     if (ended)
         thread_stack_leave(stack);
     else
-        park_running(stack);
+        park_goroutine(stack, left);
     bool found =
         is_told_move(stack) ? go_on_at_pointer(stack, event) : go_on_in_parked(stack, event);
     if (!found)
-        begin_new_stack(stack, event);
+        begin_goroutine(stack, event);
 }
 
 /* Without the flag the event is from a text. */
@@ -105,12 +127,13 @@ bool switch_goroutine(struct thread_stack *stack, const struct flow_event *event
     struct waiting waiting = find_waiting(stack);
     if (waiting.frame != FRAME_NONE)
         thread_stack_return(stack, waiting.frame);
-    stack->move.from = pointer_before_call(stack, stack->leaf);
+    struct called_elsewhere left = newest_call_elsewhere(stack, stack->leaf);
+    stack->move.from = left.pointer;
     if (role == GO_ROLE_RECOVERY)
         recover(stack, event);
     else if (waiting.frame != FRAME_NONE && (role == GO_ROLE_NEWSTACK || is_own(stack, event)))
         go_on_behind(stack, event);
     else
-        go_on_elsewhere(stack, role_of(stack, waiting.called) == GO_ROLE_GOEXIT, event);
+        go_on_elsewhere(stack, role_of(stack, waiting.called) == GO_ROLE_GOEXIT, left.time, event);
     return true;
 }
