@@ -339,15 +339,22 @@ static uint64_t depth_of(const struct thread_stack *stack, frame_id leaf)
     return depth;
 }
 
+uint64_t spans_open_at_beginnings(const struct thread_stack *stack)
+{
+    const struct segment *segments = stack->segments.elements;
+    uint64_t spans = 0;
+    for (size_t i = 0; i < stack->segments.count; i++)
+        spans += depth_of(stack, segments[i].leaf) - depth_of(stack, segments[i].kept_as);
+    for (size_t i = 0; i < stack->resumed.count; i++)
+        spans += depth_of(stack, *(frame_id *)array_at(&stack->resumed, i));
+    return spans;
+}
+
 void count_spans_of_segments(struct thread_stack *stack)
 {
     const struct segment *segments = stack->segments.elements;
-    for (size_t i = 0; i < stack->segments.count; i++) {
-        uint64_t kept = depth_of(stack, segments[i].kept_as);
-        stack->statistics.spans += depth_of(stack, segments[i].leaf) - kept;
+    stack->statistics.spans += spans_open_at_beginnings(stack);
+    for (size_t i = 0; i < stack->segments.count; i++)
         if (segments[i].start == SEGMENT_GAP)
-            stack->statistics.stitched += kept;
-    }
-    for (size_t i = 0; i < stack->resumed.count; i++)
-        stack->statistics.spans += depth_of(stack, *(frame_id *)array_at(&stack->resumed, i));
+            stack->statistics.stitched += depth_of(stack, segments[i].kept_as);
 }

@@ -13,6 +13,8 @@ void thread_stack_init(struct thread_stack *stack, const struct code_view *code)
         .candidates = array_of(sizeof(frame_id)),
         .parked = array_of(sizeof(struct parked_stack)),
         .resumed = array_of(sizeof(frame_id)),
+        .departures = array_of(sizeof(struct goroutine_moment)),
+        .arrivals = array_of(sizeof(struct goroutine_moment)),
         .elsewhere = array_of(sizeof(struct called_elsewhere)),
         .traps = array_of(sizeof(struct trap)),
         .call_sites = array_of(sizeof(struct landing_site)),
@@ -34,6 +36,8 @@ void thread_stack_free(struct thread_stack *stack)
     array_free(&stack->candidates);
     array_free(&stack->parked);
     array_free(&stack->resumed);
+    array_free(&stack->departures);
+    array_free(&stack->arrivals);
     array_free(&stack->elsewhere);
     array_free(&stack->traps);
     landing_sites_free(&stack->call_sites);

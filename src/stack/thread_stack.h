@@ -88,6 +88,14 @@ struct parked_stack {
 struct called_elsewhere {
     frame_id caller;
     uint64_t pointer; /* of its own stack */
+    struct ticks time;
+};
+
+/* A goroutine is parked, or goes on that was not parked by this thread (adopted_stacks.h). */
+struct goroutine_moment {
+    struct ticks time;
+    uint64_t pointer; /* where its stack pointer is when it goes on */
+    frame_id frame;   /* in which it goes on */
 };
 
 /* The stack pointer went from one place to another in code without branches. */
@@ -112,11 +120,13 @@ struct thread_stack {
     struct array candidates;    /* frame_id: leaves of stacks; see struct segment */
     struct array parked;        /* struct parked_stack (stack_switch.h), in the order of parking */
     struct array resumed;       /* frame_id: where each parked stack went on */
+    struct array departures;    /* struct goroutine_moment: of goroutines that were parked */
+    struct array arrivals;      /* struct goroutine_moment: of those that come from elsewhere */
+    struct array elsewhere;     /* struct called_elsewhere, the newest last */
     struct array traps;         /* struct trap (ocaml_traps.h), the newest last */
     struct array call_sites;    /* struct landing_site (landing_sites.h) */
-    struct array told_landings; /* struct told_landing (told_landings.h), by frame */
     struct segment next;        /* what is known of the segment to begin */
-    struct array elsewhere;     /* struct called_elsewhere, the newest last */
+    struct array told_landings; /* struct told_landing (told_landings.h), by frame */
     struct {
         frame_id frame; /* FRAME_NONE: none was yet */
         uint64_t at;
