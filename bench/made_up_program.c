@@ -207,6 +207,16 @@ static uint64_t landing_pad(void *context, struct ticks time, uint64_t address)
     return address + CALL_SIZE;
 }
 
+static bool forces_unwinding(void *context, function_id function)
+{
+    return false;
+}
+
+static enum go_role go_role(void *context, function_id function)
+{
+    return GO_ROLE_NONE;
+}
+
 static uint32_t program_changes(void *context, struct ticks time)
 {
     return 0;
@@ -217,6 +227,8 @@ struct code_view made_up_program_code(void)
     return (struct code_view){
         .function_start = function_start,
         .landing_pad = landing_pad,
+        .forces_unwinding = forces_unwinding,
         .program_changes = program_changes,
+        .go_role = go_role,
     };
 }

@@ -12,6 +12,7 @@ void thread_stack_init(struct thread_stack *stack, const struct code_view *code)
         .candidates = array_of(sizeof(frame_id)),
         .parked = array_of(sizeof(struct parked_stack)),
         .resumed = array_of(sizeof(frame_id)),
+        .elsewhere = array_of(sizeof(struct called_elsewhere)),
         .traps = array_of(sizeof(struct trap)),
         .call_sites = array_of(sizeof(struct landing_site)),
         .code = *code,
@@ -31,6 +32,7 @@ void thread_stack_free(struct thread_stack *stack)
     array_free(&stack->candidates);
     array_free(&stack->parked);
     array_free(&stack->resumed);
+    array_free(&stack->elsewhere);
     array_free(&stack->traps);
     landing_sites_free(&stack->call_sites);
 }
@@ -140,6 +142,11 @@ void thread_stack_park(struct thread_stack *stack)
 {
     *(struct parked_stack *)array_add(&stack->parked) =
         (struct parked_stack){stack->leaf, stack->move.from, stack->top};
+    thread_stack_leave(stack);
+}
+
+void thread_stack_leave(struct thread_stack *stack)
+{
     stack->top = 0;
     end_segment(stack, HISTORY_END_SWITCH, SEGMENT_NEW);
 }

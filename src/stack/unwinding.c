@@ -1,5 +1,6 @@
 #include "stack/unwinding.h"
 
+#include "stack/forced_unwinding.h"
 #include "stack/landing_sites.h"
 #include "stack/stitching.h"
 
@@ -65,6 +66,14 @@ static frame_id find_landing_pad(const struct thread_stack *stack, const struct 
     return FRAME_NONE;
 }
 
+bool land_on_pad(struct thread_stack *stack, const struct flow_event *event)
+{
+    frame_id frame = find_landing_pad(stack, event);
+    if (frame != FRAME_NONE)
+        unwind_to(stack, frame);
+    return frame != FRAME_NONE;
+}
+
 /* The activations of a function that control may have landed in. */
 struct landing {
     frame_id innermost;     /* FRAME_NONE: there is none */
@@ -100,14 +109,6 @@ static struct landing find_activations(struct thread_stack *stack, const struct 
     return any;
 }
 
-static bool land_on_pad(struct thread_stack *stack, const struct flow_event *event)
-{
-    frame_id frame = find_landing_pad(stack, event);
-    if (frame != FRAME_NONE)
-        unwind_to(stack, frame);
-    return frame != FRAME_NONE;
-}
-
 static void land_in_open_function(struct thread_stack *stack, const struct flow_event *event)
 {
     struct landing landing = find_activations(stack, event);
@@ -131,7 +132,7 @@ void land(struct thread_stack *stack, const struct flow_event *event)
     bool open = open_functions_count(&stack->open, event->function) > 0;
     if (stays_in_leaf(stack, event))
         take_over(stack, event->function, event->to);
-    else if (open && !land_on_pad(stack, event))
+    else if (open && !land_on_pad(stack, event) && !land_in_cleanup(stack, event))
         land_in_open_function(stack, event);
     else if (open)
         return;

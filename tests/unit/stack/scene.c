@@ -28,14 +28,33 @@ static uint64_t landing_pad(void *context, struct ticks time, uint64_t address)
     return 0;
 }
 
+static bool forces_unwinding(void *context, function_id function)
+{
+    const struct scene *scene = context;
+    return scene->forced_unwinder != 0 && function == id_of(scene->forced_unwinder);
+}
+
 static uint32_t program_changes(void *context, struct ticks time)
 {
     return ((struct scene *)context)->program_changes;
 }
 
+static enum go_role go_role(void *context, function_id function)
+{
+    const struct scene *scene = context;
+    return function < SCENE_ROLES ? scene->go_roles[function] : GO_ROLE_NONE;
+}
+
 void scene_init(struct scene *scene)
 {
-    struct code_view code = {scene, function_start, landing_pad, program_changes};
+    struct code_view code = {
+        .context = scene,
+        .function_start = function_start,
+        .landing_pad = landing_pad,
+        .forces_unwinding = forces_unwinding,
+        .program_changes = program_changes,
+        .go_role = go_role,
+    };
     *scene = (struct scene){.time = 1000};
     thread_stack_init(&scene->stack, &code);
 }
@@ -43,6 +62,13 @@ void scene_init(struct scene *scene)
 void scene_free(struct scene *scene)
 {
     thread_stack_free(&scene->stack);
+}
+
+void add_landing_pad(struct scene *scene, uint64_t call_site, uint64_t pad)
+{
+    assert_true(scene->pad_count < SCENE_PADS);
+    scene->pads[scene->pad_count].call = call_site + SCENE_CALL_LENGTH;
+    scene->pads[scene->pad_count++].pad = pad;
 }
 
 function_id id_of(char function)
@@ -89,6 +115,11 @@ void return_to(struct scene *scene, uint64_t to)
 void jump(struct scene *scene, uint64_t to)
 {
     feed(scene, (struct flow_event){.kind = FLOW_JUMP, .to = to});
+}
+
+void jump_in_stack(struct scene *scene, uint64_t to)
+{
+    feed(scene, (struct flow_event){.kind = FLOW_JUMP, .to = to, .flags = FLOW_LOADS_STACK});
 }
 
 void direct_jump(struct scene *scene, uint64_t to)
