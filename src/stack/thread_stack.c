@@ -4,6 +4,8 @@
 #include "stack/ocaml_traps.h"
 #include "stack/stitching.h"
 
+#include <string.h>
+
 void thread_stack_init(struct thread_stack *stack, const struct code_view *code)
 {
     *stack = (struct thread_stack){
@@ -147,8 +149,18 @@ void thread_stack_park(struct thread_stack *stack)
 
 void thread_stack_leave(struct thread_stack *stack)
 {
+    ++*parked_places_slot(&stack->parked_places, thread_stack_leaf(stack)->return_address);
     stack->top = 0;
     end_segment(stack, HISTORY_END_SWITCH, SEGMENT_NEW);
+}
+
+void thread_stack_forget_parked(struct thread_stack *stack, size_t index)
+{
+    struct parked_stack *parked = stack->parked.elements;
+    uint64_t address = thread_stack_frame(stack, parked[index].leaf)->return_address;
+    --*parked_places_slot(&stack->parked_places, address);
+    stack->parked.count--;
+    memmove(parked + index, parked + index + 1, (stack->parked.count - index) * sizeof(*parked));
 }
 
 /* `frame` and its callers are on the stack. */
