@@ -111,12 +111,13 @@ struct thread_stack {
     struct array segments;   /* struct segment, in time order */
     struct array candidates; /* frame_id: leaves of stacks; see struct segment */
     struct parked_places parked_places;
-    struct array parked;     /* struct parked_stack (stack_switch.h), in the order of parking */
-    struct array resumed;    /* frame_id: where each parked stack went on */
-    struct array elsewhere;  /* struct called_elsewhere, the newest last */
-    struct array traps;      /* struct trap (ocaml_traps.h), the newest last */
-    struct array call_sites; /* struct landing_site (landing_sites.h) */
-    struct segment next;     /* what is known of the segment to begin */
+    struct array parked;      /* struct parked_stack (stack_switch.h), in the order of parking */
+    struct array resumed;     /* frame_id: where each parked stack went on */
+    struct array elsewhere;   /* struct called_elsewhere, the newest last */
+    struct array traps;       /* struct trap (ocaml_traps.h), the newest last */
+    struct array call_sites;  /* struct landing_site (landing_sites.h) */
+    uint64_t call_site_looks; /* at frames, for sites that were forgotten */
+    struct segment next;      /* what is known of the segment to begin */
     struct {
         frame_id frame; /* FRAME_NONE: none was yet */
         uint64_t at;
