@@ -183,8 +183,22 @@ void frame_tree_discover(struct frame_tree *tree, frame_id placeholder, function
     frame_id above = frame_tree_add_placeholder(tree);
     struct frame *frame = frame_tree_at(tree, placeholder);
     frame->parent = above;
+    frame->return_address = 0;
     frame->function = known_function(function);
     frame->kind = FRAME_FUNCTION;
     frame_tree_set_start(tree, placeholder, start);
     frame_children_add(tree, placeholder);
+}
+
+/* A placeholder returns nowhere: the field is free. */
+enum { OUTERMOST = 1 };
+
+void frame_tree_set_outermost(struct frame_tree *tree, frame_id placeholder)
+{
+    frame_tree_at(tree, placeholder)->return_address = OUTERMOST;
+}
+
+bool frame_tree_is_outermost(const struct frame_tree *tree, frame_id placeholder)
+{
+    return frame_tree_at(tree, placeholder)->return_address == OUTERMOST;
 }

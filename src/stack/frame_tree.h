@@ -177,4 +177,8 @@ void frame_tree_link(struct frame_tree *tree, frame_id placeholder, frame_id par
 void frame_tree_discover(struct frame_tree *tree, frame_id placeholder, function_id function,
                          uint64_t address, uint64_t start);
 
+/* Nobody has called the stack's root: the placeholder above it will never be discovered. */
+void frame_tree_set_outermost(struct frame_tree *tree, frame_id placeholder);
+bool frame_tree_is_outermost(const struct frame_tree *tree, frame_id placeholder);
+
 #endif

@@ -277,6 +277,20 @@ void thread_stack_discover(struct thread_stack *stack, function_id function, uin
     stack->root_return_address = 0;
 }
 
+void thread_stack_learn_caller(struct thread_stack *stack, function_id function, uint64_t address,
+                               bool interrupted)
+{
+    frame_id placeholder = thread_stack_placeholder(stack);
+    struct frame *root = frame_tree_at(&stack->tree, frame_tree_root(&stack->tree, stack->leaf));
+    root->return_address = address;
+    if (interrupted)
+        root->kind = FRAME_SIGNAL;
+    frame_tree_discover(&stack->tree, placeholder, function, address,
+                        function_start(stack, interrupted ? address : address - 1));
+    open_functions_add(&stack->open, function);
+    stack->root_return_address = 0;
+}
+
 void thread_stack_finish(struct thread_stack *stack)
 {
     stitch_segments(stack);

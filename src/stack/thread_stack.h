@@ -136,9 +136,10 @@ struct thread_stack {
     struct ticks stopped_at;      /* when `stopped` */
     uint32_t program_changes;     /* as far as they have been taken into account */
     bool started;                 /* an event was seen */
-    bool stopped;       /* FLOW_STOP was the event before; shown only if tracing goes on later */
-    bool pointer_fresh; /* only code without branches ran since `pointer` was told */
-    bool in_gap;        /* the last of `gaps` has not ended */
+    bool stopped;        /* FLOW_STOP was the event before; shown only if tracing goes on later */
+    bool callers_wanted; /* the segment has just begun in the middle of its functions */
+    bool pointer_fresh;  /* only code without branches ran since `pointer` was told */
+    bool in_gap;         /* the last of `gaps` has not ended */
     bool no_stitching; /* set by the owner at the beginning: segments stay apart, to compare with */
 };
 
@@ -194,6 +195,11 @@ void thread_stack_unwind(struct thread_stack *stack, frame_id frame);
 void thread_stack_replace(struct thread_stack *stack, function_id function, uint64_t address);
 /* All frames end, and their caller is found to be `function`, at `address`. */
 void thread_stack_discover(struct thread_stack *stack, function_id function, uint64_t address);
+
+/* The outermost frame, which alone is known of the segment, was called by `function` and returns to
+ * `address`; or it is a signal handler that has `interrupted` it there. */
+void thread_stack_learn_caller(struct thread_stack *stack, function_id function, uint64_t address,
+                               bool interrupted);
 
 static inline frame_id thread_stack_parent(const struct thread_stack *stack, frame_id frame)
 {
