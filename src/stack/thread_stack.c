@@ -96,11 +96,6 @@ static void close_frames_above(struct thread_stack *stack, frame_id frame)
     }
 }
 
-frame_id thread_stack_placeholder(const struct thread_stack *stack)
-{
-    return thread_stack_parent(stack, frame_tree_root(&stack->tree, stack->leaf));
-}
-
 /* The segment ends; what comes next begins for the reason `start`. */
 static void end_segment(struct thread_stack *stack, enum history_kind reason,
                         enum segment_start start)
@@ -295,35 +290,4 @@ void thread_stack_finish(struct thread_stack *stack)
 {
     stitch_segments(stack);
     count_spans_of_segments(stack);
-}
-
-frame_id thread_stack_find(const struct thread_stack *stack, function_id function)
-{
-    if (open_functions_count(&stack->open, function) == 0)
-        return FRAME_NONE;
-    frame_id frame = stack->leaf;
-    while (thread_stack_frame(stack, frame)->function != function)
-        frame = thread_stack_parent(stack, frame);
-    return frame;
-}
-
-bool thread_stack_has(const struct thread_stack *stack, frame_id frame)
-{
-    if (open_functions_count(&stack->open, thread_stack_frame(stack, frame)->function) == 0)
-        return false;
-    frame_id id = stack->leaf;
-    while (id != frame && thread_stack_frame(stack, id)->kind != FRAME_PLACEHOLDER)
-        id = thread_stack_parent(stack, id);
-    return id == frame;
-}
-
-bool thread_stack_is_root(const struct thread_stack *stack, frame_id frame)
-{
-    frame_id parent = thread_stack_parent(stack, frame);
-    return thread_stack_frame(stack, parent)->kind == FRAME_PLACEHOLDER;
-}
-
-bool thread_stack_is_start(const struct thread_stack *stack, uint64_t address)
-{
-    return address != 0 && function_start(stack, address) == address;
 }
