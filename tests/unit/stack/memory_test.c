@@ -1,6 +1,8 @@
-/* What a thread is remembered by: packed history, interned frames, counts of open functions. */
+/* What a thread is remembered by: packed history, interned frames, counts of open functions; and
+ * what looking in it costs. */
 #include "stack/frame_tree.h"
 #include "stack/history.h"
+#include "stack/landing_sites.h"
 #include "stack/open_functions.h"
 
 #include <setjmp.h>
@@ -223,6 +225,34 @@ static void a_function_with_too_great_an_id_is_unknown(void **state)
     frame_tree_free(&tree);
 }
 
+static uint64_t no_function_start(void *context, struct ticks time, uint64_t address)
+{
+    return 0;
+}
+
+/* Every landing at another address, as with exceptions behind gaps. */
+static void landing_anywhere_looks_at_each_frame_a_few_times_only(void **state)
+{
+    enum { FRAMES = 1000, ADDRESSES = 10000 };
+    struct code_view code = {.function_start = no_function_start};
+    struct thread_stack stack;
+    struct activation call = {.function = 9, .kind = FRAME_FUNCTION};
+    thread_stack_init(&stack, &code);
+    thread_stack_begin(&stack, &call, 0, false);
+    for (uint64_t i = 1; i < FRAMES; i++) {
+        call.return_address = i;
+        thread_stack_enter(&stack, &call, 0);
+    }
+    frame_id caller = thread_stack_parent(&stack, stack.leaf);
+    assert_true(landing_sites_may_have_called(&stack, caller, FRAMES - 1));
+    assert_false(landing_sites_may_have_called(&stack, caller, FRAMES - 2));
+    for (uint64_t i = 0; i < ADDRESSES; i++)
+        landing_sites_may_have_called(&stack, caller, FRAMES + i);
+    assert_true(stack.call_site_looks < (uint64_t)100 * FRAMES);
+    assert_true(stack.call_sites.count <= 64);
+    thread_stack_free(&stack);
+}
+
 static void open_functions_count_each_function(void **state)
 {
     struct open_functions open;
@@ -252,6 +282,7 @@ int main(void)
         cmocka_unit_test(frames_of_a_function_begin_where_each_was_said_to),
         cmocka_unit_test(frames_keep_their_origin),
         cmocka_unit_test(a_function_with_too_great_an_id_is_unknown),
+        cmocka_unit_test(landing_anywhere_looks_at_each_frame_a_few_times_only),
         cmocka_unit_test(open_functions_count_each_function),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
