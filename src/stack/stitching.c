@@ -264,12 +264,9 @@ void stitch_segments(struct thread_stack *stack)
 
 static void unpark(struct thread_stack *stack, frame_id leaf)
 {
-    struct parked_stack *parked = stack->parked.elements;
-    size_t kept = 0;
-    for (size_t i = 0; i < stack->parked.count; i++)
-        if (parked[i].leaf != leaf)
-            parked[kept++] = parked[i];
-    stack->parked.count = kept;
+    for (size_t i = stack->parked.count; i-- > 0;)
+        if (((const struct parked_stack *)array_at(&stack->parked, i))->leaf == leaf)
+            thread_stack_forget_parked(stack, i);
 }
 
 /* True when the stack that is parked with `parked`, and goes on in its parent, is the segment's:

@@ -5,6 +5,8 @@
 #include "stack/stitching.h"
 #include "stack/told_landings.h"
 
+#include <string.h>
+
 void thread_stack_init(struct thread_stack *stack, const struct code_view *code)
 {
     *stack = (struct thread_stack){
@@ -101,11 +103,6 @@ static void close_frames_above(struct thread_stack *stack, frame_id frame)
     }
 }
 
-frame_id thread_stack_placeholder(const struct thread_stack *stack)
-{
-    return thread_stack_parent(stack, frame_tree_root(&stack->tree, stack->leaf));
-}
-
 /* The segment ends; what comes next begins for the reason `start`. */
 static void end_segment(struct thread_stack *stack, enum history_kind reason,
                         enum segment_start start)
@@ -155,8 +152,18 @@ void thread_stack_park(struct thread_stack *stack)
 
 void thread_stack_leave(struct thread_stack *stack)
 {
+    ++*parked_places_slot(&stack->parked_places, thread_stack_leaf(stack)->return_address);
     stack->top = 0;
     end_segment(stack, HISTORY_END_SWITCH, SEGMENT_NEW);
+}
+
+void thread_stack_forget_parked(struct thread_stack *stack, size_t index)
+{
+    struct parked_stack *parked = stack->parked.elements;
+    uint64_t address = thread_stack_frame(stack, parked[index].leaf)->return_address;
+    --*parked_places_slot(&stack->parked_places, address);
+    stack->parked.count--;
+    memmove(parked + index, parked + index + 1, (stack->parked.count - index) * sizeof(*parked));
 }
 
 /* `frame` and its callers are on the stack. */
@@ -291,35 +298,4 @@ void thread_stack_finish(struct thread_stack *stack)
 {
     stitch_segments(stack);
     count_spans_of_segments(stack);
-}
-
-frame_id thread_stack_find(const struct thread_stack *stack, function_id function)
-{
-    if (open_functions_count(&stack->open, function) == 0)
-        return FRAME_NONE;
-    frame_id frame = stack->leaf;
-    while (thread_stack_frame(stack, frame)->function != function)
-        frame = thread_stack_parent(stack, frame);
-    return frame;
-}
-
-bool thread_stack_has(const struct thread_stack *stack, frame_id frame)
-{
-    if (open_functions_count(&stack->open, thread_stack_frame(stack, frame)->function) == 0)
-        return false;
-    frame_id id = stack->leaf;
-    while (id != frame && thread_stack_frame(stack, id)->kind != FRAME_PLACEHOLDER)
-        id = thread_stack_parent(stack, id);
-    return id == frame;
-}
-
-bool thread_stack_is_root(const struct thread_stack *stack, frame_id frame)
-{
-    frame_id parent = thread_stack_parent(stack, frame);
-    return thread_stack_frame(stack, parent)->kind == FRAME_PLACEHOLDER;
-}
-
-bool thread_stack_is_start(const struct thread_stack *stack, uint64_t address)
-{
-    return address != 0 && function_start(stack, address) == address;
 }

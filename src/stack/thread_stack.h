@@ -27,6 +27,7 @@
 #include "stack/go_runtime.h"
 #include "stack/history.h"
 #include "stack/open_functions.h"
+#include "stack/parked_places.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -115,17 +116,19 @@ struct thread_stack_statistics {
 struct thread_stack {
     struct frame_tree tree;
     struct history history;
-    struct array gaps;          /* struct gap, in time order */
-    struct array segments;      /* struct segment, in time order */
-    struct array candidates;    /* frame_id: leaves of stacks; see struct segment */
+    struct array gaps;       /* struct gap, in time order */
+    struct array segments;   /* struct segment, in time order */
+    struct array candidates; /* frame_id: leaves of stacks; see struct segment */
+    struct parked_places parked_places;
     struct array parked;        /* struct parked_stack (stack_switch.h), in the order of parking */
     struct array resumed;       /* frame_id: where each parked stack went on */
-    struct array departures;    /* struct goroutine_moment: of goroutines that were parked */
-    struct array arrivals;      /* struct goroutine_moment: of those that come from elsewhere */
     struct array elsewhere;     /* struct called_elsewhere, the newest last */
     struct array traps;         /* struct trap (ocaml_traps.h), the newest last */
     struct array call_sites;    /* struct landing_site (landing_sites.h) */
+    uint64_t call_site_looks;   /* at frames, for sites that were forgotten */
     struct segment next;        /* what is known of the segment to begin */
+    struct array departures;    /* struct goroutine_moment: of goroutines that were parked */
+    struct array arrivals;      /* struct goroutine_moment: of those that come from elsewhere */
     struct array told_landings; /* struct told_landing (told_landings.h), by frame */
     struct {
         frame_id frame; /* FRAME_NONE: none was yet */
@@ -180,6 +183,8 @@ void thread_stack_land(struct thread_stack *stack, const struct flow_event *even
 void thread_stack_park(struct thread_stack *stack);
 /* The same, but the stack never goes on. */
 void thread_stack_leave(struct thread_stack *stack);
+/* The parked stack with this index is parked no more. */
+void thread_stack_forget_parked(struct thread_stack *stack, size_t index);
 /* A parked stack goes on in its frame `leaf` (which may be its placeholder: then its caller is
  * discovered to be `function`), at `address`; no segment is open. */
 void thread_stack_unpark(struct thread_stack *stack, frame_id leaf, function_id function,
