@@ -2,6 +2,7 @@
 
 #include "stack/landing_sites.h"
 #include "stack/ocaml_traps.h"
+#include "stack/redirects.h"
 #include "stack/stitching.h"
 
 void thread_stack_init(struct thread_stack *stack, const struct code_view *code)
@@ -14,6 +15,8 @@ void thread_stack_init(struct thread_stack *stack, const struct code_view *code)
         .resumed = array_of(sizeof(frame_id)),
         .traps = array_of(sizeof(struct trap)),
         .call_sites = array_of(sizeof(struct landing_site)),
+        .redirects = array_of(sizeof(struct redirect)),
+        .run_on_top = array_of(sizeof(uint64_t)),
         .code = *code,
     };
     frame_tree_init(&stack->tree);
@@ -32,6 +35,8 @@ void thread_stack_free(struct thread_stack *stack)
     array_free(&stack->parked);
     array_free(&stack->resumed);
     array_free(&stack->traps);
+    array_free(&stack->redirects);
+    array_free(&stack->run_on_top);
     landing_sites_free(&stack->call_sites);
 }
 
@@ -201,12 +206,22 @@ void thread_stack_enter(struct thread_stack *stack, const struct activation *act
     record(stack, HISTORY_ENTER, stack->leaf);
 }
 
-void thread_stack_enter_inferred(struct thread_stack *stack, const struct activation *activation,
-                                 uint64_t address)
+frame_id thread_stack_enter_movable(struct thread_stack *stack, const struct activation *activation,
+                                    uint64_t address)
 {
-    open_frame(stack, stack->leaf, activation, address);
+    frame_id link = frame_tree_add_placeholder(&stack->tree);
+    frame_tree_link(&stack->tree, link, stack->leaf);
+    open_frame(stack, link, activation, address);
     stack->statistics.spans++;
-    record(stack, HISTORY_ENTER_INFERRED, stack->leaf);
+    record(stack, HISTORY_ENTER_MOVABLE, stack->leaf);
+    return link;
+}
+
+void thread_stack_move(struct thread_stack *stack, frame_id link)
+{
+    const struct frame *left = frame_tree_at(&stack->tree, frame_tree_resolve(&stack->tree, link));
+    open_functions_remove(&stack->open, left->function);
+    frame_tree_link(&stack->tree, link, left->parent);
 }
 
 void thread_stack_return(struct thread_stack *stack, frame_id frame)
@@ -242,7 +257,7 @@ void thread_stack_replace(struct thread_stack *stack, function_id function, uint
         .origin = called == function ? FUNCTION_UNKNOWN : called,
     };
     open_functions_remove(&stack->open, leaf->function);
-    open_frame(stack, thread_stack_parent(stack, stack->leaf), &activation, address);
+    open_frame(stack, leaf->parent, &activation, address);
     stack->statistics.spans++;
     record(stack, HISTORY_REPLACE, stack->leaf);
 }
@@ -261,32 +276,6 @@ void thread_stack_finish(struct thread_stack *stack)
 {
     stitch_segments(stack);
     count_spans_of_segments(stack);
-}
-
-frame_id thread_stack_find(const struct thread_stack *stack, function_id function)
-{
-    if (open_functions_count(&stack->open, function) == 0)
-        return FRAME_NONE;
-    frame_id frame = stack->leaf;
-    while (thread_stack_frame(stack, frame)->function != function)
-        frame = thread_stack_parent(stack, frame);
-    return frame;
-}
-
-bool thread_stack_has(const struct thread_stack *stack, frame_id frame)
-{
-    if (open_functions_count(&stack->open, thread_stack_frame(stack, frame)->function) == 0)
-        return false;
-    frame_id id = stack->leaf;
-    while (id != frame && thread_stack_frame(stack, id)->kind != FRAME_PLACEHOLDER)
-        id = thread_stack_parent(stack, id);
-    return id == frame;
-}
-
-bool thread_stack_is_root(const struct thread_stack *stack, frame_id frame)
-{
-    frame_id parent = thread_stack_parent(stack, frame);
-    return thread_stack_frame(stack, parent)->kind == FRAME_PLACEHOLDER;
 }
 
 bool thread_stack_is_start(const struct thread_stack *stack, uint64_t address)

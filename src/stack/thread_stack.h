@@ -102,6 +102,8 @@ struct thread_stack {
     struct array resumed;    /* frame_id: where each parked stack went on */
     struct array traps;      /* struct trap (ocaml_traps.h), the newest last */
     struct array call_sites; /* struct landing_site (landing_sites.h) */
+    struct array redirects;  /* struct redirect (redirects.h), the newest last */
+    struct array run_on_top; /* uint64_t: addresses at which handlers begin (redirects.h) */
     struct segment next;     /* what is known of the segment to begin */
     struct code_view code;
     struct thread_stack_statistics statistics;
@@ -161,8 +163,11 @@ void thread_stack_die(struct thread_stack *stack, const char *words);
 /* `activation` starts on top of the leaf. `address` is one in its function, 0 for none. */
 void thread_stack_enter(struct thread_stack *stack, const struct activation *activation,
                         uint64_t address);
-void thread_stack_enter_inferred(struct thread_stack *stack, const struct activation *activation,
-                                 uint64_t address);
+/* The same, but it may turn out to have taken the leaf's place: thread_stack_move, given what is
+ * returned here, puts it there in all that is remembered. */
+frame_id thread_stack_enter_movable(struct thread_stack *stack, const struct activation *activation,
+                                    uint64_t address);
+void thread_stack_move(struct thread_stack *stack, frame_id link);
 /* Cuts the stack to `frame`, which is on it; no change when it is the leaf. Those above have
  * returned, or were unwound. */
 void thread_stack_return(struct thread_stack *stack, frame_id frame);

@@ -1,6 +1,7 @@
 #include "stack/unwinding.h"
 
 #include "stack/landing_sites.h"
+#include "stack/redirects.h"
 #include "stack/stitching.h"
 
 void take_over(struct thread_stack *stack, function_id function, uint64_t address)
@@ -33,6 +34,7 @@ static void unwind_to(struct thread_stack *stack, frame_id frame)
 {
     if (frame != stack->leaf)
         stack->statistics.unwound++;
+    settle_before_unwinding(stack, frame);
     thread_stack_unwind(stack, frame);
 }
 
