@@ -93,6 +93,8 @@ void control_flow_stack_pointer(struct control_flow *flow, uint64_t value)
 void control_flow_arrive(struct control_flow *flow, uint64_t ip)
 {
     struct flow_event *branch = &flow->branch;
+    /* Once it has been followed, the flag is of no branch. */
+    bool loads_stack = flow->branch_kind == BRANCH_JUMP && branch->flags & FLOW_LOADS_STACK;
     release_resume(flow, ip);
     switch ((enum branch_kind)flow->branch_kind) {
     case BRANCH_CALL:
@@ -111,7 +113,7 @@ void control_flow_arrive(struct control_flow *flow, uint64_t ip)
     case BRANCH_CONDITIONAL:
     case BRANCH_JUMP:
     case BRANCH_FAR_JUMP:
-        if (!jumps_to_another_function(flow, ip) && !(branch->flags & FLOW_LOADS_STACK)) {
+        if (!jumps_to_another_function(flow, ip) && !loads_stack) {
             if (flow->branch_kind == BRANCH_JUMP && branch->next)
                 emit_stack_pointer(flow, branch->next);
             flow->branch_kind = BRANCH_NONE;

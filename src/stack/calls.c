@@ -1,5 +1,7 @@
 #include "stack/calls.h"
 
+#include "stack/called_elsewhere.h"
+#include "stack/goroutines.h"
 #include "stack/kernel_entry.h"
 #include "stack/ocaml_traps.h"
 #include "stack/redirects.h"
@@ -36,6 +38,7 @@ void rule_call(struct thread_stack *stack, const struct flow_event *event)
         return;
     }
     leave_unseen_kernel(stack);
+    note_call_elsewhere(stack);
     thread_stack_enter(stack, &called, event->to);
 }
 
@@ -123,7 +126,7 @@ static void jump_by_local_call(struct thread_stack *stack, const struct flow_eve
 /* A return to the leaf's return address. */
 static void return_from_leaf(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (!switch_to_one_of_several(stack, event))
+    if (!switch_to_parked(stack, event))
         end_frame(stack, stack->leaf, event);
 }
 
@@ -143,7 +146,8 @@ static bool return_from_several(struct thread_stack *stack, const struct flow_ev
     frame_id frame = find_by_return_address(stack, event->to, event->function);
     if (frame == FRAME_NONE)
         return false;
-    end_frames(stack, frame, event);
+    if (!land_on_pad(stack, event))
+        end_frames(stack, frame, event);
     return true;
 }
 
@@ -196,6 +200,8 @@ void rule_return(struct thread_stack *stack, const struct flow_event *event)
 /* By a jump into the middle of a function that is open, or that a parked stack waits in. */
 static void jump_back(struct thread_stack *stack, const struct flow_event *event)
 {
+    if (event->flags & FLOW_LOADS_STACK && land_on_pad(stack, event))
+        return;
     if (returns_to(thread_stack_leaf(stack), event->to))
         return_from_leaf(stack, event);
     else if (!return_from_several(stack, event) && !switch_to_parked(stack, event))
@@ -211,7 +217,8 @@ void rule_jump(struct thread_stack *stack, const struct flow_event *event)
     leave_unseen_kernel(stack);
     if (event->flags & FLOW_DIRECT)
         take_over(stack, event->function, event->to);
-    else if (raise_to_trap(stack, event) || switch_by_pointer(stack, event))
+    else if (raise_to_trap(stack, event) || switch_goroutine(stack, event) ||
+             switch_by_pointer(stack, event))
         return;
     else if (stays_in_leaf(stack, event))
         take_over(stack, event->function, event->to);

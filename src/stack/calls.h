@@ -17,7 +17,8 @@ void rule_call(struct thread_stack *stack, const struct flow_event *event);
  *   to the handler of the newest trap       an OCaml exception (ocaml_traps.h)
  *   to the leaf's return address            the leaf ends
  *   of the root                             its caller is discovered
- *   to the return address of another frame  that frame and those above it end (a long return)
+ *   to the return address of another frame  that frame and those above it end (a long return),
+ *                                           unless an exception lands there (unwinding.h)
  *   of a local call, elsewhere              a retpoline: the return is its jump
  *   of a signal handler                     to the restorer (signals.h)
  *   to where a parked stack goes on         that one does (stack_switch.h)

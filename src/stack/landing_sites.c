@@ -42,12 +42,13 @@ static void look_at_new_frames(struct landing_site *site, const struct frame_tre
 bool landing_sites_may_have_called(struct thread_stack *stack, frame_id frame,
                                    uint64_t return_address)
 {
-    if (thread_stack_frame(stack, frame)->return_address == 0)
-        return true;
     struct landing_site *site = find_site(&stack->call_sites, return_address);
     look_at_new_frames(site, &stack->tree);
-    return site->callers.count > 0 && bsearch(&frame, site->callers.elements, site->callers.count,
-                                              sizeof(frame_id), compare_ids) != NULL;
+    if (site->callers.count == 0)
+        return false;
+    return thread_stack_frame(stack, frame)->return_address == 0 ||
+           bsearch(&frame, site->callers.elements, site->callers.count, sizeof(frame_id),
+                   compare_ids) != NULL;
 }
 
 void landing_sites_free(struct array *sites)

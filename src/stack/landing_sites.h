@@ -16,8 +16,9 @@ struct landing_site {
     struct array callers; /* frame_id */
 };
 
-/* True when `frame` has made a call that returns to `return_address`, or may have: it was open
- * before it was first seen (only then nothing was known of its own return address). */
+/* True when `frame` has made a call that returns to `return_address`, or may have: others have, and
+ * this one was open before it was first seen (only then nothing was known of its own return
+ * address). */
 bool landing_sites_may_have_called(struct thread_stack *stack, frame_id frame,
                                    uint64_t return_address);
 

@@ -24,6 +24,7 @@
 #include "base/clock.h"
 #include "flow/flow_event.h"
 #include "stack/frame_tree.h"
+#include "stack/go_runtime.h"
 #include "stack/history.h"
 #include "stack/open_functions.h"
 
@@ -37,8 +38,12 @@ struct code_view {
     uint64_t (*function_start)(void *context, struct ticks time, uint64_t address);
     /* Where an exception goes on that passes the call which returns to `address`; 0: nowhere. */
     uint64_t (*landing_pad)(void *context, struct ticks time, uint64_t address);
+    /* True for a function that unwinds a thread's stack in order to end it (forced_unwinding.h). */
+    bool (*forces_unwinding)(void *context, function_id function);
     /* How often the process has become another program (exec) up to `time`. */
     uint32_t (*program_changes)(void *context, struct ticks time);
+    /* What `function` is in Go's runtime. */
+    enum go_role (*go_role)(void *context, function_id function);
 };
 
 /* A stretch between two segments in which control flow is not known. */
@@ -78,6 +83,12 @@ struct parked_stack {
     uint64_t top;     /* the stack pointer when it was begun; 0 when that was not told */
 };
 
+/* A function that has loaded the stack pointer and then called another: see called_elsewhere.h. */
+struct called_elsewhere {
+    frame_id caller;
+    uint64_t pointer; /* of its own stack */
+};
+
 /* The stack pointer went from one place to another in code without branches. */
 struct stack_move {
     uint64_t from, to; /* 0: it did not, or was not told */
@@ -100,11 +111,16 @@ struct thread_stack {
     struct array candidates; /* frame_id: leaves of stacks; see struct segment */
     struct array parked;     /* struct parked_stack (stack_switch.h), in the order of parking */
     struct array resumed;    /* frame_id: where each parked stack went on */
+    struct array elsewhere;  /* struct called_elsewhere, the newest last */
     struct array traps;      /* struct trap (ocaml_traps.h), the newest last */
     struct array call_sites; /* struct landing_site (landing_sites.h) */
     struct array redirects;  /* struct redirect (redirects.h), the newest last */
     struct array run_on_top; /* uint64_t: addresses at which handlers begin (redirects.h) */
     struct segment next;     /* what is known of the segment to begin */
+    struct {
+        frame_id frame; /* FRAME_NONE: none was yet */
+        uint64_t at;
+    } cleaned_up; /* where forced unwinding has landed last (forced_unwinding.h) */
     struct code_view code;
     struct thread_stack_statistics statistics;
     const char *death; /* in words, by which signal and where; NULL: not by one. Borrowed */
@@ -151,6 +167,8 @@ void thread_stack_land(struct thread_stack *stack, const struct flow_event *even
                        frame_id fallback, bool called);
 /* The segment ends and the stack is parked; another one goes on next. */
 void thread_stack_park(struct thread_stack *stack);
+/* The same, but the stack never goes on. */
+void thread_stack_leave(struct thread_stack *stack);
 /* A parked stack goes on in its frame `leaf` (which may be its placeholder: then its caller is
  * discovered to be `function`), at `address`; no segment is open. */
 void thread_stack_unpark(struct thread_stack *stack, frame_id leaf, function_id function,

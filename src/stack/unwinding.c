@@ -1,5 +1,6 @@
 #include "stack/unwinding.h"
 
+#include "stack/forced_unwinding.h"
 #include "stack/landing_sites.h"
 #include "stack/redirects.h"
 #include "stack/stitching.h"
@@ -12,9 +13,10 @@ void take_over(struct thread_stack *stack, function_id function, uint64_t addres
 
 /* A jump back to the function that was called in this frame returns from its cold part, even when
  * the same function is open further out. */
-static bool returns_from_cold_part(const struct frame *leaf, const struct flow_event *event)
+static bool returns_from_cold_part(const struct thread_stack *stack, const struct flow_event *event)
 {
-    return leaf->origin == event->function && event->function != FUNCTION_UNKNOWN;
+    return event->function != FUNCTION_UNKNOWN &&
+           frame_tree_origin(&stack->tree, stack->leaf) == event->function;
 }
 
 bool stays_in_leaf(const struct thread_stack *stack, const struct flow_event *event)
@@ -22,7 +24,7 @@ bool stays_in_leaf(const struct thread_stack *stack, const struct flow_event *ev
     const struct frame *leaf = thread_stack_leaf(stack);
     if (event->flags & FLOW_LOADS_STACK)
         return false;
-    if (leaf->function == event->function || returns_from_cold_part(leaf, event))
+    if (leaf->function == event->function || returns_from_cold_part(stack, event))
         return true;
     if (open_functions_count(&stack->open, event->function) == 0 && stack->parked.count == 0 &&
         !was_open_before(stack, event->function))
@@ -66,6 +68,14 @@ static frame_id find_landing_pad(const struct thread_stack *stack, const struct 
     return FRAME_NONE;
 }
 
+bool land_on_pad(struct thread_stack *stack, const struct flow_event *event)
+{
+    frame_id frame = find_landing_pad(stack, event);
+    if (frame != FRAME_NONE)
+        unwind_to(stack, frame);
+    return frame != FRAME_NONE;
+}
+
 /* The activations of a function that control may have landed in. */
 struct landing {
     frame_id innermost;     /* FRAME_NONE: there is none */
@@ -101,14 +111,6 @@ static struct landing find_activations(struct thread_stack *stack, const struct 
     return any;
 }
 
-static bool land_on_pad(struct thread_stack *stack, const struct flow_event *event)
-{
-    frame_id frame = find_landing_pad(stack, event);
-    if (frame != FRAME_NONE)
-        unwind_to(stack, frame);
-    return frame != FRAME_NONE;
-}
-
 static void land_in_open_function(struct thread_stack *stack, const struct flow_event *event)
 {
     struct landing landing = find_activations(stack, event);
@@ -132,7 +134,7 @@ void land(struct thread_stack *stack, const struct flow_event *event)
     bool open = open_functions_count(&stack->open, event->function) > 0;
     if (stays_in_leaf(stack, event))
         take_over(stack, event->function, event->to);
-    else if (open && !land_on_pad(stack, event))
+    else if (open && !land_on_pad(stack, event) && !land_in_cleanup(stack, event))
         land_in_open_function(stack, event);
     else if (open)
         return;

@@ -4,6 +4,7 @@
  *   C++ and Rust exceptions    the innermost activation whose call in progress has its landing pad
  *                              there (.gcc_except_table)
  *   the only activation        that one
+ *   pthread_exit               the next one outwards (forced_unwinding.h)
  *   longjmp                    one of those that have called setjmp from there (landing_sites.h)
  * When several are left, nothing in the packets tells which is meant, but what follows does: the
  * returns from there on go to the callers of the right one. A new segment begins then, which is
@@ -21,6 +22,11 @@ void land(struct thread_stack *stack, const struct flow_event *event);
 
 /* The same by a return that fits nothing on the stack. */
 void land_by_return(struct thread_stack *stack, const struct flow_event *event);
+
+/* True when an open frame's call in progress has its landing pad at event->to: an exception has
+ * come there. A landing pad can have the return address of a call before it that never returns, so
+ * this is asked before a return to an outer frame is believed. */
+bool land_on_pad(struct thread_stack *stack, const struct flow_event *event);
 
 /* True when an indirect jump does not leave the leaf's activation: to the first instruction of a
  * function (a tail call), back from a cold part, or into a function that is not open. */

@@ -10,7 +10,13 @@
 #include "stack/follow.h"
 #include "stack/replay.h"
 
-enum { SCENE_STEP = 10, SCENE_CALL_LENGTH = 5, SCENE_SYSCALL_LENGTH = 2, SCENE_PADS = 8 };
+enum {
+    SCENE_STEP = 10,
+    SCENE_CALL_LENGTH = 5,
+    SCENE_SYSCALL_LENGTH = 2,
+    SCENE_PADS = 8,
+    SCENE_ROLES = 64
+};
 
 struct scene {
     struct thread_stack stack;
@@ -20,10 +26,15 @@ struct scene {
         uint64_t call, pad;
     } pads[SCENE_PADS]; /* an exception that passes the call before `call` goes on at `pad` */
     size_t pad_count;
+    enum go_role go_roles[SCENE_ROLES]; /* by function_id */
+    char forced_unwinder; /* this function is; 0: none */
 };
 
 void scene_init(struct scene *scene);
 void scene_free(struct scene *scene);
+
+/* An exception that passes the call at `call_site` goes on at `pad`. */
+void add_landing_pad(struct scene *scene, uint64_t call_site, uint64_t pad);
 
 uint64_t at(char function, uint64_t offset);
 function_id id_of(char function);
@@ -32,7 +43,8 @@ void call(struct scene *scene, uint64_t from, char function);
 /* Returns to the instruction after the call at `call_site`. */
 void return_after(struct scene *scene, uint64_t call_site);
 void return_to(struct scene *scene, uint64_t to);
-void jump(struct scene *scene, uint64_t to); /* indirect: may be a longjmp */
+void jump(struct scene *scene, uint64_t to);          /* indirect: may be a longjmp */
+void jump_in_stack(struct scene *scene, uint64_t to); /* loads the stack pointer before */
 void direct_jump(struct scene *scene, uint64_t to);
 void resume(struct scene *scene, uint64_t to);
 void system_call(struct scene *scene, uint64_t from);

@@ -1,0 +1,174 @@
+/* longjmp and exceptions, each rule reached by a small story. The notation of spans is explained in
+ * scene.h; in these stories x is an unwinder or longjmp, s is setjmp. */
+#include "scene.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static int set_up(void **state)
+{
+    static struct scene scene;
+    scene_init(&scene);
+    *state = &scene;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    scene_free(*state);
+    return 0;
+}
+
+static void call_setjmp(struct scene *s, uint64_t from)
+{
+    call(s, from, 's');
+    return_after(s, from);
+}
+
+/* Exceptions. */
+
+static void a_landing_pad_behind_a_call_that_never_returns_is_no_return(void **state)
+{
+    struct scene *s = *state;
+    add_landing_pad(s, at('a', 0x20), at('a', 0x15));
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call(s, at('a', 0x20), 'a');
+    call(s, at('a', 0x10), 'b');
+    call(s, at('b', 0x10), 'x');
+    jump_in_stack(s, at('a', 0x15));
+    return_after(s, at('m', 0x10));
+    assert_spans(s, "m(a(a(b(x()u)u)u))$");
+}
+
+static void a_landing_pad_behind_the_call_of_the_unwinder_itself_is_no_return(void **state)
+{
+    struct scene *s = *state;
+    add_landing_pad(s, at('a', 0x20), at('a', 0x15));
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call(s, at('a', 0x20), 'a');
+    call(s, at('a', 0x10), 'x');
+    jump_in_stack(s, at('a', 0x15));
+    return_after(s, at('m', 0x10));
+    assert_spans(s, "m(a(a(x()u)u))$");
+}
+
+static void an_unwinder_that_ends_in_a_return_lands_on_pads_too(void **state)
+{
+    struct scene *s = *state;
+    add_landing_pad(s, at('a', 0x20), at('a', 0x15));
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call(s, at('a', 0x20), 'a');
+    call(s, at('a', 0x10), 'b');
+    call(s, at('b', 0x10), 'x');
+    return_to(s, at('a', 0x15));
+    return_after(s, at('m', 0x10));
+    assert_spans(s, "m(a(a(b(x()u)u)u))$");
+}
+
+/* longjmp. */
+
+static void a_frame_that_has_called_setjmp_is_preferred(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call_setjmp(s, at('a', 0x30));
+    call(s, at('a', 0x10), 'a');
+    call(s, at('a', 0x10), 'x');
+    jump_in_stack(s, at('a', 0x35));
+    assert_spans(s, "m(a(s()a(x()u)u)$)$");
+}
+
+static void
+a_frame_open_before_the_trace_is_not_preferred_when_nobody_has_called_setjmp(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0x10));
+    call(s, at('a', 0x10), 'a');
+    call(s, at('a', 0x10), 'b');
+    jump_in_stack(s, at('a', 0x35));
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "a?(a(b()u))$");
+}
+
+/* Forced unwinding: u is the unwinder, m has no handler. */
+
+static void call_with_cleanup(struct scene *s, uint64_t setjmp_call, uint64_t call_site)
+{
+    call_setjmp(s, setjmp_call);
+    call(s, call_site, 'a');
+}
+
+static void forced_unwinding_goes_outwards(void **state)
+{
+    struct scene *s = *state;
+    s->forced_unwinder = 'u';
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call_with_cleanup(s, at('a', 0x30), at('a', 0x40));
+    call_with_cleanup(s, at('a', 0x30), at('a', 0x40));
+    call_with_cleanup(s, at('a', 0x30), at('a', 0x40));
+    for (int i = 0; i < 2; i++) {
+        call(s, at('a', 0x50), 'u');
+        call(s, at('u', 0x10), 'x');
+        jump_in_stack(s, at('a', 0x35));
+    }
+    assert_spans(s, "m(a(s()a(s()a(s()a(u(x()u)u)uu(x()u)u)u)$)$)$");
+}
+
+static void forced_unwinding_lands_in_one_activation_at_several_addresses(void **state)
+{
+    struct scene *s = *state;
+    s->forced_unwinder = 'u';
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call_with_cleanup(s, at('a', 0x30), at('a', 0x40));
+    call_setjmp(s, at('a', 0x30));
+    call_setjmp(s, at('a', 0x60));
+    call(s, at('a', 0x50), 'u');
+    jump_in_stack(s, at('a', 0x65));
+    call(s, at('a', 0x50), 'u');
+    jump_in_stack(s, at('a', 0x35));
+    call(s, at('a', 0x50), 'u');
+    jump_in_stack(s, at('a', 0x35));
+    assert_spans(s, "m(a(s()a(s()s()u()uu()uu()u)u)$)$");
+}
+
+static void longjmp_may_land_in_one_activation_twice(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call_with_cleanup(s, at('a', 0x30), at('a', 0x40));
+    call_setjmp(s, at('a', 0x30));
+    for (int i = 0; i < 2; i++) {
+        call(s, at('a', 0x50), 'u');
+        jump_in_stack(s, at('a', 0x35));
+    }
+    return_after(s, at('a', 0x40));
+    assert_spans(s, "m(a(s()a(s()u()uu()u))$)$");
+}
+
+#define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RULE(a_landing_pad_behind_a_call_that_never_returns_is_no_return),
+        RULE(a_landing_pad_behind_the_call_of_the_unwinder_itself_is_no_return),
+        RULE(an_unwinder_that_ends_in_a_return_lands_on_pads_too),
+        RULE(a_frame_that_has_called_setjmp_is_preferred),
+        RULE(a_frame_open_before_the_trace_is_not_preferred_when_nobody_has_called_setjmp),
+        RULE(forced_unwinding_goes_outwards),
+        RULE(forced_unwinding_lands_in_one_activation_at_several_addresses),
+        RULE(longjmp_may_land_in_one_activation_twice),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
