@@ -18,6 +18,11 @@ void learn_runs_on_top(struct thread_stack *stack, uint64_t address)
         *(uint64_t *)array_add(&stack->run_on_top) = address;
 }
 
+static bool is_injected_by_go(const struct thread_stack *stack, function_id function)
+{
+    return stack->code.go_role(stack->code.context, function) == GO_ROLE_INJECTED;
+}
+
 static struct redirect *redirect_at(const struct thread_stack *stack, size_t index)
 {
     return array_at(&stack->redirects, index);
@@ -35,7 +40,7 @@ void begin_redirect(struct thread_stack *stack, const struct flow_event *event,
 {
     struct activation begun = {
         .function = event->function, .kind = FRAME_SIGNAL, .return_address = interrupted};
-    if (runs_on_top(stack, event->to)) {
+    if (runs_on_top(stack, event->to) || is_injected_by_go(stack, event->function)) {
         thread_stack_enter(stack, &begun, event->to);
         return;
     }

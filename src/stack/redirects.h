@@ -11,7 +11,7 @@
  * Nothing tells these apart when it begins. Until it ends, it is a frame on top of what was
  * interrupted that can be moved (thread_stack_enter_movable). When it has not returned but is left
  * by an exception or longjmp, it was redirected unless it has run on top of interrupted code
- * before.
+ * before, or is known to be called so (sigpanic of Go's runtime, which never returns).
  *
  * Called by signals.h and by the rules of what ends such a frame. For each thread a few frames and
  * addresses are kept in mind (KEPT_IN_MIND); what is forgotten stays on top.

@@ -186,6 +186,16 @@ static void what_has_been_injected_before_is_no_redirection(void **state)
     assert_spans(s, "a(b(I()h()r(S())f()I()h()r(S())f()u)u)$");
 }
 
+static void what_go_injects_is_no_redirection(void **state)
+{
+    struct scene *s = *state;
+    s->go_roles[id_of('f')] = GO_ROLE_INJECTED;
+    begin_in_b(s);
+    interrupt_b_and_go_to(s, at('f', 0));
+    jump(s, at('a', 0x70));
+    assert_spans(s, "a(b(I()h()r(S())f()u)u)$");
+}
+
 static void a_handler_seen_before_is_no_redirection(void **state)
 {
     struct scene *s = *state;
@@ -272,6 +282,7 @@ int main(void)
         RULE(what_is_left_by_longjmp_has_run_in_the_place_of_the_interrupted),
         RULE(an_injected_call_that_lands_in_the_interrupted_function_ran_on_top),
         RULE(what_has_been_injected_before_is_no_redirection),
+        RULE(what_go_injects_is_no_redirection),
         RULE(a_handler_seen_before_is_no_redirection),
         RULE(a_redirection_can_be_redirected),
         RULE(redirections_that_never_end_are_forgotten),
