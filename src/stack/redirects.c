@@ -12,7 +12,7 @@ static bool runs_on_top(const struct thread_stack *stack, uint64_t address)
     return false;
 }
 
-void learn_runs_on_top(struct thread_stack *stack, uint64_t address)
+static void learn_runs_on_top(struct thread_stack *stack, uint64_t address)
 {
     if (stack->run_on_top.count < KEPT_IN_MIND && !runs_on_top(stack, address))
         *(uint64_t *)array_add(&stack->run_on_top) = address;
@@ -82,16 +82,16 @@ static frame_id find_never_redirected(const struct thread_stack *stack, frame_id
 }
 
 /* Whether what was interrupted would have returned to event->to: certainly, or, when its caller was
- * never seen, as far as one can tell. */
-static bool would_return_to(const struct thread_stack *stack, frame_id interrupted,
+ * never seen and event->to is not the restorer, as far as one can tell. */
+static bool would_return_to(const struct thread_stack *stack, const struct redirect *redirect,
                             const struct flow_event *event)
 {
+    frame_id interrupted = find_never_redirected(stack, stack->leaf);
     const struct frame *frame = thread_stack_frame(stack, interrupted);
-    if (frame->kind != FRAME_FUNCTION)
-        return false;
-    return frame->return_address == event->to ||
-           (frame->return_address == 0 && thread_stack_is_root(stack, interrupted) &&
-            !thread_stack_is_start(stack, event->to));
+    if (frame->return_address != 0 || redirect->restorer == FUNCTION_UNKNOWN)
+        return frame->return_address == event->to;
+    return redirect->restorer != event->function && thread_stack_is_root(stack, interrupted) &&
+           !thread_stack_is_start(stack, event->to);
 }
 
 bool returns_for_interrupted(struct thread_stack *stack, const struct flow_event *event)
@@ -99,11 +99,7 @@ bool returns_for_interrupted(struct thread_stack *stack, const struct flow_event
     struct redirect *redirect = find_redirect(stack, stack->leaf);
     if (redirect == NULL || thread_stack_leaf(stack)->return_address == event->to)
         return false;
-    if (redirect->restorer == event->function) {
-        settle_as_on_top(stack, redirect);
-        return false;
-    }
-    if (!would_return_to(stack, find_never_redirected(stack, stack->leaf), event))
+    if (!would_return_to(stack, redirect, event))
         return false;
     for (frame_id id = stack->leaf; redirect != NULL; redirect = find_redirect(stack, id)) {
         id = thread_stack_parent(stack, id);
@@ -124,6 +120,13 @@ bool return_to_interrupted(struct thread_stack *stack, const struct flow_event *
     return true;
 }
 
+void settle_as_handler(struct thread_stack *stack)
+{
+    struct redirect *redirect = find_redirect(stack, stack->leaf);
+    if (redirect != NULL)
+        settle_as_on_top(stack, redirect);
+}
+
 void settle_before_unwinding(struct thread_stack *stack, frame_id target)
 {
     if (stack->redirects.count == 0)
@@ -132,7 +135,8 @@ void settle_before_unwinding(struct thread_stack *stack, frame_id target)
         struct redirect *redirect = find_redirect(stack, id);
         if (redirect == NULL)
             continue;
-        if (thread_stack_parent(stack, id) == target)
+        bool lands_in_it = thread_stack_parent(stack, id) == target;
+        if (lands_in_it || redirect->restorer == FUNCTION_UNKNOWN)
             settle_as_on_top(stack, redirect);
         else
             settle_as_moved(stack, redirect);

@@ -8,17 +8,12 @@
 void enter_signal_handler(struct thread_stack *stack, const struct flow_event *event,
                           uint64_t interrupted)
 {
-    struct activation handler = {
-        .function = event->function,
-        .kind = FRAME_SIGNAL,
-        .return_address = interrupted,
-    };
-    learn_runs_on_top(stack, event->to);
-    thread_stack_enter(stack, &handler, event->to);
+    begin_redirect(stack, event, interrupted, FUNCTION_UNKNOWN);
 }
 
 void enter_restorer(struct thread_stack *stack, function_id function, uint64_t address)
 {
+    settle_as_handler(stack);
     const struct frame *handler = thread_stack_leaf(stack);
     struct activation restorer = {
         .function = function,

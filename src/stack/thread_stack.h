@@ -2,7 +2,7 @@
  *
  * Here are the moves that a stack can make: a segment begins and ends, a frame is entered, returned
  * from, unwound, replaced, a caller is discovered. Which move a flow event means is decided by the
- * rules, one file per way in which control moves: calls.h, unwinding.h, kernel_entry.h, signals.h,
+ * rules, one file per way in which control moves: calls.h, unwinding.h, kernel_entry.h, signals.h, redirects.h,
  * tracing_pause.h; follow.h applies them to batches of flow events.
  *
  * A *segment* is a stretch in which every move is known. In it the stack is known from its root on;

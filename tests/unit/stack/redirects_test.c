@@ -263,6 +263,41 @@ static void another_program_has_other_handlers(void **state)
     assert_int_equal(s->stack.run_on_top.count, 0);
 }
 
+static void a_restartable_sequence_is_aborted_in_its_place(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    interrupt(s, at('b', 0x20));
+    resume(s, at('f', 0)); /* its abort handler */
+    direct_jump(s, at('b', 0x10));
+    return_after(s, at('a', 0x10));
+    call(s, at('a', 0x20), 'c');
+    assert_spans(s, "a(b(I())uf()tb()c()$)$");
+    assert_int_equal(s->stack.statistics.unwound, 0);
+}
+
+static void a_handler_that_is_left_the_first_time_is_no_redirection(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    interrupt(s, at('b', 0x20));
+    resume(s, at('h', 0));
+    jump(s, at('a', 0x70));
+    assert_spans(s, "a(b(I()h()u)u)$");
+}
+
+static void the_first_handler_of_a_recording_may_have_a_restorer_without_name(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('b', 0x10));
+    interrupt(s, at('b', 0x20));
+    resume(s, at('h', 0));
+    return_to(s, at('r', 0x40));
+    system_call(s, at('r', 0x47));
+    resume(s, at('b', 0x20));
+    assert_spans(s, "b?(I()h()r(S()))$");
+}
+
 #define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -286,6 +321,9 @@ int main(void)
         RULE(a_handler_seen_before_is_no_redirection),
         RULE(a_redirection_can_be_redirected),
         RULE(redirections_that_never_end_are_forgotten),
+        RULE(a_restartable_sequence_is_aborted_in_its_place),
+        RULE(a_handler_that_is_left_the_first_time_is_no_redirection),
+        RULE(the_first_handler_of_a_recording_may_have_a_restorer_without_name),
         RULE(another_program_has_other_handlers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
