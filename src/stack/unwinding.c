@@ -2,6 +2,7 @@
 
 #include "stack/forced_unwinding.h"
 #include "stack/landing_sites.h"
+#include "stack/redirects.h"
 #include "stack/stitching.h"
 #include "stack/told_landings.h"
 
@@ -36,6 +37,7 @@ static void unwind_to(struct thread_stack *stack, frame_id frame)
 {
     if (frame != stack->leaf)
         stack->statistics.unwound++;
+    settle_before_unwinding(stack, frame);
     thread_stack_unwind(stack, frame);
 }
 
