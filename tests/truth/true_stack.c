@@ -307,9 +307,9 @@ static bool wakes_up(struct stack_area *area, const struct truth_block *block, u
     return covers(area, rsp);
 }
 
-/* The goroutine was parked by another thread: its callers are as memory has them. The outermost one,
- * goexit, has not called anything; that is only made to look so. */
-static void begin_with_callers(struct true_stack *stack)
+/* The goroutine is new, or was parked by another thread: its callers are as memory has them. The
+ * outermost one, goexit, has not called anything; that is only made to look so. */
+static void begin_with_callers(struct true_stack *stack, function_id function)
 {
     struct stack_area *area = stack->current;
     const struct true_caller *callers = stack->callers.elements;
@@ -322,26 +322,47 @@ static void begin_with_callers(struct true_stack *stack)
         true_stack_become(stack, callers[i].function);
         push(area, callers[i].slot, leaf_of(area)->node);
     }
+    true_stack_become(stack, function);
+    struct true_tree_node *root = array_at(&stack->tree.nodes, frame_at(area, 0)->node);
+    if (root->parent == 0)
+        root->caller = callers[outermost].function;
+}
+
+/* Whether the callers that memory has are those of `area`: else another thread has run the
+ * goroutine. Functions without a frame are not among them. */
+static bool has_callers(const struct true_stack *stack, const struct stack_area *area)
+{
+    const struct true_caller *callers = stack->callers.elements;
+    size_t frame = area->frames.count;
+    for (size_t i = 0; i + 1 < stack->callers.count; i++) {
+        do {
+            if (--frame == 0)
+                return false;
+        } while (frame_at(area, frame)->slot != callers[i].slot);
+        if (function_of(stack, frame_at(area, frame - 1)->node) != callers[i].function)
+            return false;
+    }
+    return true;
 }
 
 static void change_goroutine(struct true_stack *stack, const struct truth_block *block,
-                             const struct truth_record *record)
+                             const struct truth_record *record, function_id function)
 {
     struct stack_area *area = find_goroutine(stack, record->g);
-    if (area && !wakes_up(area, block, record->rsp)) {
-        forget(stack, area);
-        free_area(area);
-        area = NULL;
+    bool waits = area && wakes_up(area, block, record->rsp) && has_callers(stack, area);
+    if (waits) {
+        go_on_in(stack, area);
+        return;
     }
     if (area) {
-        go_on_in(stack, area);
-    } else {
-        forget_covered(stack, record->rsp);
-        change_area(stack, record);
-        stack->current->goroutine = record->g;
-        if (stack->current->frames.count == 1)
-            begin_with_callers(stack);
+        forget(stack, area);
+        free_area(area);
     }
+    forget_covered(stack, record->rsp);
+    change_area(stack, record);
+    stack->current->goroutine = record->g;
+    if (stack->current->frames.count == 1)
+        begin_with_callers(stack, function);
 }
 
 /* --- Signals --- */
@@ -404,11 +425,6 @@ void true_stack_init(struct true_stack *stack)
     stack->current = new_area(0);
 }
 
-void true_stack_add_caller(struct true_stack *stack, const struct true_caller *caller)
-{
-    *(struct true_caller *)array_add(&stack->callers) = *caller;
-}
-
 static void free_areas(struct true_stack *stack)
 {
     for (size_t i = 0; i < stack->parked.count; i++)
@@ -468,7 +484,7 @@ void true_stack_step(struct true_stack *stack, const struct truth_block *block,
         push_handler(stack, rsp);
     } else {
         if (gogo)
-            change_goroutine(stack, block, record);
+            change_goroutine(stack, block, record, function);
         else if (stack->previous.loads_rsp || stack->forked || record->flags & TRUTH_SIGNAL_RETURN)
             change_area(stack, record);
         if (record->flags & TRUTH_CALLED) {
