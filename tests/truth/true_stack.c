@@ -252,6 +252,8 @@ static void change_area(struct true_stack *stack, const struct truth_record *rec
     true_node node = leaf_of(stack->current)->node;
     if (rsp >= stack->rsp && rsp <= stack->current->top)
         return;
+    if (loader->ends_in == TRUTH_END_RETURN && rsp == stack->current->top + 8)
+        return; /* what was called by nobody returns */
     struct stack_area *parked = find_parked(stack, rsp);
     if (parked)
         go_on_in(stack, parked);
@@ -402,10 +404,13 @@ static void push_handler(struct true_stack *stack, uint64_t rsp)
  * returned to. Who wants may have called that the caller. */
 static void note_return_from_first(struct true_stack *stack, uint64_t rsp, function_id function)
 {
-    const struct stack_area *area = stack->current;
+    struct stack_area *area = stack->current;
     const struct true_frame *leaf = leaf_of(area);
-    if (area->frames.count > 1 || leaf->unseen || stack->previous.ends_in != TRUTH_END_RETURN ||
+    if (area->frames.count > 1 || stack->previous.ends_in != TRUTH_END_RETURN ||
         area->begun == 0 || rsp != area->begun + 8)
+        return;
+    area->begun = rsp; /* it may be the return that the switch ends in */
+    if (leaf->unseen)
         return;
     struct true_tree_node *node = array_at(&stack->tree.nodes, leaf->node);
     if (node->parent == 0 && node->function != function)
