@@ -89,7 +89,6 @@ struct parked_stack {
 struct called_elsewhere {
     frame_id caller;
     uint64_t pointer; /* of its own stack */
-    struct ticks time;
 };
 
 /* A goroutine is parked, or goes on that was not parked by this thread (adopted_stacks.h). */
