@@ -443,6 +443,9 @@ static void take_event(struct decoder *decoder, const struct pt_event *event)
     case ptev_ptwrite:
         ptwrite(decoder, event);
         break;
+    case ptev_mnt:
+        control_flow_mnt(flow, event->variant.mnt.payload);
+        break;
     case ptev_stop:
         control_flow_stop(flow);
         break;

@@ -1,5 +1,7 @@
 #include "stack/calls.h"
 
+#include "stack/called_elsewhere.h"
+#include "stack/goroutines.h"
 #include "stack/kernel_entry.h"
 #include "stack/ocaml_traps.h"
 #include "stack/signals.h"
@@ -35,6 +37,7 @@ void rule_call(struct thread_stack *stack, const struct flow_event *event)
         return;
     }
     leave_unseen_kernel(stack);
+    note_call_elsewhere(stack);
     thread_stack_enter(stack, &called, event->to);
 }
 
@@ -122,7 +125,7 @@ static void jump_by_local_call(struct thread_stack *stack, const struct flow_eve
 /* A return to the leaf's return address. */
 static void return_from_leaf(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (!switch_to_one_of_several(stack, event))
+    if (!switch_to_parked(stack, event))
         end_frame(stack, stack->leaf, event);
 }
 
@@ -211,7 +214,8 @@ void rule_jump(struct thread_stack *stack, const struct flow_event *event)
     leave_unseen_kernel(stack);
     if (event->flags & FLOW_DIRECT)
         take_over(stack, event->function, event->to);
-    else if (raise_to_trap(stack, event) || switch_by_pointer(stack, event))
+    else if (raise_to_trap(stack, event) || switch_goroutine(stack, event) ||
+             switch_by_pointer(stack, event))
         return;
     else if (stays_in_leaf(stack, event))
         take_over(stack, event->function, event->to);

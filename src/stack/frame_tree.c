@@ -26,11 +26,13 @@ void frame_tree_init(struct frame_tree *tree)
     *tree = (struct frame_tree){
         .chunks = array_of(sizeof(struct frame *)),
         .returns = array_of(sizeof(struct learned_return)),
+        .origins = array_of(sizeof(struct frame_origin)),
         .limit = FRAME_COUNT_MAXIMUM,
         .buckets = memory_allocate_zeroed(FIRST_BUCKET_COUNT * sizeof(frame_id)),
         .bucket_count = FIRST_BUCKET_COUNT,
     };
-    add_frame(tree, &(struct frame){.kind = FRAME_PLACEHOLDER});
+    frame_starts_init(&tree->starts);
+    frame_tree_add_placeholder(tree);
 }
 
 void frame_tree_free(struct frame_tree *tree)
@@ -39,6 +41,8 @@ void frame_tree_free(struct frame_tree *tree)
         free(*(struct frame **)array_at(&tree->chunks, i));
     array_free(&tree->chunks);
     array_free(&tree->returns);
+    array_free(&tree->origins);
+    frame_starts_free(&tree->starts);
     free(tree->buckets);
     *tree = (struct frame_tree){0};
 }
@@ -95,12 +99,36 @@ static void add_to_hash_table(struct frame_tree *tree, frame_id id)
         insert(tree, id);
 }
 
-static bool is_activation(const struct frame *frame, frame_id parent,
+function_id frame_tree_origin(const struct frame_tree *tree, frame_id frame)
+{
+    if (!frame_tree_at(tree, frame)->has_origin)
+        return FUNCTION_UNKNOWN;
+    const struct frame_origin *origins = tree->origins.elements;
+    size_t low = 0, high = tree->origins.count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (origins[middle].frame <= frame)
+            low = middle;
+        else
+            high = middle;
+    }
+    return origins[low].origin;
+}
+
+/* Ids grow, so the list is in their order. */
+static void add_origin(struct frame_tree *tree, frame_id frame, function_id origin)
+{
+    frame_tree_at(tree, frame)->has_origin = true;
+    *(struct frame_origin *)array_add(&tree->origins) = (struct frame_origin){frame, origin};
+}
+
+static bool is_activation(const struct frame_tree *tree, frame_id id, frame_id parent,
                           const struct activation *activation)
 {
+    const struct frame *frame = frame_tree_at(tree, id);
     return frame->parent == parent && frame->function == activation->function &&
-           frame->return_address == activation->return_address &&
-           frame->origin == activation->origin && frame->kind == activation->kind;
+           frame->return_address == activation->return_address && frame->kind == activation->kind &&
+           frame_tree_origin(tree, id) == activation->origin;
 }
 
 static frame_id find_in_hash_table(const struct frame_tree *tree, frame_id parent,
@@ -108,32 +136,62 @@ static frame_id find_in_hash_table(const struct frame_tree *tree, frame_id paren
 {
     uint32_t hash = hash_child(parent, activation->function, activation->return_address);
     frame_id id = tree->buckets[hash & (tree->bucket_count - 1)];
-    while (id != FRAME_NONE && !is_activation(frame_tree_at(tree, id), parent, activation))
+    while (id != FRAME_NONE && !is_activation(tree, id, parent, activation))
         id = frame_tree_at(tree, id)->next_in_bucket;
     return id;
 }
 
-frame_id frame_tree_child(struct frame_tree *tree, frame_id parent,
-                          const struct activation *activation, bool *added)
+static function_id known_function(function_id function)
 {
+    return function <= FRAME_FUNCTION_MAXIMUM ? function : FUNCTION_UNKNOWN;
+}
+
+static frame_id add_child(struct frame_tree *tree, frame_id parent,
+                          const struct activation *activation)
+{
+    frame_id id = add_frame(tree, &(struct frame){
+                                      .parent = parent,
+                                      .function = activation->function,
+                                      .return_address = activation->return_address,
+                                      .kind = activation->kind,
+                                  });
+    if (activation->origin != FUNCTION_UNKNOWN)
+        add_origin(tree, id, activation->origin);
+    add_to_hash_table(tree, id);
+    return id;
+}
+
+frame_id frame_tree_child(struct frame_tree *tree, frame_id parent, const struct activation *called,
+                          bool *added)
+{
+    struct activation known = *called;
+    const struct activation *activation = &known;
+    known.function = known_function(called->function);
     frame_id id = frame_tree_at(tree, parent)->last_child;
     *added = false;
-    if (id != FRAME_NONE && is_activation(frame_tree_at(tree, id), parent, activation))
+    if (id != FRAME_NONE && is_activation(tree, id, parent, activation))
         return id;
-    id = find_in_hash_table(tree, parent, activation);
+    if (id != FRAME_NONE)
+        id = find_in_hash_table(tree, parent, activation);
     if (id == FRAME_NONE) {
         *added = true;
-        id = add_frame(tree, &(struct frame){
-                                 .parent = parent,
-                                 .function = activation->function,
-                                 .return_address = activation->return_address,
-                                 .origin = activation->origin,
-                                 .kind = (uint8_t)activation->kind,
-                             });
-        add_to_hash_table(tree, id);
+        id = add_child(tree, parent, activation);
     }
     frame_tree_at(tree, parent)->last_child = id;
     return id;
+}
+
+void frame_tree_set_start(struct frame_tree *tree, frame_id frame, uint64_t start)
+{
+    function_id function = frame_tree_at(tree, frame)->function;
+    frame_tree_at(tree, frame)->start_choice =
+        frame_starts_add(&tree->starts, frame, function, start);
+}
+
+uint64_t frame_tree_start(const struct frame_tree *tree, frame_id id)
+{
+    const struct frame *frame = frame_tree_at(tree, id);
+    return frame_starts_get(&tree->starts, id, frame->function, frame->start_choice);
 }
 
 /* Index of the first learned return whose caller is not smaller than `caller`. */
@@ -198,9 +256,23 @@ void frame_tree_discover(struct frame_tree *tree, frame_id placeholder, function
     frame_id above = frame_tree_add_placeholder(tree);
     struct frame *frame = frame_tree_at(tree, placeholder);
     frame->parent = above;
-    frame->function = function;
-    frame->start = start;
+    frame->return_address = 0;
+    frame->function = known_function(function);
     frame->kind = FRAME_FUNCTION;
+    frame_tree_set_start(tree, placeholder, start);
     frame_tree_at(tree, above)->last_child = placeholder;
     add_to_hash_table(tree, placeholder);
+}
+
+/* A placeholder returns nowhere: the field is free. */
+enum { OUTERMOST = 1 };
+
+void frame_tree_set_outermost(struct frame_tree *tree, frame_id placeholder)
+{
+    frame_tree_at(tree, placeholder)->return_address = OUTERMOST;
+}
+
+bool frame_tree_is_outermost(const struct frame_tree *tree, frame_id placeholder)
+{
+    return frame_tree_at(tree, placeholder)->return_address == OUTERMOST;
 }

@@ -6,9 +6,10 @@
  * Frames are interned: calling the same function again from the same place on the same stack gives
  * the same frame. A real program has thousands of times fewer distinct stacks than calls, so the
  * tree stays small beside the history (8 bytes per event); in the worst case, when every call makes
- * a stack never seen before, a frame costs about 48 bytes, that is 24 per event, since every second
- * event of a long trace is a return. What differs between two calls of one frame (time, reason of
- * the end, whether it was inferred) is in the history.
+ * a stack never seen before, a frame costs 24 bytes and its share of the hash table 2 to 4. That is
+ * at most 14 per event, since every second event of a long trace is a return. What few frames have
+ * is kept beside them (starts, origins, returns). What differs between two calls of one frame
+ * (time, reason of the end, whether it was inferred) is in the history.
  *
  * Callers not known yet: the stack above the first frame of a segment is not known until it is
  * returned to. It is held by a *placeholder*, the parent of the outermost known frame. When a
@@ -25,6 +26,7 @@
 #define MAGIC_TRACE_STACK_FRAME_TREE_H
 
 #include "base/array.h"
+#include "stack/frame_starts.h"
 #include "symbol/symbols.h"
 
 #include <stdbool.h>
@@ -63,16 +65,22 @@ struct activation {
     function_id origin;
 };
 
+enum { FRAME_FUNCTION_BITS = 25, FRAME_KIND_BITS = 4, FRAME_CHOICE_BITS = 2 };
+enum { FRAME_FUNCTION_MAXIMUM = (1 << FRAME_FUNCTION_BITS) - 1 };
+
+/* Its start and origin: frame_tree_start, frame_tree_origin. */
 struct frame {
     uint64_t return_address;
-    uint64_t start;  /* where the function begins in the process; 0 unknown */
-    frame_id parent; /* or a link to it: use frame_tree_parent */
-    function_id function;
-    function_id origin;
+    frame_id parent;                           /* or a link to it: use frame_tree_parent */
+    uint32_t function : FRAME_FUNCTION_BITS;   /* function_id */
+    uint32_t kind : FRAME_KIND_BITS;           /* enum frame_kind */
+    uint32_t start_choice : FRAME_CHOICE_BITS; /* see frame_starts.h */
+    uint32_t has_origin : 1;
     frame_id last_child;     /* most recently entered child: nearly always the next one too */
     frame_id next_in_bucket; /* chain of the tree's hash table */
-    uint8_t kind;            /* enum frame_kind */
 };
+
+_Static_assert(sizeof(struct frame) == 24, "a frame takes 24 bytes");
 
 enum {
     FRAME_CHUNK_SHIFT = 12,
@@ -87,6 +95,8 @@ struct frame_tree {
     frame_id *buckets;     /* owned */
     uint32_t bucket_count; /* a power of two */
     struct array returns;  /* struct learned_return, by caller */
+    struct array origins;  /* struct frame_origin, by frame */
+    struct frame_starts starts;
 };
 
 /* Where the callee of a discovered caller has returned to. It is kept here because the callee may
@@ -94,6 +104,11 @@ struct frame_tree {
 struct learned_return {
     frame_id caller;
     uint64_t address;
+};
+
+struct frame_origin {
+    frame_id frame;
+    function_id origin;
 };
 
 void frame_tree_init(struct frame_tree *tree);
@@ -125,10 +140,19 @@ bool frame_tree_full(const struct frame_tree *tree);
 /* A new segment's placeholder. The tree must not be full. */
 frame_id frame_tree_add_placeholder(struct frame_tree *tree);
 
-/* The child of `parent` that is `activation`. *added tells that it is new: its start is then 0, for
- * the caller to fill in. The tree must not be full. */
+/* The child of `parent` that is `activation`. *added tells that it is new: the caller then sets its
+ * start. Functions beyond FRAME_FUNCTION_MAXIMUM become FUNCTION_UNKNOWN. The tree must not be
+ * full.
+ */
 frame_id frame_tree_child(struct frame_tree *tree, frame_id parent,
                           const struct activation *activation, bool *added);
+
+/* Where the frame's function begins in the process; 0 unknown. To be set once per frame. */
+void frame_tree_set_start(struct frame_tree *tree, frame_id frame, uint64_t start);
+uint64_t frame_tree_start(const struct frame_tree *tree, frame_id frame);
+
+/* See activation.origin. */
+function_id frame_tree_origin(const struct frame_tree *tree, frame_id frame);
 
 /* Where execution goes on below `frame` when it ends, also when that was not known before it did; 0
  * not known. */
@@ -145,5 +169,9 @@ void frame_tree_link(struct frame_tree *tree, frame_id placeholder, frame_id par
  * returned to `address` in `function`, which begins at `start`. The tree must not be full. */
 void frame_tree_discover(struct frame_tree *tree, frame_id placeholder, function_id function,
                          uint64_t address, uint64_t start);
+
+/* Nobody has called the stack's root: the placeholder above it will never be discovered. */
+void frame_tree_set_outermost(struct frame_tree *tree, frame_id placeholder);
+bool frame_tree_is_outermost(const struct frame_tree *tree, frame_id placeholder);
 
 #endif

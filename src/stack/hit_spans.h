@@ -11,8 +11,8 @@
 #include "stack/span.h"
 #include "stack/span_functions.h"
 
-/* Wraps `source`, whose time 0 is `origin` of the session's clock; close() closes both. `session`
- * and `functions` must outlive it. Returns `source` itself when there are no hits. */
+/* Wraps `source`, whose time 0 is `origin` of the session's clock; close() closes both.
+ * `functions` must outlive it. Returns `source` itself when there are no hits. */
 struct span_source *hit_spans(struct span_source *source, const struct session *session,
                               struct nanoseconds origin, struct span_functions *functions);
 

@@ -14,6 +14,7 @@ struct process_code {
     struct address_space_cursor cursor;
     size_t next_change;       /* first one not counted in program_changes */
     uint32_t program_changes; /* address spaces cleared up to now */
+    struct array go_roles;    /* uint8_t, by function: enum go_role + 1; 0: not asked yet */
     /* By the low bits of the asked address; end 0: empty. */
     struct function_bounds cache[CACHE_SIZE];
 };
@@ -80,6 +81,17 @@ static uint32_t program_changes(void *context, struct ticks time)
     return code->program_changes;
 }
 
+static enum go_role go_role(void *context, function_id function)
+{
+    struct process_code *code = context;
+    while (code->go_roles.count <= function)
+        *(uint8_t *)array_add(&code->go_roles) = 0;
+    uint8_t *known = array_at(&code->go_roles, function);
+    if (*known == 0)
+        *known = 1 + (uint8_t)go_role_of(symbols_function(code->symbols, function)->name);
+    return *known - 1;
+}
+
 struct process_code *process_code_open(const struct process *process, struct symbols *symbols,
                                        const struct text_code *text)
 {
@@ -87,6 +99,7 @@ struct process_code *process_code_open(const struct process *process, struct sym
     code->process = process;
     code->symbols = symbols;
     code->text = text;
+    code->go_roles = array_of(sizeof(uint8_t));
     if (process != NULL)
         address_space_cursor_init(&code->cursor, process);
     return code;
@@ -96,6 +109,7 @@ void process_code_close(struct process_code *code)
 {
     if (code->process != NULL)
         address_space_cursor_free(&code->cursor);
+    array_free(&code->go_roles);
     free(code);
 }
 
@@ -120,5 +134,6 @@ struct code_view process_code_view(struct process_code *code)
         .landing_pad = landing_pad,
         .forces_unwinding = forces_unwinding,
         .program_changes = program_changes,
+        .go_role = go_role,
     };
 }

@@ -2,9 +2,15 @@
 
 void replay_init(struct replay *replay, const struct thread_stack *stack)
 {
+    replay_init_with_clock(replay, stack, NULL);
+}
+
+void replay_init_with_clock(struct replay *replay, const struct thread_stack *stack,
+                            const struct clock_conversion *clock)
+{
     *replay = (struct replay){
         .stack = stack,
-        .cursor = history_cursor_of(&stack->history),
+        .spread = spread_of(&stack->history, clock),
         .to_enter = array_of(sizeof(frame_id)),
     };
 }
@@ -89,10 +95,9 @@ static void plan_end(struct replay *replay, enum span_end end)
 /* The stack was parked, and a new segment or one that was parked earlier goes on next. */
 static void plan_switch(struct replay *replay)
 {
-    struct history_cursor cursor = replay->cursor;
     struct history_step following;
     const struct segment *next = next_segment(replay);
-    if (history_next(&cursor, &following) && following.kind == HISTORY_RESUME)
+    if (spread_peek(&replay->spread, &following) && following.kind == HISTORY_RESUME)
         plan_leave(replay, find_placeholder(replay), SPAN_END_SWITCH);
     else if (next != NULL && next->start == SEGMENT_NEW && next->kept != FRAME_NONE)
         plan_end(replay, SPAN_END_TAIL_CALL); /* it was no switch: see stack_switch.h */
@@ -116,13 +121,15 @@ static bool begin_gap(struct replay *replay, uint32_t index, struct replay_event
 {
     const struct gap *gap = array_at(&replay->stack->gaps, index);
     replay->gap = is_long(gap) ? gap : NULL;
-    *event = (struct replay_event){.kind = SPAN_INSTANT, .time = replay->time, .gap = gap};
+    *event = (struct replay_event){
+        .kind = SPAN_INSTANT, .time = replay->time, .place = replay->place, .gap = gap};
     return true;
 }
 
 static bool enter_gap(struct replay *replay, struct replay_event *event)
 {
-    *event = (struct replay_event){.kind = SPAN_ENTER, .time = replay->time, .gap = replay->gap};
+    *event = (struct replay_event){
+        .kind = SPAN_ENTER, .time = replay->time, .place = replay->place, .gap = replay->gap};
     replay->gap = NULL;
     return true;
 }
@@ -130,7 +137,8 @@ static bool enter_gap(struct replay *replay, struct replay_event *event)
 static bool leave_gap(struct replay *replay, uint32_t index, struct replay_event *event)
 {
     const struct gap *gap = array_at(&replay->stack->gaps, index);
-    *event = (struct replay_event){.kind = SPAN_LEAVE, .time = replay->time, .gap = gap};
+    *event = (struct replay_event){
+        .kind = SPAN_LEAVE, .time = replay->time, .place = replay->place, .gap = gap};
     return is_long(gap);
 }
 
@@ -139,7 +147,6 @@ static bool leave_gap(struct replay *replay, uint32_t index, struct replay_event
 static bool take_step(struct replay *replay, const struct history_step *step,
                       struct replay_event *event)
 {
-    replay->time = step->time;
     switch (step->kind) {
     case HISTORY_BEGIN:
     case HISTORY_BEGIN_SEEN:
@@ -182,8 +189,10 @@ static bool take_step(struct replay *replay, const struct history_step *step,
     case HISTORY_GAP_END:
         return leave_gap(replay, step->frame, event);
     case HISTORY_DEATH:
-        *event = (struct replay_event){
-            .kind = SPAN_INSTANT, .time = replay->time, .death = replay->stack->death};
+        *event = (struct replay_event){.kind = SPAN_INSTANT,
+                                       .time = replay->time,
+                                       .place = replay->place,
+                                       .death = replay->stack->death};
         return true;
     case HISTORY_PAUSE:
     case HISTORY_KIND_COUNT:
@@ -199,6 +208,7 @@ static void leave_leaf(struct replay *replay, struct replay_event *event)
     *event = (struct replay_event){
         .kind = SPAN_LEAVE,
         .time = replay->time,
+        .place = replay->place,
         .function = leaf->function,
         .flags = inferred ? SPAN_END_INFERRED : 0,
         .end = replay->end,
@@ -220,8 +230,9 @@ static void enter_next(struct replay *replay, struct replay_event *event)
     *event = (struct replay_event){
         .kind = SPAN_ENTER,
         .time = replay->time,
+        .place = replay->place,
         .function = frame->function,
-        .address = frame->start,
+        .address = frame_tree_start(&replay->stack->tree, id),
         .flags = seen ? 0 : SPAN_START_INFERRED,
     };
     replay->depth++;
@@ -230,7 +241,7 @@ static void enter_next(struct replay *replay, struct replay_event *event)
 
 bool replay_next(struct replay *replay, struct replay_event *event)
 {
-    struct history_step step;
+    struct spread_step step;
     for (;;) {
         if (replay->leaf != replay->leave_to) {
             leave_leaf(replay, event);
@@ -242,9 +253,11 @@ bool replay_next(struct replay *replay, struct replay_event *event)
         }
         if (replay->gap != NULL)
             return enter_gap(replay, event);
-        if (!history_next(&replay->cursor, &step))
+        if (!spread_next(&replay->spread, &step))
             return false;
-        if (take_step(replay, &step, event))
+        replay->time = step.step.time;
+        replay->place = step.place;
+        if (take_step(replay, &step.step, event))
             return true;
     }
 }

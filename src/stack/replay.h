@@ -1,14 +1,15 @@
 /* The second pass over one thread: from its history to span events, properly nested.
  *
  * By now all callers are discovered, so a segment begins with its whole stack, outermost frame
- * first. Times are ticks still, and functions ids; timeline turns them into what output/ sees.
+ * first. Functions are ids still; timeline turns them into what output/ sees. Each event has its
+ * own time, in ticks, and the place at which it is shown, in nanoseconds (spread.h).
  */
 #ifndef MAGIC_TRACE_STACK_REPLAY_H
 #define MAGIC_TRACE_STACK_REPLAY_H
 
 #include "base/array.h"
-#include "stack/history.h"
 #include "stack/span.h"
+#include "stack/spread.h"
 #include "stack/thread_stack.h"
 
 #include <stdbool.h>
@@ -17,6 +18,7 @@
 struct replay_event {
     enum span_event_kind kind;
     struct ticks time;
+    struct nanoseconds place;
     function_id function;  /* of ENTER and LEAVE, unless `gap` is set */
     uint64_t address;      /* of ENTER */
     uint8_t flags;         /* enum span_flag */
@@ -28,8 +30,9 @@ struct replay_event {
 /* `stack` is borrowed and must not change while it is replayed. */
 struct replay {
     const struct thread_stack *stack;
-    struct history_cursor cursor;
-    struct ticks time;
+    struct spread spread;
+    struct ticks time;        /* of the newest step */
+    struct nanoseconds place; /* of it */
     /* Innermost frame that is entered and not left, or the placeholder below it all. */
     frame_id leaf;
     frame_id leave_to;     /* the frames from leaf up to this one are still to be left */
@@ -42,7 +45,11 @@ struct replay {
     uint32_t across_gap;   /* of these, the outermost that were open before a gap */
 };
 
+/* Ticks are taken to be nanoseconds. */
 void replay_init(struct replay *replay, const struct thread_stack *stack);
+/* `clock` is borrowed; NULL: ticks are nanoseconds. */
+void replay_init_with_clock(struct replay *replay, const struct thread_stack *stack,
+                            const struct clock_conversion *clock);
 void replay_free(struct replay *replay);
 
 /* False at the end. */

@@ -50,12 +50,20 @@ void span_filter_names_free(struct span_filter_names *names)
 
 /* ---- filtering ---- */
 
+/* The newest ENTER of a track. */
+struct newest_enter {
+    uint64_t time;
+    bool given, seen; /* it was given out; and its beginning was seen */
+};
+
 struct filter {
     struct span_source source; /* first: what the consumer sees */
     struct span_source *wrapped;
     const struct span_filter_names *names;
-    struct array *open; /* per track, of struct span_event: the ENTERs of open spans */
-    bool inside;        /* of a region */
+    struct array *open;          /* per track, of struct span_event: the ENTERs of open spans */
+    struct newest_enter *newest; /* per track */
+    uint64_t time;               /* of what was given out last */
+    bool inside;                 /* of a region */
     /* What is given out before the next event of the wrapped source: while a region begins or ends,
      * the position in `open`; and the event that made it do so. */
     enum { FILTER_READS, FILTER_ENTERS, FILTER_LEAVES } state;
@@ -151,7 +159,27 @@ static bool next_of_border(struct filter *filter, struct span_event *event)
     return false;
 }
 
-static bool next(struct span_source *source, struct span_event *event, struct error *error)
+/* Where a region's border would leave a span no length, it gets a nanosecond, as elsewhere
+ * (spread.h). */
+static void keep_order(struct filter *filter, struct span_event *event)
+{
+    struct newest_enter *newest = &filter->newest[event->track];
+    uint64_t earliest = filter->time;
+    bool later = event->kind == SPAN_LEAVE || (event->kind == SPAN_ENTER && newest->seen);
+    if (newest->given && later && earliest <= newest->time)
+        earliest = newest->time + 1;
+    if (event->time.value < earliest)
+        event->time.value = earliest;
+    filter->time = event->time.value;
+    if (event->kind == SPAN_ENTER)
+        *newest = (struct newest_enter){
+            .time = event->time.value,
+            .given = event->hit == NULL,
+            .seen = !(event->flags & SPAN_START_INFERRED),
+        };
+}
+
+static bool next_kept(struct span_source *source, struct span_event *event, struct error *error)
 {
     struct filter *filter = source->context;
     filter->wrapped->no_lines = source->no_lines;
@@ -173,12 +201,21 @@ static bool next(struct span_source *source, struct span_event *event, struct er
     }
 }
 
+static bool next(struct span_source *source, struct span_event *event, struct error *error)
+{
+    if (!next_kept(source, event, error))
+        return false;
+    keep_order(source->context, event);
+    return true;
+}
+
 static void close_filter(struct span_source *source)
 {
     struct filter *filter = source->context;
     for (size_t i = 0; i < source->track_count; i++)
         array_free(&filter->open[i]);
     free(filter->open);
+    free(filter->newest);
     filter->wrapped->close(filter->wrapped);
     free(filter);
 }
@@ -193,6 +230,7 @@ struct span_source *span_filter(struct span_source *source, const struct span_fi
     filter->wrapped = source;
     filter->names = names;
     filter->open = memory_allocate_zeroed((source->track_count + 1) * sizeof *filter->open);
+    filter->newest = memory_allocate_zeroed((source->track_count + 1) * sizeof *filter->newest);
     for (size_t i = 0; i < source->track_count; i++)
         filter->open[i] = array_of(sizeof(struct span_event));
     return &filter->source;

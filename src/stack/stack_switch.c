@@ -46,7 +46,6 @@ static size_t find_parked(const struct thread_stack *stack, size_t first, uint64
 static void begin_one_of_several(struct thread_stack *stack, const struct flow_event *event)
 {
     struct activation landed = {.function = event->function, .kind = FRAME_FUNCTION};
-    park_running(stack);
     stack->next.start = SEGMENT_SWITCH;
     stack->next.first_candidate = (uint32_t)stack->candidates.count;
     for (size_t i = 0; (i = find_parked(stack, i, event->to)) < stack->parked.count; i++)
@@ -55,12 +54,37 @@ static void begin_one_of_several(struct thread_stack *stack, const struct flow_e
     thread_stack_begin(stack, &landed, event->to, false);
 }
 
-bool switch_to_one_of_several(struct thread_stack *stack, const struct flow_event *event)
+bool is_parked_at(const struct thread_stack *stack, uint64_t address)
 {
-    if (is_told_move(stack) || find_parked(stack, 0, event->to) == stack->parked.count)
+    return find_parked(stack, 0, address) < stack->parked.count;
+}
+
+void unpark(struct thread_stack *stack, size_t index, frame_id frame,
+            const struct flow_event *event)
+{
+    stack->top = ((const struct parked_stack *)array_at(&stack->parked, index))->top;
+    forget_parked(stack, index);
+    thread_stack_unpark(stack, frame, event->function, event->to);
+}
+
+bool go_on_in_parked(struct thread_stack *stack, const struct flow_event *event)
+{
+    size_t index = find_parked(stack, 0, event->to);
+    if (index == stack->parked.count)
         return false;
-    begin_one_of_several(stack, event);
+    if (find_parked(stack, index + 1, event->to) < stack->parked.count)
+        begin_one_of_several(stack, event);
+    else
+        unpark(stack, index, thread_stack_parent(stack, parked_at(stack, index)), event);
     return true;
+}
+
+bool switch_to_parked(struct thread_stack *stack, const struct flow_event *event)
+{
+    if (is_told_move(stack) || !is_parked_at(stack, event->to))
+        return false;
+    park_running(stack);
+    return go_on_in_parked(stack, event);
 }
 
 void switch_to(struct thread_stack *stack, size_t index, frame_id frame,
@@ -73,24 +97,16 @@ void switch_to(struct thread_stack *stack, size_t index, frame_id frame,
     thread_stack_unpark(stack, frame, event->function, event->to);
 }
 
-bool switch_to_parked(struct thread_stack *stack, const struct flow_event *event)
+void begin_new_stack(struct thread_stack *stack, const struct flow_event *event)
 {
-    size_t index = find_parked(stack, 0, event->to);
-    if (is_told_move(stack) || index == stack->parked.count)
-        return false;
-    if (find_parked(stack, index + 1, event->to) < stack->parked.count) {
-        begin_one_of_several(stack, event);
-        return true;
-    }
-    switch_to(stack, index, thread_stack_parent(stack, parked_at(stack, index)), event);
-    return true;
+    struct activation first = {.function = event->function, .kind = FRAME_FUNCTION};
+    thread_stack_begin(stack, &first, event->to, thread_stack_is_start(stack, event->to));
 }
 
 void switch_to_new(struct thread_stack *stack, const struct flow_event *event)
 {
-    struct activation first = {.function = event->function, .kind = FRAME_FUNCTION};
     park_running(stack);
-    thread_stack_begin(stack, &first, event->to, true);
+    begin_new_stack(stack, event);
 }
 
 bool is_first_of_new_stack(const struct thread_stack *stack)

@@ -21,8 +21,17 @@
 /* True when the frame `leaf` was pushed by a call to be followed by `address`. */
 bool leaf_returns_to(const struct thread_stack *stack, frame_id leaf, uint64_t address);
 
-/* The running stack waits from now on. */
+/* The two halves of a switch. The running stack waits from now on: */
 void park_running(struct thread_stack *stack);
+/* ... and with no stack running, the parked one with this index goes on in its frame `frame`, or
+ * one that can go on at event->to (false: none can), or a new one begins. */
+void unpark(struct thread_stack *stack, size_t index, frame_id frame,
+            const struct flow_event *event);
+bool go_on_in_parked(struct thread_stack *stack, const struct flow_event *event);
+void begin_new_stack(struct thread_stack *stack, const struct flow_event *event);
+
+/* True when a parked stack can go on at `address`. */
+bool is_parked_at(const struct thread_stack *stack, uint64_t address);
 
 /* The parked stack with this index will never go on. */
 void forget_parked(struct thread_stack *stack, size_t index);
@@ -32,11 +41,8 @@ void forget_parked(struct thread_stack *stack, size_t index);
 void switch_to(struct thread_stack *stack, size_t index, frame_id frame,
                const struct flow_event *event);
 
-/* True when event->to, where the running stack's leaf would return to, may also be where a parked
- * stack goes on: the switch has then been made. */
-bool switch_to_one_of_several(struct thread_stack *stack, const struct flow_event *event);
-
-/* True when a parked stack goes on at event->to. */
+/* True when a parked stack goes on at event->to: the switch has then been made. Also when the
+ * running stack's leaf would return to there: it may be either. */
 bool switch_to_parked(struct thread_stack *stack, const struct flow_event *event);
 
 /* A return to the first instruction of a function. */

@@ -94,10 +94,29 @@ static bool can_be_landed_in(struct comparison *comparison, size_t before)
                                comparison->stack, chain_at(&comparison->before, before), address);
 }
 
+/* Both chains are known up to a function that nobody has called: as many callers agree as can. */
+static struct meeting find_common_callers(struct comparison *comparison)
+{
+    size_t before = comparison->before.frames.count, after = comparison->after.frames.count;
+    struct meeting meeting = {before - 1, after - 1, 0};
+    meeting.agreeing = count_agreeing(comparison, before - 1, after - 1);
+    return meeting;
+}
+
+static bool are_whole(const struct comparison *comparison)
+{
+    const struct frame_tree *tree = &comparison->stack->tree;
+    return comparison->segment->start == SEGMENT_GAP &&
+           frame_tree_is_outermost(tree, comparison->before.top) &&
+           frame_tree_is_outermost(tree, comparison->after.top);
+}
+
 /* The best place where the root of one chain meets a frame of the other. `whole`: all frames of
  * `after` must agree. */
 static struct meeting find_meeting(struct comparison *comparison, bool whole)
 {
+    if (are_whole(comparison))
+        return find_common_callers(comparison);
     struct meeting best = {.agreeing = 0};
     size_t before_count = comparison->before.frames.count;
     size_t after_count = comparison->after.frames.count;

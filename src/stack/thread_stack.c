@@ -13,6 +13,7 @@ void thread_stack_init(struct thread_stack *stack, const struct code_view *code)
         .candidates = array_of(sizeof(frame_id)),
         .parked = array_of(sizeof(struct parked_stack)),
         .resumed = array_of(sizeof(frame_id)),
+        .elsewhere = array_of(sizeof(struct called_elsewhere)),
         .traps = array_of(sizeof(struct trap)),
         .call_sites = array_of(sizeof(struct landing_site)),
         .told_landings = array_of(sizeof(struct told_landing)),
@@ -33,6 +34,7 @@ void thread_stack_free(struct thread_stack *stack)
     array_free(&stack->candidates);
     array_free(&stack->parked);
     array_free(&stack->resumed);
+    array_free(&stack->elsewhere);
     array_free(&stack->traps);
     landing_sites_free(&stack->call_sites);
     array_free(&stack->told_landings);
@@ -57,8 +59,8 @@ static void open_frame(struct thread_stack *stack, frame_id parent,
     bool added;
     stack->leaf = frame_tree_child(&stack->tree, parent, activation, &added);
     if (added)
-        frame_tree_at(&stack->tree, stack->leaf)->start = function_start(stack, address);
-    open_functions_add(&stack->open, activation->function);
+        frame_tree_set_start(&stack->tree, stack->leaf, function_start(stack, address));
+    open_functions_add(&stack->open, thread_stack_leaf(stack)->function);
 }
 
 static void end_gap(struct thread_stack *stack)
@@ -144,6 +146,11 @@ void thread_stack_park(struct thread_stack *stack)
 {
     *(struct parked_stack *)array_add(&stack->parked) =
         (struct parked_stack){stack->leaf, stack->move.from, stack->top};
+    thread_stack_leave(stack);
+}
+
+void thread_stack_leave(struct thread_stack *stack)
+{
     stack->top = 0;
     end_segment(stack, HISTORY_END_SWITCH, SEGMENT_NEW);
 }
@@ -229,16 +236,17 @@ void thread_stack_unwind(struct thread_stack *stack, frame_id frame)
     record(stack, HISTORY_UNWIND, frame);
 }
 
-/* The function that was called where `frame` is now; see activation.origin. */
-static function_id called_function(const struct frame *frame)
+/* The function that was called where the leaf is now; see activation.origin. */
+static function_id called_function(const struct thread_stack *stack)
 {
-    return frame->origin != FUNCTION_UNKNOWN ? frame->origin : frame->function;
+    function_id origin = frame_tree_origin(&stack->tree, stack->leaf);
+    return origin != FUNCTION_UNKNOWN ? origin : thread_stack_leaf(stack)->function;
 }
 
 void thread_stack_replace(struct thread_stack *stack, function_id function, uint64_t address)
 {
     const struct frame *leaf = thread_stack_leaf(stack);
-    function_id called = called_function(leaf);
+    function_id called = called_function(stack);
     struct activation activation = {
         .function = function,
         .kind = leaf->kind,
@@ -257,6 +265,20 @@ void thread_stack_discover(struct thread_stack *stack, function_id function, uin
     frame_tree_discover(&stack->tree, placeholder, function, address,
                         function_start(stack, address));
     thread_stack_return(stack, placeholder);
+    open_functions_add(&stack->open, thread_stack_frame(stack, placeholder)->function);
+    stack->root_return_address = 0;
+}
+
+void thread_stack_learn_caller(struct thread_stack *stack, function_id function, uint64_t address,
+                               bool interrupted)
+{
+    frame_id placeholder = thread_stack_placeholder(stack);
+    struct frame *root = frame_tree_at(&stack->tree, frame_tree_root(&stack->tree, stack->leaf));
+    root->return_address = address;
+    if (interrupted)
+        root->kind = FRAME_SIGNAL;
+    frame_tree_discover(&stack->tree, placeholder, function, address,
+                        function_start(stack, interrupted ? address : address - 1));
     open_functions_add(&stack->open, function);
     stack->root_return_address = 0;
 }

@@ -24,6 +24,7 @@
 #include "base/clock.h"
 #include "flow/flow_event.h"
 #include "stack/frame_tree.h"
+#include "stack/go_runtime.h"
 #include "stack/history.h"
 #include "stack/open_functions.h"
 
@@ -41,6 +42,8 @@ struct code_view {
     bool (*forces_unwinding)(void *context, function_id function);
     /* How often the process has become another program (exec) up to `time`. */
     uint32_t (*program_changes)(void *context, struct ticks time);
+    /* What `function` is in Go's runtime. */
+    enum go_role (*go_role)(void *context, function_id function);
 };
 
 /* A stretch between two segments in which control flow is not known. */
@@ -81,6 +84,12 @@ struct parked_stack {
     uint64_t top;     /* the stack pointer when it was begun; 0 when that was not told */
 };
 
+/* A function that has loaded the stack pointer and then called another: see called_elsewhere.h. */
+struct called_elsewhere {
+    frame_id caller;
+    uint64_t pointer; /* of its own stack */
+};
+
 /* The stack pointer went from one place to another in code without branches. */
 struct stack_move {
     uint64_t from, to; /* 0: it did not, or was not told */
@@ -103,6 +112,7 @@ struct thread_stack {
     struct array candidates;    /* frame_id: leaves of stacks; see struct segment */
     struct array parked;        /* struct parked_stack (stack_switch.h), in the order of parking */
     struct array resumed;       /* frame_id: where each parked stack went on */
+    struct array elsewhere;     /* struct called_elsewhere, the newest last */
     struct array traps;         /* struct trap (ocaml_traps.h), the newest last */
     struct array call_sites;    /* struct landing_site (landing_sites.h) */
     struct array told_landings; /* struct told_landing (told_landings.h), by frame */
@@ -125,9 +135,10 @@ struct thread_stack {
     struct ticks stopped_at;      /* when `stopped` */
     uint32_t program_changes;     /* as far as they have been taken into account */
     bool started;                 /* an event was seen */
-    bool stopped;       /* FLOW_STOP was the event before; shown only if tracing goes on later */
-    bool pointer_fresh; /* only code without branches ran since `pointer` was told */
-    bool in_gap;        /* the last of `gaps` has not ended */
+    bool stopped;        /* FLOW_STOP was the event before; shown only if tracing goes on later */
+    bool callers_wanted; /* the segment has just begun in the middle of its functions */
+    bool pointer_fresh;  /* only code without branches ran since `pointer` was told */
+    bool in_gap;         /* the last of `gaps` has not ended */
     bool no_stitching; /* set by the owner at the beginning: segments stay apart, to compare with */
 };
 
@@ -157,6 +168,8 @@ void thread_stack_land(struct thread_stack *stack, const struct flow_event *even
                        frame_id fallback, bool called);
 /* The segment ends and the stack is parked; another one goes on next. */
 void thread_stack_park(struct thread_stack *stack);
+/* The same, but the stack never goes on. */
+void thread_stack_leave(struct thread_stack *stack);
 /* A parked stack goes on in its frame `leaf` (which may be its placeholder: then its caller is
  * discovered to be `function`), at `address`; no segment is open. */
 void thread_stack_unpark(struct thread_stack *stack, frame_id leaf, function_id function,
@@ -179,6 +192,11 @@ void thread_stack_unwind(struct thread_stack *stack, frame_id frame);
 void thread_stack_replace(struct thread_stack *stack, function_id function, uint64_t address);
 /* All frames end, and their caller is found to be `function`, at `address`. */
 void thread_stack_discover(struct thread_stack *stack, function_id function, uint64_t address);
+
+/* The outermost frame, which alone is known of the segment, was called by `function` and returns to
+ * `address`; or it is a signal handler that has `interrupted` it there. */
+void thread_stack_learn_caller(struct thread_stack *stack, function_id function, uint64_t address,
+                               bool interrupted);
 
 static inline frame_id thread_stack_parent(const struct thread_stack *stack, frame_id frame)
 {

@@ -175,12 +175,18 @@ void timeline_free(struct timeline *timeline)
     free(timeline);
 }
 
-struct nanoseconds timeline_nanoseconds(const struct timeline *timeline, struct ticks ticks)
+const struct clock_conversion *timeline_clock(const struct timeline *timeline)
 {
     const struct pt_setup *setup = &flow_perf_data(timeline->flow)->setup;
-    if (!setup->has_clock)
+    return setup->has_clock ? &setup->clock : NULL;
+}
+
+struct nanoseconds timeline_nanoseconds(const struct timeline *timeline, struct ticks ticks)
+{
+    const struct clock_conversion *clock = timeline_clock(timeline);
+    if (clock == NULL)
         return (struct nanoseconds){ticks.value};
-    return clock_to_nanoseconds(&setup->clock, ticks);
+    return clock_to_nanoseconds(clock, ticks);
 }
 
 struct nanoseconds timeline_origin(const struct timeline *timeline)

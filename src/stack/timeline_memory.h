@@ -28,7 +28,8 @@ struct timeline {
     struct span_functions functions;
 };
 
-/* On the recording's clock; ticks themselves when it has no clock. */
+/* The recording's clock; NULL when it has none: then ticks are taken to be nanoseconds. */
+const struct clock_conversion *timeline_clock(const struct timeline *timeline);
 struct nanoseconds timeline_nanoseconds(const struct timeline *timeline, struct ticks ticks);
 
 #endif

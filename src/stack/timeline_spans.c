@@ -4,11 +4,13 @@
  * smaller number comes first, so that the order is the same in every run.
  */
 #include "base/memory.h"
+#include "stack/hit_places.h"
 #include "stack/hit_spans.h"
 #include "stack/replay.h"
 #include "stack/timeline_memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct lane {
     struct replay replay;
@@ -28,8 +30,8 @@ struct timeline_source {
 
 static bool is_earlier(const struct lane *left, const struct lane *right)
 {
-    if (left->next.time.value != right->next.time.value)
-        return left->next.time.value < right->next.time.value;
+    if (left->next.place.value != right->next.place.value)
+        return left->next.place.value < right->next.place.value;
     return left->track < right->track;
 }
 
@@ -83,11 +85,10 @@ static void convert(struct timeline_source *merged, const struct lane *lane,
                     struct span_event *event)
 {
     const struct replay_event *next = &lane->next;
-    uint64_t time = timeline_nanoseconds(merged->timeline, next->time).value;
     *event = (struct span_event){
         .kind = next->kind,
         .track = lane->track,
-        .time = {time - merged->origin.value},
+        .time = {next->place.value - merged->origin.value},
         .address = next->address,
         .flags = next->flags,
         .end = next->end,
@@ -125,6 +126,46 @@ static void close_source(struct span_source *source)
     free(merged);
 }
 
+static bool is_of_thread(const struct session_hit *hit, const struct timeline_thread *thread)
+{
+    return hit->pid == thread->thread->pid && hit->tid == thread->thread->tid;
+}
+
+/* The session's hits, at the times at which they are shown. The caller frees. */
+static struct session_hit *place_hits(const struct timeline *timeline,
+                                      const struct session *session)
+{
+    size_t size = session->hit_count * sizeof *session->hits;
+    struct session_hit *hits = memory_allocate(size);
+    struct session_hit **of_thread = memory_allocate(session->hit_count * sizeof *of_thread);
+    memcpy(hits, session->hits, size);
+    for (size_t i = 0; i < timeline->threads.count; i++) {
+        const struct timeline_thread *thread =
+            *(struct timeline_thread **)array_at(&timeline->threads, i);
+        size_t count = 0;
+        for (size_t j = 0; j < session->hit_count; j++)
+            if (is_of_thread(&hits[j], thread))
+                of_thread[count++] = &hits[j];
+        if (count > 0)
+            hit_places_find(&thread->stack, timeline_clock(timeline), of_thread, count);
+    }
+    free(of_thread);
+    return hits;
+}
+
+static struct span_source *add_hits(struct timeline_source *merged)
+{
+    struct timeline *timeline = merged->timeline;
+    struct session session = *flow_session(timeline->flow);
+    if (session.hit_count == 0)
+        return &merged->source;
+    session.hits = place_hits(timeline, &session);
+    struct span_source *source =
+        hit_spans(&merged->source, &session, merged->origin, &timeline->functions);
+    free(session.hits);
+    return source;
+}
+
 struct span_source *timeline_spans(struct timeline *timeline, struct error *error)
 {
     size_t count = timeline->threads.count;
@@ -136,7 +177,7 @@ struct span_source *timeline_spans(struct timeline *timeline, struct error *erro
     for (size_t i = 0; i < count; i++) {
         struct timeline_thread *thread =
             *(struct timeline_thread **)array_at(&timeline->threads, i);
-        replay_init(&merged->lanes[i].replay, &thread->stack);
+        replay_init_with_clock(&merged->lanes[i].replay, &thread->stack, timeline_clock(timeline));
         merged->lanes[i].track = (uint32_t)i;
     }
     fill_heap(merged);
@@ -149,6 +190,5 @@ struct span_source *timeline_spans(struct timeline *timeline, struct error *erro
         .close = close_source,
         .wall_clock = flow_wall_clock(timeline->flow, merged->origin),
     };
-    return hit_spans(&merged->source, flow_session(timeline->flow), merged->origin,
-                     &timeline->functions);
+    return add_hits(merged);
 }

@@ -1,5 +1,6 @@
 #include "stack/told_switch.h"
 
+#include "stack/called_elsewhere.h"
 #include "stack/stack_switch.h"
 #include "stack/unwinding.h"
 
@@ -175,7 +176,7 @@ static bool land_in_nearest(struct thread_stack *stack, const struct flow_event 
 
 bool switch_by_pointer(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (!is_told_move(stack))
+    if (!is_told_move(stack) || returns_from_elsewhere(stack, event))
         return false;
     if (thread_stack_is_start(stack, event->to))
         return go_to_function_start(stack, event);

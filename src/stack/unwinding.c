@@ -13,9 +13,10 @@ void take_over(struct thread_stack *stack, function_id function, uint64_t addres
 
 /* A jump back to the function that was called in this frame returns from its cold part, even when
  * the same function is open further out. */
-static bool returns_from_cold_part(const struct frame *leaf, const struct flow_event *event)
+static bool returns_from_cold_part(const struct thread_stack *stack, const struct flow_event *event)
 {
-    return leaf->origin == event->function && event->function != FUNCTION_UNKNOWN;
+    return event->function != FUNCTION_UNKNOWN &&
+           frame_tree_origin(&stack->tree, stack->leaf) == event->function;
 }
 
 bool stays_in_leaf(const struct thread_stack *stack, const struct flow_event *event)
@@ -23,7 +24,7 @@ bool stays_in_leaf(const struct thread_stack *stack, const struct flow_event *ev
     const struct frame *leaf = thread_stack_leaf(stack);
     if (event->flags & FLOW_LOADS_STACK)
         return false;
-    if (leaf->function == event->function || returns_from_cold_part(leaf, event))
+    if (leaf->function == event->function || returns_from_cold_part(stack, event))
         return true;
     if (open_functions_count(&stack->open, event->function) == 0 && stack->parked.count == 0 &&
         !was_open_before(stack, event->function))

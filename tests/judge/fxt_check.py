@@ -3,7 +3,8 @@
 
 Perfetto loads a faulty trace without a word and draws it wrong: an event that names an undefined thread lands on
 thread 0, an end without a begin is ignored, a span deeper than 512 is dropped while its end closes somebody else's
-span. This program reads the bytes by the specification (https://fuchsia.dev/fuchsia-src/reference/tracing/trace-format),
+span. Spans without length, or that begin in the same nanosecond as their caller, are drawn in no visible order.
+This program reads the bytes by the specification (https://fuchsia.dev/fuchsia-src/reference/tracing/trace-format),
 follows what Perfetto makes of them, and reports all that would be lost. It shares no code with magic-trace.
 
     fxt_check.py TRACE            a JSON object: spans, errors by kind, threads, greatest depth, ...
@@ -25,6 +26,7 @@ DEPTH_LIMIT = 512
 MAX_STRING = 4094 * 8
 TIME_LIMIT = 1 << 63
 KEPT_EXAMPLES = 5
+HITS_PROCESS = "Snapshot symbol hits"  # moments, not calls: they need no length
 
 METADATA, INITIALIZATION, STRING, THREAD, EVENT, BLOB, USERSPACE, KERNEL, SCHEDULING, LOG = range(10)
 LARGE = 15
@@ -159,7 +161,7 @@ class Thread:
     """One row of Perfetto: the spans open on it."""
 
     def __init__(self):
-        self.open = []  # of [name, start, end or None]
+        self.open = []  # of (name, start, end or None, whether the start was seen)
         self.last_time = 0
         self.spans = collections.Counter()
         self.depth = 0
@@ -291,13 +293,13 @@ class Checker:
     # ------------------------------------------------------------ events
 
     def event_argument(self, record, kind):
-        """Most arguments repeat: one that was found sound is only counted when it comes again."""
+        """Its name. Most arguments repeat: one that was found sound is only counted when it comes again."""
         if record.at < record.end:
             size, key = self.sound_arguments.get(record.words[record.at], (0, None))
             if size and record.at + size <= record.end:
                 record.at += size
                 self.arguments[key] += 1
-                return
+                return key
         start = record.at
         _, key, value = self.argument(record)
         self.arguments[key] += 1
@@ -305,6 +307,7 @@ class Checker:
             self.ends[value] += 1
         else:
             self.sound_arguments[record.words[start]] = record.at - start, key
+        return key
 
     def nanoseconds(self, ticks):
         if self.ticks_per_second in (None, 1000000000):
@@ -317,8 +320,10 @@ class Checker:
         ids = self.thread(header >> 24 & 0xff, record)
         self.string(header >> 32 & 0xffff, record, "a category")
         name = self.string(header >> 48, record, "the name of an event")
+        seen = True
         for _ in range(header >> 20 & 15):
-            self.event_argument(record, kind)
+            if self.event_argument(record, kind) == "inferred_start_time":
+                seen = False
         if kind not in (INSTANT, BEGIN, END, COMPLETE):
             return
         time = self.nanoseconds(ticks)
@@ -335,12 +340,12 @@ class Checker:
         if self.first_time is None or time < self.first_time:
             self.first_time = time
         if kind == BEGIN:
-            self.begin(thread, ids, name, time, None, record)
+            self.begin(thread, ids, name, time, None, seen, record)
         elif kind == COMPLETE:
             end = self.nanoseconds(record.word())
             if end < time:
                 raise Fault("ends before it begins", f"{record.place()}: {name!r}")
-            self.begin(thread, ids, name, time, end, record)
+            self.begin(thread, ids, name, time, end, seen, record)
             self.last_end = max(self.last_end, end)
         elif kind == END:
             self.end(thread, ids, time, record)
@@ -359,17 +364,19 @@ class Checker:
     def expire(self, thread, time):
         stack = thread.open
         while stack and stack[-1][2] is not None and stack[-1][2] <= time:
-            _, start, end = stack.pop()
+            _, start, end, _ = stack.pop()
             self.note_length(end - start)
 
-    def begin(self, thread, ids, name, time, end, record):
+    def begin(self, thread, ids, name, time, end, seen, record):
         self.expire(thread, time)
         if len(thread.open) >= DEPTH_LIMIT:
             self.faults.add("too deep", f"{record.place()}: {name!r} on {ids}")
         limit = thread.open[-1][2] if thread.open else None
         if end is not None and limit is not None and end > limit:
             self.faults.add("does not nest", f"{record.place()}: {name!r} outlives its caller on {ids}")
-        thread.open.append((name, time, end))
+        if thread.open and thread.open[-1][1] == time and thread.open[-1][3]:
+            self.faults.add("begins with its caller", f"{record.place()}: {name!r} at {time} ns on {ids}")
+        thread.open.append((name, time, end, seen))
         if len(thread.open) > thread.depth:
             thread.depth = len(thread.open)
         thread.spans[name] += 1
@@ -379,9 +386,11 @@ class Checker:
         if not thread.open:
             self.faults.add("end without begin", f"{record.place()} on {ids}")
             return
-        name, start, end = thread.open.pop()
+        name, start, end, _ = thread.open.pop()
         if end is not None:
             self.faults.add("does not nest", f"{record.place()}: an end event closes complete {name!r} on {ids}")
+        if time == start and self.process_names.get(ids[0]) != HITS_PROCESS:
+            self.faults.add("no length", f"{record.place()}: {name!r} at {time} ns on {ids}")
         self.note_length(time - start)
 
     # ------------------------------------------------------------ the whole
@@ -419,7 +428,7 @@ class Checker:
     def finish(self):
         for ids, thread in self.threads.items():
             self.expire(thread, TIME_LIMIT)
-            for name, start, _ in thread.open:
+            for name, start, *_ in thread.open:
                 self.faults.add("never ends", f"{name!r} on {ids} begun at {start} ns")
             if ids not in self.thread_names:
                 self.faults.add("thread without name", f"{ids}")

@@ -83,6 +83,19 @@ static void push(struct stack_area *area, uint64_t slot, true_node node)
         (struct true_frame){.slot = slot, .node = node, .unseen = true};
 }
 
+/* `node` goes on in another stack than its own. */
+static void push_standing(struct stack_area *area, uint64_t slot, true_node node)
+{
+    *(struct true_frame *)array_add(&area->frames) =
+        (struct true_frame){.slot = slot, .node = node, .standing = true};
+}
+
+static void drop_standing(struct stack_area *area, uint64_t rsp)
+{
+    while (area->frames.count > 1 && leaf_of(area)->standing && leaf_of(area)->slot <= rsp)
+        area->frames.count--;
+}
+
 /* Drops the frames whose slots lie below `rsp`. */
 static void cut(struct stack_area *area, uint64_t rsp)
 {
@@ -127,6 +140,7 @@ static void forget(struct true_stack *stack, const struct stack_area *area)
 static void park(struct true_stack *stack)
 {
     stack->current->parked = stack->rsp;
+    stack->current->left = stack->steps;
     *(struct stack_area **)array_add(&stack->parked) = stack->current;
 }
 
@@ -155,14 +169,21 @@ static void go_on_in(struct true_stack *stack, struct stack_area *area)
     stack->current = area;
 }
 
+static bool covers(const struct stack_area *area, uint64_t rsp)
+{
+    return rsp >= area->parked - PUSHED_BEFORE_SWITCH && rsp <= area->top;
+}
+
+/* The one that was left last: memory is used again. */
 static struct stack_area *find_parked(const struct true_stack *stack, uint64_t rsp)
 {
+    struct stack_area *found = NULL;
     for (size_t i = 0; i < stack->parked.count; i++) {
         struct stack_area *area = parked_at(stack, i);
-        if (rsp >= area->parked - PUSHED_BEFORE_SWITCH && rsp <= area->top)
-            return area;
+        if (covers(area, rsp) && (!found || area->left > found->left))
+            found = area;
     }
-    return NULL;
+    return found;
 }
 
 /* A function that takes its return address off the stack for a while (vfork does, around its system
@@ -196,21 +217,111 @@ static bool goes_straight_on(const struct truth_block *block)
     return block->ends_in == TRUTH_END_OTHER || block->ends_in == TRUTH_END_CALL;
 }
 
-/* RSP may have been loaded with something new, and is now `rsp`. */
-static void change_area(struct true_stack *stack, uint64_t rsp)
+static void begin_area(struct true_stack *stack, uint64_t rsp)
+{
+    park(stack);
+    stack->current = new_area(0);
+    stack->current->begun = stack->current->top = rsp;
+}
+
+static function_id function_of(const struct true_stack *stack, true_node node)
+{
+    return true_tree_at(&stack->tree, node)->function;
+}
+
+/* The function with `node` has loaded RSP and goes on. Either it was left there before, or it takes
+ * its own stack along. */
+static void stand(struct true_stack *stack, const struct truth_record *record, true_node node)
+{
+    struct stack_area *area = stack->current;
+    uint64_t slot = record->flags & TRUTH_CALLED ? record->rsp + 8 : record->rsp;
+    cut(area, slot);
+    drop_standing(area, UINT64_MAX);
+    if (leaf_of(area)->unseen ||
+        function_of(stack, leaf_of(area)->node) != function_of(stack, node))
+        push_standing(area, slot, node);
+}
+
+/* RSP may have been loaded with something new, and is now that of `record`. */
+static void change_area(struct true_stack *stack, const struct truth_record *record)
 {
     const struct truth_block *loader = &stack->previous;
-    bool may_be_alloca = !loader->from_memory && goes_straight_on(loader);
-    uint64_t slack = may_be_alloca ? LARGEST_ALLOCA : PUSHED_AFTER_LOAD;
+    uint64_t rsp = record->rsp;
+    bool straight_on = goes_straight_on(loader);
+    uint64_t slack = straight_on && !loader->from_memory ? LARGEST_ALLOCA : PUSHED_AFTER_LOAD;
+    true_node node = leaf_of(stack->current)->node;
     if (rsp >= stack->rsp && rsp <= stack->current->top)
         return;
     struct stack_area *parked = find_parked(stack, rsp);
-    if (parked) {
+    if (parked)
         go_on_in(stack, parked);
-    } else if (rsp >= stack->rsp || rsp < stack->rsp - slack) {
-        park(stack);
-        stack->current = new_area(0);
-        stack->current->begun = rsp;
+    else if (rsp >= stack->rsp || rsp < stack->rsp - slack)
+        begin_area(stack, rsp);
+    else
+        return;
+    if (straight_on && loader->loads_rsp)
+        stand(stack, record, node);
+    else if (loader->loads_rsp)
+        drop_standing(stack->current, rsp);
+}
+
+/* --- Goroutines --- */
+
+static struct stack_area *find_goroutine(const struct true_stack *stack, uint32_t goroutine)
+{
+    for (size_t i = 0; i < stack->parked.count; i++)
+        if (parked_at(stack, i)->goroutine == goroutine)
+            return parked_at(stack, i);
+    return NULL;
+}
+
+static void move(struct stack_area *area, uint64_t distance)
+{
+    area->top += distance;
+    area->parked += distance;
+    area->begun += distance;
+    for (size_t i = 1; i < area->frames.count; i++)
+        frame_at(area, i)->slot += distance;
+}
+
+/* What other goroutines had there is gone. */
+static void forget_covered(struct true_stack *stack, uint64_t rsp)
+{
+    for (size_t i = stack->parked.count; i-- > 0;) {
+        struct stack_area *area = parked_at(stack, i);
+        if (area->goroutine && covers(area, rsp)) {
+            unpark(stack, i);
+            free_area(area);
+        }
+    }
+}
+
+/* True when the goroutine has waited in `area` and goes on there. Its stack may have moved. */
+static bool wakes_up(struct stack_area *area, const struct truth_block *block, uint64_t rsp)
+{
+    const struct true_frame *leaf = leaf_of(area);
+    if (leaf->returns_to == block->pc) {
+        move(area, rsp - (leaf->slot + 8));
+        return true;
+    }
+    return covers(area, rsp);
+}
+
+static void change_goroutine(struct true_stack *stack, const struct truth_block *block,
+                             const struct truth_record *record)
+{
+    struct stack_area *area = find_goroutine(stack, record->g);
+    if (area && !wakes_up(area, block, record->rsp)) {
+        forget(stack, area);
+        free_area(area);
+        area = NULL;
+    }
+    if (area) {
+        go_on_in(stack, area);
+    } else {
+        forget_covered(stack, record->rsp);
+        change_area(stack, record);
+        stack->current->goroutine = record->g;
     }
 }
 
@@ -315,20 +426,31 @@ void true_stack_become(struct true_stack *stack, function_id function)
     leaf->unseen = false;
 }
 
+/* A handler that waits for another one, at its first instruction, has not run; nor has a function
+ * that it makes the program call. */
+static bool is_waiting(const struct truth_block *block, const struct truth_record *record)
+{
+    bool injected = record->flags & TRUTH_CALLED && record->flags & TRUTH_SIGNAL_RETURN;
+    return block->last == 0 && (record->flags & TRUTH_SIGNAL || injected);
+}
+
 void true_stack_step(struct true_stack *stack, const struct truth_block *block,
-                     const struct truth_record *record, function_id function)
+                     const struct truth_record *record, function_id function, bool gogo)
 {
     uint64_t rsp = record->rsp;
     if (record->flags & TRUTH_SIGNAL) {
         push_handler(stack, rsp);
     } else {
-        if (stack->previous.loads_rsp || stack->forked || record->flags & TRUTH_SIGNAL_RETURN)
-            change_area(stack, rsp);
+        if (gogo)
+            change_goroutine(stack, block, record);
+        else if (stack->previous.loads_rsp || stack->forked || record->flags & TRUTH_SIGNAL_RETURN)
+            change_area(stack, record);
         if (record->flags & TRUTH_CALLED) {
             keep_caller(stack, rsp);
             /* What was pushed there before is overwritten. */
             cut(stack->current, rsp + 1);
             push(stack->current, rsp, leaf_of(stack->current)->node);
+            leaf_of(stack->current)->returns_to = stack->previous.end;
         } else if (!stays_in_leaf(stack, record, function)) {
             cut(stack->current, rsp);
             note_return_from_first(stack, rsp, function);
@@ -336,11 +458,11 @@ void true_stack_step(struct true_stack *stack, const struct truth_block *block,
     }
     if (stack->current->frames.count == 1 && rsp > stack->current->top)
         stack->current->top = rsp;
-    /* A handler that waits for another one, at its first instruction, has not run. */
-    if (!(record->flags & TRUTH_SIGNAL) || block->last)
+    if (!is_waiting(block, record))
         true_stack_become(stack, function);
     stack->previous = *block;
     stack->rsp = rsp;
+    stack->steps++;
     stack->forked = false;
 }
 

@@ -13,6 +13,13 @@
  *   in a stack that was left before: that one goes on (swapcontext);
  *   a little below where it was, and the code runs straight on: the same stack (alloca);
  *   anywhere else: a new stack, whose first frame this is.
+ * When the code then calls, or runs straight on in the same function, the function itself has
+ * changed stacks (Go's systemstack and mcall, before they call): what it calls there was called by
+ * it.
+ *
+ * Goroutines have stacks that move. They are told by their address and go on where their innermost
+ * frame (mcall, morestack) returns to; when that is elsewhere than before, all frames are.
+ *
  * A signal handler on a stack of its own stands on the interrupted stack.
  *
  * Stacks are nodes of a tree of functions (leaf to root), as many as there are distinct ones, so
@@ -49,7 +56,9 @@ struct true_tree {
 struct true_frame {
     uint64_t slot; /* UINT64_MAX: a stack's first frame */
     true_node node;
-    bool unseen; /* no code has run in it yet: `node` is its caller's */
+    uint64_t returns_to; /* 0: it was not called */
+    bool unseen;         /* no code has run in it yet: `node` is its caller's */
+    bool standing;       /* a function of another stack goes on here */
 };
 
 struct stack_area {
@@ -57,6 +66,8 @@ struct stack_area {
     uint64_t top;             /* the highest RSP it was seen at in its first frame */
     uint64_t parked;          /* RSP when it was left */
     uint64_t begun;           /* RSP at its very first; 0: not known */
+    uint64_t left;            /* when, in steps */
+    uint32_t goroutine;       /* truth_record.g of the one whose stack it is; 0: of none */
     struct stack_area *below; /* interrupted by a signal handler that runs on this one */
 };
 
@@ -66,6 +77,7 @@ struct true_stack {
     struct array parked;         /* struct stack_area * */
     struct truth_block previous; /* that ran last; pc 0: none */
     uint64_t rsp;
+    uint64_t steps;
     bool forked; /* just now, from what ran before; perhaps onto a stack of its own */
 };
 
@@ -75,9 +87,9 @@ void true_stack_free(struct true_stack *stack);
 /* All frames are gone: another program begins. */
 void true_stack_restart(struct true_stack *stack);
 
-/* A block begins, in `function`. */
+/* A block begins, in `function`. `gogo`: after Go's gogo, and record->g goes on. */
 void true_stack_step(struct true_stack *stack, const struct truth_block *block,
-                     const struct truth_record *record, function_id function);
+                     const struct truth_record *record, function_id function, bool gogo);
 
 /* The running code has come into another function, in the same frame. */
 void true_stack_become(struct true_stack *stack, function_id function);

@@ -57,9 +57,11 @@ enum truth_flag {
 
 /* A block begins to run. */
 struct truth_record {
-    uint32_t block; /* its id */
-    uint32_t flags; /* enum truth_flag */
-    uint64_t rsp;   /* at its entry */
+    uint32_t block;     /* its id */
+    uint32_t flags : 8; /* enum truth_flag */
+    uint32_t g : 24; /* bits 5 to 28 of R14, where compiled Go code has the address of its goroutine
+                        (Go's ABIInternal); tells goroutines in 512 MiB apart */
+    uint64_t rsp;    /* at its entry */
 };
 
 #endif

@@ -32,6 +32,7 @@ enum {
     DEEPEST_NESTING = 64, /* of signals that come at once: there are 64 */
     RSP = 4,
     RDX = 2,
+    R14 = 14,
     RIP = 16, /* eip follows regs[16] (target/i386/cpu.h) */
 };
 
@@ -51,7 +52,7 @@ struct growing_file {
 
 struct interrupted {
     uint64_t handler_rsp; /* where the handler's return address lies */
-    uint64_t pc, rsp;
+    uint64_t pc, rsp, r14;
 };
 
 struct block {
@@ -303,14 +304,18 @@ static uint64_t word_at(uint64_t address)
     return word;
 }
 
-/* A handler can have the program go on as if it had called a function where it was interrupted: by
- * pushing that address, and changing the context. */
+/* A handler can have the program go on as if it had called a function: by pushing the address where
+ * it was interrupted, and changing the context. Or by pushing any address right there (Go begins a
+ * few instructions anew). */
 static bool returned_into_call(const struct log *log, uint64_t pc, uint64_t rsp)
 {
-    for (unsigned i = 0; i < DEEPEST_NESTING; i++) {
-        const struct interrupted *place = &log->interrupted[i];
+    for (unsigned i = 1; i <= DEEPEST_NESTING;
+         i++) { /* the newest first: handlers' stacks are used again */
+        const struct interrupted *place =
+            &log->interrupted[(log->interruptions - i) % DEEPEST_NESTING];
         if (place->handler_rsp && place->handler_rsp + 8 == log->rsp)
-            return pc != place->pc && rsp < place->rsp && word_at(rsp) == place->pc;
+            return pc != place->pc && rsp < place->rsp &&
+                   (rsp == place->rsp - 8 || word_at(rsp) == place->pc);
     }
     return false;
 }
@@ -322,7 +327,8 @@ static bool is_inside(const struct truth_block *place, const struct truth_block 
     return place->last == 0 && place->pc > previous->pc && place->pc < previous->end;
 }
 
-static void add_record(struct log *log, const struct block *block, uint64_t rsp, uint32_t flags)
+static void add_record(struct log *log, const struct block *block, uint64_t rsp, uint32_t flags,
+                       uint64_t r14)
 {
     const struct truth_block *previous = &log->previous->told;
     if (!(flags & TRUTH_SIGNAL) && previous->ends_in == TRUTH_END_CALL &&
@@ -332,16 +338,17 @@ static void add_record(struct log *log, const struct block *block, uint64_t rsp,
         flags |= TRUTH_CALLED;
     if (log->signal_returned)
         flags |= TRUTH_SIGNAL_RETURN;
-    *(struct truth_record *)add_entry(&log->file) =
-        (struct truth_record){.block = block->id, .flags = flags, .rsp = rsp};
+    *(struct truth_record *)add_entry(&log->file) = (struct truth_record){
+        .block = block->id, .flags = flags & 0xff, .g = r14 >> 5 & 0xffffff, .rsp = rsp};
     log->previous = block;
     log->rsp = rsp;
     log->signal_returned = false;
 }
 
-static void add_place(struct log *log, uint64_t pc, uint64_t rsp, uint32_t flags)
+static void add_place(struct log *log, const struct interrupted *place, uint32_t flags)
 {
-    add_record(log, add_block(&(struct truth_block){.pc = pc, .end = pc}), rsp, flags);
+    const struct truth_block told = {.pc = place->pc, .end = place->pc};
+    add_record(log, add_block(&told), place->rsp, flags, place->r14);
 }
 
 static bool is_handler(uint64_t address, uint64_t restorer)
@@ -366,11 +373,13 @@ static bool may_be_handler(uint64_t address)
  * return address, arch/x86/include/uapi/asm/ucontext.h, sigcontext.h). */
 static struct interrupted interrupted_by(uint64_t handler_rsp, uint64_t *rdx)
 {
-    enum { UCONTEXT_RDX = 136, UCONTEXT_RSP = 160, UCONTEXT_RIP = 168 };
+    enum { UCONTEXT_R14 = 88, UCONTEXT_RDX = 136, UCONTEXT_RSP = 160, UCONTEXT_RIP = 168 };
     uint64_t context = handler_rsp + 8;
     *rdx = word_at(context + UCONTEXT_RDX);
-    return (struct interrupted){handler_rsp, word_at(context + UCONTEXT_RIP),
-                                word_at(context + UCONTEXT_RSP)};
+    return (struct interrupted){.handler_rsp = handler_rsp,
+                                .pc = word_at(context + UCONTEXT_RIP),
+                                .rsp = word_at(context + UCONTEXT_RSP),
+                                .r14 = word_at(context + UCONTEXT_R14)};
 }
 
 static bool handler_begins(uint64_t pc, uint64_t rsp, uint64_t rdx)
@@ -392,7 +401,7 @@ static void add_interrupted(struct log *log, uint64_t handler_rsp)
         depth++;
     }
     for (int i = depth - 1; i >= 0; i--) {
-        add_place(log, chain[i].pc, chain[i].rsp, i == depth - 1 ? 0 : TRUTH_SIGNAL);
+        add_place(log, &chain[i], i == depth - 1 ? 0 : TRUTH_SIGNAL);
         log->interrupted[log->interruptions++ % DEEPEST_NESTING] = chain[i];
     }
 }
@@ -420,7 +429,7 @@ void log_block(unsigned vcpu, const struct block *block, const uint64_t *registe
         add_interrupted(log, rsp);
         flags = TRUTH_SIGNAL;
     }
-    add_record(log, block, rsp, flags);
+    add_record(log, block, rsp, flags, registers[R14]);
 }
 
 /* qemu calls it with its own RBP still in place. */

@@ -25,6 +25,9 @@ COMPILERS = {".c": ["gcc"], ".cpp": ["g++"], ".rs": ["rustc"], ".ml": ["ocamlopt
              ".go": ["go", "build"]}
 HEAD_LINES = 12
 
+RESULT = re.compile(r"^.*: (?P<events>\d+) events, (?P<right>\d+) right \([\d.]+ %\), (?P<deepest>\d+) deepest; "
+                    r"(?P<unwound>\d+) unwound, (?P<repaired>\d+) repaired(?P<trouble>.*)$")
+
 Variant = collections.namedtuple("Variant", "source words link goal")
 
 
@@ -113,17 +116,28 @@ def build(variant, folder):
     return program
 
 
-def record(settings, program, folder):
+def record(settings, command, folder):
+    """Where the recording is, where the truth, and how the command (a list) ended if not with 0."""
     truth = folder / "truth"
     truth.mkdir()
     environment = dict(os.environ, QEMU_PLUGIN=f"{settings.plugin},dir={truth}", LC_ALL="C")
     status, output = execute([settings.binary, "run", "-full-execution", "-multi-thread", "-follow", "-no-decode",
-                              "-working-directory", folder / "recording", "--", program],
+                              "-working-directory", folder / "recording", "--", *command],
                              settings.timeout, env=environment, cwd=folder)
     if status:
         raise Failed(f"magic-trace run ended with {status}\n{output}")
     code = os.waitstatus_to_exitcode(json.loads((folder / "recording" / "session.json").read_text())["exit_status"])
     return folder / "recording", truth, f"program ended with {code}" if code else ""
+
+
+def judge(settings, name, recording, truth):
+    """The counts of its last line (a dictionary of RESULT's groups), and all that truth_judge says."""
+    status, output = execute([settings.tools / "truth_judge", *settings.judge_options, "-all", settings.show, "-name",
+                              name, recording, truth], settings.timeout)
+    result = RESULT.match(output.splitlines()[-1]) if output else None
+    if not result:
+        raise Failed(f"truth_judge ended with {status}\n{output}")
+    return result.groupdict(), output
 
 
 def percent(right, events):
@@ -158,6 +172,14 @@ def argument_parser(description):
     parser.add_argument("--programs", type=pathlib.Path, default=HERE / "programs", help="folder of the programs")
     parser.add_argument("--work", type=pathlib.Path, help="folder for logs and what is kept (BUILD/truth)")
     parser.add_argument("--variant", help="only variants with this word")
+    return parser
+
+
+def judging_parser(description):
+    """For those that call judge."""
+    parser = argument_parser(description)
+    parser.add_argument("--judge-option", dest="judge_options", action="append", default=[],
+                        help="an option for truth_judge")
     return parser
 
 

@@ -1,14 +1,17 @@
 #include "truth_walk.h"
 
 #include "base/memory.h"
+#include "stack/go_runtime.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Looked up when a block runs first. */
 struct block_functions {
     function_id first;
     bool known;
     bool several; /* it runs on into another function */
+    bool gogo;    /* Go's */
 };
 
 void truth_walk_init(struct truth_walk *walk, const char *directory, const struct thread *thread,
@@ -123,11 +126,18 @@ static uint64_t next_border(struct truth_walk *walk, uint64_t from)
     return 0;
 }
 
+static bool is_gogo(const struct truth_walk *walk, function_id function)
+{
+    const char *name = symbols_function(walk->symbols, function)->name;
+    return strcmp(name, "gogo") == 0 || go_role_of(name) == GO_ROLE_GOGO;
+}
+
 static function_id block_function(struct truth_walk *walk)
 {
     struct block_functions *functions = &walk->functions[walk->block - walk->log.blocks];
     if (!functions->known) {
         functions->first = truth_walk_function(walk, walk->block->pc).function;
+        functions->gogo = is_gogo(walk, functions->first);
         functions->several = next_border(walk, walk->block->pc) != 0;
         functions->known = true;
     }
@@ -162,8 +172,10 @@ static bool step_in_log(struct truth_walk *walk)
         return false;
     const struct truth_record *record = &walk->log.records[walk->next++];
     uint64_t from = walk->block ? walk->block->last : 0;
+    bool gogo = walk->block && walk->block->loads_rsp &&
+                walk->functions[walk->block - walk->log.blocks].gogo;
     walk->block = &walk->log.blocks[record->block - 1];
-    true_stack_step(&walk->stack, walk->block, record, block_function(walk));
+    true_stack_step(&walk->stack, walk->block, record, block_function(walk), gogo);
     bool place = walk->block->last == 0, waiting = place && record->flags & TRUTH_SIGNAL;
     walk->step = (struct truth_step){
         .from = from, .to = walk->block->pc, .place = place && !waiting, .waiting = waiting};

@@ -155,6 +155,22 @@ static void a_jump_that_loads_the_stack_pointer_is_always_an_event(void **state)
     expect_event(f, 3, FLOW_RETURN, at("stack_loader_target"), at("caller"));
 }
 
+static void a_jump_that_loads_the_stack_pointer_and_is_interrupted_is_one_jump(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, 0);
+    packets_enable(&f->packets, at("stack_loader"));
+    packets_tip(&f->packets, at("stack_loader_target"));
+    packets_interrupt(&f->packets, at("stack_loader_target"));
+    packets_enable(&f->packets, at("handler"));
+    packets_disable(&f->packets);
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_JUMP, at("stack_loader_jump"), at("stack_loader_target"));
+    expect_event(f, 2, FLOW_INTERRUPT, at("stack_loader_target"), 0);
+    expect_event(f, 3, FLOW_RESUME, 0, at("handler"));
+    assert_int_equal(fixture_event(f, 4)->kind, FLOW_STOP);
+}
+
 /* OCaml's exception handlers. */
 
 static void handlers_come_and_go(void **state)
@@ -892,6 +908,7 @@ int main(void)
         TEST(a_direct_jump_into_another_function_is_an_event),
         TEST(a_jump_to_the_cold_part_of_a_function_is_no_event),
         TEST(a_jump_that_loads_the_stack_pointer_is_always_an_event),
+        TEST(a_jump_that_loads_the_stack_pointer_and_is_interrupted_is_one_jump),
         TEST(handlers_come_and_go),
         TEST(notes_tell_of_handlers_too),
         TEST(a_raise_is_always_an_event),

@@ -176,6 +176,37 @@ static void the_first_region_is_gone_to(void **state)
     span_script_free(script);
 }
 
+/* Other threads begin and end calls in the very nanosecond of a region's border. */
+static void borders_leave_no_span_without_length(void **state)
+{
+    (void)state;
+    struct span_script *script = span_script_new();
+    uint32_t one = span_script_track(script, 10, 10, "prog", "main");
+    uint32_t other = span_script_track(script, 10, 11, "prog", "other");
+    span_script_enter(script, other, 1, "y");
+    span_script_enter(script, one, 10, "a");
+    span_script_leave(script, other, 10);
+    span_script_enter(script, other, 20, "x");
+    span_script_enter(script, one, 20, "b");
+    span_script_leave(script, one, 30);
+    span_script_leave(script, other, 30);
+    span_script_leave(script, one, 40);
+    struct span_filter_names names = {0};
+    assert_true(span_filter_names_parse(&names, "(a b)"));
+    struct span_source *filter = span_filter(span_script_source(script), &names);
+    static struct span_set found;
+    read_spans(&found, filter);
+    filter->close(filter);
+    assert_int_equal(found.count, 3); /* y, a, x */
+    for (size_t i = 0; i < found.count; i++)
+        assert_true(found.spans[i].end > found.spans[i].begin);
+    assert_int_equal(found.spans[0].begin, 10);
+    assert_int_equal(found.spans[0].end, 11);
+    assert_int_equal(found.spans[2].begin, 20);
+    span_filter_names_free(&names);
+    span_script_free(script);
+}
+
 static void a_filter_that_nothing_passes_is_an_error(void **state)
 {
     (void)state;
@@ -230,6 +261,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(regions_are_cut_out_of_the_whole),
         cmocka_unit_test(the_first_region_is_gone_to),
+        cmocka_unit_test(borders_leave_no_span_without_length),
         cmocka_unit_test(a_filter_that_nothing_passes_is_an_error),
         cmocka_unit_test(names_are_read),
         cmocka_unit_test(other_texts_are_refused),

@@ -55,6 +55,11 @@ static uint64_t view_function_start(void *context, struct ticks time, uint64_t a
     return address >> FUNCTION_SIZE_BITS << FUNCTION_SIZE_BITS;
 }
 
+static enum go_role view_go_role(void *context, function_id function)
+{
+    return GO_ROLE_NONE;
+}
+
 static uint32_t view_program_changes(void *context, struct ticks time)
 {
     return 0;
@@ -78,6 +83,7 @@ struct code_view random_program_code(void)
         .landing_pad = view_landing_pad,
         .forces_unwinding = view_forces_unwinding,
         .program_changes = view_program_changes,
+        .go_role = view_go_role,
     };
 }
 

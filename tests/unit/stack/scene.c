@@ -39,6 +39,12 @@ static uint32_t program_changes(void *context, struct ticks time)
     return ((struct scene *)context)->program_changes;
 }
 
+static enum go_role go_role(void *context, function_id function)
+{
+    const struct scene *scene = context;
+    return function < SCENE_ROLES ? scene->go_roles[function] : GO_ROLE_NONE;
+}
+
 void scene_init(struct scene *scene)
 {
     struct code_view code = {
@@ -47,6 +53,7 @@ void scene_init(struct scene *scene)
         .landing_pad = landing_pad,
         .forces_unwinding = forces_unwinding,
         .program_changes = program_changes,
+        .go_role = go_role,
     };
     *scene = (struct scene){.time = 1000};
     thread_stack_init(&scene->stack, &code);
@@ -229,26 +236,41 @@ void assert_spans(struct scene *scene, const char *expected)
 struct open_span {
     function_id function;
     const struct gap *gap;
+    uint64_t place;
+    bool inferred;
 };
+
+/* Every span has a length, and what was seen to begin begins after its caller did. */
+static void assert_begins_later(const struct array *open, const struct replay_event *event)
+{
+    const struct open_span *caller = open->count > 0 ? array_at(open, open->count - 1) : NULL;
+    if (caller != NULL && !caller->inferred)
+        assert_true(event->place.value > caller->place);
+}
 
 void assert_well_formed(const struct thread_stack *stack)
 {
     struct array open = array_of(sizeof(struct open_span));
     struct replay replay;
     struct replay_event event;
-    uint64_t time = 0, spans = 0;
+    uint64_t time = 0, place = 0, spans = 0;
     replay_init(&replay, stack);
     while (replay_next(&replay, &event)) {
         assert_true(event.time.value >= time);
         time = event.time.value;
+        assert_true(event.place.value >= place && event.place.value >= time);
+        place = event.place.value;
         if (event.kind == SPAN_ENTER) {
-            *(struct open_span *)array_add(&open) = (struct open_span){event.function, event.gap};
+            assert_begins_later(&open, &event);
+            *(struct open_span *)array_add(&open) = (struct open_span){
+                event.function, event.gap, event.place.value, event.flags & SPAN_START_INFERRED};
             spans++;
         } else if (event.kind == SPAN_LEAVE) {
             assert_true(open.count > 0);
             struct open_span *innermost = array_at(&open, --open.count);
             assert_int_equal(innermost->function, event.function);
             assert_ptr_equal(innermost->gap, event.gap);
+            assert_true(event.place.value > innermost->place);
         }
     }
     assert_int_equal(open.count, 0);

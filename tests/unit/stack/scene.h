@@ -10,7 +10,13 @@
 #include "stack/follow.h"
 #include "stack/replay.h"
 
-enum { SCENE_STEP = 10, SCENE_CALL_LENGTH = 5, SCENE_SYSCALL_LENGTH = 2, SCENE_PADS = 8 };
+enum {
+    SCENE_STEP = 10,
+    SCENE_CALL_LENGTH = 5,
+    SCENE_SYSCALL_LENGTH = 2,
+    SCENE_PADS = 8,
+    SCENE_ROLES = 64
+};
 
 struct scene {
     struct thread_stack stack;
@@ -20,6 +26,7 @@ struct scene {
         uint64_t call, pad;
     } pads[SCENE_PADS]; /* an exception that passes the call before `call` goes on at `pad` */
     size_t pad_count;
+    enum go_role go_roles[SCENE_ROLES]; /* by function_id */
     char forced_unwinder; /* this function is; 0: none */
 };
 

@@ -300,8 +300,8 @@ static void threads_are_merged_by_time_then_by_track(void **state)
         expect(source, SPAN_ENTER, 0, 10, "main");
         expect(source, SPAN_ENTER, 0, 40, "work()");
         expect(source, SPAN_ENTER, 1, 40, "work()");
-        expect(source, SPAN_LEAVE, 1, 40, "work()");
-        expect(source, SPAN_LEAVE, 1, 40, "main");
+        expect(source, SPAN_LEAVE, 1, 41, "work()"); /* a call has a length */
+        expect(source, SPAN_LEAVE, 1, 41, "main");
         expect(source, SPAN_LEAVE, 0, 60, "work()");
         expect(source, SPAN_LEAVE, 0, 60, "main");
         expect_end(source);
@@ -397,7 +397,7 @@ static void a_gap_is_a_mark_and_a_span_of_its_length(void **state)
     expect(source, SPAN_INSTANT, 0, 600, text);
     expect(source, SPAN_ENTER, 0, 600, name);
     expect(source, SPAN_LEAVE, 0, 700, name);
-    expect(source, SPAN_LEAVE, 0, 700, "main");
+    expect(source, SPAN_LEAVE, 0, 701, "main"); /* what begins has a length */
     expect_end(source);
     assert_int_equal(source->function_count, 2);
     assert_int_equal(timeline_statistics(timeline).gaps, 2);
@@ -418,9 +418,9 @@ static void what_is_open_ends_with_its_thread(void **state)
     struct span_event event;
     for (int i = 0; i < 3 * 2; i++)
         assert_true(source->next(source, &event, NULL)); /* both threads enter all three */
-    expect(source, SPAN_LEAVE, 1, 20, "[syscall]");      /* the packets know better */
-    expect(source, SPAN_LEAVE, 1, 20, "work()");
-    expect(source, SPAN_LEAVE, 1, 20, "main");
+    expect(source, SPAN_LEAVE, 1, 21, "[syscall]");      /* the packets know better */
+    expect(source, SPAN_LEAVE, 1, 21, "work()");
+    expect(source, SPAN_LEAVE, 1, 21, "main");
     assert_true(source->next(source, &event, NULL));
     assert_int_equal(event.time.value, 4000);
     assert_int_equal(event.end, SPAN_END_OF_TRACE);
@@ -428,6 +428,36 @@ static void what_is_open_ends_with_its_thread(void **state)
     expect(source, SPAN_LEAVE, 0, 4000, "work()");
     expect(source, SPAN_LEAVE, 0, 4000, "main");
     expect_end(source);
+    source->close(source);
+    timeline_free(timeline);
+}
+
+static void a_hit_stays_inside_the_call_that_it_was_in(void **state)
+{
+    const struct flow_event events[] = {resume_event(1000), call_event(1010), return_event(1010),
+                                        call_event(1010), return_event(1040)};
+    const struct made_up_thread threads[] = {{{.pid = 10, .tid = 10, .name = "main"}, events, 5}};
+    struct session_hit hits[] = {
+        {.time = 1012, .pid = 10, .tid = 10}, /* in the middle of the second call */
+        {.time = 1010, .pid = 10, .tid = 10, .address = start_of(WORK_FUNCTION)},
+        {.time = 1010, .pid = 10, .tid = 10, .address = start_of(WORK_FUNCTION)},
+        {.time = 1020, .pid = 77, .tid = 77}, /* of a thread that was not recorded */
+    };
+    struct flow flow = {.spaces = {.processes = processes, .process_count = 1},
+                        .session = {.trigger = "work", .hits = hits, .hit_count = 4}};
+    struct timeline *timeline = decode(&flow, threads, 1);
+    struct span_source *source = timeline_spans(timeline, NULL);
+    uint64_t shown[4] = {0};
+    size_t count = 0;
+    struct span_event event;
+    while (source->next(source, &event, NULL))
+        if (event.kind == SPAN_ENTER && event.hit != NULL)
+            shown[count++] = event.time.value;
+    assert_int_equal(count, 4);
+    assert_int_equal(shown[0], 10); /* the first call, from 10 to 20 */
+    assert_int_equal(shown[1], 20);
+    assert_int_equal(shown[2], 30); /* the second, from 30 */
+    assert_int_equal(shown[3], 30);
     source->close(source);
     timeline_free(timeline);
 }
@@ -524,6 +554,7 @@ int main(void)
         cmocka_unit_test(lines_are_not_read_when_nobody_shows_them),
         cmocka_unit_test(a_gap_is_a_mark_and_a_span_of_its_length),
         cmocka_unit_test(what_is_open_ends_with_its_thread),
+        cmocka_unit_test(a_hit_stays_inside_the_call_that_it_was_in),
         cmocka_unit_test(a_death_is_a_mark_that_says_where),
         cmocka_unit_test(exec_is_seen_in_the_address_space),
         cmocka_unit_test(a_recording_without_events_has_no_tracks),

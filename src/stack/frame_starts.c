@@ -1,0 +1,106 @@
+#include "stack/frame_starts.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_SLOT_COUNT = 64 };
+
+static struct known_starts *allocate_slots(uint32_t count)
+{
+    return memory_allocate_zeroed(count * sizeof(struct known_starts));
+}
+
+void frame_starts_init(struct frame_starts *starts)
+{
+    *starts = (struct frame_starts){
+        .slots = allocate_slots(FIRST_SLOT_COUNT),
+        .slot_count = FIRST_SLOT_COUNT,
+        .listed = array_of(sizeof(struct listed_start)),
+    };
+}
+
+void frame_starts_free(struct frame_starts *starts)
+{
+    free(starts->slots);
+    array_free(&starts->listed);
+    *starts = (struct frame_starts){0};
+}
+
+/* The slot of `function`, or the free one where it belongs. Spread as in open_functions.c. */
+static struct known_starts *find_slot(const struct frame_starts *starts, function_id function)
+{
+    uint32_t index = function * UINT32_C(2654435769);
+    for (;; index++) {
+        struct known_starts *slot = &starts->slots[index & (starts->slot_count - 1)];
+        if (slot->count == 0 || slot->function == function)
+            return slot;
+    }
+}
+
+static void grow(struct frame_starts *starts)
+{
+    struct frame_starts old = *starts;
+    starts->slot_count *= 2;
+    starts->slots = allocate_slots(starts->slot_count);
+    for (uint32_t i = 0; i < old.slot_count; i++)
+        if (old.slots[i].count > 0)
+            *find_slot(starts, old.slots[i].function) = old.slots[i];
+    free(old.slots);
+}
+
+/* Index of the first listed frame that is not smaller than `frame`. */
+static size_t find_listed(const struct frame_starts *starts, uint32_t frame)
+{
+    const struct listed_start *listed = starts->listed.elements;
+    size_t low = 0, high = starts->listed.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (listed[middle].frame < frame)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Frames nearly always come in the order of their ids. */
+static void list(struct frame_starts *starts, uint32_t frame, uint64_t start)
+{
+    size_t index = find_listed(starts, frame);
+    array_add(&starts->listed);
+    struct listed_start *listed = starts->listed.elements;
+    memmove(&listed[index + 1], &listed[index],
+            (starts->listed.count - 1 - index) * sizeof(*listed));
+    listed[index] = (struct listed_start){start, frame};
+}
+
+unsigned frame_starts_add(struct frame_starts *starts, uint32_t frame, function_id function,
+                          uint64_t start)
+{
+    struct known_starts *slot = find_slot(starts, function);
+    for (uint32_t i = 0; i < slot->count; i++)
+        if (slot->starts[i] == start)
+            return i;
+    if (slot->count == FRAME_START_CHOICES) {
+        list(starts, frame, start);
+        return FRAME_START_LISTED;
+    }
+    if (slot->count == 0 && starts->used_count++ >= starts->slot_count / 2) {
+        grow(starts);
+        slot = find_slot(starts, function);
+    }
+    slot->function = function;
+    slot->starts[slot->count] = start;
+    return slot->count++;
+}
+
+uint64_t frame_starts_get(const struct frame_starts *starts, uint32_t frame, function_id function,
+                          unsigned choice)
+{
+    if (choice < FRAME_START_CHOICES)
+        return find_slot(starts, function)->starts[choice];
+    size_t index = find_listed(starts, frame);
+    return ((const struct listed_start *)array_at(&starts->listed, index))->start;
+}

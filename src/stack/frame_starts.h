@@ -1,0 +1,47 @@
+/* Where the functions of a thread's frames begin in the process.
+ *
+ * A function begins at the same address in nearly all of its frames, so the address is kept once
+ * per function and not with each frame. It can begin elsewhere after exec, after its library was
+ * loaded again, or in its cold part: three addresses per function are told apart by two bits that
+ * the frame keeps, its *choice*; what has a further one is listed frame by frame.
+ *
+ * Owned by frame_tree; used through it.
+ */
+#ifndef MAGIC_TRACE_STACK_FRAME_STARTS_H
+#define MAGIC_TRACE_STACK_FRAME_STARTS_H
+
+#include "base/array.h"
+#include "symbol/symbols.h"
+
+#include <stdint.h>
+
+enum { FRAME_START_CHOICES = 3, FRAME_START_LISTED = FRAME_START_CHOICES };
+
+struct known_starts {
+    uint64_t starts[FRAME_START_CHOICES];
+    function_id function;
+    uint32_t count; /* of `starts`; 0: the slot is free */
+};
+
+struct listed_start {
+    uint64_t start;
+    uint32_t frame;
+};
+
+struct frame_starts {
+    struct known_starts *slots; /* owned; a hash table with linear probing */
+    uint32_t slot_count;        /* a power of two */
+    uint32_t used_count;
+    struct array listed; /* struct listed_start, by frame */
+};
+
+void frame_starts_init(struct frame_starts *starts);
+void frame_starts_free(struct frame_starts *starts);
+
+/* Remembers that `frame`, of `function`, begins at `start`; gives its choice. */
+unsigned frame_starts_add(struct frame_starts *starts, uint32_t frame, function_id function,
+                          uint64_t start);
+uint64_t frame_starts_get(const struct frame_starts *starts, uint32_t frame, function_id function,
+                          unsigned choice);
+
+#endif

@@ -1,0 +1,27 @@
+/* The rule of Go's goroutines: who goes on when the scheduler has chosen.
+ *
+ * A goroutine leaves its stack by calling mcall or morestack, which load the stack pointer of the
+ * thread's own stack (g0) and call the scheduler there. We show that as the call it is: the
+ * scheduler runs on top of the goroutine that called it, just as what systemstack and asmcgocall
+ * call on g0 and return from. gogo ends it. It is called
+ *   by newstack    the same goroutine goes on behind morestack, on a stack that may have moved
+ *   by recovery    the same goroutine goes on where a deferred call was noted, or is to be made;
+ *                  all frames above end, as by longjmp (unwinding.h)
+ *   by others      to the first instruction of a function: a new goroutine begins; elsewhere: one
+ *                  goes on that is parked there (stack_switch.h), the one that has waited longest
+ *                  unless later returns tell otherwise. It may also be the one that has just been
+ *                  parked
+ * A goroutine that was parked by another thread is not known here; it begins a stack whose callers
+ * are discovered when they are returned to.
+ *
+ * Called by calls.c; who is gogo is told by go_runtime.h.
+ */
+#ifndef MAGIC_TRACE_STACK_GOROUTINES_H
+#define MAGIC_TRACE_STACK_GOROUTINES_H
+
+#include "stack/thread_stack.h"
+
+/* An indirect jump. True when it is gogo's, and has been followed. */
+bool switch_goroutine(struct thread_stack *stack, const struct flow_event *event);
+
+#endif

@@ -1,0 +1,60 @@
+/* Spreading: where on the time axis each step of a thread's history is shown.
+ *
+ * Events that share a time would be spans without length, in no visible order. So the steps that
+ * share a nanosecond (a *run*) are given places of their own, evenly over the time until the next
+ * step, in the order in which they happened. Times that the decoder tells apart (event_batch.h) are
+ * left as they are: the first step of a run is always shown at its own time.
+ *
+ *   - A step takes no more than SPREAD_STEP of it, or SPREAD_COARSE_STEP where the clock shows
+ *     whole microseconds (perf script's text does): what comes later is waiting, or a function that
+ *     runs long without calling, and belongs to the last step of the run alone.
+ *   - What enters a span lasts for 1 ns at least, so every call has a length and begins after its
+ *     caller. Where the next step's own time is nearer than that, it *slips* behind; the slip is
+ *     taken up by the next idle time there is. At any moment it is less than the number of calls in
+ *     some stretch up to then, less the nanoseconds of that stretch, so it grows only while a
+ *     thread calls more than once in a nanosecond.
+ *   - Several spans may end in the same nanosecond, one inside the other, and the next one begin.
+ *   - Places never go backwards, and are never before the step's own time.
+ *
+ * Read by replay and by hit_places; each has its own. Constant memory, linear in time. The history
+ * must not grow meanwhile.
+ */
+#ifndef MAGIC_TRACE_STACK_SPREAD_H
+#define MAGIC_TRACE_STACK_SPREAD_H
+
+#include "base/clock.h"
+#include "stack/history.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Nanoseconds. */
+enum { SPREAD_STEP = 10, SPREAD_COARSE_STEP = 1000 };
+
+struct spread {
+    const struct clock_conversion *clock; /* NULL: ticks are nanoseconds */
+    struct history_cursor next;           /* the step to be given next */
+    struct history_cursor ahead;          /* just behind `behind_run` */
+    struct nanoseconds behind_run;        /* time of the first step behind the run, ... */
+    bool run_is_last;                     /* ... unless there is none */
+    struct nanoseconds begin;             /* of the run */
+    uint64_t length;                      /* nanoseconds over which it is spread */
+    uint64_t steps;                       /* of it, still to be given */
+    uint64_t shares, taken;               /* parts into which `length` is divided, and given out */
+    uint64_t earliest;                    /* nothing is placed before */
+};
+
+/* `clock` outlives it. */
+struct spread spread_of(const struct history *history, const struct clock_conversion *clock);
+
+/* The next step, its own time and its place. False at the end. */
+struct spread_step {
+    struct history_step step;
+    struct nanoseconds time, place;
+};
+bool spread_next(struct spread *spread, struct spread_step *step);
+
+/* What the step after the one given last is, without going there. False at the end. */
+bool spread_peek(const struct spread *spread, struct history_step *step);
+
+#endif
