@@ -64,6 +64,12 @@ enum segment_start {
     SEGMENT_NEW      /* on a new stack */
 };
 
+/* Where control has landed in a frame. */
+struct landing_place {
+    uint64_t address;
+    uint64_t pointer; /* the stack pointer there; 0: not told */
+};
+
 struct segment {
     frame_id leaf;   /* when it begins */
     frame_id before; /* the leaf when the segment before it ended; FRAME_NONE: see SEGMENT_FIRST */
@@ -71,10 +77,10 @@ struct segment {
     /* Found by stitching: this frame of the stack before is still open in the segment, where it is
      * called `kept_as`. FRAME_NONE: none is. */
     frame_id kept, kept_as;
-    uint64_t landed_at; /* of LANDING: the frame has made a call that returns here; 0: any frame */
-    uint64_t pointer;   /* of LANDING: the stack pointer there; 0: not told */
+    struct landing_place landed;               /* of LANDING */
     uint32_t first_candidate, candidate_count; /* of SWITCH: in thread_stack.candidates */
     uint8_t start;                             /* enum segment_start */
+    bool called; /* of LANDING: only in a frame that has made a call that returns there */
 };
 
 /* A stack that waits for another to go on, or for ever. */
