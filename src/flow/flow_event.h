@@ -29,6 +29,8 @@ enum flow_kind {
     FLOW_STACK, /* the stack pointer is `to` at the instruction at `from`: told before and behind
                    code that loads it (pt_encoder_tell_stack) */
     FLOW_GAP,   /* control flow is not known between the events before and after; see gap */
+    FLOW_ABORT, /* a TSX transaction has failed at `from`, and all that it did is undone; to: its
+                   fallback, in the function that began it (SDM volume 1, "RTM") */
 };
 
 enum flow_gap {

@@ -12,8 +12,8 @@
 #include <string.h>
 
 static const char *const kind_names[] = {
-    "call",          "return", "jump",      "syscall",  "interrupt", "resume",
-    "kernel-return", "stop",   "trap-push", "trap-pop", "stack", "gap"};
+    "call", "return",    "jump",     "syscall", "interrupt", "resume", "kernel-return",
+    "stop", "trap-push", "trap-pop", "stack",   "gap",       "abort"};
 
 static const char *const gap_names[] = {"", "overflow", "lost", "error", "no-image"};
 

@@ -26,8 +26,8 @@ enum {
 };
 
 static const char *const kind_names[] = {
-    "call",          "return", "jump",      "syscall",  "interrupt", "resume",
-    "kernel-return", "stop",   "trap-push", "trap-pop", "stack", "gap"};
+    "call", "return",    "jump",     "syscall", "interrupt", "resume", "kernel-return",
+    "stop", "trap-push", "trap-pop", "stack",   "gap",       "abort"};
 
 struct judge {
     struct flow *flow;

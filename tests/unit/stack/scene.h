@@ -21,13 +21,14 @@ enum {
 struct scene {
     struct thread_stack stack;
     uint64_t time;            /* of the next event */
+    bool in_transaction;      /* all events from now on are */
     uint32_t program_changes; /* reported to the rules from now on */
     struct {
         uint64_t call, pad;
     } pads[SCENE_PADS]; /* an exception that passes the call before `call` goes on at `pad` */
     size_t pad_count;
     enum go_role go_roles[SCENE_ROLES]; /* by function_id */
-    char forced_unwinder; /* this function is; 0: none */
+    char forced_unwinder;               /* this function is; 0: none */
 };
 
 void scene_init(struct scene *scene);
@@ -52,6 +53,8 @@ void system_call_into(struct scene *scene, uint64_t from, uint64_t to);
 void interrupt(struct scene *scene, uint64_t from);
 void interrupt_into(struct scene *scene, uint64_t from, uint64_t to);
 void kernel_return(struct scene *scene, uint64_t to);
+/* A TSX transaction fails, and goes on at its fallback. */
+void abort_to(struct scene *scene, uint64_t to);
 void stop(struct scene *scene, uint64_t from);
 void gap(struct scene *scene, enum flow_gap kind, uint8_t flags);
 
