@@ -1,14 +1,18 @@
 #include "flow/control_flow.h"
 
+#include "packet/told_calls.h"
+
 void control_flow_init(struct control_flow *flow)
 {
     *flow = (struct control_flow){.running = false};
     event_batch_init(&flow->batch);
+    told_callers_init(&flow->callers);
 }
 
 void control_flow_free(struct control_flow *flow)
 {
     event_batch_free(&flow->batch);
+    told_callers_free(&flow->callers);
 }
 
 static void emit(struct control_flow *flow, const struct flow_event *event, uint64_t position)
@@ -41,6 +45,40 @@ static void release_interrupt(struct control_flow *flow)
     emit(flow, &flow->interrupt, flow->position);
 }
 
+void control_flow_mnt(struct control_flow *flow, uint64_t payload)
+{
+    if (!flow->running || flow->resume_held)
+        told_callers_add(&flow->callers, payload);
+}
+
+static void emit_caller(struct control_flow *flow, uint64_t told)
+{
+    uint64_t address = told & TOLD_CALL_ADDRESS_MASK;
+    struct flow_event event = {.kind = FLOW_CALLER, .to = address};
+    if (told & TOLD_CALL_INTERRUPTED)
+        event.flags |= FLOW_INTERRUPTED;
+    else
+        address--; /* a call that never returns may be the last instruction of its function */
+    event.function = flow->space ? code_space_function(flow->space, address).function
+                                 : (function_id)FUNCTION_UNKNOWN;
+    for (uint32_t more = 0; more <= told_call_repeated(told); more++)
+        emit(flow, &event, flow->position);
+}
+
+/* Behind a RESUME. */
+static void emit_callers(struct control_flow *flow)
+{
+    const struct told_callers *callers = &flow->callers;
+    if (callers->whole) {
+        for (size_t i = 0; i < callers->addresses.count; i++)
+            emit_caller(flow, *(uint64_t *)array_at(&callers->addresses, i));
+        if (callers->all)
+            emit(flow, &(struct flow_event){.kind = FLOW_CALLER, .function = FUNCTION_UNKNOWN},
+                 flow->position);
+    }
+    told_callers_forget(&flow->callers);
+}
+
 /* `ip`: the first instruction after it; 0 when there is none. */
 static void release_resume(struct control_flow *flow, uint64_t ip)
 {
@@ -52,6 +90,7 @@ static void release_resume(struct control_flow *flow, uint64_t ip)
     enter_function_at(flow, flow->resume.to);
     flow->resume.function = flow->current.function;
     emit(flow, &flow->resume, flow->position);
+    emit_callers(flow);
 }
 
 /* The hot and the cold part of one function are apart, but no jump between them is a call. */

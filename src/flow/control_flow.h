@@ -12,6 +12,7 @@
 #include "flow/branch.h"
 #include "flow/code_space.h"
 #include "flow/event_batch.h"
+#include "flow/told_callers.h"
 
 /* Instructions that ran one after the other; only the last one may be a branch. */
 struct executed_block {
@@ -43,6 +44,8 @@ struct control_flow {
     bool resume_held;
     struct flow_event resume;
 
+    struct told_callers callers; /* of what runs behind the RESUME */
+
     /* An INTERRUPT that stopped tracing: held back until tracing starts again, because at the end
      * of the data it was no interrupt but the end of tracing. */
     bool interrupt_held;
@@ -72,6 +75,9 @@ void control_flow_block(struct control_flow *flow, const struct executed_block *
 /* The stack pointer is `value` at the instruction that ended the last block; behind it, if that is
  * a branch. */
 void control_flow_stack_pointer(struct control_flow *flow, uint64_t value);
+
+/* A recorder's own packet, at this point of the flow. */
+void control_flow_mnt(struct control_flow *flow, uint64_t payload);
 
 /* Tracing starts again at `ip` (0: where the next block begins). `exact`: the time given last
  * belongs to this very event. */

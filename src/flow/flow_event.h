@@ -26,11 +26,14 @@ enum flow_kind {
                   known ip */
     FLOW_TRAP_PUSH, /* OCaml handler `to` pushed by instruction `from` */
     FLOW_TRAP_POP,  /* newest handler popped by `from` */
-    FLOW_STACK, /* the stack pointer is `to` at the instruction at `from`: told before and behind
-                   code that loads it (pt_encoder_tell_stack) */
-    FLOW_GAP,   /* control flow is not known between the events before and after; see gap */
-    FLOW_ABORT, /* a TSX transaction has failed at `from`, and all that it did is undone; to: its
-                   fallback, in the function that began it (SDM volume 1, "RTM") */
+    FLOW_STACK,  /* the stack pointer is `to` at the instruction at `from`: told before and behind
+                    code that loads it (pt_encoder_tell_stack) */
+    FLOW_CALLER, /* behind a RESUME: what runs there, or the caller before, was called by `function`
+                    and will return to `to`, or has interrupted it there (FLOW_INTERRUPTED); to = 0:
+                    it was called by nobody. From the innermost outwards, as far as it is told */
+    FLOW_GAP,    /* control flow is not known between the events before and after; see gap */
+    FLOW_ABORT,  /* a TSX transaction has failed at `from`, and all that it did is undone; to: its
+                    fallback, in the function that began it (SDM volume 1, "RTM") */
 };
 
 enum flow_gap {
@@ -51,6 +54,7 @@ enum flow_flag {
     /* Of a JUMP: the code before it has loaded the stack pointer: longjmp, an unwinder, a switch to
      * another stack. Such a jump is an event even inside one function. */
     FLOW_LOADS_STACK = 16,
+    FLOW_INTERRUPTED = 32, /* of a CALLER */
 };
 
 struct flow_event {

@@ -450,6 +450,9 @@ static void take_event(struct decoder *decoder, const struct pt_event *event)
     case ptev_tsx:
         decoder->aborted = event->variant.tsx.aborted;
         break;
+    case ptev_mnt:
+        control_flow_mnt(flow, event->variant.mnt.payload);
+        break;
     case ptev_stop:
         control_flow_stop(flow);
         break;

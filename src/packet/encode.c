@@ -49,6 +49,12 @@ size_t pt_packet_ptwrite_at_ip(uint8_t *out, uint64_t value)
     return size + put(out + size, &value, sizeof value);
 }
 
+size_t pt_packet_mnt(uint8_t *out, uint64_t payload)
+{
+    size_t size = put(out, (const uint8_t[]){0x02, 0xc3, 0x88}, 3);
+    return size + put(out + size, &payload, sizeof payload);
+}
+
 size_t pt_packet_tsc(uint8_t *out, uint64_t ticks)
 {
     uint64_t packet = ticks << 8 | 0x19;

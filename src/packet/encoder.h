@@ -17,6 +17,8 @@
  *     overflow, and whenever a return misses a stack that is not empty, because perf pops on every
  *     return and libipt only on compressed ones. A call to the next instruction is not
  *     pushed (SDM).
+ *   - Behind a PSB the calls in progress are told (told_calls.h). Longer lists make PSBs rarer, so
+ *     that they take an eighth of the packets at most.
  *   - last_ip is 0 after PSB and overflow: perf 6.1 does not reset its own, so the next FUP carries
  *     a whole address.
  *   - PSB+ is PSB, TSC, CBR, MODE.Exec, FUP when tracing is on, PSBEND.
@@ -28,6 +30,7 @@
 #define MAGIC_TRACE_PACKET_ENCODER_H
 
 #include "packet/packet.h"
+#include "packet/told_calls.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -36,8 +39,9 @@
 
 enum {
     PT_RETURN_STACK = 64,
-    PT_ENCODER_SLACK = 256, /* bytes behind `head` that a killed owner may have been writing */
-    PT_DRAIN_SIZE = 32,     /* bytes that pt_encoder_drain may write */
+    PT_ENCODER_SLACK = 256,  /* bytes behind `head` that a killed owner may have been writing */
+    PT_CALLS_MOST = 1 << 16, /* calls in progress that are remembered: the innermost */
+    PT_DRAIN_SIZE = 32,      /* bytes that pt_encoder_drain may write */
 };
 
 /* How a block ends, which is all the encoder needs to know of its code. */
@@ -96,6 +100,15 @@ struct pt_encoder_owner {
     bool (*make_room)(struct pt_encoder_owner *owner);
 };
 
+/* The calls in progress on the program's stack: those with base <= i < pt_encoder.depth, at i %
+ * PT_CALLS_MOST. Where the stack pointer is above a call's slot, the call is over. */
+struct pt_calls {
+    uint64_t base;
+    bool all;                               /* nobody has called what runs below `base` */
+    uint64_t return_address[PT_CALLS_MOST]; /* or as in TOLD_CALL_INTERRUPTED */
+    uint64_t slot[PT_CALLS_MOST];           /* where on the stack it lies */
+};
+
 struct pt_encoder {
     /* Stream position up to which packets are valid, in bytes from the beginning of the recording.
      */
@@ -111,7 +124,8 @@ struct pt_encoder {
     uint64_t last_time;    /* ticks, of the newest TSC or CYC packet */
     uint64_t last_psb;     /* stream position */
     uint64_t losses;       /* OVF packets written because a block came from nowhere known */
-    uint32_t psb_interval; /* bytes between PSBs, about */
+    uint32_t psb_interval; /* bytes between PSBs, about, if few calls are in progress */
+    uint64_t next_psb;     /* stream position */
     uint8_t bus_ratio;     /* for CBR */
     uint8_t stopped;       /* bool: the stream has ended: `stop` was set or no room was left */
 
@@ -122,6 +136,12 @@ struct pt_encoder {
     uint8_t *packets; /* stream position P lies at packets[P & mask] and may run over its end */
     uint64_t mask;
     uint64_t limit; /* stream position at which make_room is called */
+
+    /* For the owner alone. Of the program that runs; NULL when it cannot be read: then no calls are
+     * told. */
+    const uint64_t *stack_pointer; /* at the beginning of every block; pt_encoder_know_stack */
+    struct pt_calls
+        *calls; /* owned by the owner; set before pt_encoder_begin, NULL: none are told */
 
     uint64_t return_address[PT_RETURN_STACK];
 };
@@ -171,11 +191,30 @@ struct pt_encoder_progress pt_encoder_progress(const struct pt_encoder *encoder)
 void pt_encoder_tell_arrival(struct pt_encoder *encoder, uint64_t pc,
                              struct pt_encoder_progress before);
 
-/* The stack pointer is `value` at the instruction at `ip`, one of the block that runs now: before it,
- * or behind it if it is the block's last. Said by a PTWRITE packet, which no instruction has to be
- * behind: perf and libipt tell of it, and nobody takes it for a part of the flow. At most once per
- * instruction, and not at the block's first: libipt 2.0 would not end the block before there. */
+/* The stack pointer is `value` at the instruction at `ip`, one of the block that runs now: before
+ * it, or behind it if it is the block's last. Said by a PTWRITE packet, which no instruction has to
+ * be behind: perf and libipt tell of it, and nobody takes it for a part of the flow. At most once
+ * per instruction, and not at the block's first: libipt 2.0 would not end the block before there.
+ */
 void pt_encoder_tell_stack(struct pt_encoder *encoder, uint64_t ip, uint64_t value);
+
+/* The program's stack pointer can be read there from now on. */
+void pt_encoder_know_stack(struct pt_encoder *encoder, const uint64_t *stack_pointer);
+
+/* A signal handler begins on top of the interrupted code at `ip`, whose stack pointer was
+ * `stack_pointer`. */
+void pt_encoder_push_interrupted(struct pt_encoder *encoder, uint64_t ip, uint64_t stack_pointer);
+
+/* The code that runs has taken the stack pointer from `from` to where it is now: calls of what it
+ * has unwound are over; if it is another stack now, nothing is known of who has called what runs
+ * there. */
+void pt_encoder_stack_moved(struct pt_encoder *encoder, uint64_t from);
+
+/* Nothing is known of who has called what runs from now on. */
+void pt_encoder_forget_calls(struct pt_encoder *encoder);
+
+/* So many calls are in progress in encoder->calls, by another encoder's count. */
+void pt_encoder_adopt_calls(struct pt_encoder *encoder, uint64_t depth);
 
 /* The next return is told by its address, and goes through pt_encoder_step_slow. */
 void pt_encoder_forget_returns(struct pt_encoder *encoder);
@@ -217,6 +256,8 @@ static inline __attribute__((always_inline)) bool pt_encoder_step_fast(struct pt
         encoder->previous = block;
     } else if (pc == atomic_load_explicit(&previous->seen_call, memory_order_relaxed)) {
         encoder->return_address[depth % PT_RETURN_STACK] = previous->end;
+        encoder->calls->return_address[depth % PT_CALLS_MOST] = previous->end;
+        encoder->calls->slot[depth % PT_CALLS_MOST] = *encoder->stack_pointer;
         encoder->depth = depth + 1;
         encoder->previous = block;
         return true;

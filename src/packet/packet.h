@@ -38,6 +38,9 @@ size_t pt_packet_stop_at_ip(uint8_t *out);
  * follows. */
 size_t pt_packet_ptwrite_at_ip(uint8_t *out, uint64_t value);
 
+/* MNT, which carries eight bytes of the recorder's choice. */
+size_t pt_packet_mnt(uint8_t *out, uint64_t payload);
+
 /* `ticks` of the time-stamp counter; the packet holds the low 56 bits. */
 size_t pt_packet_tsc(uint8_t *out, uint64_t ticks);
 

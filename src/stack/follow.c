@@ -40,6 +40,9 @@ static void apply_rule(struct thread_stack *stack, const struct flow_event *even
     case FLOW_ABORT:
         rule_abort(stack, event);
         return;
+    case FLOW_CALLER:
+        rule_caller(stack, event);
+        return;
     case FLOW_STACK:
         rule_stack_pointer(stack, event);
         return;
@@ -84,6 +87,8 @@ static void follow_event(struct thread_stack *stack, const struct flow_event *ev
     end_move_by(stack, event);
     if (event->kind != FLOW_STOP)
         stack->stopped = false;
+    if (event->kind != FLOW_RESUME && event->kind != FLOW_CALLER)
+        stack->callers_wanted = false;
     stack->started = true;
 }
 

@@ -1,5 +1,10 @@
-/* What is on a thread's stack: the questions of thread_stack.h that go through its frames. */
+/* What thread_stack.h tells about the current stack, without changing it. */
 #include "stack/thread_stack.h"
+
+frame_id thread_stack_placeholder(const struct thread_stack *stack)
+{
+    return thread_stack_parent(stack, frame_tree_root(&stack->tree, stack->leaf));
+}
 
 frame_id thread_stack_find(const struct thread_stack *stack, function_id function)
 {
@@ -25,4 +30,10 @@ bool thread_stack_is_root(const struct thread_stack *stack, frame_id frame)
 {
     frame_id parent = thread_stack_parent(stack, frame);
     return thread_stack_frame(stack, parent)->kind == FRAME_PLACEHOLDER;
+}
+
+bool thread_stack_is_start(const struct thread_stack *stack, uint64_t address)
+{
+    return address != 0 &&
+           stack->code.function_start(stack->code.context, stack->now, address) == address;
 }

@@ -1,6 +1,7 @@
 #include "stack/stitching.h"
 
 #include "stack/landing_sites.h"
+#include "stack/told_landings.h"
 
 /* Comparisons of two frames for one segment. */
 enum { COMPARISON_LIMIT = 1 << 22 };
@@ -38,7 +39,8 @@ struct comparison {
     struct thread_stack *stack;
     const struct segment *segment;
     struct chain before, after;
-    uint32_t done; /* comparisons of frames */
+    struct landing_range range; /* of `before`: frames that can be landed in */
+    uint32_t done;              /* comparisons of frames */
 };
 
 /* A caller that was discovered is a function to us, even if it is a signal handler. */
@@ -86,14 +88,35 @@ static void try_meeting(struct comparison *comparison, size_t before, size_t aft
 static bool can_be_landed_in(struct comparison *comparison, size_t before)
 {
     uint64_t address = comparison->segment->landed_at;
+    if (before < comparison->range.first || before >= comparison->range.end)
+        return false;
     return address == 0 || landing_sites_may_have_called(
                                comparison->stack, chain_at(&comparison->before, before), address);
+}
+
+/* Both chains are known up to a function that nobody has called: as many callers agree as can. */
+static struct meeting find_common_callers(struct comparison *comparison)
+{
+    size_t before = comparison->before.frames.count, after = comparison->after.frames.count;
+    struct meeting meeting = {before - 1, after - 1, 0};
+    meeting.agreeing = count_agreeing(comparison, before - 1, after - 1);
+    return meeting;
+}
+
+static bool are_whole(const struct comparison *comparison)
+{
+    const struct frame_tree *tree = &comparison->stack->tree;
+    return comparison->segment->start == SEGMENT_GAP &&
+           frame_tree_is_outermost(tree, comparison->before.top) &&
+           frame_tree_is_outermost(tree, comparison->after.top);
 }
 
 /* The best place where the root of one chain meets a frame of the other. `whole`: all frames of
  * `after` must agree. */
 static struct meeting find_meeting(struct comparison *comparison, bool whole)
 {
+    if (are_whole(comparison))
+        return find_common_callers(comparison);
     struct meeting best = {.agreeing = 0};
     size_t before_count = comparison->before.frames.count;
     size_t after_count = comparison->after.frames.count;
@@ -143,6 +166,7 @@ static struct comparison compare(struct thread_stack *stack, const struct segmen
         .segment = segment,
         .before = chain_of(stack, before),
         .after = chain_of(stack, segment->leaf),
+        .range = told_landings_range(stack, before, segment->pointer),
     };
 }
 
@@ -240,12 +264,9 @@ void stitch_segments(struct thread_stack *stack)
 
 static void unpark(struct thread_stack *stack, frame_id leaf)
 {
-    struct parked_stack *parked = stack->parked.elements;
-    size_t kept = 0;
-    for (size_t i = 0; i < stack->parked.count; i++)
-        if (parked[i].leaf != leaf)
-            parked[kept++] = parked[i];
-    stack->parked.count = kept;
+    for (size_t i = stack->parked.count; i-- > 0;)
+        if (((const struct parked_stack *)array_at(&stack->parked, i))->leaf == leaf)
+            thread_stack_forget_parked(stack, i);
 }
 
 /* True when the stack that is parked with `parked`, and goes on in its parent, is the segment's:
@@ -315,15 +336,22 @@ static uint64_t depth_of(const struct thread_stack *stack, frame_id leaf)
     return depth;
 }
 
+uint64_t spans_open_at_beginnings(const struct thread_stack *stack)
+{
+    const struct segment *segments = stack->segments.elements;
+    uint64_t spans = 0;
+    for (size_t i = 0; i < stack->segments.count; i++)
+        spans += depth_of(stack, segments[i].leaf) - depth_of(stack, segments[i].kept_as);
+    for (size_t i = 0; i < stack->resumed.count; i++)
+        spans += depth_of(stack, *(frame_id *)array_at(&stack->resumed, i));
+    return spans;
+}
+
 void count_spans_of_segments(struct thread_stack *stack)
 {
     const struct segment *segments = stack->segments.elements;
-    for (size_t i = 0; i < stack->segments.count; i++) {
-        uint64_t kept = depth_of(stack, segments[i].kept_as);
-        stack->statistics.spans += depth_of(stack, segments[i].leaf) - kept;
+    stack->statistics.spans += spans_open_at_beginnings(stack);
+    for (size_t i = 0; i < stack->segments.count; i++)
         if (segments[i].start == SEGMENT_GAP)
-            stack->statistics.stitched += kept;
-    }
-    for (size_t i = 0; i < stack->resumed.count; i++)
-        stack->statistics.spans += depth_of(stack, *(frame_id *)array_at(&stack->resumed, i));
+            stack->statistics.stitched += depth_of(stack, segments[i].kept_as);
 }

@@ -4,6 +4,9 @@
 #include "stack/ocaml_traps.h"
 #include "stack/redirects.h"
 #include "stack/stitching.h"
+#include "stack/told_landings.h"
+
+#include <string.h>
 
 void thread_stack_init(struct thread_stack *stack, const struct code_view *code)
 {
@@ -13,9 +16,12 @@ void thread_stack_init(struct thread_stack *stack, const struct code_view *code)
         .candidates = array_of(sizeof(frame_id)),
         .parked = array_of(sizeof(struct parked_stack)),
         .resumed = array_of(sizeof(frame_id)),
+        .departures = array_of(sizeof(struct goroutine_moment)),
+        .arrivals = array_of(sizeof(struct goroutine_moment)),
         .elsewhere = array_of(sizeof(struct called_elsewhere)),
         .traps = array_of(sizeof(struct trap)),
         .call_sites = array_of(sizeof(struct landing_site)),
+        .told_landings = array_of(sizeof(struct told_landing)),
         .redirects = array_of(sizeof(struct redirect)),
         .run_on_top = array_of(sizeof(uint64_t)),
         .code = *code,
@@ -35,11 +41,14 @@ void thread_stack_free(struct thread_stack *stack)
     array_free(&stack->candidates);
     array_free(&stack->parked);
     array_free(&stack->resumed);
+    array_free(&stack->departures);
+    array_free(&stack->arrivals);
     array_free(&stack->elsewhere);
     array_free(&stack->traps);
     array_free(&stack->redirects);
     array_free(&stack->run_on_top);
     landing_sites_free(&stack->call_sites);
+    array_free(&stack->told_landings);
 }
 
 static void record(struct thread_stack *stack, enum history_kind kind, uint32_t frame)
@@ -99,11 +108,6 @@ static void close_frames_above(struct thread_stack *stack, frame_id frame)
     }
 }
 
-frame_id thread_stack_placeholder(const struct thread_stack *stack)
-{
-    return thread_stack_parent(stack, frame_tree_root(&stack->tree, stack->leaf));
-}
-
 /* The segment ends; what comes next begins for the reason `start`. */
 static void end_segment(struct thread_stack *stack, enum history_kind reason,
                         enum segment_start start)
@@ -140,6 +144,7 @@ void thread_stack_land(struct thread_stack *stack, const struct flow_event *even
     end_segment(stack, HISTORY_END_LANDING, SEGMENT_LANDING);
     stack->next.fallback = fallback;
     stack->next.landed_at = called ? event->to : 0;
+    stack->next.pointer = stack->move.to;
     thread_stack_begin(stack, &landed, event->to, false);
 }
 
@@ -152,8 +157,18 @@ void thread_stack_park(struct thread_stack *stack)
 
 void thread_stack_leave(struct thread_stack *stack)
 {
+    ++*parked_places_slot(&stack->parked_places, thread_stack_leaf(stack)->return_address);
     stack->top = 0;
     end_segment(stack, HISTORY_END_SWITCH, SEGMENT_NEW);
+}
+
+void thread_stack_forget_parked(struct thread_stack *stack, size_t index)
+{
+    struct parked_stack *parked = stack->parked.elements;
+    uint64_t address = thread_stack_frame(stack, parked[index].leaf)->return_address;
+    --*parked_places_slot(&stack->parked_places, address);
+    stack->parked.count--;
+    memmove(parked + index, parked + index + 1, (stack->parked.count - index) * sizeof(*parked));
 }
 
 /* `frame` and its callers are on the stack. */
@@ -289,13 +304,22 @@ void thread_stack_discover(struct thread_stack *stack, function_id function, uin
     stack->root_return_address = 0;
 }
 
+void thread_stack_learn_caller(struct thread_stack *stack, function_id function, uint64_t address,
+                               bool interrupted)
+{
+    frame_id placeholder = thread_stack_placeholder(stack);
+    struct frame *root = frame_tree_at(&stack->tree, frame_tree_root(&stack->tree, stack->leaf));
+    root->return_address = address;
+    if (interrupted)
+        root->kind = FRAME_SIGNAL;
+    frame_tree_discover(&stack->tree, placeholder, function, address,
+                        function_start(stack, interrupted ? address : address - 1));
+    open_functions_add(&stack->open, function);
+    stack->root_return_address = 0;
+}
+
 void thread_stack_finish(struct thread_stack *stack)
 {
     stitch_segments(stack);
     count_spans_of_segments(stack);
-}
-
-bool thread_stack_is_start(const struct thread_stack *stack, uint64_t address)
-{
-    return address != 0 && function_start(stack, address) == address;
 }

@@ -27,6 +27,7 @@
 #include "stack/go_runtime.h"
 #include "stack/history.h"
 #include "stack/open_functions.h"
+#include "stack/parked_places.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -72,6 +73,7 @@ struct segment {
      * called `kept_as`. FRAME_NONE: none is. */
     frame_id kept, kept_as;
     uint64_t landed_at; /* of LANDING: the frame has made a call that returns here; 0: any frame */
+    uint64_t pointer;   /* of LANDING: the stack pointer there; 0: not told */
     uint32_t first_candidate, candidate_count; /* of SWITCH: in thread_stack.candidates */
     uint8_t start;                             /* enum segment_start */
 };
@@ -87,6 +89,14 @@ struct parked_stack {
 struct called_elsewhere {
     frame_id caller;
     uint64_t pointer; /* of its own stack */
+    struct ticks time;
+};
+
+/* A goroutine is parked, or goes on that was not parked by this thread (adopted_stacks.h). */
+struct goroutine_moment {
+    struct ticks time;
+    uint64_t pointer; /* where its stack pointer is when it goes on */
+    frame_id frame;   /* in which it goes on */
 };
 
 /* The stack pointer went from one place to another in code without branches. */
@@ -117,6 +127,11 @@ struct thread_stack {
     struct array redirects;  /* struct redirect (redirects.h), the newest last */
     struct array run_on_top; /* uint64_t: addresses at which handlers begin (redirects.h) */
     struct segment next;     /* what is known of the segment to begin */
+    struct parked_places parked_places;
+    uint64_t call_site_looks;   /* at frames, for sites that were forgotten */
+    struct array departures;    /* struct goroutine_moment: of goroutines that were parked */
+    struct array arrivals;      /* struct goroutine_moment: of those that come from elsewhere */
+    struct array told_landings; /* struct told_landing (told_landings.h), by frame */
     struct {
         frame_id frame; /* FRAME_NONE: none was yet */
         uint64_t at;
@@ -136,9 +151,10 @@ struct thread_stack {
     struct ticks stopped_at;      /* when `stopped` */
     uint32_t program_changes;     /* as far as they have been taken into account */
     bool started;                 /* an event was seen */
-    bool stopped;       /* FLOW_STOP was the event before; shown only if tracing goes on later */
-    bool pointer_fresh; /* only code without branches ran since `pointer` was told */
-    bool in_gap;        /* the last of `gaps` has not ended */
+    bool stopped;        /* FLOW_STOP was the event before; shown only if tracing goes on later */
+    bool callers_wanted; /* the segment has just begun in the middle of its functions */
+    bool pointer_fresh;  /* only code without branches ran since `pointer` was told */
+    bool in_gap;         /* the last of `gaps` has not ended */
     bool no_stitching; /* set by the owner at the beginning: segments stay apart, to compare with */
 };
 
@@ -170,6 +186,8 @@ void thread_stack_land(struct thread_stack *stack, const struct flow_event *even
 void thread_stack_park(struct thread_stack *stack);
 /* The same, but the stack never goes on. */
 void thread_stack_leave(struct thread_stack *stack);
+/* The parked stack with this index is parked no more. */
+void thread_stack_forget_parked(struct thread_stack *stack, size_t index);
 /* A parked stack goes on in its frame `leaf` (which may be its placeholder: then its caller is
  * discovered to be `function`), at `address`; no segment is open. */
 void thread_stack_unpark(struct thread_stack *stack, frame_id leaf, function_id function,
@@ -197,6 +215,11 @@ void thread_stack_unwind(struct thread_stack *stack, frame_id frame);
 void thread_stack_replace(struct thread_stack *stack, function_id function, uint64_t address);
 /* All frames end, and their caller is found to be `function`, at `address`. */
 void thread_stack_discover(struct thread_stack *stack, function_id function, uint64_t address);
+
+/* The outermost frame, which alone is known of the segment, was called by `function` and returns to
+ * `address`; or it is a signal handler that has `interrupted` it there. */
+void thread_stack_learn_caller(struct thread_stack *stack, function_id function, uint64_t address,
+                               bool interrupted);
 
 static inline frame_id thread_stack_parent(const struct thread_stack *stack, frame_id frame)
 {

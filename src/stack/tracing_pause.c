@@ -32,6 +32,7 @@ static void continue_in(struct thread_stack *stack, const struct flow_event *eve
     struct activation root = {.function = event->function, .kind = FRAME_FUNCTION};
     thread_stack_end(stack, HISTORY_END_GAP);
     thread_stack_begin(stack, &root, event->to, false);
+    stack->callers_wanted = true;
 }
 
 static bool program_changed(struct thread_stack *stack)
@@ -55,6 +56,7 @@ void rule_resume(struct thread_stack *stack, const struct flow_event *event)
         bool seen = (first || other_program) && thread_stack_is_start(stack, event->to);
         stack->stopped = false;
         thread_stack_begin(stack, &root, event->to, seen);
+        stack->callers_wanted = true;
         return;
     }
     if (stack->stopped) {
@@ -80,4 +82,15 @@ void rule_gap(struct thread_stack *stack, const struct flow_event *event)
         .time_lost = event->flags & FLOW_TIME_LOST,
     };
     thread_stack_begin_gap(stack, &gap);
+}
+
+void rule_caller(struct thread_stack *stack, const struct flow_event *event)
+{
+    if (!stack->callers_wanted)
+        return;
+    if (event->to == 0)
+        frame_tree_set_outermost(&stack->tree, thread_stack_placeholder(stack));
+    else
+        thread_stack_learn_caller(stack, event->function, event->to,
+                                  event->flags & FLOW_INTERRUPTED);
 }

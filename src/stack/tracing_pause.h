@@ -19,4 +19,7 @@ void rule_resume(struct thread_stack *stack, const struct flow_event *event);
 /* Control flow is not known any more: the segment ends. */
 void rule_gap(struct thread_stack *stack, const struct flow_event *event);
 
+/* Told of what a RESUME has begun in the middle of: ignored where the callers are known. */
+void rule_caller(struct thread_stack *stack, const struct flow_event *event);
+
 #endif

@@ -10,7 +10,7 @@ enum { FRAMES_LIMIT = 256 };
 static bool moves(const struct flow_event *event)
 {
     return event->kind != FLOW_TRAP_PUSH && event->kind != FLOW_TRAP_POP &&
-           event->kind != FLOW_STACK && event->kind != FLOW_ABORT;
+           event->kind != FLOW_STACK && event->kind != FLOW_CALLER && event->kind != FLOW_ABORT;
 }
 
 void note_transaction(struct thread_stack *stack, const struct flow_event *event)

@@ -52,7 +52,7 @@ static void take(void *object, const struct flow_event *events, size_t count)
 {
     static const char *const kinds[] = {"call",   "return",        "jump", "syscall",   "interrupt",
                                         "resume", "kernel-return", "stop", "trap-push", "trap-pop",
-                                        "stack",  "gap",           "abort"};
+                                        "stack",  "caller",        "gap",  "abort"};
     struct followed *followed = object;
     struct outcome *outcome = followed->outcome;
     for (size_t i = 0; i < count; i++) {

@@ -77,13 +77,44 @@ static void check_registers(const uint64_t *registers, uint64_t pc)
     process.registers_checked = true;
 }
 
+/* A handler on a stack of its own hides the calls in progress until it returns. */
+static void push_interrupted(struct pt_encoder *encoder, const struct interruption *interruption,
+                             uint64_t stack_pointer)
+{
+    enum { SAME_STACK = 1 << 20 }; /* bytes */
+    struct thread *thread = current_thread();
+    if (interruption->stack_pointer - stack_pointer < SAME_STACK) {
+        pt_encoder_push_interrupted(encoder, interruption->ip, interruption->stack_pointer);
+        return;
+    }
+    thread->interrupted.waits = !thread->interrupted.waits;
+    thread->interrupted.depth = encoder->depth;
+    thread->interrupted.base = encoder->calls->base;
+    thread->interrupted.all = encoder->calls->all;
+    pt_encoder_forget_calls(encoder);
+}
+
+/* Handlers within handlers on such stacks are not followed: `waits` is false then. */
+static void leave_handler(struct thread *thread)
+{
+    struct pt_encoder *encoder = thread->encoder;
+    if (!thread->interrupted.waits)
+        return;
+    thread->interrupted.waits = false;
+    encoder->calls->base = thread->interrupted.base;
+    encoder->calls->all = thread->interrupted.all;
+    pt_encoder_adopt_calls(encoder, thread->interrupted.depth);
+}
+
 static void enter_handler(struct pt_encoder *encoder, uint64_t pc, const uint64_t *registers)
 {
     struct guest_registers guest = {process.registers_usable ? registers : NULL,
                                     process.guest_base};
     struct interruption interruption;
-    if (signal_interrupted(&process.handlers, &guest, pc, &interruption))
-        pt_encoder_interrupt(encoder, interruption.ip, interruption.faulted);
+    if (!signal_interrupted(&process.handlers, &guest, pc, &interruption))
+        return;
+    pt_encoder_interrupt(encoder, interruption.ip, interruption.faulted);
+    push_interrupted(encoder, &interruption, registers[GUEST_RSP]);
 }
 
 static uint64_t last_instruction(const struct pt_code_block *block)
@@ -96,8 +127,10 @@ static void tell_stack_behind(struct pt_encoder *encoder, uint64_t pc, const uin
 {
     const struct pt_code_block *block = encoder->previous;
     bool left = pc < block->pc || pc >= block->end;
-    if (process.registers_usable && left)
-        pt_encoder_tell_stack(encoder, last_instruction(block), registers[GUEST_RSP]);
+    if (!process.registers_usable || !left)
+        return;
+    pt_encoder_tell_stack(encoder, last_instruction(block), registers[GUEST_RSP]);
+    pt_encoder_stack_moved(encoder, current_thread()->stack_before);
 }
 
 /* What the inline path would not do. The block's work has been counted. */
@@ -119,6 +152,8 @@ void run_block_slow(struct pt_code_block *block, const uint64_t *registers)
     if (!process.registers_checked)
         check_registers(registers, block->pc);
     thread->registers = process.registers_usable ? registers : NULL;
+    if (thread->registers)
+        pt_encoder_know_stack(encoder, &registers[GUEST_RSP]);
     bool translated = thread->suspended != NULL;
     resume(thread);
     if (translated || pt_encoder_edge_is_new(encoder, block->pc)) {
@@ -174,6 +209,8 @@ void run_stack_loading_block(struct pt_code_block *block, const uint64_t *regist
     struct pt_encoder *encoder = current;
     if (encoder->stopped || encoder->previous != block)
         return;
+    if (process.registers_usable)
+        current_thread()->stack_before = registers[GUEST_RSP];
     if (process.registers_usable && block->instructions > 2)
         pt_encoder_tell_stack(encoder, block->pc + block->length[0], registers[GUEST_RSP]);
     pt_encoder_forget_returns(encoder);
@@ -437,6 +474,9 @@ static void system_call_begins(uint64_t id, unsigned int vcpu, int64_t number, u
         break;
     case SYS_rt_sigaction:
         signal_handlers_add(&process.handlers, base, a2);
+        break;
+    case SYS_rt_sigreturn:
+        leave_handler(thread);
         break;
     case SYS_execve:
         before_exec(thread, &(struct exec_call){AT_FDCWD, 0, a1, a2, a3, base});

@@ -48,6 +48,7 @@ struct thread {
     struct pt_encoder_owner owner; /* first: the encoder's owner pointer leads to the thread */
     struct process *process;
     struct pt_encoder *encoder; /* in the ring; or `idle` */
+    struct pt_calls calls;      /* in progress, for the encoder in the ring */
     struct pt_encoder idle;     /* of a thread that is not recorded: stopped from the beginning */
     struct ring ring;
     struct soft_clock clock;
@@ -55,6 +56,12 @@ struct thread {
      * encoder->previous is then pt_code_block_none, which leads the next block to the slow path.
      * NULL otherwise. */
     struct pt_code_block *suspended;
+    uint64_t stack_before; /* the stack pointer when the newest block began that loads it */
+    struct {
+        uint64_t depth, base; /* of calls */
+        bool all;             /* of calls */
+        bool waits;           /* a handler on another stack runs */
+    } interrupted;
     const uint64_t *registers; /* of the guest (signal_frame.h), once the thread has run a block */
     pid_t tid;
     bool in_kernel;

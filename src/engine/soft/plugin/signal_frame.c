@@ -96,6 +96,7 @@ bool signal_interrupted(const struct signal_handlers *handlers, const struct gue
         interruption->ip = guest_word(guest, rdx + UCONTEXT_RIP);
         rsp = guest_word(guest, rdx + UCONTEXT_RSP);
         rdx = guest_word(guest, rdx + UCONTEXT_RDX);
+        interruption->stack_pointer = rsp;
         if (!is_entry(handlers, guest, interruption->ip, rsp, rdx))
             break;
     }
