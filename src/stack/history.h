@@ -25,8 +25,8 @@ enum history_kind {
     HISTORY_BEGIN,         /* a segment begins; `frame` is its leaf, open since before */
     HISTORY_BEGIN_SEEN,    /* the same, but `frame` itself was seen to start at this time */
     HISTORY_ENTER,         /* `frame`, a child of the leaf, is entered */
-    HISTORY_ENTER_MOVABLE, /* the same, but by now `frame` may be the leaf's sibling: the leaf
-                              was thrown away */
+    HISTORY_ENTER_MOVABLE, /* `frame` is entered, a child of the leaf or of a frame further out:
+                              those between were thrown away */
     HISTORY_RETURN,        /* back to `frame`, which is further out; those above it have returned */
     HISTORY_UNWIND,        /* the same, but those above were thrown away: longjmp, exception */
     HISTORY_REPLACE,       /* the leaf is replaced by `frame`, its sibling: tail call */

@@ -228,6 +228,15 @@ void thread_stack_enter(struct thread_stack *stack, const struct activation *act
     record(stack, HISTORY_ENTER, stack->leaf);
 }
 
+void thread_stack_enter_again(struct thread_stack *stack, frame_id frame)
+{
+    close_frames_above(stack, thread_stack_parent(stack, frame));
+    open_functions_add(&stack->open, thread_stack_frame(stack, frame)->function);
+    stack->leaf = frame;
+    stack->statistics.spans++;
+    record(stack, HISTORY_ENTER_MOVABLE, frame);
+}
+
 frame_id thread_stack_enter_movable(struct thread_stack *stack, const struct activation *activation,
                                     uint64_t address)
 {

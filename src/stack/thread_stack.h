@@ -3,7 +3,7 @@
  * Here are the moves that a stack can make: a segment begins and ends, a frame is entered, returned
  * from, unwound, replaced, a caller is discovered. Which move a flow event means is decided by the
  * rules, one file per way in which control moves: calls.h, unwinding.h, kernel_entry.h, signals.h,
- * redirects.h, tracing_pause.h; follow.h applies them to batches of flow events.
+ * redirects.h, transactions.h, tracing_pause.h; follow.h applies them to batches of flow events.
  *
  * A *segment* is a stretch in which every move is known. In it the stack is known from its root on;
  * the root's own caller is a placeholder until a return discovers it (frame_tree.h). Segments end
@@ -150,6 +150,7 @@ struct thread_stack {
     struct stack_move move;       /* see told_switch.h */
     uint64_t top;                 /* of the running stack, as in struct parked_stack */
     uint64_t root_return_address; /* of the segment's outermost known frame; 0 unknown */
+    frame_id transaction;         /* the leaf when it began (transactions.h); FRAME_NONE: none */
     struct open_functions open;   /* of the current stack */
     struct ticks now;             /* of the newest event */
     struct ticks stopped_at;      /* when `stopped` */
@@ -209,6 +210,8 @@ void thread_stack_enter(struct thread_stack *stack, const struct activation *act
 frame_id thread_stack_enter_movable(struct thread_stack *stack, const struct activation *activation,
                                     uint64_t address);
 void thread_stack_move(struct thread_stack *stack, frame_id link);
+/* Cuts the stack to the parent of `frame`, which is on it; `frame`, which was, starts again. */
+void thread_stack_enter_again(struct thread_stack *stack, frame_id frame);
 /* Cuts the stack to `frame`, which is on it; no change when it is the leaf. Those above have
  * returned, or were unwound. */
 void thread_stack_return(struct thread_stack *stack, frame_id frame);

@@ -21,6 +21,7 @@ enum {
 struct scene {
     struct thread_stack stack;
     uint64_t time;            /* of the next event */
+    bool in_transaction;      /* all events from now on are */
     uint32_t program_changes; /* reported to the rules from now on */
     struct {
         uint64_t call, pad;
@@ -59,6 +60,8 @@ void system_call_into(struct scene *scene, uint64_t from, uint64_t to);
 void interrupt(struct scene *scene, uint64_t from);
 void interrupt_into(struct scene *scene, uint64_t from, uint64_t to);
 void kernel_return(struct scene *scene, uint64_t to);
+/* A TSX transaction fails, and goes on at its fallback. */
+void abort_to(struct scene *scene, uint64_t to);
 void stop(struct scene *scene, uint64_t from);
 void gap(struct scene *scene, enum flow_gap kind, uint8_t flags);
 
