@@ -4,6 +4,7 @@
 #include "stack/goroutines.h"
 #include "stack/kernel_entry.h"
 #include "stack/ocaml_traps.h"
+#include "stack/redirects.h"
 #include "stack/signals.h"
 #include "stack/stack_switch.h"
 #include "stack/told_switch.h"
@@ -114,6 +115,16 @@ static bool is_restorer(const struct thread_stack *stack, const struct flow_even
             thread_stack_is_start(stack, event->to));
 }
 
+/* A handler can make the interrupted function call another one, and that go back to the function's
+ * first instruction, as if it had not begun (Go's asyncPreempt). */
+static bool returns_to_interrupted_start(const struct thread_stack *stack,
+                                         const struct flow_event *event)
+{
+    const struct frame *caller = thread_stack_frame(stack, thread_stack_parent(stack, stack->leaf));
+    return thread_stack_leaf(stack)->kind == FRAME_SIGNAL && caller->kind == FRAME_FUNCTION &&
+           caller->function == event->function && thread_stack_is_start(stack, event->to);
+}
+
 /* What has been called locally returns elsewhere: its return address was replaced, and the return
  * is a jump of the function. */
 static void jump_by_local_call(struct thread_stack *stack, const struct flow_event *event)
@@ -172,8 +183,10 @@ void rule_return(struct thread_stack *stack, const struct flow_event *event)
     leave_unseen_kernel(stack);
     if (raise_to_trap(stack, event) || switch_by_pointer(stack, event))
         return;
-    if (returns_to(thread_stack_leaf(stack), event->to))
+    if (returns_for_interrupted(stack, event) || returns_to(thread_stack_leaf(stack), event->to))
         return_from_leaf(stack, event);
+    else if (return_to_interrupted(stack, event))
+        return;
     else if (was_no_switch(stack, event))
         return_without_switch(stack, event);
     else if (returns_from_root(stack, event))
@@ -184,6 +197,8 @@ void rule_return(struct thread_stack *stack, const struct flow_event *event)
         jump_by_local_call(stack, event);
     else if (stack->root_return_address == event->to)
         thread_stack_discover(stack, event->function, event->to);
+    else if (returns_to_interrupted_start(stack, event))
+        thread_stack_return(stack, thread_stack_parent(stack, stack->leaf));
     else if (is_restorer(stack, event))
         enter_restorer(stack, event->function, event->to);
     else if (switch_to_parked(stack, event))

@@ -50,10 +50,11 @@ static void go_on_behind(struct thread_stack *stack, const struct flow_event *ev
 /* mcall and morestack leave the stack pointer at their return address, which gogo drops. */
 enum { RETURN_ADDRESS_SIZE = 8 };
 
-/* The goroutine whose stack pointer was here when it was parked, if that is told. */
+/* The goroutine whose stack pointer was here when it was parked. Of several the one that was parked
+ * last: others have gone on in other threads. */
 static bool go_on_at_pointer(struct thread_stack *stack, const struct flow_event *event)
 {
-    for (size_t i = 0; is_told_move(stack) && i < stack->parked.count; i++) {
+    for (size_t i = stack->parked.count; i-- > 0;) {
         const struct parked_stack *parked = array_at(&stack->parked, i);
         if (parked->pointer + RETURN_ADDRESS_SIZE == stack->move.to &&
             leaf_returns_to(stack, parked->leaf, event->to)) {
@@ -64,16 +65,39 @@ static bool go_on_at_pointer(struct thread_stack *stack, const struct flow_event
     return false;
 }
 
-/* The goroutine that ran waits in its leaf. `ended`: it does not. */
-static void go_on_elsewhere(struct thread_stack *stack, bool ended, const struct flow_event *event)
+/* The goroutine that runs waits in its leaf from now on, or since `left`. */
+static void park_goroutine(struct thread_stack *stack, struct ticks left)
+{
+    if (stack->move.from != 0)
+        *(struct goroutine_moment *)array_add(&stack->departures) = (struct goroutine_moment){
+            .time = left,
+            .pointer = stack->move.from + RETURN_ADDRESS_SIZE,
+            .frame = thread_stack_parent(stack, stack->leaf),
+        };
+    park_running(stack);
+}
+
+/* One goes on, or begins, that has not been parked here. */
+static void begin_goroutine(struct thread_stack *stack, const struct flow_event *event)
+{
+    begin_new_stack(stack, event);
+    if (is_told_move(stack) && !thread_stack_is_start(stack, event->to))
+        *(struct goroutine_moment *)array_add(&stack->arrivals) =
+            (struct goroutine_moment){stack->now, stack->move.to, stack->leaf};
+}
+
+/* The goroutine that ran in the leaf has waited since `left`. `ended`: it does not wait. */
+static void go_on_elsewhere(struct thread_stack *stack, bool ended, struct ticks left,
+                            const struct flow_event *event)
 {
     if (ended)
         thread_stack_leave(stack);
     else
-        park_running(stack);
-    if (go_on_at_pointer(stack, event) || go_on_in_parked(stack, event))
-        return;
-    begin_new_stack(stack, event);
+        park_goroutine(stack, left);
+    bool found =
+        is_told_move(stack) ? go_on_at_pointer(stack, event) : go_on_in_parked(stack, event);
+    if (!found)
+        begin_goroutine(stack, event);
 }
 
 /* Without the flag the event is from a text. */
@@ -84,13 +108,14 @@ static void recover(struct thread_stack *stack, const struct flow_event *event)
     land(stack, &landing);
 }
 
-/* True when no other goroutine than the one that runs, in the leaf, goes on at event->to. */
+/* True when the goroutine that runs, in the leaf, goes on at event->to, as far as is known. */
 static bool is_own(const struct thread_stack *stack, const struct flow_event *event)
 {
     if (!leaf_returns_to(stack, stack->leaf, event->to))
         return false;
-    return stack->move.from + RETURN_ADDRESS_SIZE == stack->move.to ||
-           !is_parked_at(stack, event->to);
+    if (is_told_move(stack))
+        return stack->move.from + RETURN_ADDRESS_SIZE == stack->move.to;
+    return !is_parked_at(stack, event->to);
 }
 
 bool switch_goroutine(struct thread_stack *stack, const struct flow_event *event)
@@ -102,12 +127,13 @@ bool switch_goroutine(struct thread_stack *stack, const struct flow_event *event
     struct waiting waiting = find_waiting(stack);
     if (waiting.frame != FRAME_NONE)
         thread_stack_return(stack, waiting.frame);
-    stack->move.from = pointer_before_call(stack, stack->leaf);
+    struct called_elsewhere left = newest_call_elsewhere(stack, stack->leaf);
+    stack->move.from = left.pointer;
     if (role == GO_ROLE_RECOVERY)
         recover(stack, event);
     else if (waiting.frame != FRAME_NONE && (role == GO_ROLE_NEWSTACK || is_own(stack, event)))
         go_on_behind(stack, event);
     else
-        go_on_elsewhere(stack, role_of(stack, waiting.called) == GO_ROLE_GOEXIT, event);
+        go_on_elsewhere(stack, role_of(stack, waiting.called) == GO_ROLE_GOEXIT, left.time, event);
     return true;
 }

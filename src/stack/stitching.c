@@ -1,6 +1,7 @@
 #include "stack/stitching.h"
 
 #include "stack/landing_sites.h"
+#include "stack/told_landings.h"
 
 /* Comparisons of two frames for one segment. */
 enum { COMPARISON_LIMIT = 1 << 22 };
@@ -38,7 +39,8 @@ struct comparison {
     struct thread_stack *stack;
     const struct segment *segment;
     struct chain before, after;
-    uint32_t done; /* comparisons of frames */
+    struct landing_range range; /* of `before`: frames that can be landed in */
+    uint32_t done;              /* comparisons of frames */
 };
 
 /* A caller that was discovered is a function to us, even if it is a signal handler. */
@@ -86,6 +88,8 @@ static void try_meeting(struct comparison *comparison, size_t before, size_t aft
 static bool can_be_landed_in(struct comparison *comparison, size_t before)
 {
     uint64_t address = comparison->segment->landed_at;
+    if (before < comparison->range.first || before >= comparison->range.end)
+        return false;
     return address == 0 || landing_sites_may_have_called(
                                comparison->stack, chain_at(&comparison->before, before), address);
 }
@@ -162,6 +166,7 @@ static struct comparison compare(struct thread_stack *stack, const struct segmen
         .segment = segment,
         .before = chain_of(stack, before),
         .after = chain_of(stack, segment->leaf),
+        .range = told_landings_range(stack, before, segment->pointer),
     };
 }
 
@@ -331,15 +336,22 @@ static uint64_t depth_of(const struct thread_stack *stack, frame_id leaf)
     return depth;
 }
 
+uint64_t spans_open_at_beginnings(const struct thread_stack *stack)
+{
+    const struct segment *segments = stack->segments.elements;
+    uint64_t spans = 0;
+    for (size_t i = 0; i < stack->segments.count; i++)
+        spans += depth_of(stack, segments[i].leaf) - depth_of(stack, segments[i].kept_as);
+    for (size_t i = 0; i < stack->resumed.count; i++)
+        spans += depth_of(stack, *(frame_id *)array_at(&stack->resumed, i));
+    return spans;
+}
+
 void count_spans_of_segments(struct thread_stack *stack)
 {
     const struct segment *segments = stack->segments.elements;
-    for (size_t i = 0; i < stack->segments.count; i++) {
-        uint64_t kept = depth_of(stack, segments[i].kept_as);
-        stack->statistics.spans += depth_of(stack, segments[i].leaf) - kept;
+    stack->statistics.spans += spans_open_at_beginnings(stack);
+    for (size_t i = 0; i < stack->segments.count; i++)
         if (segments[i].start == SEGMENT_GAP)
-            stack->statistics.stitched += kept;
-    }
-    for (size_t i = 0; i < stack->resumed.count; i++)
-        stack->statistics.spans += depth_of(stack, *(frame_id *)array_at(&stack->resumed, i));
+            stack->statistics.stitched += depth_of(stack, segments[i].kept_as);
 }

@@ -40,5 +40,7 @@ bool was_open_before(const struct thread_stack *stack, function_id function);
 /* Adds to the number of spans those that are open when segments begin and when parked stacks go on.
  * Last of all. */
 void count_spans_of_segments(struct thread_stack *stack);
+/* Their number. */
+uint64_t spans_open_at_beginnings(const struct thread_stack *stack);
 
 #endif

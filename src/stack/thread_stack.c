@@ -2,7 +2,9 @@
 
 #include "stack/landing_sites.h"
 #include "stack/ocaml_traps.h"
+#include "stack/redirects.h"
 #include "stack/stitching.h"
+#include "stack/told_landings.h"
 
 #include <string.h>
 
@@ -14,9 +16,14 @@ void thread_stack_init(struct thread_stack *stack, const struct code_view *code)
         .candidates = array_of(sizeof(frame_id)),
         .parked = array_of(sizeof(struct parked_stack)),
         .resumed = array_of(sizeof(frame_id)),
+        .departures = array_of(sizeof(struct goroutine_moment)),
+        .arrivals = array_of(sizeof(struct goroutine_moment)),
         .elsewhere = array_of(sizeof(struct called_elsewhere)),
         .traps = array_of(sizeof(struct trap)),
         .call_sites = array_of(sizeof(struct landing_site)),
+        .told_landings = array_of(sizeof(struct told_landing)),
+        .redirects = array_of(sizeof(struct redirect)),
+        .run_on_top = array_of(sizeof(uint64_t)),
         .code = *code,
     };
     frame_tree_init(&stack->tree);
@@ -34,9 +41,14 @@ void thread_stack_free(struct thread_stack *stack)
     array_free(&stack->candidates);
     array_free(&stack->parked);
     array_free(&stack->resumed);
+    array_free(&stack->departures);
+    array_free(&stack->arrivals);
     array_free(&stack->elsewhere);
     array_free(&stack->traps);
+    array_free(&stack->redirects);
+    array_free(&stack->run_on_top);
     landing_sites_free(&stack->call_sites);
+    array_free(&stack->told_landings);
 }
 
 static void record(struct thread_stack *stack, enum history_kind kind, uint32_t frame)
@@ -132,6 +144,7 @@ void thread_stack_land(struct thread_stack *stack, const struct flow_event *even
     end_segment(stack, HISTORY_END_LANDING, SEGMENT_LANDING);
     stack->next.fallback = fallback;
     stack->next.landed_at = called ? event->to : 0;
+    stack->next.pointer = stack->move.to;
     thread_stack_begin(stack, &landed, event->to, false);
 }
 
@@ -215,12 +228,22 @@ void thread_stack_enter(struct thread_stack *stack, const struct activation *act
     record(stack, HISTORY_ENTER, stack->leaf);
 }
 
-void thread_stack_enter_inferred(struct thread_stack *stack, const struct activation *activation,
-                                 uint64_t address)
+frame_id thread_stack_enter_movable(struct thread_stack *stack, const struct activation *activation,
+                                    uint64_t address)
 {
-    open_frame(stack, stack->leaf, activation, address);
+    frame_id link = frame_tree_add_placeholder(&stack->tree);
+    frame_tree_link(&stack->tree, link, stack->leaf);
+    open_frame(stack, link, activation, address);
     stack->statistics.spans++;
-    record(stack, HISTORY_ENTER_INFERRED, stack->leaf);
+    record(stack, HISTORY_ENTER_MOVABLE, stack->leaf);
+    return link;
+}
+
+void thread_stack_move(struct thread_stack *stack, frame_id link)
+{
+    const struct frame *left = frame_tree_at(&stack->tree, frame_tree_resolve(&stack->tree, link));
+    open_functions_remove(&stack->open, left->function);
+    frame_tree_link(&stack->tree, link, left->parent);
 }
 
 void thread_stack_return(struct thread_stack *stack, frame_id frame)
@@ -257,7 +280,7 @@ void thread_stack_replace(struct thread_stack *stack, function_id function, uint
         .origin = called == function ? FUNCTION_UNKNOWN : called,
     };
     open_functions_remove(&stack->open, leaf->function);
-    open_frame(stack, thread_stack_parent(stack, stack->leaf), &activation, address);
+    open_frame(stack, leaf->parent, &activation, address);
     stack->statistics.spans++;
     record(stack, HISTORY_REPLACE, stack->leaf);
 }

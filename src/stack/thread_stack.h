@@ -3,7 +3,7 @@
  * Here are the moves that a stack can make: a segment begins and ends, a frame is entered, returned
  * from, unwound, replaced, a caller is discovered. Which move a flow event means is decided by the
  * rules, one file per way in which control moves: calls.h, unwinding.h, kernel_entry.h, signals.h,
- * tracing_pause.h; follow.h applies them to batches of flow events.
+ * redirects.h, tracing_pause.h; follow.h applies them to batches of flow events.
  *
  * A *segment* is a stretch in which every move is known. In it the stack is known from its root on;
  * the root's own caller is a placeholder until a return discovers it (frame_tree.h). Segments end
@@ -73,6 +73,7 @@ struct segment {
      * called `kept_as`. FRAME_NONE: none is. */
     frame_id kept, kept_as;
     uint64_t landed_at; /* of LANDING: the frame has made a call that returns here; 0: any frame */
+    uint64_t pointer;   /* of LANDING: the stack pointer there; 0: not told */
     uint32_t first_candidate, candidate_count; /* of SWITCH: in thread_stack.candidates */
     uint8_t start;                             /* enum segment_start */
 };
@@ -88,6 +89,14 @@ struct parked_stack {
 struct called_elsewhere {
     frame_id caller;
     uint64_t pointer; /* of its own stack */
+    struct ticks time;
+};
+
+/* A goroutine is parked, or goes on that was not parked by this thread (adopted_stacks.h). */
+struct goroutine_moment {
+    struct ticks time;
+    uint64_t pointer; /* where its stack pointer is when it goes on */
+    frame_id frame;   /* in which it goes on */
 };
 
 /* The stack pointer went from one place to another in code without branches. */
@@ -110,14 +119,19 @@ struct thread_stack {
     struct array gaps;       /* struct gap, in time order */
     struct array segments;   /* struct segment, in time order */
     struct array candidates; /* frame_id: leaves of stacks; see struct segment */
+    struct array parked;     /* struct parked_stack (stack_switch.h), in the order of parking */
+    struct array resumed;    /* frame_id: where each parked stack went on */
+    struct array elsewhere;  /* struct called_elsewhere, the newest last */
+    struct array traps;      /* struct trap (ocaml_traps.h), the newest last */
+    struct array call_sites; /* struct landing_site (landing_sites.h) */
+    struct array redirects;  /* struct redirect (redirects.h), the newest last */
+    struct array run_on_top; /* uint64_t: addresses at which handlers begin (redirects.h) */
+    struct segment next;     /* what is known of the segment to begin */
     struct parked_places parked_places;
-    struct array parked;      /* struct parked_stack (stack_switch.h), in the order of parking */
-    struct array resumed;     /* frame_id: where each parked stack went on */
-    struct array elsewhere;   /* struct called_elsewhere, the newest last */
-    struct array traps;       /* struct trap (ocaml_traps.h), the newest last */
-    struct array call_sites;  /* struct landing_site (landing_sites.h) */
-    uint64_t call_site_looks; /* at frames, for sites that were forgotten */
-    struct segment next;      /* what is known of the segment to begin */
+    uint64_t call_site_looks;   /* at frames, for sites that were forgotten */
+    struct array departures;    /* struct goroutine_moment: of goroutines that were parked */
+    struct array arrivals;      /* struct goroutine_moment: of those that come from elsewhere */
+    struct array told_landings; /* struct told_landing (told_landings.h), by frame */
     struct {
         frame_id frame; /* FRAME_NONE: none was yet */
         uint64_t at;
@@ -185,8 +199,11 @@ void thread_stack_die(struct thread_stack *stack, const char *words);
 /* `activation` starts on top of the leaf. `address` is one in its function, 0 for none. */
 void thread_stack_enter(struct thread_stack *stack, const struct activation *activation,
                         uint64_t address);
-void thread_stack_enter_inferred(struct thread_stack *stack, const struct activation *activation,
-                                 uint64_t address);
+/* The same, but it may turn out to have taken the leaf's place: thread_stack_move, given what is
+ * returned here, puts it there in all that is remembered. */
+frame_id thread_stack_enter_movable(struct thread_stack *stack, const struct activation *activation,
+                                    uint64_t address);
+void thread_stack_move(struct thread_stack *stack, frame_id link);
 /* Cuts the stack to `frame`, which is on it; no change when it is the leaf. Those above have
  * returned, or were unwound. */
 void thread_stack_return(struct thread_stack *stack, frame_id frame);

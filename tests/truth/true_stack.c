@@ -307,6 +307,23 @@ static bool wakes_up(struct stack_area *area, const struct truth_block *block, u
     return covers(area, rsp);
 }
 
+/* The goroutine was parked by another thread: its callers are as memory has them. The outermost one,
+ * goexit, has not called anything; that is only made to look so. */
+static void begin_with_callers(struct true_stack *stack)
+{
+    struct stack_area *area = stack->current;
+    const struct true_caller *callers = stack->callers.elements;
+    if (stack->callers.count == 0)
+        return;
+    size_t outermost = stack->callers.count - 1;
+    area->begun = callers[outermost].slot;
+    area->top = area->begun + 8;
+    for (size_t i = outermost; i-- > 0;) {
+        true_stack_become(stack, callers[i].function);
+        push(area, callers[i].slot, leaf_of(area)->node);
+    }
+}
+
 static void change_goroutine(struct true_stack *stack, const struct truth_block *block,
                              const struct truth_record *record)
 {
@@ -322,6 +339,8 @@ static void change_goroutine(struct true_stack *stack, const struct truth_block 
         forget_covered(stack, record->rsp);
         change_area(stack, record);
         stack->current->goroutine = record->g;
+        if (stack->current->frames.count == 1)
+            begin_with_callers(stack);
     }
 }
 
@@ -379,9 +398,15 @@ void true_stack_init(struct true_stack *stack)
                  .bucket_count = FIRST_BUCKET_COUNT,
                  .buckets = memory_allocate_zeroed(FIRST_BUCKET_COUNT * sizeof(true_node))},
         .parked = array_of(sizeof(struct stack_area *)),
+        .callers = array_of(sizeof(struct true_caller)),
     };
     array_add(&stack->tree.nodes); /* the empty stack */
     stack->current = new_area(0);
+}
+
+void true_stack_add_caller(struct true_stack *stack, const struct true_caller *caller)
+{
+    *(struct true_caller *)array_add(&stack->callers) = *caller;
 }
 
 static void free_areas(struct true_stack *stack)
@@ -397,6 +422,7 @@ void true_stack_free(struct true_stack *stack)
 {
     free_areas(stack);
     array_free(&stack->parked);
+    array_free(&stack->callers);
     array_free(&stack->tree.nodes);
     free(stack->tree.buckets);
 }
@@ -463,6 +489,7 @@ void true_stack_step(struct true_stack *stack, const struct truth_block *block,
     stack->previous = *block;
     stack->rsp = rsp;
     stack->steps++;
+    stack->callers.count = 0;
     stack->forked = false;
 }
 

@@ -71,6 +71,12 @@ struct stack_area {
     struct stack_area *below; /* interrupted by a signal handler that runs on this one */
 };
 
+/* As the program's memory has it. */
+struct true_caller {
+    uint64_t slot;
+    function_id function; /* that goes on when what was called returns */
+};
+
 struct true_stack {
     struct true_tree tree;
     struct stack_area *current;
@@ -78,7 +84,8 @@ struct true_stack {
     struct truth_block previous; /* that ran last; pc 0: none */
     uint64_t rsp;
     uint64_t steps;
-    bool forked; /* just now, from what ran before; perhaps onto a stack of its own */
+    struct array callers; /* struct true_caller, of the block that runs next, the innermost first */
+    bool forked;          /* just now, from what ran before; perhaps onto a stack of its own */
 };
 
 void true_stack_init(struct true_stack *stack);
@@ -86,6 +93,9 @@ void true_stack_free(struct true_stack *stack);
 
 /* All frames are gone: another program begins. */
 void true_stack_restart(struct true_stack *stack);
+
+/* What is true of the next block's stack; may be of no use. */
+void true_stack_add_caller(struct true_stack *stack, const struct true_caller *caller);
 
 /* A block begins, in `function`. `gogo`: after Go's gogo, and record->g goes on. */
 void true_stack_step(struct true_stack *stack, const struct truth_block *block,

@@ -53,6 +53,10 @@ enum truth_flag {
     TRUTH_SIGNAL = 2,
     /* rt_sigreturn led here. */
     TRUTH_SIGNAL_RETURN = 4,
+    /* No block: a caller on the stack that the next block begins on, which another thread may have
+     * left there (Go). `rsp` is where the return address lies that `block` (a place) begins with.
+     * The innermost caller comes first. */
+    TRUTH_CALLER = 8,
 };
 
 /* A block begins to run. */

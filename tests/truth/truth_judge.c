@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "flow/flow.h"
 #include "judged_pairs.h"
+#include "stack/adopted_stacks.h"
 #include "stack/follow.h"
 #include "stack/process_code.h"
 #include "stack_comparison.h"
@@ -233,12 +234,38 @@ static struct result judge_thread(struct judged_thread *thread, uint64_t *shown)
     return result;
 }
 
+static struct judged_thread *thread_at(const struct judge *judge, size_t index)
+{
+    return *(struct judged_thread **)array_at(&judge->threads, index);
+}
+
+/* In each process once: with its first thread. */
+static void adopt_in_process(const struct judge *judge, size_t first)
+{
+    struct array stacks = array_of(sizeof(struct thread_stack *));
+    uint32_t pid = thread_at(judge, first)->thread->pid;
+    for (size_t i = 0; i < judge->threads.count; i++) {
+        struct judged_thread *thread = thread_at(judge, i);
+        if (thread->thread->pid == pid && i < first) {
+            stacks.count = 0;
+            break;
+        }
+        if (thread->thread->pid == pid)
+            *(struct thread_stack **)array_add(&stacks) = &thread->stack;
+    }
+    adopt_stacks(stacks.elements, stacks.count);
+    array_free(&stacks);
+}
+
 static bool judge_all(struct judge *judge, const char *name)
 {
+    for (size_t i = 0; i < judge->threads.count; i++)
+        adopt_in_process(judge, i);
+
     struct result sum = {0};
     uint64_t shown = 0;
     for (size_t i = 0; i < judge->threads.count; i++) {
-        struct judged_thread *thread = *(struct judged_thread **)array_at(&judge->threads, i);
+        struct judged_thread *thread = thread_at(judge, i);
         struct result result = judge_thread(thread, &shown);
         sum.judged += result.judged;
         sum.right += result.right;

@@ -3,6 +3,9 @@
  *
  *     QEMU_PLUGIN=.../truth_plugin.so,dir=DIR magic-trace run -full-execution ...
  *
+ * With callers=on the program is one of Go, where compilers keep frame pointers: when code jumps
+ * behind a load of the stack pointer (gogo), all callers on that stack are logged.
+ *
  * Guest registers: see src/engine/soft/plugin/signal_frame.h; plugin interface 1 cannot read them,
  * but the code that qemu generates for x86-64 keeps the address of the guest's CPUX86State in RBP,
  * whose first members are regs[16] and eip, and at a block's entry they are up to date.
@@ -24,6 +27,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 enum {
@@ -32,7 +36,9 @@ enum {
     DEEPEST_NESTING = 64, /* of signals that come at once: there are 64 */
     RSP = 4,
     RDX = 2,
+    RBP = 5,
     R14 = 14,
+    MOST_CALLERS = 1 << 16,
     RIP = 16, /* eip follows regs[16] (target/i386/cpu.h) */
 };
 
@@ -82,6 +88,7 @@ static struct {
     pthread_mutex_t lock; /* of `blocks` and of adding handlers */
     uint64_t guest_base;
     bool guest_base_known;
+    bool logs_callers;
     struct handler handlers[HANDLERS]; /* never shrinks */
     _Atomic uint32_t handler_count;
     ZydisDecoder decoder;
@@ -344,6 +351,25 @@ static void add_place(struct log *log, const struct interrupted *place, uint32_t
     add_record(log, add_block(&told), place->rsp, flags, place->r14);
 }
 
+/* The frame pointers of the stack from `rsp` on: each points to the next, and behind it lies a
+ * return address. */
+static void add_callers(struct log *log, uint64_t rsp, uint64_t frame)
+{
+    for (unsigned i = 0; i < MOST_CALLERS && frame >= rsp && frame % 8 == 0; i++) {
+        uint64_t pair[2];
+        struct iovec to = {pair, sizeof pair};
+        struct iovec from = {(void *)(uintptr_t)(frame + process.guest_base), sizeof pair};
+        if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != sizeof pair)
+            return;
+        struct truth_block place = {.pc = pair[1], .end = pair[1]};
+        *(struct truth_record *)add_entry(&log->file) = (struct truth_record){
+            .block = add_block(&place)->id, .flags = TRUTH_CALLER, .rsp = frame + 8};
+        if (pair[0] <= frame)
+            return;
+        frame = pair[0];
+    }
+}
+
 static bool is_handler(uint64_t address, uint64_t restorer)
 {
     uint32_t count = atomic_load_explicit(&process.handler_count, memory_order_acquire);
@@ -422,6 +448,10 @@ void log_block(unsigned vcpu, const struct block *block, const uint64_t *registe
         add_interrupted(log, rsp);
         flags = TRUTH_SIGNAL;
     }
+    const struct truth_block *previous = &log->previous->told;
+    if (process.logs_callers && !flags && previous->from_memory &&
+        previous->ends_in == TRUTH_END_INDIRECT_JUMP)
+        add_callers(log, rsp, registers[RBP]);
     add_record(log, block, rsp, flags, registers[R14]);
 }
 
@@ -497,10 +527,12 @@ int qemu_plugin_version = 1;
 int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, char **argv)
 {
     static const char option[] = "dir=";
-    for (int i = 0; i < argc; i++)
+    for (int i = 0; i < argc; i++) {
+        process.logs_callers |= strcmp(argv[i], "callers=on") == 0;
         if (strncmp(argv[i], option, sizeof option - 1) == 0)
             snprintf(process.directory, sizeof process.directory, "%s",
                      argv[i] + sizeof option - 1);
+    }
     if (!process.directory[0])
         return -1;
     ZydisDecoderInit(&process.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);

@@ -120,7 +120,8 @@ def record(settings, command, folder):
     """Where the recording is, where the truth, and how the command (a list) ended if not with 0."""
     truth = folder / "truth"
     truth.mkdir()
-    environment = dict(os.environ, QEMU_PLUGIN=f"{settings.plugin},dir={truth}", LC_ALL="C")
+    callers = ",callers=on" if any(folder.glob("*.go")) else ""
+    environment = dict(os.environ, QEMU_PLUGIN=f"{settings.plugin},dir={truth}{callers}", LC_ALL="C")
     status, output = execute([settings.binary, "run", "-full-execution", "-multi-thread", "-follow", "-no-decode",
                               "-working-directory", folder / "recording", "--", *command],
                              settings.timeout, env=environment, cwd=folder)

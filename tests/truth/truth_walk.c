@@ -162,8 +162,22 @@ static void cross_border(struct truth_walk *walk)
     true_stack_become(&walk->stack, truth_walk_function(walk, border).function);
 }
 
+static void take_callers(struct truth_walk *walk)
+{
+    for (; walk->next < walk->log.record_count; walk->next++) {
+        const struct truth_record *record = &walk->log.records[walk->next];
+        if (!(record->flags & TRUTH_CALLER))
+            return;
+        /* A call that never returns may be the last instruction of its function. */
+        uint64_t call = walk->log.blocks[record->block - 1].pc - 1;
+        struct true_caller caller = {record->rsp, truth_walk_function(walk, call).function};
+        true_stack_add_caller(&walk->stack, &caller);
+    }
+}
+
 static bool step_in_log(struct truth_walk *walk)
 {
+    take_callers(walk);
     if (walk->border) {
         cross_border(walk);
         return true;

@@ -553,6 +553,21 @@ static void a_signal_can_interrupt_the_first_instruction(void **state)
     assert_spans(s, "a(b(I()h()r(S())))$");
 }
 
+static void a_call_made_by_a_handler_can_return_to_the_start_of_what_it_interrupted(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'b');
+    interrupt(s, at('b', 0x4));
+    resume(s, at('h', 0));
+    return_to(s, at('r', 0));
+    system_call(s, at('r', 0x7));
+    resume(s, at('c', 0));
+    return_to(s, at('b', 0));
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "a(b(I()h()r(S())c()))$");
+}
+
 static void an_interrupt_in_the_restorer_does_not_end_it(void **state)
 {
     struct scene *s = *state;
@@ -939,6 +954,7 @@ int main(void)
         RULE(a_system_call_is_restarted_after_its_signal),
         RULE(a_signal_can_interrupt_the_first_instruction),
         RULE(an_interrupt_in_the_restorer_does_not_end_it),
+        RULE(a_call_made_by_a_handler_can_return_to_the_start_of_what_it_interrupted),
         RULE(signals_nest),
         RULE(the_next_signal_can_begin_where_one_ends),
         RULE(a_handler_can_change_where_the_program_goes_on),

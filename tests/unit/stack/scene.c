@@ -117,9 +117,31 @@ void jump(struct scene *scene, uint64_t to)
     feed(scene, (struct flow_event){.kind = FLOW_JUMP, .to = to});
 }
 
+void jump_loading_stack(struct scene *scene, uint64_t to, uint64_t pointer)
+{
+    feed(scene, (struct flow_event){
+                    .kind = FLOW_JUMP, .to = to, .next = pointer, .flags = FLOW_LOADS_STACK});
+}
+
+void return_loading_stack(struct scene *scene, uint64_t to, uint64_t pointer)
+{
+    feed(scene, (struct flow_event){.kind = FLOW_RETURN, .to = to, .next = pointer});
+}
+
+void stack_pointer(struct scene *scene, uint64_t pointer)
+{
+    feed(scene, (struct flow_event){.kind = FLOW_STACK, .to = pointer});
+}
+
 void jump_in_stack(struct scene *scene, uint64_t to)
 {
     feed(scene, (struct flow_event){.kind = FLOW_JUMP, .to = to, .flags = FLOW_LOADS_STACK});
+}
+
+void jump_to_pointer(struct scene *scene, uint64_t to, uint64_t pointer)
+{
+    stack_pointer(scene, pointer - 0x100);
+    jump_loading_stack(scene, to, pointer);
 }
 
 void direct_jump(struct scene *scene, uint64_t to)

@@ -27,7 +27,7 @@ struct scene {
     } pads[SCENE_PADS]; /* an exception that passes the call before `call` goes on at `pad` */
     size_t pad_count;
     enum go_role go_roles[SCENE_ROLES]; /* by function_id */
-    char forced_unwinder; /* this function is; 0: none */
+    char forced_unwinder;               /* this function is; 0: none */
 };
 
 void scene_init(struct scene *scene);
@@ -45,6 +45,13 @@ void return_after(struct scene *scene, uint64_t call_site);
 void return_to(struct scene *scene, uint64_t to);
 void jump(struct scene *scene, uint64_t to);          /* indirect: may be a longjmp */
 void jump_in_stack(struct scene *scene, uint64_t to); /* loads the stack pointer before */
+/* The same, and the recording tells the stack pointer behind the jump. */
+void jump_to_pointer(struct scene *scene, uint64_t to, uint64_t pointer);
+/* Behind code that loads the stack pointer, which is then `pointer`. */
+void jump_loading_stack(struct scene *scene, uint64_t to, uint64_t pointer);
+void return_loading_stack(struct scene *scene, uint64_t to, uint64_t pointer);
+/* It is told in the midst of straight code. */
+void stack_pointer(struct scene *scene, uint64_t pointer);
 void direct_jump(struct scene *scene, uint64_t to);
 void resume(struct scene *scene, uint64_t to);
 void system_call(struct scene *scene, uint64_t from);

@@ -1,0 +1,292 @@
+/* The rules of Go's goroutines, and of functions that call on another stack.
+ *
+ * The runtime's functions: t mstart1, s schedule, g gogo, m mcall, k morestack, n newstack, y
+ * recovery, e goexit0, z systemstack.
+ */
+#include "scene.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* Stack pointers: of the thread's own stack, and of goroutines in mcall. */
+enum { G0 = 0x1000, A = 0x2000, B = 0x4000, C = 0x6000 };
+
+static int set_up(void **state)
+{
+    static struct scene scene;
+    scene_init(&scene);
+    scene.go_roles[id_of('g')] = GO_ROLE_GOGO;
+    scene.go_roles[id_of('m')] = GO_ROLE_WAIT;
+    scene.go_roles[id_of('k')] = GO_ROLE_WAIT;
+    scene.go_roles[id_of('t')] = GO_ROLE_WAIT;
+    scene.go_roles[id_of('n')] = GO_ROLE_NEWSTACK;
+    scene.go_roles[id_of('y')] = GO_ROLE_RECOVERY;
+    scene.go_roles[id_of('e')] = GO_ROLE_GOEXIT;
+    *state = &scene;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    scene_free(*state);
+    return 0;
+}
+
+/* The thread's own stack comes to gogo for the first time. */
+static void start_thread(struct scene *s)
+{
+    resume(s, at('t', 0));
+    call(s, at('t', 0x10), 's');
+    call(s, at('s', 0x10), 'g');
+}
+
+/* `function` calls mcall at `offset`, which calls `called` and in the end gogo. */
+static void leave_for(struct scene *s, char function, uint64_t offset, char called)
+{
+    call(s, at(function, offset), 'm');
+    call(s, at('m', 0x10), called);
+    call(s, at(called, 0x10), 'g');
+}
+
+static void leave(struct scene *s, char function, uint64_t offset)
+{
+    leave_for(s, function, offset, 's');
+}
+
+/* The same, with the stack pointer told. */
+static void leave_told(struct scene *s, char function, uint64_t offset, uint64_t pointer)
+{
+    call(s, at(function, offset), 'm');
+    stack_pointer(s, pointer);
+    stack_pointer(s, G0);
+    call(s, at('m', 0x10), 's');
+    call(s, at('s', 0x10), 'g');
+    stack_pointer(s, G0 - 0x100);
+}
+
+static void go_on_after(struct scene *s, uint64_t call_site)
+{
+    jump(s, call_site + SCENE_CALL_LENGTH);
+}
+
+static void goroutines_have_stacks_of_their_own(void **state)
+{
+    struct scene *s = *state;
+    start_thread(s);
+    jump(s, at('a', 0));
+    leave(s, 'a', 0x10);
+    jump(s, at('b', 0));
+    leave(s, 'b', 0x10);
+    go_on_after(s, at('a', 0x10));
+    call(s, at('a', 0x20), 'c');
+    assert_spans(s, "t(s(g()))sa(m(s(g()))s)sb(m(s(g()))s)sa?(c()$)$");
+}
+
+static void gogo_may_go_on_in_a_part_of_another_name(void **state)
+{
+    struct scene *s = *state;
+    start_thread(s);
+    direct_jump(s, at('h', 0));
+    jump(s, at('a', 0));
+    assert_spans(s, "t(s(g()th()))sa()$");
+}
+
+static void a_new_goroutine_returns_to_its_caller(void **state)
+{
+    struct scene *s = *state;
+    start_thread(s);
+    jump(s, at('a', 0));
+    call(s, at('a', 0x10), 'b');
+    return_after(s, at('a', 0x10));
+    return_to(s, at('x', 0x1));
+    assert_spans(s, "t(s(g()))sx?(a(b()))$");
+}
+
+static void of_goroutines_in_one_place_the_one_goes_on_whose_callers_fit(void **state)
+{
+    struct scene *s = *state;
+    start_thread(s);
+    jump(s, at('a', 0));
+    call(s, at('a', 0x10), 'c');
+    leave(s, 'c', 0x10);
+    jump(s, at('b', 0));
+    call(s, at('b', 0x10), 'c');
+    leave(s, 'c', 0x10);
+    go_on_after(s, at('c', 0x10));
+    return_after(s, at('b', 0x10));
+    leave(s, 'b', 0x20);
+    assert_spans(s, "t(s(g()))sa(c(m(s(g()))s)s)sb(c(m(s(g()))s)m(s(g()$)$)$)$");
+}
+
+static void of_goroutines_in_one_place_the_first_goes_on(void **state)
+{
+    struct scene *s = *state;
+    start_thread(s);
+    jump(s, at('a', 0));
+    call(s, at('a', 0x10), 'c');
+    leave(s, 'c', 0x10);
+    jump(s, at('b', 0));
+    call(s, at('b', 0x10), 'c');
+    leave(s, 'c', 0x10);
+    go_on_after(s, at('c', 0x10));
+    leave(s, 'c', 0x20);
+    jump(s, at('d', 0));
+    assert_spans(s, "t(s(g()))sa(c(m(s(g()))s)s)sb(c(m(s(g()))s)s)sa?(c?(m(s(g()))s)s)sd()$");
+}
+
+static void of_goroutines_in_one_place_the_pointer_tells(void **state)
+{
+    struct scene *s = *state;
+    start_thread(s);
+    jump_loading_stack(s, at('a', 0), A + 0x100);
+    call(s, at('a', 0x10), 'c');
+    leave_told(s, 'c', 0x10, A);
+    jump_loading_stack(s, at('b', 0), B + 0x100);
+    call(s, at('b', 0x10), 'c');
+    leave_told(s, 'c', 0x10, B);
+    jump_loading_stack(s, at('c', 0x15), B + 8);
+    leave_told(s, 'c', 0x20, B);
+    jump_loading_stack(s, at('c', 0x15), A + 8);
+    leave_told(s, 'c', 0x20, A);
+    jump_loading_stack(s, at('c', 0x25), A + 8);
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "t(s(g()))sa(c(m(s(g()))s)s)sb(c(m(s(g()))m(s(g()))s)s)sa?(c?(m(s(g()))))$");
+}
+
+static void a_goroutine_may_be_chosen_again(void **state)
+{
+    struct scene *s = *state;
+    start_thread(s);
+    jump(s, at('a', 0));
+    leave(s, 'a', 0x10);
+    go_on_after(s, at('a', 0x10));
+    assert_spans(s, "t(s(g()))sa(m(s(g())))$");
+}
+
+static void a_goroutine_that_has_ended_does_not_go_on(void **state)
+{
+    struct scene *s = *state;
+    start_thread(s);
+    jump(s, at('a', 0));
+    leave_for(s, 'a', 0x10, 'e');
+    jump(s, at('b', 0));
+    assert_int_equal(s->stack.parked.count, 1); /* the thread's own */
+    assert_spans(s, "t(s(g()))sa(m(e(g()))s)sb()$");
+}
+
+static void a_goroutine_that_another_thread_has_parked_is_discovered(void **state)
+{
+    struct scene *s = *state;
+    start_thread(s);
+    jump(s, at('b', 0x15));
+    return_to(s, at('a', 0x15));
+    assert_spans(s, "t(s(g()))sa?(b?())$");
+}
+
+static void a_stack_may_grow(void **state)
+{
+    struct scene *s = *state;
+    start_thread(s);
+    jump_loading_stack(s, at('a', 0), A + 0x100);
+    call(s, at('a', 0x10), 'b');
+    call(s, at('b', 0x10), 'k');
+    stack_pointer(s, A);
+    stack_pointer(s, G0);
+    call(s, at('k', 0x10), 'n');
+    call(s, at('n', 0x10), 'g');
+    stack_pointer(s, G0 - 0x100);
+    jump_loading_stack(s, at('b', 0x15), C + 8); /* the stack is elsewhere now */
+    call(s, at('b', 0x20), 'c');
+    return_after(s, at('b', 0x20));
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "t(s(g()))sa(b(k(n(g()))c()))$");
+}
+
+static void a_stack_grows_though_another_goroutine_waits_in_the_same_place(void **state)
+{
+    struct scene *s = *state;
+    start_thread(s);
+    jump(s, at('b', 0));
+    call(s, at('b', 0x10), 'k');
+    call(s, at('k', 0x10), 's'); /* preempted */
+    call(s, at('s', 0x10), 'g');
+    jump(s, at('a', 0));
+    call(s, at('a', 0x10), 'b');
+    call(s, at('b', 0x10), 'k');
+    call(s, at('k', 0x10), 'n');
+    call(s, at('n', 0x10), 'g');
+    go_on_after(s, at('b', 0x10));
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "t(s(g()))sb(k(s(g()))s)sa(b(k(n(g()))))$");
+}
+
+static void a_panic_is_recovered_where_the_deferred_call_was_noted(void **state)
+{
+    struct scene *s = *state;
+    start_thread(s);
+    jump(s, at('a', 0));
+    call(s, at('a', 0x10), 'd');
+    return_after(s, at('a', 0x10));
+    call(s, at('a', 0x20), 'b');
+    call(s, at('b', 0x10), 'p');
+    leave_for(s, 'p', 0x10, 'y');
+    go_on_after(s, at('a', 0x10));
+    call(s, at('a', 0x30), 'c');
+    assert_spans(s, "t(s(g()))sa(d()b(p(m(y(g()))u)u)uc()$)$");
+}
+
+static void what_is_called_on_another_stack_was_called_by_its_caller(void **state)
+{
+    struct scene *s = *state;
+    start_thread(s);
+    jump_loading_stack(s, at('a', 0), A + 0x100);
+    call(s, at('a', 0x10), 'b');
+    leave_told(s, 'b', 0x10, A - 0x80);
+    jump_loading_stack(s, at('b', 0), C + 0x100);
+    call(s, at('b', 0x20), 'z');
+    stack_pointer(s, C);
+    stack_pointer(s, G0);
+    call(s, at('z', 0x10), 'c');
+    return_after(s, at('z', 0x10));
+    stack_pointer(s, G0);
+    return_loading_stack(s, at('b', 0x25), C);
+    call(s, at('b', 0x30), 'd');
+    assert_spans(s, "t(s(g()))sa(b(m(s(g()))s)s)sb(z(c())d()$)$");
+}
+
+static void functions_of_the_runtime_are_told_by_name(void **state)
+{
+    (void)state;
+    assert_int_equal(go_role_of("runtime.gogo"), GO_ROLE_GOGO);
+    assert_int_equal(go_role_of("runtime.gogo.abi0"), GO_ROLE_GOGO);
+    assert_int_equal(go_role_of("runtime.morestack.abi0"), GO_ROLE_WAIT);
+    assert_int_equal(go_role_of("runtime.morestack_noctxt.abi0"), GO_ROLE_NONE);
+    assert_int_equal(go_role_of("gogo"), GO_ROLE_NONE);
+    assert_int_equal(go_role_of(""), GO_ROLE_NONE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+        TEST(goroutines_have_stacks_of_their_own),
+        TEST(gogo_may_go_on_in_a_part_of_another_name),
+        TEST(a_new_goroutine_returns_to_its_caller),
+        TEST(of_goroutines_in_one_place_the_one_goes_on_whose_callers_fit),
+        TEST(of_goroutines_in_one_place_the_first_goes_on),
+        TEST(of_goroutines_in_one_place_the_pointer_tells),
+        TEST(a_goroutine_may_be_chosen_again),
+        TEST(a_goroutine_that_has_ended_does_not_go_on),
+        TEST(a_goroutine_that_another_thread_has_parked_is_discovered),
+        TEST(a_stack_may_grow),
+        TEST(a_stack_grows_though_another_goroutine_waits_in_the_same_place),
+        TEST(a_panic_is_recovered_where_the_deferred_call_was_noted),
+        TEST(what_is_called_on_another_stack_was_called_by_its_caller),
+        TEST(functions_of_the_runtime_are_told_by_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
