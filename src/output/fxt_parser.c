@@ -17,8 +17,9 @@ struct thread_ids {
 
 /* Names that mean something to us, from the dictionary, to be compared by address. */
 struct known_names {
-    const char *address, *symbol, *file, *line, *start_inferred, *end_inferred, *across_gap, *true_text, *end,
-        *process, *special, *syscall, *untraced, *timestamp, *pid, *tid, *ip, *passed, *argument;
+    const char *address, *symbol, *file, *line, *start_inferred, *end_inferred, *across_gap,
+        *true_text, *end, *process, *special, *syscall, *untraced, *timestamp, *pid, *tid, *ip,
+        *passed, *argument;
     const char *ends[SPAN_END_LAST + 1]; /* texts of enum span_end; NULL for a plain return */
 };
 
