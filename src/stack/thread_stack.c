@@ -2,6 +2,7 @@
 
 #include "stack/landing_sites.h"
 #include "stack/ocaml_traps.h"
+#include "stack/protected_calls.h"
 #include "stack/redirects.h"
 #include "stack/stitching.h"
 #include "stack/told_landings.h"
@@ -21,6 +22,7 @@ void thread_stack_init(struct thread_stack *stack, const struct code_view *code)
         .elsewhere = array_of(sizeof(struct called_elsewhere)),
         .traps = array_of(sizeof(struct trap)),
         .call_sites = array_of(sizeof(struct landing_site)),
+        .protected_calls = array_of(sizeof(struct protected_call)),
         .told_landings = array_of(sizeof(struct told_landing)),
         .redirects = array_of(sizeof(struct redirect)),
         .run_on_top = array_of(sizeof(uint64_t)),
@@ -48,6 +50,7 @@ void thread_stack_free(struct thread_stack *stack)
     array_free(&stack->redirects);
     array_free(&stack->run_on_top);
     landing_sites_free(&stack->call_sites);
+    array_free(&stack->protected_calls);
     array_free(&stack->told_landings);
 }
 
