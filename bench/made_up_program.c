@@ -8,6 +8,8 @@ enum {
     SWITCH_SITE = 64, /* where each calls the function that switches; others call elsewhere */
     SWITCH_FUNCTION = FUNCTION_FIRST + FUNCTIONS, /* the one that switches stacks */
     REPEATING_DEPTH_MAXIMUM = 12,
+    STACK_SIZE = 1 << 20,
+    FRAME_SIZE = 64,
 };
 
 /* One event of so many, in random programs. */
@@ -116,13 +118,31 @@ static struct flow_event tail_call(struct made_up_program *program)
     return arrive(program, FLOW_JUMP, start_of(leaf(program)->function));
 }
 
-/* The running stack has called the switching function, which goes on where another one did. */
+/* Where the running stack's pointer is. */
+static uint64_t stack_pointer(struct made_up_program *program)
+{
+    return (program->running + 1) * STACK_SIZE - running(program)->depth * FRAME_SIZE;
+}
+
+/* The running stack has called the switching function, which loads the stack pointer and goes on
+ * where another stack did. */
 static struct flow_event switch_stacks(struct made_up_program *program)
 {
+    struct flow_event event;
+    program->told = !program->told;
+    if (program->told) {
+        event = event_of(program, FLOW_STACK);
+        event.to = stack_pointer(program);
+        return event;
+    }
     program->running = (program->running + 1) % PROGRAM_STACKS;
+    uint64_t pointer = stack_pointer(program);
     if (leaf(program)->function != SWITCH_FUNCTION)
-        return arrive(program, FLOW_RETURN, start_of(leaf(program)->function));
-    return give_return(program);
+        event = arrive(program, FLOW_RETURN, start_of(leaf(program)->function));
+    else
+        event = give_return(program);
+    event.next = pointer;
+    return event;
 }
 
 static struct flow_event begin_gap(struct made_up_program *program)

@@ -4,7 +4,8 @@
  *   repeating  what programs do: the same calls on the same stacks over and over
  *   distinct   the worst case: every call makes a stack that was never seen before
  *   random     calls, returns, tail calls, exceptions and longjmp out of several frames, gaps in
- *              which calls and returns are lost, and switches between several stacks
+ *              which calls and returns are lost, and switches between several stacks, with the
+ *              stack pointer told as the soft engine does
  * The same seed gives the same events, however many are taken at a time.
  */
 #ifndef MAGIC_TRACE_BENCH_MADE_UP_PROGRAM_H
@@ -40,6 +41,7 @@ struct made_up_program {
     size_t running;
     bool started; /* its first event has been taken */
     bool in_gap;  /* the event before was a gap */
+    bool told;    /* it told the stack pointer */
 };
 
 /* `seed` is not 0. */

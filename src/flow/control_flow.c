@@ -306,11 +306,12 @@ void control_flow_interrupted(struct control_flow *flow, uint64_t ip, bool exact
                                           .flags = exact ? FLOW_TIME_EXACT : 0};
 }
 
-void control_flow_diverted(struct control_flow *flow, uint64_t from, uint64_t to, bool exact)
+void control_flow_diverted(struct control_flow *flow, enum flow_kind kind, uint64_t from,
+                           uint64_t to, bool exact)
 {
     control_flow_arrive(flow, from);
     enter_function_at(flow, to);
-    struct flow_event event = {.kind = FLOW_INTERRUPT,
+    struct flow_event event = {.kind = (uint8_t)kind,
                                .from = from,
                                .to = to,
                                .function = flow->current.function,

@@ -89,8 +89,10 @@ void control_flow_disabled(struct control_flow *flow, bool exact);
 /* Tracing stopped before the instruction at `ip`: an interrupt, a fault, a signal. */
 void control_flow_interrupted(struct control_flow *flow, uint64_t ip, bool exact);
 
-/* Before the instruction at `from` control went to `to`, and tracing goes on there. */
-void control_flow_diverted(struct control_flow *flow, uint64_t from, uint64_t to, bool exact);
+/* Before the instruction at `from` control went to `to`, and tracing goes on there: `kind` is
+ * FLOW_INTERRUPT or FLOW_ABORT. */
+void control_flow_diverted(struct control_flow *flow, enum flow_kind kind, uint64_t from,
+                           uint64_t to, bool exact);
 
 /* Tracing stopped for a reason that leaves the stack as it is; also the end of the data. */
 void control_flow_stop(struct control_flow *flow);

@@ -32,6 +32,8 @@ enum flow_kind {
                     and will return to `to`, or has interrupted it there (FLOW_INTERRUPTED); to = 0:
                     it was called by nobody. From the innermost outwards, as far as it is told */
     FLOW_GAP,    /* control flow is not known between the events before and after; see gap */
+    FLOW_ABORT,  /* a TSX transaction has failed at `from`, and all that it did is undone; to: its
+                    fallback, in the function that began it (SDM volume 1, "RTM") */
 };
 
 enum flow_gap {

@@ -60,6 +60,7 @@ struct decoder {
     uint64_t position_of_packet; /* the newest instruction known to have used a packet */
 
     bool ran_ptwrite; /* the newest instruction is one */
+    bool aborted;     /* a transaction has failed: the next asynchronous branch is its abort */
 
     bool has_tick; /* the newest branch's packet came with a time */
     struct ticks tick;
@@ -424,12 +425,15 @@ static void take_event(struct decoder *decoder, const struct pt_event *event)
     case ptev_async_disabled:
         exact = settle_all(decoder, event->variant.async_disabled.at, time);
         control_flow_interrupted(flow, event->variant.async_disabled.at, exact);
+        decoder->aborted = false;
         advance(decoder, time);
         break;
     case ptev_async_branch:
         exact = settle_all(decoder, event->variant.async_branch.from, time);
-        control_flow_diverted(flow, event->variant.async_branch.from,
-                              event->variant.async_branch.to, exact);
+        control_flow_diverted(flow, decoder->aborted ? FLOW_ABORT : FLOW_INTERRUPT,
+                              event->variant.async_branch.from, event->variant.async_branch.to,
+                              exact);
+        decoder->aborted = false;
         advance(decoder, time);
         break;
     case ptev_overflow:
@@ -442,6 +446,9 @@ static void take_event(struct decoder *decoder, const struct pt_event *event)
         break;
     case ptev_ptwrite:
         ptwrite(decoder, event);
+        break;
+    case ptev_tsx:
+        decoder->aborted = event->variant.tsx.aborted;
         break;
     case ptev_mnt:
         control_flow_mnt(flow, event->variant.mnt.payload);

@@ -179,9 +179,10 @@ static enum flow_kind kind_of(const struct text_thread *thread,
     case PERF_TEXT_HARDWARE_INTERRUPT:
     case PERF_TEXT_ASYNCHRONOUS:
         return FLOW_INTERRUPT;
+    case PERF_TEXT_TRANSACTION_ABORT:
+        return FLOW_ABORT;
     case PERF_TEXT_JUMP:
     case PERF_TEXT_CONDITIONAL:
-    case PERF_TEXT_TRANSACTION_ABORT:
     case PERF_TEXT_NO_BRANCH:
         break;
     }

@@ -4,6 +4,7 @@
 #include "stack/goroutines.h"
 #include "stack/kernel_entry.h"
 #include "stack/ocaml_traps.h"
+#include "stack/redirects.h"
 #include "stack/signals.h"
 #include "stack/stack_switch.h"
 #include "stack/told_switch.h"
@@ -183,8 +184,10 @@ void rule_return(struct thread_stack *stack, const struct flow_event *event)
     leave_unseen_kernel(stack);
     if (raise_to_trap(stack, event) || switch_by_pointer(stack, event))
         return;
-    if (returns_to(thread_stack_leaf(stack), event->to))
+    if (returns_for_interrupted(stack, event) || returns_to(thread_stack_leaf(stack), event->to))
         return_from_leaf(stack, event);
+    else if (return_to_interrupted(stack, event))
+        return;
     else if (was_no_switch(stack, event))
         return_without_switch(stack, event);
     else if (returns_from_root(stack, event))

@@ -5,6 +5,7 @@
 #include "stack/ocaml_traps.h"
 #include "stack/told_switch.h"
 #include "stack/tracing_pause.h"
+#include "stack/transactions.h"
 
 static void apply_rule(struct thread_stack *stack, const struct flow_event *event)
 {
@@ -35,6 +36,9 @@ static void apply_rule(struct thread_stack *stack, const struct flow_event *even
         return;
     case FLOW_GAP:
         rule_gap(stack, event);
+        return;
+    case FLOW_ABORT:
+        rule_abort(stack, event);
         return;
     case FLOW_CALLER:
         rule_caller(stack, event);
@@ -71,6 +75,7 @@ static void follow_event(struct thread_stack *stack, const struct flow_event *ev
         return;
     }
     begin_move_by(stack, event);
+    note_transaction(stack, event);
     if (is_special_function(event->function)) {
         /* Special frames are made by the rules alone, which rely on what lies below them. */
         struct flow_event unknown = *event;
@@ -95,7 +100,8 @@ void follow_events(struct thread_stack *stack, const struct flow_event *events, 
 
 void follow_end(struct thread_stack *stack, const struct follow_ending *ending)
 {
-    if (stack->leaf != FRAME_NONE && ending->time.value > stack->now.value)
+    bool lasts = stack->leaf != FRAME_NONE || stack->in_gap;
+    if (lasts && ending->time.value > stack->now.value)
         stack->now = ending->time;
     if (ending->death && stack->started)
         thread_stack_die(stack, ending->death);

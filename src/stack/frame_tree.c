@@ -1,11 +1,10 @@
 #include "stack/frame_tree.h"
 
 #include "base/memory.h"
+#include "stack/frame_children.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { FIRST_BUCKET_COUNT = 256, FRAMES_PER_BUCKET = 2 };
 
 /* Ids of the frames one event may add: a discovered caller's new placeholder, a segment's
  * placeholder and root. */
@@ -28,9 +27,8 @@ void frame_tree_init(struct frame_tree *tree)
         .returns = array_of(sizeof(struct learned_return)),
         .origins = array_of(sizeof(struct frame_origin)),
         .limit = FRAME_COUNT_MAXIMUM,
-        .buckets = memory_allocate_zeroed(FIRST_BUCKET_COUNT * sizeof(frame_id)),
-        .bucket_count = FIRST_BUCKET_COUNT,
     };
+    frame_children_init(&tree->children);
     frame_starts_init(&tree->starts);
     frame_tree_add_placeholder(tree);
 }
@@ -43,7 +41,7 @@ void frame_tree_free(struct frame_tree *tree)
     array_free(&tree->returns);
     array_free(&tree->origins);
     frame_starts_free(&tree->starts);
-    free(tree->buckets);
+    frame_children_free(&tree->children);
     *tree = (struct frame_tree){0};
 }
 
@@ -55,48 +53,6 @@ bool frame_tree_full(const struct frame_tree *tree)
 frame_id frame_tree_add_placeholder(struct frame_tree *tree)
 {
     return add_frame(tree, &(struct frame){.kind = FRAME_PLACEHOLDER});
-}
-
-/* Multiplication by odd constants (the fractional parts of the golden ratio and of sqrt(3)) spreads
- * the few bits in which neighbouring frames differ over the upper half of the word, which is what
- * is kept. */
-static uint32_t hash_child(frame_id parent, function_id function, uint64_t return_address)
-{
-    uint64_t hash = return_address * UINT64_C(0x9e3779b97f4a7c15);
-    hash ^= ((uint64_t)parent << 32 | function) * UINT64_C(0xbb67ae8584caa73b);
-    hash *= UINT64_C(0x9e3779b97f4a7c15);
-    return (uint32_t)(hash >> 32);
-}
-
-static void insert(struct frame_tree *tree, frame_id id)
-{
-    struct frame *frame = frame_tree_at(tree, id);
-    uint32_t hash = hash_child(frame->parent, frame->function, frame->return_address);
-    frame_id *bucket = &tree->buckets[hash & (tree->bucket_count - 1)];
-    frame->next_in_bucket = *bucket;
-    *bucket = id;
-}
-
-static void grow_buckets(struct frame_tree *tree)
-{
-    free(tree->buckets);
-    tree->bucket_count *= 2;
-    tree->buckets = memory_allocate_zeroed((size_t)tree->bucket_count * sizeof(frame_id));
-    for (frame_id id = 1; id < tree->count; id++)
-        if (frame_tree_at(tree, id)->kind != FRAME_PLACEHOLDER &&
-            frame_tree_at(tree, id)->kind != FRAME_LINK)
-            insert(tree, id);
-}
-
-static void add_to_hash_table(struct frame_tree *tree, frame_id id)
-{
-    /* Growing by counting all frames, placeholders too, is only a little early. It inserts `id` as
-     * well. */
-    if (tree->count / FRAMES_PER_BUCKET > tree->bucket_count &&
-        tree->bucket_count <= UINT32_MAX / 2)
-        grow_buckets(tree);
-    else
-        insert(tree, id);
 }
 
 function_id frame_tree_origin(const struct frame_tree *tree, frame_id frame)
@@ -122,25 +78,6 @@ static void add_origin(struct frame_tree *tree, frame_id frame, function_id orig
     *(struct frame_origin *)array_add(&tree->origins) = (struct frame_origin){frame, origin};
 }
 
-static bool is_activation(const struct frame_tree *tree, frame_id id, frame_id parent,
-                          const struct activation *activation)
-{
-    const struct frame *frame = frame_tree_at(tree, id);
-    return frame->parent == parent && frame->function == activation->function &&
-           frame->return_address == activation->return_address && frame->kind == activation->kind &&
-           frame_tree_origin(tree, id) == activation->origin;
-}
-
-static frame_id find_in_hash_table(const struct frame_tree *tree, frame_id parent,
-                                   const struct activation *activation)
-{
-    uint32_t hash = hash_child(parent, activation->function, activation->return_address);
-    frame_id id = tree->buckets[hash & (tree->bucket_count - 1)];
-    while (id != FRAME_NONE && !is_activation(tree, id, parent, activation))
-        id = frame_tree_at(tree, id)->next_in_bucket;
-    return id;
-}
-
 static function_id known_function(function_id function)
 {
     return function <= FRAME_FUNCTION_MAXIMUM ? function : FUNCTION_UNKNOWN;
@@ -157,28 +94,18 @@ static frame_id add_child(struct frame_tree *tree, frame_id parent,
                                   });
     if (activation->origin != FUNCTION_UNKNOWN)
         add_origin(tree, id, activation->origin);
-    add_to_hash_table(tree, id);
+    frame_children_add(tree, id);
     return id;
 }
 
-frame_id frame_tree_child(struct frame_tree *tree, frame_id parent, const struct activation *called,
-                          bool *added)
+frame_id frame_tree_child(struct frame_tree *tree, frame_id parent,
+                          const struct activation *activation, bool *added)
 {
-    struct activation known = *called;
-    const struct activation *activation = &known;
-    known.function = known_function(called->function);
-    frame_id id = frame_tree_at(tree, parent)->last_child;
-    *added = false;
-    if (id != FRAME_NONE && is_activation(tree, id, parent, activation))
-        return id;
-    if (id != FRAME_NONE)
-        id = find_in_hash_table(tree, parent, activation);
-    if (id == FRAME_NONE) {
-        *added = true;
-        id = add_child(tree, parent, activation);
-    }
-    frame_tree_at(tree, parent)->last_child = id;
-    return id;
+    struct activation known = *activation;
+    known.function = known_function(activation->function);
+    frame_id id = frame_children_find(tree, parent, &known);
+    *added = id == FRAME_NONE;
+    return *added ? add_child(tree, parent, &known) : id;
 }
 
 void frame_tree_set_start(struct frame_tree *tree, frame_id frame, uint64_t start)
@@ -260,8 +187,7 @@ void frame_tree_discover(struct frame_tree *tree, frame_id placeholder, function
     frame->function = known_function(function);
     frame->kind = FRAME_FUNCTION;
     frame_tree_set_start(tree, placeholder, start);
-    frame_tree_at(tree, above)->last_child = placeholder;
-    add_to_hash_table(tree, placeholder);
+    frame_children_add(tree, placeholder);
 }
 
 /* A placeholder returns nowhere: the field is free. */

@@ -6,7 +6,7 @@
  * Frames are interned: calling the same function again from the same place on the same stack gives
  * the same frame. A real program has thousands of times fewer distinct stacks than calls, so the
  * tree stays small beside the history (8 bytes per event); in the worst case, when every call makes
- * a stack never seen before, a frame costs 24 bytes and its share of the hash table 2 to 4. That is
+ * a stack never seen before, a frame costs 24 bytes, and 2 to 4 where it has many siblings. That is
  * at most 14 per event, since every second event of a long trace is a return. What few frames have
  * is kept beside them (starts, origins, returns). What differs between two calls of one frame
  * (time, reason of the end, whether it was inferred) is in the history.
@@ -65,7 +65,7 @@ struct activation {
     function_id origin;
 };
 
-enum { FRAME_FUNCTION_BITS = 25, FRAME_KIND_BITS = 4, FRAME_CHOICE_BITS = 2 };
+enum { FRAME_FUNCTION_BITS = 24, FRAME_KIND_BITS = 4, FRAME_CHOICE_BITS = 2 };
 enum { FRAME_FUNCTION_MAXIMUM = (1 << FRAME_FUNCTION_BITS) - 1 };
 
 /* Its start and origin: frame_tree_start, frame_tree_origin. */
@@ -76,8 +76,9 @@ struct frame {
     uint32_t kind : FRAME_KIND_BITS;           /* enum frame_kind */
     uint32_t start_choice : FRAME_CHOICE_BITS; /* see frame_starts.h */
     uint32_t has_origin : 1;
-    frame_id last_child;     /* most recently entered child: nearly always the next one too */
-    frame_id next_in_bucket; /* chain of the tree's hash table */
+    uint32_t in_table : 1; /* see frame_children.h */
+    frame_id last_child;   /* most recently entered child: nearly always the next one too */
+    frame_id next;         /* of its parent's children, or in the hash table */
 };
 
 _Static_assert(sizeof(struct frame) == 24, "a frame takes 24 bytes");
@@ -88,14 +89,20 @@ enum {
         1 << FRAME_CHUNK_SHIFT /* frames; a chunk never moves, growing copies nothing */
 };
 
-struct frame_tree {
-    struct array chunks;   /* of struct frame *, each of FRAME_CHUNK_SIZE */
-    uint32_t count;        /* ids in use, FRAME_NONE included */
-    uint32_t limit;        /* FRAME_COUNT_MAXIMUM, less in tests */
+/* The table of children; see frame_children.h. */
+struct frame_children {
     frame_id *buckets;     /* owned */
     uint32_t bucket_count; /* a power of two */
-    struct array returns;  /* struct learned_return, by caller */
-    struct array origins;  /* struct frame_origin, by frame */
+    uint32_t in_table;     /* frames */
+};
+
+struct frame_tree {
+    struct array chunks; /* of struct frame *, each of FRAME_CHUNK_SIZE */
+    uint32_t count;      /* ids in use, FRAME_NONE included */
+    uint32_t limit;      /* FRAME_COUNT_MAXIMUM, less in tests */
+    struct frame_children children;
+    struct array returns; /* struct learned_return, by caller */
+    struct array origins; /* struct frame_origin, by frame */
     struct frame_starts starts;
 };
 

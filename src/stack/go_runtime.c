@@ -7,10 +7,11 @@ static const struct {
     const char *name;
     enum go_role role;
 } functions[] = {
-    {"runtime.gogo", GO_ROLE_GOGO},         {"runtime.mcall", GO_ROLE_WAIT},
-    {"runtime.morestack", GO_ROLE_WAIT},    {"runtime.mstart1", GO_ROLE_WAIT},
-    {"runtime.newstack", GO_ROLE_NEWSTACK}, {"runtime.recovery", GO_ROLE_RECOVERY},
-    {"runtime.goexit0", GO_ROLE_GOEXIT},
+    {"runtime.gogo", GO_ROLE_GOGO},          {"runtime.mcall", GO_ROLE_WAIT},
+    {"runtime.morestack", GO_ROLE_WAIT},     {"runtime.mstart1", GO_ROLE_WAIT},
+    {"runtime.newstack", GO_ROLE_NEWSTACK},  {"runtime.recovery", GO_ROLE_RECOVERY},
+    {"runtime.goexit0", GO_ROLE_GOEXIT},     {"runtime.sigpanic", GO_ROLE_INJECTED},
+    {"runtime.sigpanic0", GO_ROLE_INJECTED},
 };
 
 enum go_role go_role_of(const char *function)

@@ -1,4 +1,5 @@
-/* Functions of Go's runtime that move between stacks, told by their names.
+/* Functions of Go's runtime that move between stacks, or are called by no code, told by their
+ * names.
  *
  * Names and what they do: src/runtime/asm_amd64.s, proc.go, stack.go and panic.go of Go 1.17 to
  * 1.22; they have been the same since 1.5, save that the assembler ones got the suffix `.abi0`.
@@ -18,7 +19,8 @@ enum go_role {
     GO_ROLE_WAIT,
     GO_ROLE_NEWSTACK, /* gogo it calls when the goroutine has got a larger stack */
     GO_ROLE_RECOVERY, /* gogo it calls when a panic is recovered */
-    GO_ROLE_GOEXIT    /* has ended the goroutine that called it (by mcall) */
+    GO_ROLE_GOEXIT,   /* has ended the goroutine that called it (by mcall) */
+    GO_ROLE_INJECTED  /* a signal handler lets code that has faulted call it; it raises a panic */
 };
 
 enum go_role go_role_of(const char *function);

@@ -21,17 +21,18 @@
 #include <stdint.h>
 
 enum history_kind {
-    HISTORY_PAUSE,          /* only in the packed form; readers do not see it */
-    HISTORY_BEGIN,          /* a segment begins; `frame` is its leaf, open since before */
-    HISTORY_BEGIN_SEEN,     /* the same, but `frame` itself was seen to start at this time */
-    HISTORY_ENTER,          /* `frame`, a child of the leaf, is entered */
-    HISTORY_ENTER_INFERRED, /* the same, but it must have been entered earlier, unseen */
-    HISTORY_RETURN,      /* back to `frame`, which is further out; those above it have returned */
-    HISTORY_UNWIND,      /* the same, but those above were thrown away: longjmp, exception */
-    HISTORY_REPLACE,     /* the leaf is replaced by `frame`, its sibling: tail call */
-    HISTORY_END_GAP,     /* the segment ends because control flow was not seen from here on */
-    HISTORY_END_EXEC,    /* ... because the process became another program */
-    HISTORY_END_TRACE,   /* ... because the trace ends */
+    HISTORY_PAUSE,         /* only in the packed form; readers do not see it */
+    HISTORY_BEGIN,         /* a segment begins; `frame` is its leaf, open since before */
+    HISTORY_BEGIN_SEEN,    /* the same, but `frame` itself was seen to start at this time */
+    HISTORY_ENTER,         /* `frame`, a child of the leaf, is entered */
+    HISTORY_ENTER_MOVABLE, /* `frame` is entered, a child of the leaf or of a frame further out:
+                              those between were thrown away */
+    HISTORY_RETURN,        /* back to `frame`, which is further out; those above it have returned */
+    HISTORY_UNWIND,        /* the same, but those above were thrown away: longjmp, exception */
+    HISTORY_REPLACE,       /* the leaf is replaced by `frame`, its sibling: tail call */
+    HISTORY_END_GAP,       /* the segment ends because control flow was not seen from here on */
+    HISTORY_END_EXEC,      /* ... because the process became another program */
+    HISTORY_END_TRACE,     /* ... because the trace ends */
     HISTORY_END_LANDING, /* ... because control landed in a frame further out, not known which; the
                             next one begins there */
     HISTORY_END_SWITCH,  /* ... because another stack goes on (a fiber): the next segment */

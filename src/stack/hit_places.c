@@ -27,7 +27,7 @@ static bool is_call_of(const struct walk *walk, uint64_t address)
     case HISTORY_BEGIN:
     case HISTORY_BEGIN_SEEN:
     case HISTORY_ENTER:
-    case HISTORY_ENTER_INFERRED:
+    case HISTORY_ENTER_MOVABLE:
     case HISTORY_REPLACE:
         return address != 0 && frame_tree_start(&walk->stack->tree, step->frame) == address;
     default:

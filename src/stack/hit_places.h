@@ -10,7 +10,7 @@
 #ifndef MAGIC_TRACE_STACK_HIT_PLACES_H
 #define MAGIC_TRACE_STACK_HIT_PLACES_H
 
-#include "recording/session.h"
+#include "flow/flow.h"
 #include "stack/thread_stack.h"
 
 #include <stddef.h>

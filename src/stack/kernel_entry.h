@@ -12,8 +12,8 @@
  *   elsewhere, from sigreturn                   the end of a signal handler (signals.h)
  *   elsewhere, from any other system call       a signal handler whose beginning is not known (it
  *                                               has no name), when its function is not open
- *   elsewhere                                   the context was changed: rseq abort, ptrace;
- *                                               as a jump (unwinding.h)
+ *   elsewhere                                   the context was changed: rseq abort (redirects.h),
+ *                                               ptrace; as a jump (unwinding.h)
  */
 #ifndef MAGIC_TRACE_STACK_KERNEL_ENTRY_H
 #define MAGIC_TRACE_STACK_KERNEL_ENTRY_H

@@ -2,22 +2,45 @@
 
 #include <stdlib.h>
 
-/* Programs have few calls of setjmp; what lands anywhere (code that a JIT compiler made) would fill
- * the memory. */
-enum { SITES_LIMIT = 64 };
+/* Programs have few calls of setjmp. What lands anywhere (code that a JIT compiler made, exceptions
+ * behind gaps) would fill the memory: all are then forgotten, and looked for again, but for so many
+ * looks at each frame only. */
+enum { SITES_LIMIT = 64, LOOKS_PER_FRAME = 16 };
 
-static struct landing_site *find_site(struct array *sites, uint64_t return_address)
+static struct landing_site *find_known_site(const struct array *sites, uint64_t return_address)
 {
     for (size_t i = 0; i < sites->count; i++) {
         struct landing_site *site = array_at(sites, i);
         if (site->return_address == return_address)
             return site;
     }
-    if (sites->count == SITES_LIMIT)
-        landing_sites_free(sites);
-    struct landing_site *site = array_add(sites);
-    *site = (struct landing_site){
-        .return_address = return_address, .looked_at = 1, .callers = array_of(sizeof(frame_id))};
+    return NULL;
+}
+
+/* False when too much has been looked at. */
+static bool make_room(struct thread_stack *stack)
+{
+    struct array *sites = &stack->call_sites;
+    if (sites->count < SITES_LIMIT)
+        return true;
+    if (stack->call_site_looks > (uint64_t)LOOKS_PER_FRAME * stack->tree.count)
+        return false;
+    for (size_t i = 0; i < sites->count; i++)
+        stack->call_site_looks += ((const struct landing_site *)array_at(sites, i))->looked_at;
+    landing_sites_free(sites);
+    return true;
+}
+
+/* NULL when it is not known, and too much has been looked at. */
+static struct landing_site *find_site(struct thread_stack *stack, uint64_t return_address)
+{
+    struct landing_site *site = find_known_site(&stack->call_sites, return_address);
+    if (site == NULL && make_room(stack)) {
+        site = array_add(&stack->call_sites);
+        *site = (struct landing_site){.return_address = return_address,
+                                      .looked_at = 1,
+                                      .callers = array_of(sizeof(frame_id))};
+    }
     return site;
 }
 
@@ -42,7 +65,9 @@ static void look_at_new_frames(struct landing_site *site, const struct frame_tre
 bool landing_sites_may_have_called(struct thread_stack *stack, frame_id frame,
                                    uint64_t return_address)
 {
-    struct landing_site *site = find_site(&stack->call_sites, return_address);
+    struct landing_site *site = find_site(stack, return_address);
+    if (site == NULL)
+        return false;
     look_at_new_frames(site, &stack->tree);
     if (site->callers.count == 0)
         return false;

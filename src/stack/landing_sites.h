@@ -18,7 +18,8 @@ struct landing_site {
 
 /* True when `frame` has made a call that returns to `return_address`, or may have: others have, and
  * this one was open before it was first seen (only then nothing was known of its own return
- * address). */
+ * address). False, too, when so many addresses are asked for that finding out would take too long.
+ */
 bool landing_sites_may_have_called(struct thread_stack *stack, frame_id frame,
                                    uint64_t return_address);
 

@@ -1,5 +1,7 @@
 #include "stack/ocaml_traps.h"
 
+#include "stack/redirects.h"
+
 static struct trap *newest_trap(struct thread_stack *stack)
 {
     size_t count = stack->traps.count;
@@ -32,6 +34,7 @@ bool raise_to_trap(struct thread_stack *stack, const struct flow_event *event)
     stack->traps.count--;
     if (trap->frame != stack->leaf)
         stack->statistics.unwound++;
+    settle_before_unwinding(stack, trap->frame);
     thread_stack_unwind(stack, trap->frame);
     return true;
 }

@@ -153,8 +153,11 @@ static bool take_step(struct replay *replay, const struct history_step *step,
         plan_begin(replay, step->frame, step->kind == HISTORY_BEGIN_SEEN);
         return false;
     case HISTORY_ENTER:
-    case HISTORY_ENTER_INFERRED:
-        plan_enter(replay, step->frame, step->kind == HISTORY_ENTER);
+        plan_enter(replay, step->frame, true);
+        return false;
+    case HISTORY_ENTER_MOVABLE:
+        plan_leave(replay, parent_of(replay, step->frame), SPAN_END_UNWOUND);
+        plan_enter(replay, step->frame, true);
         return false;
     case HISTORY_RETURN:
         plan_leave(replay, step->frame, SPAN_END_RETURN);

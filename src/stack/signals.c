@@ -1,21 +1,19 @@
 #include "stack/signals.h"
 
 #include "stack/kernel_entry.h"
+#include "stack/redirects.h"
+#include "stack/stitching.h"
 #include "stack/unwinding.h"
 
 void enter_signal_handler(struct thread_stack *stack, const struct flow_event *event,
                           uint64_t interrupted)
 {
-    struct activation handler = {
-        .function = event->function,
-        .kind = FRAME_SIGNAL,
-        .return_address = interrupted,
-    };
-    thread_stack_enter(stack, &handler, event->to);
+    begin_redirect(stack, event, interrupted, FUNCTION_UNKNOWN);
 }
 
 void enter_restorer(struct thread_stack *stack, function_id function, uint64_t address)
 {
+    settle_as_handler(stack);
     const struct frame *handler = thread_stack_leaf(stack);
     struct activation restorer = {
         .function = function,
@@ -24,6 +22,11 @@ void enter_restorer(struct thread_stack *stack, function_id function, uint64_t a
     };
     thread_stack_return(stack, thread_stack_parent(stack, stack->leaf));
     thread_stack_enter(stack, &restorer, address);
+}
+
+static bool is_nowhere_open(const struct thread_stack *stack, function_id function)
+{
+    return open_functions_count(&stack->open, function) == 0 && !was_open_before(stack, function);
 }
 
 bool leave_signal_handler(struct thread_stack *stack, const struct flow_event *event)
@@ -42,8 +45,8 @@ bool leave_signal_handler(struct thread_stack *stack, const struct flow_event *e
     if (continues_at(restorer->return_address, event->to))
         return true;
     /* The next signal was waiting, or the handler has changed where the program goes on. */
-    if (starts)
-        enter_signal_handler(stack, event, restorer->return_address);
+    if (starts || is_nowhere_open(stack, event->function))
+        begin_redirect(stack, event, restorer->return_address, restorer->function);
     else
         land(stack, event);
     return true;

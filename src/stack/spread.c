@@ -13,7 +13,7 @@ static struct extent extent_of(enum history_kind kind)
     case HISTORY_BEGIN:
     case HISTORY_BEGIN_SEEN:
     case HISTORY_ENTER:
-    case HISTORY_ENTER_INFERRED:
+    case HISTORY_ENTER_MOVABLE:
     case HISTORY_REPLACE:
     case HISTORY_RESUME:
     case HISTORY_GAP:

@@ -2,8 +2,6 @@
 
 #include "stack/told_switch.h"
 
-#include <string.h>
-
 /* Stacks that wait, at most; the oldest is forgotten. Each is looked at when a return fits nothing.
  */
 enum { PARKED_LIMIT = 1024 };
@@ -19,17 +17,10 @@ bool leaf_returns_to(const struct thread_stack *stack, frame_id leaf, uint64_t a
     return frame->kind == FRAME_FUNCTION && frame->return_address == address;
 }
 
-void forget_parked(struct thread_stack *stack, size_t index)
-{
-    struct parked_stack *parked = stack->parked.elements;
-    stack->parked.count--;
-    memmove(parked + index, parked + index + 1, (stack->parked.count - index) * sizeof(*parked));
-}
-
 void park_running(struct thread_stack *stack)
 {
     if (stack->parked.count == PARKED_LIMIT)
-        forget_parked(stack, 0);
+        thread_stack_forget_parked(stack, 0);
     thread_stack_park(stack);
 }
 
@@ -38,6 +29,8 @@ void park_running(struct thread_stack *stack)
 static size_t find_parked(const struct thread_stack *stack, size_t first, uint64_t address)
 {
     size_t index = first;
+    if (!parked_places_may_hold(&stack->parked_places, address))
+        return stack->parked.count;
     while (index < stack->parked.count && !leaf_returns_to(stack, parked_at(stack, index), address))
         index++;
     return index;
@@ -63,7 +56,7 @@ void unpark(struct thread_stack *stack, size_t index, frame_id frame,
             const struct flow_event *event)
 {
     stack->top = ((const struct parked_stack *)array_at(&stack->parked, index))->top;
-    forget_parked(stack, index);
+    thread_stack_forget_parked(stack, index);
     thread_stack_unpark(stack, frame, event->function, event->to);
 }
 
@@ -91,7 +84,7 @@ void switch_to(struct thread_stack *stack, size_t index, frame_id frame,
                const struct flow_event *event)
 {
     uint64_t top = ((const struct parked_stack *)array_at(&stack->parked, index))->top;
-    forget_parked(stack, index);
+    thread_stack_forget_parked(stack, index);
     park_running(stack);
     stack->top = top;
     thread_stack_unpark(stack, frame, event->function, event->to);
@@ -136,7 +129,7 @@ bool was_no_switch(struct thread_stack *stack, const struct flow_event *event)
         index--;
     if (index == 0)
         return false;
-    forget_parked(stack, index - 1);
+    thread_stack_forget_parked(stack, index - 1);
     thread_stack_gain_callers(stack, thread_stack_parent(stack, segment->before));
     return true;
 }

@@ -33,9 +33,6 @@ void begin_new_stack(struct thread_stack *stack, const struct flow_event *event)
 /* True when a parked stack can go on at `address`. */
 bool is_parked_at(const struct thread_stack *stack, uint64_t address);
 
-/* The parked stack with this index will never go on. */
-void forget_parked(struct thread_stack *stack, size_t index);
-
 /* The running stack waits, and the parked one with this index goes on in its frame `frame`, at
  * event->to. */
 void switch_to(struct thread_stack *stack, size_t index, frame_id frame,

@@ -1,6 +1,7 @@
 #include "stack/stitching.h"
 
 #include "stack/landing_sites.h"
+#include "stack/told_landings.h"
 
 /* Comparisons of two frames for one segment. */
 enum { COMPARISON_LIMIT = 1 << 22 };
@@ -38,7 +39,8 @@ struct comparison {
     struct thread_stack *stack;
     const struct segment *segment;
     struct chain before, after;
-    uint32_t done; /* comparisons of frames */
+    struct landing_range range; /* of `before`: frames that can be landed in */
+    uint32_t done;              /* comparisons of frames */
 };
 
 /* A caller that was discovered is a function to us, even if it is a signal handler. */
@@ -47,8 +49,9 @@ static bool may_be_one_kind(enum frame_kind left, enum frame_kind right)
     return left == right || left == FRAME_FUNCTION || right == FRAME_FUNCTION;
 }
 
-/* Whether two frames may be one. Where the outermost ones return to may not be known. */
-static bool may_be_one(struct comparison *comparison, size_t before, size_t after, bool outermost)
+/* Whether two frames may be one. Where a frame returns to may not be known of the outermost one,
+ * nor of one that was that when its stack was joined with another. */
+static bool may_be_one(struct comparison *comparison, size_t before, size_t after)
 {
     const struct frame_tree *tree = &comparison->stack->tree;
     frame_id left_id = chain_at(&comparison->before, before);
@@ -60,16 +63,16 @@ static bool may_be_one(struct comparison *comparison, size_t before, size_t afte
         return false;
     uint64_t left_return = frame_tree_return_address(tree, left_id);
     uint64_t right_return = frame_tree_return_address(tree, right_id);
-    return left_return == right_return || (outermost && (left_return == 0 || right_return == 0));
+    return left_return == right_return || left_return == 0 || right_return == 0;
 }
 
 static size_t count_agreeing(struct comparison *comparison, size_t before, size_t after)
 {
-    if (!may_be_one(comparison, before, after, true))
+    if (!may_be_one(comparison, before, after))
         return 0;
     size_t count = 1;
     while (count <= before && count <= after && comparison->done < COMPARISON_LIMIT &&
-           may_be_one(comparison, before - count, after - count, false))
+           may_be_one(comparison, before - count, after - count))
         count++;
     return count;
 }
@@ -85,9 +88,12 @@ static void try_meeting(struct comparison *comparison, size_t before, size_t aft
 /* Whether control can have landed in this frame of the stack before. */
 static bool can_be_landed_in(struct comparison *comparison, size_t before)
 {
-    uint64_t address = comparison->segment->landed_at;
-    return address == 0 || landing_sites_may_have_called(
-                               comparison->stack, chain_at(&comparison->before, before), address);
+    const struct segment *segment = comparison->segment;
+    if (before < comparison->range.first || before >= comparison->range.end)
+        return false;
+    return !segment->called ||
+           landing_sites_may_have_called(comparison->stack, chain_at(&comparison->before, before),
+                                         segment->landed.address);
 }
 
 /* Both chains are known up to a function that nobody has called: as many callers agree as can. */
@@ -162,6 +168,7 @@ static struct comparison compare(struct thread_stack *stack, const struct segmen
         .segment = segment,
         .before = chain_of(stack, before),
         .after = chain_of(stack, segment->leaf),
+        .range = told_landings_range(stack, before, segment->landed),
     };
 }
 
@@ -259,12 +266,9 @@ void stitch_segments(struct thread_stack *stack)
 
 static void unpark(struct thread_stack *stack, frame_id leaf)
 {
-    struct parked_stack *parked = stack->parked.elements;
-    size_t kept = 0;
-    for (size_t i = 0; i < stack->parked.count; i++)
-        if (parked[i].leaf != leaf)
-            parked[kept++] = parked[i];
-    stack->parked.count = kept;
+    for (size_t i = stack->parked.count; i-- > 0;)
+        if (((const struct parked_stack *)array_at(&stack->parked, i))->leaf == leaf)
+            thread_stack_forget_parked(stack, i);
 }
 
 /* True when the stack that is parked with `parked`, and goes on in its parent, is the segment's:

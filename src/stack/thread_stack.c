@@ -2,7 +2,11 @@
 
 #include "stack/landing_sites.h"
 #include "stack/ocaml_traps.h"
+#include "stack/redirects.h"
 #include "stack/stitching.h"
+#include "stack/told_landings.h"
+
+#include <string.h>
 
 void thread_stack_init(struct thread_stack *stack, const struct code_view *code)
 {
@@ -17,6 +21,9 @@ void thread_stack_init(struct thread_stack *stack, const struct code_view *code)
         .elsewhere = array_of(sizeof(struct called_elsewhere)),
         .traps = array_of(sizeof(struct trap)),
         .call_sites = array_of(sizeof(struct landing_site)),
+        .told_landings = array_of(sizeof(struct told_landing)),
+        .redirects = array_of(sizeof(struct redirect)),
+        .run_on_top = array_of(sizeof(uint64_t)),
         .code = *code,
     };
     frame_tree_init(&stack->tree);
@@ -38,7 +45,10 @@ void thread_stack_free(struct thread_stack *stack)
     array_free(&stack->arrivals);
     array_free(&stack->elsewhere);
     array_free(&stack->traps);
+    array_free(&stack->redirects);
+    array_free(&stack->run_on_top);
     landing_sites_free(&stack->call_sites);
+    array_free(&stack->told_landings);
 }
 
 static void record(struct thread_stack *stack, enum history_kind kind, uint32_t frame)
@@ -98,11 +108,6 @@ static void close_frames_above(struct thread_stack *stack, frame_id frame)
     }
 }
 
-frame_id thread_stack_placeholder(const struct thread_stack *stack)
-{
-    return thread_stack_parent(stack, frame_tree_root(&stack->tree, stack->leaf));
-}
-
 /* The segment ends; what comes next begins for the reason `start`. */
 static void end_segment(struct thread_stack *stack, enum history_kind reason,
                         enum segment_start start)
@@ -138,7 +143,8 @@ void thread_stack_land(struct thread_stack *stack, const struct flow_event *even
     struct activation landed = {.function = event->function, .kind = FRAME_FUNCTION};
     end_segment(stack, HISTORY_END_LANDING, SEGMENT_LANDING);
     stack->next.fallback = fallback;
-    stack->next.landed_at = called ? event->to : 0;
+    stack->next.landed = (struct landing_place){event->to, stack->move.to};
+    stack->next.called = called;
     thread_stack_begin(stack, &landed, event->to, false);
 }
 
@@ -151,8 +157,18 @@ void thread_stack_park(struct thread_stack *stack)
 
 void thread_stack_leave(struct thread_stack *stack)
 {
+    ++*parked_places_slot(&stack->parked_places, thread_stack_leaf(stack)->return_address);
     stack->top = 0;
     end_segment(stack, HISTORY_END_SWITCH, SEGMENT_NEW);
+}
+
+void thread_stack_forget_parked(struct thread_stack *stack, size_t index)
+{
+    struct parked_stack *parked = stack->parked.elements;
+    uint64_t address = thread_stack_frame(stack, parked[index].leaf)->return_address;
+    --*parked_places_slot(&stack->parked_places, address);
+    stack->parked.count--;
+    memmove(parked + index, parked + index + 1, (stack->parked.count - index) * sizeof(*parked));
 }
 
 /* `frame` and its callers are on the stack. */
@@ -212,12 +228,31 @@ void thread_stack_enter(struct thread_stack *stack, const struct activation *act
     record(stack, HISTORY_ENTER, stack->leaf);
 }
 
-void thread_stack_enter_inferred(struct thread_stack *stack, const struct activation *activation,
-                                 uint64_t address)
+void thread_stack_enter_again(struct thread_stack *stack, frame_id frame)
 {
-    open_frame(stack, stack->leaf, activation, address);
+    close_frames_above(stack, thread_stack_parent(stack, frame));
+    open_functions_add(&stack->open, thread_stack_frame(stack, frame)->function);
+    stack->leaf = frame;
     stack->statistics.spans++;
-    record(stack, HISTORY_ENTER_INFERRED, stack->leaf);
+    record(stack, HISTORY_ENTER_MOVABLE, frame);
+}
+
+frame_id thread_stack_enter_movable(struct thread_stack *stack, const struct activation *activation,
+                                    uint64_t address)
+{
+    frame_id link = frame_tree_add_placeholder(&stack->tree);
+    frame_tree_link(&stack->tree, link, stack->leaf);
+    open_frame(stack, link, activation, address);
+    stack->statistics.spans++;
+    record(stack, HISTORY_ENTER_MOVABLE, stack->leaf);
+    return link;
+}
+
+void thread_stack_move(struct thread_stack *stack, frame_id link)
+{
+    const struct frame *left = frame_tree_at(&stack->tree, frame_tree_resolve(&stack->tree, link));
+    open_functions_remove(&stack->open, left->function);
+    frame_tree_link(&stack->tree, link, left->parent);
 }
 
 void thread_stack_return(struct thread_stack *stack, frame_id frame)
@@ -254,7 +289,7 @@ void thread_stack_replace(struct thread_stack *stack, function_id function, uint
         .origin = called == function ? FUNCTION_UNKNOWN : called,
     };
     open_functions_remove(&stack->open, leaf->function);
-    open_frame(stack, thread_stack_parent(stack, stack->leaf), &activation, address);
+    open_frame(stack, leaf->parent, &activation, address);
     stack->statistics.spans++;
     record(stack, HISTORY_REPLACE, stack->leaf);
 }
@@ -287,35 +322,4 @@ void thread_stack_finish(struct thread_stack *stack)
 {
     stitch_segments(stack);
     count_spans_of_segments(stack);
-}
-
-frame_id thread_stack_find(const struct thread_stack *stack, function_id function)
-{
-    if (open_functions_count(&stack->open, function) == 0)
-        return FRAME_NONE;
-    frame_id frame = stack->leaf;
-    while (thread_stack_frame(stack, frame)->function != function)
-        frame = thread_stack_parent(stack, frame);
-    return frame;
-}
-
-bool thread_stack_has(const struct thread_stack *stack, frame_id frame)
-{
-    if (open_functions_count(&stack->open, thread_stack_frame(stack, frame)->function) == 0)
-        return false;
-    frame_id id = stack->leaf;
-    while (id != frame && thread_stack_frame(stack, id)->kind != FRAME_PLACEHOLDER)
-        id = thread_stack_parent(stack, id);
-    return id == frame;
-}
-
-bool thread_stack_is_root(const struct thread_stack *stack, frame_id frame)
-{
-    frame_id parent = thread_stack_parent(stack, frame);
-    return thread_stack_frame(stack, parent)->kind == FRAME_PLACEHOLDER;
-}
-
-bool thread_stack_is_start(const struct thread_stack *stack, uint64_t address)
-{
-    return address != 0 && function_start(stack, address) == address;
 }

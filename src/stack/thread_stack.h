@@ -3,7 +3,7 @@
  * Here are the moves that a stack can make: a segment begins and ends, a frame is entered, returned
  * from, unwound, replaced, a caller is discovered. Which move a flow event means is decided by the
  * rules, one file per way in which control moves: calls.h, unwinding.h, kernel_entry.h, signals.h,
- * tracing_pause.h; follow.h applies them to batches of flow events.
+ * redirects.h, transactions.h, tracing_pause.h; follow.h applies them to batches of flow events.
  *
  * A *segment* is a stretch in which every move is known. In it the stack is known from its root on;
  * the root's own caller is a placeholder until a return discovers it (frame_tree.h). Segments end
@@ -27,6 +27,7 @@
 #include "stack/go_runtime.h"
 #include "stack/history.h"
 #include "stack/open_functions.h"
+#include "stack/parked_places.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,6 +65,12 @@ enum segment_start {
     SEGMENT_NEW      /* on a new stack */
 };
 
+/* Where control has landed in a frame. */
+struct landing_place {
+    uint64_t address;
+    uint64_t pointer; /* the stack pointer there; 0: not told */
+};
+
 struct segment {
     frame_id leaf;   /* when it begins */
     frame_id before; /* the leaf when the segment before it ended; FRAME_NONE: see SEGMENT_FIRST */
@@ -71,9 +78,10 @@ struct segment {
     /* Found by stitching: this frame of the stack before is still open in the segment, where it is
      * called `kept_as`. FRAME_NONE: none is. */
     frame_id kept, kept_as;
-    uint64_t landed_at; /* of LANDING: the frame has made a call that returns here; 0: any frame */
+    struct landing_place landed;               /* of LANDING */
     uint32_t first_candidate, candidate_count; /* of SWITCH: in thread_stack.candidates */
     uint8_t start;                             /* enum segment_start */
+    bool called; /* of LANDING: only in a frame that has made a call that returns there */
 };
 
 /* A stack that waits for another to go on, or for ever. */
@@ -113,17 +121,22 @@ struct thread_stack_statistics {
 struct thread_stack {
     struct frame_tree tree;
     struct history history;
-    struct array gaps;       /* struct gap, in time order */
-    struct array segments;   /* struct segment, in time order */
-    struct array candidates; /* frame_id: leaves of stacks; see struct segment */
-    struct array parked;     /* struct parked_stack (stack_switch.h), in the order of parking */
-    struct array resumed;    /* frame_id: where each parked stack went on */
-    struct array departures; /* struct goroutine_moment: of goroutines that were parked */
-    struct array arrivals;   /* struct goroutine_moment: of those that come from elsewhere */
-    struct array elsewhere;  /* struct called_elsewhere, the newest last */
-    struct array traps;      /* struct trap (ocaml_traps.h), the newest last */
-    struct array call_sites; /* struct landing_site (landing_sites.h) */
-    struct segment next;     /* what is known of the segment to begin */
+    struct array gaps;          /* struct gap, in time order */
+    struct array segments;      /* struct segment, in time order */
+    struct array candidates;    /* frame_id: leaves of stacks; see struct segment */
+    struct array parked;        /* struct parked_stack (stack_switch.h), in the order of parking */
+    struct array resumed;       /* frame_id: where each parked stack went on */
+    struct array elsewhere;     /* struct called_elsewhere, the newest last */
+    struct array traps;         /* struct trap (ocaml_traps.h), the newest last */
+    struct array call_sites;    /* struct landing_site (landing_sites.h) */
+    struct array told_landings; /* struct told_landing (told_landings.h), by frame */
+    struct segment next;        /* what is known of the segment to begin */
+    struct array redirects;     /* struct redirect (redirects.h), the newest last */
+    struct array run_on_top;    /* uint64_t: addresses at which handlers begin (redirects.h) */
+    struct parked_places parked_places;
+    uint64_t call_site_looks; /* at frames, for sites that were forgotten */
+    struct array departures;  /* struct goroutine_moment: of goroutines that were parked */
+    struct array arrivals;    /* struct goroutine_moment: of those that come from elsewhere */
     struct {
         frame_id frame; /* FRAME_NONE: none was yet */
         uint64_t at;
@@ -137,6 +150,7 @@ struct thread_stack {
     struct stack_move move;       /* see told_switch.h */
     uint64_t top;                 /* of the running stack, as in struct parked_stack */
     uint64_t root_return_address; /* of the segment's outermost known frame; 0 unknown */
+    frame_id transaction;         /* the leaf when it began (transactions.h); FRAME_NONE: none */
     struct open_functions open;   /* of the current stack */
     struct ticks now;             /* of the newest event */
     struct ticks stopped_at;      /* when `stopped` */
@@ -177,6 +191,8 @@ void thread_stack_land(struct thread_stack *stack, const struct flow_event *even
 void thread_stack_park(struct thread_stack *stack);
 /* The same, but the stack never goes on. */
 void thread_stack_leave(struct thread_stack *stack);
+/* The parked stack with this index is parked no more. */
+void thread_stack_forget_parked(struct thread_stack *stack, size_t index);
 /* A parked stack goes on in its frame `leaf` (which may be its placeholder: then its caller is
  * discovered to be `function`), at `address`; no segment is open. */
 void thread_stack_unpark(struct thread_stack *stack, frame_id leaf, function_id function,
@@ -189,8 +205,13 @@ void thread_stack_die(struct thread_stack *stack, const char *words);
 /* `activation` starts on top of the leaf. `address` is one in its function, 0 for none. */
 void thread_stack_enter(struct thread_stack *stack, const struct activation *activation,
                         uint64_t address);
-void thread_stack_enter_inferred(struct thread_stack *stack, const struct activation *activation,
-                                 uint64_t address);
+/* The same, but it may turn out to have taken the leaf's place: thread_stack_move, given what is
+ * returned here, puts it there in all that is remembered. */
+frame_id thread_stack_enter_movable(struct thread_stack *stack, const struct activation *activation,
+                                    uint64_t address);
+void thread_stack_move(struct thread_stack *stack, frame_id link);
+/* Cuts the stack to the parent of `frame`, which is on it; `frame`, which was, starts again. */
+void thread_stack_enter_again(struct thread_stack *stack, frame_id frame);
 /* Cuts the stack to `frame`, which is on it; no change when it is the leaf. Those above have
  * returned, or were unwound. */
 void thread_stack_return(struct thread_stack *stack, frame_id frame);

@@ -124,7 +124,7 @@ static void forget_stacks_at(struct thread_stack *stack, uint64_t pointer)
     for (size_t i = stack->parked.count; i-- > 0;) {
         const struct parked_stack *parked = array_at(&stack->parked, i);
         if (parked->pointer != 0 && parked->pointer <= pointer && pointer <= parked->top)
-            forget_parked(stack, i);
+            thread_stack_forget_parked(stack, i);
     }
 }
 

@@ -47,8 +47,10 @@ void rule_resume(struct thread_stack *stack, const struct flow_event *event)
 {
     bool first = !stack->started;
     bool other_program = program_changed(stack);
-    if (other_program)
+    if (other_program) {
         thread_stack_end(stack, HISTORY_END_EXEC);
+        stack->run_on_top.count = 0;
+    }
     if (stack->leaf == FRAME_NONE) {
         struct activation root = {.function = event->function, .kind = FRAME_FUNCTION};
         bool seen = (first || other_program) && thread_stack_is_start(stack, event->to);

@@ -2,7 +2,9 @@
 
 #include "stack/forced_unwinding.h"
 #include "stack/landing_sites.h"
+#include "stack/redirects.h"
 #include "stack/stitching.h"
+#include "stack/told_landings.h"
 
 void take_over(struct thread_stack *stack, function_id function, uint64_t address)
 {
@@ -35,6 +37,7 @@ static void unwind_to(struct thread_stack *stack, frame_id frame)
 {
     if (frame != stack->leaf)
         stack->statistics.unwound++;
+    settle_before_unwinding(stack, frame);
     thread_stack_unwind(stack, frame);
 }
 
@@ -89,35 +92,52 @@ static void count_activation(struct landing *landing, frame_id id)
         landing->several = true;
 }
 
-static struct landing find_activations(struct thread_stack *stack, const struct flow_event *event)
+/* Of the frames in `range`. */
+static struct landing find_in_range(struct thread_stack *stack, const struct flow_event *event,
+                                    struct landing_range range)
 {
     struct landing any = {.innermost = FRAME_NONE}, callers = {.called_from_there = true};
     uint32_t left = open_functions_count(&stack->open, event->function);
     bool only = left == 1;
-    for (frame_id id = stack->leaf; left > 0 && !callers.several;
-         id = thread_stack_parent(stack, id)) {
-        if (thread_stack_frame(stack, id)->function != event->function)
-            continue;
-        left--;
-        count_activation(&any, id);
-        if (!only && landing_sites_may_have_called(stack, id, event->to))
-            count_activation(&callers, id);
+    frame_id id = stack->leaf;
+    for (size_t i = 0; left > 0 && i < range.end && !callers.several; i++) {
+        bool is_activation = thread_stack_frame(stack, id)->function == event->function;
+        left -= is_activation;
+        if (is_activation && i >= range.first) {
+            count_activation(&any, id);
+            if (!only && landing_sites_may_have_called(stack, id, event->to))
+                count_activation(&callers, id);
+        }
+        id = thread_stack_parent(stack, id);
     }
-    if (callers.innermost != FRAME_NONE)
-        return callers;
-    any.several = any.several || was_open_before(stack, event->function);
-    return any;
+    return callers.innermost != FRAME_NONE ? callers : any;
+}
+
+/* Where the frame must be further out than the segment is known, `innermost` is FRAME_NONE. */
+static struct landing find_activations(struct thread_stack *stack, const struct flow_event *event)
+{
+    struct landing_range range =
+        told_landings_range(stack, stack->leaf, (struct landing_place){event->to, stack->move.to});
+    struct landing landing = find_in_range(stack, event, range);
+    bool limited = range.end != SIZE_MAX;
+    if (landing.innermost == FRAME_NONE && limited)
+        landing = find_in_range(stack, event, (struct landing_range){0, SIZE_MAX});
+    else if (!landing.called_from_there && !limited)
+        landing.several = landing.several || was_open_before(stack, event->function);
+    return landing;
 }
 
 static void land_in_open_function(struct thread_stack *stack, const struct flow_event *event)
 {
     struct landing landing = find_activations(stack, event);
-    if (!landing.several) {
+    if (landing.innermost != FRAME_NONE && !landing.several) {
         unwind_to(stack, landing.innermost);
         return;
     }
     stack->statistics.unwound++;
-    frame_id fallback = thread_stack_parent(stack, landing.innermost);
+    frame_id fallback = landing.innermost != FRAME_NONE
+                            ? thread_stack_parent(stack, landing.innermost)
+                            : thread_stack_placeholder(stack);
     thread_stack_land(stack, event, fallback, landing.called_from_there);
 }
 
@@ -127,19 +147,23 @@ static void land_anywhere(struct thread_stack *stack, const struct flow_event *e
     thread_stack_land(stack, event, thread_stack_parent(stack, stack->leaf), false);
 }
 
+static void land_in_other_frame(struct thread_stack *stack, const struct flow_event *event)
+{
+    if (open_functions_count(&stack->open, event->function) > 0)
+        land_in_open_function(stack, event);
+    else
+        land_anywhere(stack, event);
+    told_landings_note(stack, event->to);
+}
+
 void land(struct thread_stack *stack, const struct flow_event *event)
 {
     bool open = open_functions_count(&stack->open, event->function) > 0;
-    if (stays_in_leaf(stack, event))
+    bool jumps = event->flags & FLOW_LOADS_STACK || was_open_before(stack, event->function);
+    if (stays_in_leaf(stack, event) || (!open && !jumps))
         take_over(stack, event->function, event->to);
-    else if (open && !land_on_pad(stack, event) && !land_in_cleanup(stack, event))
-        land_in_open_function(stack, event);
-    else if (open)
-        return;
-    else if (event->flags & FLOW_LOADS_STACK || was_open_before(stack, event->function))
-        land_anywhere(stack, event);
-    else
-        take_over(stack, event->function, event->to);
+    else if (!land_on_pad(stack, event) && !land_in_cleanup(stack, event))
+        land_in_other_frame(stack, event);
 }
 
 void land_by_return(struct thread_stack *stack, const struct flow_event *event)
@@ -147,8 +171,5 @@ void land_by_return(struct thread_stack *stack, const struct flow_event *event)
     if (land_on_pad(stack, event))
         return;
     stack->statistics.repaired++;
-    if (open_functions_count(&stack->open, event->function) > 0)
-        land_in_open_function(stack, event);
-    else
-        land_anywhere(stack, event);
+    land_in_other_frame(stack, event);
 }

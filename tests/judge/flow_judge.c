@@ -13,7 +13,7 @@
 
 static const char *const kind_names[] = {
     "call", "return",    "jump",     "syscall", "interrupt", "resume", "kernel-return",
-    "stop", "trap-push", "trap-pop", "stack",   "caller",    "gap"};
+    "stop", "trap-push", "trap-pop", "stack",   "caller",    "gap",    "abort"};
 
 static const char *const gap_names[] = {"", "overflow", "lost", "error", "no-image"};
 

@@ -29,7 +29,7 @@ enum {
 
 static const char *const kind_names[] = {
     "call", "return",    "jump",     "syscall", "interrupt", "resume", "kernel-return",
-    "stop", "trap-push", "trap-pop", "stack",   "caller",    "gap"};
+    "stop", "trap-push", "trap-pop", "stack",   "caller",    "gap",    "abort"};
 
 struct judge {
     struct flow *flow;

@@ -327,12 +327,19 @@ static bool returned_into_call(const struct log *log, uint64_t pc, uint64_t rsp)
     return false;
 }
 
+/* A signal has stopped `previous` before its end. RSP may then point to where there is no memory: a
+ * stack that has overflowed. */
+static bool is_inside(const struct truth_block *place, const struct truth_block *previous)
+{
+    return place->last == 0 && place->pc > previous->pc && place->pc < previous->end;
+}
+
 static void add_record(struct log *log, const struct block *block, uint64_t rsp, uint32_t flags,
                        uint64_t r14)
 {
     const struct truth_block *previous = &log->previous->told;
     if (!(flags & TRUTH_SIGNAL) && previous->ends_in == TRUTH_END_CALL &&
-        word_at(rsp) == previous->end)
+        !is_inside(&block->told, previous) && word_at(rsp) == previous->end)
         flags |= TRUTH_CALLED;
     if (log->signal_returned && returned_into_call(log, block->told.pc, rsp))
         flags |= TRUTH_CALLED;

@@ -302,6 +302,41 @@ static void a_traced_interrupt_has_its_handler(void **state)
     expect_event(f, 3, FLOW_RETURN, at("leaf_return"), at("caller"));
 }
 
+static void a_transaction_that_fails_is_an_abort(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, 0);
+    packets_enable(&f->packets, at("leaf"));
+    packets_transaction(&f->packets, true, at("leaf_return"));
+    packets_tip(&f->packets, at("handler"));
+    packets_abort(&f->packets, at("handler"), at("leaf_return"));
+    packets_divert(&f->packets, at("leaf_return"), at("handler"));
+    packets_tip(&f->packets, at("leaf_return"));
+    packets_tip(&f->packets, at("caller"));
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_RETURN, at("leaf_return"), at("handler"));
+    assert_true(fixture_event(f, 1)->flags & FLOW_TRANSACTION);
+    expect_event(f, 2, FLOW_ABORT, at("handler"), at("leaf_return"));
+    expect_function(f, 2, "leaf");
+    expect_event(f, 3, FLOW_INTERRUPT, at("leaf_return"), at("handler"));
+    expect_event(f, 5, FLOW_RETURN, at("leaf_return"), at("caller"));
+    assert_false(fixture_event(f, 5)->flags & FLOW_TRANSACTION);
+}
+
+static void a_transaction_that_succeeds_changes_nothing(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, 0);
+    packets_enable(&f->packets, at("leaf"));
+    packets_transaction(&f->packets, true, at("leaf_return"));
+    packets_transaction(&f->packets, false, at("leaf_return"));
+    packets_divert(&f->packets, at("leaf_return"), at("handler"));
+    packets_tip(&f->packets, at("caller"));
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_INTERRUPT, at("leaf_return"), at("handler"));
+    expect_event(f, 2, FLOW_RETURN, at("handler") + 1, at("caller"));
+}
+
 static void a_traced_syscall_has_its_target(void **state)
 {
     struct fixture *f = *state;
@@ -917,6 +952,8 @@ int main(void)
         TEST(an_interrupt_at_a_branch_target_completes_the_branch),
         TEST(an_interrupt_at_the_end_of_the_data_is_a_stop),
         TEST(a_traced_interrupt_has_its_handler),
+        TEST(a_transaction_that_fails_is_an_abort),
+        TEST(a_transaction_that_succeeds_changes_nothing),
         TEST(a_traced_syscall_has_its_target),
         TEST(an_overflow_is_a_gap_and_a_resume),
         TEST(damage_is_a_gap_up_to_the_next_psb),

@@ -121,6 +121,24 @@ void packets_divert(struct packets *packets, uint64_t from, uint64_t to)
     put_ip(packets, ppt_tip, to);
 }
 
+static void put_transaction(struct packets *packets, struct pt_packet_mode_tsx state)
+{
+    put(packets, &(struct pt_packet){.type = ppt_mode,
+                                     .payload.mode = {.leaf = pt_mol_tsx, .bits.tsx = state}});
+}
+
+void packets_transaction(struct packets *packets, bool begins, uint64_t ip)
+{
+    put_transaction(packets, (struct pt_packet_mode_tsx){.intx = begins});
+    put_ip(packets, ppt_fup, ip);
+}
+
+void packets_abort(struct packets *packets, uint64_t from, uint64_t to)
+{
+    put_transaction(packets, (struct pt_packet_mode_tsx){.abrt = 1});
+    packets_divert(packets, from, to);
+}
+
 void packets_overflow(struct packets *packets, uint64_t ip)
 {
     put_plain(packets, ppt_ovf);

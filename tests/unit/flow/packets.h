@@ -4,6 +4,7 @@
 #define MAGIC_TRACE_TESTS_FLOW_PACKETS_H
 
 #include <intel-pt.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,10 @@ void packets_interrupt(struct packets *packets, uint64_t ip);
 void packets_stop(struct packets *packets, uint64_t ip);
 /* FUP from and TIP to: an interrupt whose handler is traced. */
 void packets_divert(struct packets *packets, uint64_t from, uint64_t to);
+/* MODE.TSX: a transaction begins, or ends by a commit. Then FUP ip. */
+void packets_transaction(struct packets *packets, bool begins, uint64_t ip);
+/* MODE.TSX, FUP from and TIP to: a transaction fails. */
+void packets_abort(struct packets *packets, uint64_t from, uint64_t to);
 /* OVF and FUP ip; with an `ip` of 0 OVF alone. */
 void packets_overflow(struct packets *packets, uint64_t ip);
 void packets_raw(struct packets *packets, const void *bytes, size_t size);

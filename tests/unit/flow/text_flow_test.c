@@ -52,7 +52,7 @@ static void take(void *object, const struct flow_event *events, size_t count)
 {
     static const char *const kinds[] = {"call",   "return",        "jump", "syscall",   "interrupt",
                                         "resume", "kernel-return", "stop", "trap-push", "trap-pop",
-                                        "stack",  "caller",        "gap"};
+                                        "stack",  "caller",        "gap",  "abort"};
     struct followed *followed = object;
     struct outcome *outcome = followed->outcome;
     for (size_t i = 0; i < count; i++) {
@@ -156,7 +156,7 @@ static void jumps(void **state)
         "7 resume 0>4000 main\n"
         "7 jump 4008>5000 f\n"
         "7 jump 5028>6000 g direct transaction\n"
-        "7 jump 6004>5030 f\n"
+        "7 abort 6004>5030 f\n"
         "7 stop 5030>0 f\n");
 }
 

@@ -1,6 +1,8 @@
-/* What a thread is remembered by: packed history, interned frames, counts of open functions. */
+/* What a thread is remembered by: packed history, interned frames, counts of open functions; and
+ * what looking in it costs. */
 #include "stack/frame_tree.h"
 #include "stack/history.h"
+#include "stack/landing_sites.h"
 #include "stack/open_functions.h"
 
 #include <setjmp.h>
@@ -137,6 +139,120 @@ static void a_discovered_caller_is_above_all_that_was_recorded(void **state)
     frame_tree_free(&tree);
 }
 
+/* Many frames with few children each and some with many, in an order in which parents take turns.
+ */
+static void families_of_all_sizes_are_found_again(void **state)
+{
+    enum { PARENTS = 40 };
+    struct frame_tree tree;
+    struct activation call = {.function = 9, .kind = FRAME_FUNCTION};
+    frame_id parents[PARENTS], children[PARENTS][PARENTS];
+    bool added;
+    frame_tree_init(&tree);
+    for (int i = 0; i < PARENTS; i++)
+        parents[i] = frame_tree_add_placeholder(&tree);
+    for (int child = 0; child < PARENTS; child++)
+        for (int i = child; i < PARENTS; i++) {
+            call.return_address = (uint64_t)child;
+            children[i][child] = frame_tree_child(&tree, parents[i], &call, &added);
+            assert_true(added);
+        }
+    for (int round = 0; round < 2; round++)
+        for (int child = 0; child < PARENTS; child++)
+            for (int i = child; i < PARENTS; i++) {
+                call.return_address = (uint64_t)child;
+                frame_id found = frame_tree_child(&tree, parents[i], &call, &added);
+                assert_int_equal(found, children[i][child]);
+                assert_false(added);
+            }
+    frame_tree_free(&tree);
+}
+
+static void frames_of_a_function_begin_where_each_was_said_to(void **state)
+{
+    enum { FRAMES = 1000 };
+    struct frame_tree tree;
+    frame_id frames[FRAMES];
+    bool added;
+    frame_tree_init(&tree);
+    frame_id root = frame_tree_add_placeholder(&tree);
+    for (uint32_t i = 0; i < FRAMES; i++) {
+        struct activation call = {.function = i % 100, .kind = FRAME_FUNCTION, .return_address = i};
+        frames[i] = frame_tree_child(&tree, root, &call, &added);
+    }
+    /* Ten addresses for each function, and not in the order of the frames. */
+    for (uint32_t i = FRAMES; i-- > 0;)
+        frame_tree_set_start(&tree, frames[i], (i % 100) * 0x1000 + i / 100);
+    for (uint32_t i = 0; i < FRAMES; i++)
+        assert_int_equal(frame_tree_start(&tree, frames[i]), (i % 100) * 0x1000 + i / 100);
+    frame_tree_free(&tree);
+}
+
+static void frames_keep_their_origin(void **state)
+{
+    enum { FRAMES = 100 };
+    struct frame_tree tree;
+    frame_id frames[FRAMES];
+    bool added;
+    frame_tree_init(&tree);
+    frame_id root = frame_tree_add_placeholder(&tree);
+    for (uint32_t i = 0; i < FRAMES; i++) {
+        struct activation call = {.function = 9,
+                                  .kind = FRAME_FUNCTION,
+                                  .return_address = i,
+                                  .origin = i % 3 ? FUNCTION_FIRST + i : FUNCTION_UNKNOWN};
+        frames[i] = frame_tree_child(&tree, root, &call, &added);
+    }
+    for (uint32_t i = 0; i < FRAMES; i++)
+        assert_int_equal(frame_tree_origin(&tree, frames[i]),
+                         i % 3 ? FUNCTION_FIRST + i : FUNCTION_UNKNOWN);
+    frame_tree_free(&tree);
+}
+
+static void a_function_with_too_great_an_id_is_unknown(void **state)
+{
+    struct frame_tree tree;
+    struct activation call = {.function = FRAME_FUNCTION_MAXIMUM, .kind = FRAME_FUNCTION};
+    bool added;
+    frame_tree_init(&tree);
+    frame_id root = frame_tree_add_placeholder(&tree);
+    frame_id last = frame_tree_child(&tree, root, &call, &added);
+    assert_int_equal(frame_tree_at(&tree, last)->function, FRAME_FUNCTION_MAXIMUM);
+    call.function++;
+    frame_id beyond = frame_tree_child(&tree, root, &call, &added);
+    assert_int_equal(frame_tree_at(&tree, beyond)->function, FUNCTION_UNKNOWN);
+    assert_int_equal(frame_tree_child(&tree, root, &call, &added), beyond);
+    frame_tree_free(&tree);
+}
+
+static uint64_t no_function_start(void *context, struct ticks time, uint64_t address)
+{
+    return 0;
+}
+
+/* Every landing at another address, as with exceptions behind gaps. */
+static void landing_anywhere_looks_at_each_frame_a_few_times_only(void **state)
+{
+    enum { FRAMES = 1000, ADDRESSES = 10000 };
+    struct code_view code = {.function_start = no_function_start};
+    struct thread_stack stack;
+    struct activation call = {.function = 9, .kind = FRAME_FUNCTION};
+    thread_stack_init(&stack, &code);
+    thread_stack_begin(&stack, &call, 0, false);
+    for (uint64_t i = 1; i < FRAMES; i++) {
+        call.return_address = i;
+        thread_stack_enter(&stack, &call, 0);
+    }
+    frame_id caller = thread_stack_parent(&stack, stack.leaf);
+    assert_true(landing_sites_may_have_called(&stack, caller, FRAMES - 1));
+    assert_false(landing_sites_may_have_called(&stack, caller, FRAMES - 2));
+    for (uint64_t i = 0; i < ADDRESSES; i++)
+        landing_sites_may_have_called(&stack, caller, FRAMES + i);
+    assert_true(stack.call_site_looks < (uint64_t)100 * FRAMES);
+    assert_true(stack.call_sites.count <= 64);
+    thread_stack_free(&stack);
+}
+
 static void open_functions_count_each_function(void **state)
 {
     struct open_functions open;
@@ -162,6 +278,11 @@ int main(void)
         cmocka_unit_test(equal_activations_share_a_frame_and_others_do_not),
         cmocka_unit_test(a_hundred_thousand_frames_are_found_again),
         cmocka_unit_test(a_discovered_caller_is_above_all_that_was_recorded),
+        cmocka_unit_test(families_of_all_sizes_are_found_again),
+        cmocka_unit_test(frames_of_a_function_begin_where_each_was_said_to),
+        cmocka_unit_test(frames_keep_their_origin),
+        cmocka_unit_test(a_function_with_too_great_an_id_is_unknown),
+        cmocka_unit_test(landing_anywhere_looks_at_each_frame_a_few_times_only),
         cmocka_unit_test(open_functions_count_each_function),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,6 +89,7 @@ static function_id function_at(uint64_t address)
 static void feed(struct scene *scene, struct flow_event event)
 {
     event.time.value = scene->time;
+    event.flags |= scene->in_transaction ? FLOW_TRANSACTION : 0;
     event.function = function_at(event.to != 0 ? event.to : event.from);
     follow_events(&scene->stack, &event, 1);
     scene->time += SCENE_STEP;
@@ -138,6 +139,12 @@ void jump_in_stack(struct scene *scene, uint64_t to)
     feed(scene, (struct flow_event){.kind = FLOW_JUMP, .to = to, .flags = FLOW_LOADS_STACK});
 }
 
+void jump_to_pointer(struct scene *scene, uint64_t to, uint64_t pointer)
+{
+    stack_pointer(scene, pointer - 0x100);
+    jump_loading_stack(scene, to, pointer);
+}
+
 void direct_jump(struct scene *scene, uint64_t to)
 {
     feed(scene, (struct flow_event){.kind = FLOW_JUMP, .to = to, .flags = FLOW_DIRECT});
@@ -173,6 +180,12 @@ void interrupt_into(struct scene *scene, uint64_t from, uint64_t to)
 void kernel_return(struct scene *scene, uint64_t to)
 {
     feed(scene, (struct flow_event){.kind = FLOW_KERNEL_RETURN, .to = to});
+}
+
+void abort_to(struct scene *scene, uint64_t to)
+{
+    scene->in_transaction = false;
+    feed(scene, (struct flow_event){.kind = FLOW_ABORT, .to = to});
 }
 
 void stop(struct scene *scene, uint64_t from)

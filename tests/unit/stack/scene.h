@@ -21,6 +21,7 @@ enum {
 struct scene {
     struct thread_stack stack;
     uint64_t time;            /* of the next event */
+    bool in_transaction;      /* all events from now on are */
     uint32_t program_changes; /* reported to the rules from now on */
     struct {
         uint64_t call, pad;
@@ -45,6 +46,8 @@ void return_after(struct scene *scene, uint64_t call_site);
 void return_to(struct scene *scene, uint64_t to);
 void jump(struct scene *scene, uint64_t to);          /* indirect: may be a longjmp */
 void jump_in_stack(struct scene *scene, uint64_t to); /* loads the stack pointer before */
+/* The same, and the recording tells the stack pointer behind the jump. */
+void jump_to_pointer(struct scene *scene, uint64_t to, uint64_t pointer);
 /* Behind code that loads the stack pointer, which is then `pointer`. */
 void jump_loading_stack(struct scene *scene, uint64_t to, uint64_t pointer);
 void return_loading_stack(struct scene *scene, uint64_t to, uint64_t pointer);
@@ -57,6 +60,8 @@ void system_call_into(struct scene *scene, uint64_t from, uint64_t to);
 void interrupt(struct scene *scene, uint64_t from);
 void interrupt_into(struct scene *scene, uint64_t from, uint64_t to);
 void kernel_return(struct scene *scene, uint64_t to);
+/* A TSX transaction fails, and goes on at its fallback. */
+void abort_to(struct scene *scene, uint64_t to);
 void stop(struct scene *scene, uint64_t from);
 void gap(struct scene *scene, enum flow_gap kind, uint8_t flags);
 

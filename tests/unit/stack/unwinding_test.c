@@ -156,6 +156,92 @@ static void longjmp_may_land_in_one_activation_twice(void **state)
     assert_spans(s, "m(a(s()a(s()u()uu()u))$)$");
 }
 
+/* longjmp where the stack pointer is told. Each a calls setjmp and then another a. */
+
+static void call_a_with_setjmp(struct scene *s, uint64_t call_site)
+{
+    call(s, call_site, 'a');
+    call_setjmp(s, at('a', 0x30));
+}
+
+static void longjmp_to(struct scene *s, uint64_t pointer)
+{
+    call(s, at('a', 0x50), 'x');
+    jump_to_pointer(s, at('a', 0x35), pointer);
+}
+
+static void a_landing_with_the_same_pointer_is_in_the_same_frame(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call_a_with_setjmp(s, at('m', 0x10));
+    call_a_with_setjmp(s, at('a', 0x40));
+    call_a_with_setjmp(s, at('a', 0x40));
+    longjmp_to(s, 0x2000);
+    call_a_with_setjmp(s, at('a', 0x40));
+    call_a_with_setjmp(s, at('a', 0x40));
+    longjmp_to(s, 0x2000);
+    return_after(s, at('a', 0x40));
+    return_after(s, at('m', 0x10));
+    assert_spans(s, "m(a(s()a(s()a(s()x()u)ua(s()a(s()x()u)u)u)))$");
+    assert_int_equal(s->stack.segments.count, 2); /* the second landing was known at once */
+}
+
+static void a_landing_with_a_higher_pointer_is_further_out(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call_a_with_setjmp(s, at('m', 0x10));
+    call_a_with_setjmp(s, at('a', 0x40));
+    longjmp_to(s, 0x2000);
+    call_a_with_setjmp(s, at('a', 0x40));
+    longjmp_to(s, 0x3000);
+    return_after(s, at('m', 0x10));
+    assert_spans(s, "m(a(s()a(s()x()ua(s()x()u)u)u))$");
+}
+
+static void a_higher_pointer_leaves_the_frame_that_was_landed_in(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call_a_with_setjmp(s, at('m', 0x10));
+    call_a_with_setjmp(s, at('a', 0x40));
+    longjmp_to(s, 0x2000);
+    longjmp_to(s, 0x3000);
+    return_after(s, at('m', 0x10));
+    assert_spans(s, "m(a(s()a(s()x()ux()u)u))$");
+}
+
+static void a_higher_pointer_elsewhere_in_a_function_may_be_in_the_same_frame(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call_a_with_setjmp(s, at('m', 0x10));
+    call_setjmp(s, at('a', 0x60)); /* behind alloca */
+    call_a_with_setjmp(s, at('a', 0x40));
+    call_setjmp(s, at('a', 0x60));
+    call(s, at('a', 0x50), 'x');
+    jump_to_pointer(s, at('a', 0x65), 0x2000);
+    longjmp_to(s, 0x3000);
+    return_after(s, at('m', 0x10));
+    assert_spans(s, "m(a(s()s()a(s()s()x()u)ux()u))$");
+}
+
+static void a_pointer_outside_a_handler_tells_nothing_of_the_handlers_stack(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call_a_with_setjmp(s, at('m', 0x10));
+    longjmp_to(s, 0x2000);
+    interrupt(s, at('a', 0x60));
+    resume(s, at('h', 0));
+    call(s, at('h', 0x10), 'b');
+    call(s, at('b', 0x10), 'x');
+    jump_to_pointer(s, at('b', 0x35), 0x9000);
+    assert_spans(s, "m(a(s()x()uI()h(b(x()u)$)$)$)$");
+    assert_int_equal(s->stack.segments.count, 1);
+}
+
 #define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -169,6 +255,11 @@ int main(void)
         RULE(forced_unwinding_goes_outwards),
         RULE(forced_unwinding_lands_in_one_activation_at_several_addresses),
         RULE(longjmp_may_land_in_one_activation_twice),
+        RULE(a_landing_with_the_same_pointer_is_in_the_same_frame),
+        RULE(a_landing_with_a_higher_pointer_is_further_out),
+        RULE(a_higher_pointer_leaves_the_frame_that_was_landed_in),
+        RULE(a_higher_pointer_elsewhere_in_a_function_may_be_in_the_same_frame),
+        RULE(a_pointer_outside_a_handler_tells_nothing_of_the_handlers_stack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,39 @@
+/* What thread_stack.h tells about the current stack, without changing it. */
+#include "stack/thread_stack.h"
+
+frame_id thread_stack_placeholder(const struct thread_stack *stack)
+{
+    return thread_stack_parent(stack, frame_tree_root(&stack->tree, stack->leaf));
+}
+
+frame_id thread_stack_find(const struct thread_stack *stack, function_id function)
+{
+    if (open_functions_count(&stack->open, function) == 0)
+        return FRAME_NONE;
+    frame_id frame = stack->leaf;
+    while (thread_stack_frame(stack, frame)->function != function)
+        frame = thread_stack_parent(stack, frame);
+    return frame;
+}
+
+bool thread_stack_has(const struct thread_stack *stack, frame_id frame)
+{
+    if (open_functions_count(&stack->open, thread_stack_frame(stack, frame)->function) == 0)
+        return false;
+    frame_id id = stack->leaf;
+    while (id != frame && thread_stack_frame(stack, id)->kind != FRAME_PLACEHOLDER)
+        id = thread_stack_parent(stack, id);
+    return id == frame;
+}
+
+bool thread_stack_is_root(const struct thread_stack *stack, frame_id frame)
+{
+    frame_id parent = thread_stack_parent(stack, frame);
+    return thread_stack_frame(stack, parent)->kind == FRAME_PLACEHOLDER;
+}
+
+bool thread_stack_is_start(const struct thread_stack *stack, uint64_t address)
+{
+    return address != 0 &&
+           stack->code.function_start(stack->code.context, stack->now, address) == address;
+}

@@ -1,0 +1,71 @@
+/* Several stacks in one thread (stack_switch.h), without a stack pointer that is told. The function
+ * `s` switches: it is called, and goes on where another stack has called it. */
+#include "scene.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static int set_up(void **state)
+{
+    static struct scene scene;
+    scene_init(&scene);
+    *state = &scene;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    scene_free(*state);
+    return 0;
+}
+
+static void a_parked_stack_goes_on_where_it_called(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    return_to(s, at('f', 0));
+    call(s, at('f', 0x10), 's');
+    return_after(s, at('a', 0x10));
+    call(s, at('a', 0x20), 's');
+    return_after(s, at('f', 0x10));
+    assert_spans(s, "a(s()s)sf(s()s)sa?(s()s)sf?()$");
+}
+
+/* More places than the filter of places has counters: none is lost, none goes on twice. */
+static void a_thousand_parked_stacks_go_on(void **state)
+{
+    enum { STACKS = 1000 };
+    struct scene *s = *state;
+    uint64_t goes_on[STACKS];
+    resume(s, at('a', 0));
+    for (int i = 0; i < STACKS; i++) {
+        char function = (char)('b' + i % 10);
+        goes_on[i] = at(function, 0x10 + (uint64_t)(i / 10) * 8);
+        call(s, i == 0 ? at('a', 0x10) : goes_on[i - 1], 's');
+        return_to(s, at(function, 0));
+    }
+    call(s, goes_on[STACKS - 1], 's');
+    for (int i = 0; i < STACKS - 1; i++) {
+        return_after(s, goes_on[i]);
+        assert_int_equal(s->stack.parked.count, STACKS);
+        call(s, goes_on[i] + 0x800, 's');
+    }
+    assert_int_equal(s->stack.segments.count, STACKS + 1);
+    assert_int_equal(s->stack.statistics.repaired, 0);
+}
+
+#define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RULE(a_parked_stack_goes_on_where_it_called),
+        RULE(a_thousand_parked_stacks_go_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
