@@ -148,10 +148,15 @@ static void join(struct thread_stack *stack, const struct comparison *comparison
 {
     frame_id before = chain_at(&comparison->before, meeting->before);
     frame_id after = chain_at(&comparison->after, meeting->after);
-    if (meeting->after + 1 == comparison->after.frames.count)
+    if (meeting->after + 1 == comparison->after.frames.count) {
+        frame_tree_learn_return(&stack->tree, after,
+                                frame_tree_return_address(&stack->tree, before));
         frame_tree_link(&stack->tree, comparison->after.top, thread_stack_parent(stack, before));
-    else
+    } else {
+        frame_tree_learn_return(&stack->tree, before,
+                                frame_tree_return_address(&stack->tree, after));
         frame_tree_link(&stack->tree, comparison->before.top, thread_stack_parent(stack, after));
+    }
 }
 
 static void free_comparison(struct comparison *comparison)
