@@ -25,6 +25,7 @@ void frame_tree_init(struct frame_tree *tree)
     *tree = (struct frame_tree){
         .chunks = array_of(sizeof(struct frame *)),
         .returns = array_of(sizeof(struct learned_return)),
+        .joined = array_of(sizeof(struct learned_return)),
         .origins = array_of(sizeof(struct frame_origin)),
         .limit = FRAME_COUNT_MAXIMUM,
     };
@@ -39,6 +40,7 @@ void frame_tree_free(struct frame_tree *tree)
         free(*(struct frame **)array_at(&tree->chunks, i));
     array_free(&tree->chunks);
     array_free(&tree->returns);
+    array_free(&tree->joined);
     array_free(&tree->origins);
     frame_starts_free(&tree->starts);
     frame_children_free(&tree->children);
@@ -121,14 +123,14 @@ uint64_t frame_tree_start(const struct frame_tree *tree, frame_id id)
     return frame_starts_get(&tree->starts, id, frame->function, frame->start_choice);
 }
 
-/* Index of the first learned return whose caller is not smaller than `caller`. */
-static size_t find_learned(const struct frame_tree *tree, frame_id caller)
+/* Index of the first learned return of `frame` or a greater id. */
+static size_t find_learned(const struct array *learned, frame_id frame)
 {
-    const struct learned_return *returns = tree->returns.elements;
-    size_t low = 0, high = tree->returns.count;
+    const struct learned_return *returns = learned->elements;
+    size_t low = 0, high = learned->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (returns[middle].caller < caller)
+        if (returns[middle].frame < frame)
             low = middle + 1;
         else
             high = middle;
@@ -136,27 +138,38 @@ static size_t find_learned(const struct frame_tree *tree, frame_id caller)
     return low;
 }
 
-/* Callers are nearly always discovered in the order of their ids. */
-static void learn_return(struct frame_tree *tree, frame_id caller, uint64_t address)
+/* What is learned comes nearly always in the order of ids. */
+static void learn_return(struct array *learned, frame_id frame, uint64_t address)
 {
-    size_t index = find_learned(tree, caller);
-    array_add(&tree->returns);
-    struct learned_return *returns = tree->returns.elements;
-    memmove(&returns[index + 1], &returns[index],
-            (tree->returns.count - 1 - index) * sizeof(*returns));
-    returns[index] = (struct learned_return){caller, address};
+    size_t index = find_learned(learned, frame);
+    array_add(learned);
+    struct learned_return *returns = learned->elements;
+    memmove(&returns[index + 1], &returns[index], (learned->count - 1 - index) * sizeof(*returns));
+    returns[index] = (struct learned_return){frame, address};
+}
+
+/* 0: nothing was learned. */
+static uint64_t learned_return(const struct array *learned, frame_id frame)
+{
+    size_t index = find_learned(learned, frame);
+    const struct learned_return *returns = learned->elements;
+    return index < learned->count && returns[index].frame == frame ? returns[index].address : 0;
 }
 
 uint64_t frame_tree_return_address(const struct frame_tree *tree, frame_id frame)
 {
     uint64_t address = frame_tree_at(tree, frame)->return_address;
-    if (address != 0)
-        return address;
-    frame_id caller = frame_tree_parent(tree, frame);
-    size_t index = find_learned(tree, caller);
-    const struct learned_return *returns = tree->returns.elements;
-    bool learned = index < tree->returns.count && returns[index].caller == caller;
-    return learned ? returns[index].address : 0;
+    if (address == 0)
+        address = learned_return(&tree->joined, frame);
+    if (address == 0)
+        address = learned_return(&tree->returns, frame_tree_parent(tree, frame));
+    return address;
+}
+
+void frame_tree_learn_return(struct frame_tree *tree, frame_id frame, uint64_t address)
+{
+    if (address != 0 && frame_tree_return_address(tree, frame) == 0)
+        learn_return(&tree->joined, frame, address);
 }
 
 frame_id frame_tree_root(const struct frame_tree *tree, frame_id leaf)
@@ -179,7 +192,7 @@ void frame_tree_link(struct frame_tree *tree, frame_id placeholder, frame_id par
 void frame_tree_discover(struct frame_tree *tree, frame_id placeholder, function_id function,
                          uint64_t address, uint64_t start)
 {
-    learn_return(tree, placeholder, address);
+    learn_return(&tree->returns, placeholder, address);
     frame_id above = frame_tree_add_placeholder(tree);
     struct frame *frame = frame_tree_at(tree, placeholder);
     frame->parent = above;

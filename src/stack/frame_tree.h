@@ -101,7 +101,8 @@ struct frame_tree {
     uint32_t count;      /* ids in use, FRAME_NONE included */
     uint32_t limit;      /* FRAME_COUNT_MAXIMUM, less in tests */
     struct frame_children children;
-    struct array returns; /* struct learned_return, by caller */
+    struct array returns; /* struct learned_return, by caller: of what it had called */
+    struct array joined;  /* struct learned_return, by frame: its own */
     struct array origins; /* struct frame_origin, by frame */
     struct frame_starts starts;
 };
@@ -109,7 +110,7 @@ struct frame_tree {
 /* Where the callee of a discovered caller has returned to. It is kept here because the callee may
  * be several frames, one after the other: the root and those that took it over by a tail call. */
 struct learned_return {
-    frame_id caller;
+    frame_id frame;
     uint64_t address;
 };
 
@@ -164,6 +165,11 @@ function_id frame_tree_origin(const struct frame_tree *tree, frame_id frame);
 /* Where execution goes on below `frame` when it ends, also when that was not known before it did; 0
  * not known. */
 uint64_t frame_tree_return_address(const struct frame_tree *tree, frame_id frame);
+
+/* `frame`, an outermost known one, is found to be one that returns to `address` (0 not known). To
+ * be said before its placeholder is linked: its new parent may have learned where another callee
+ * returned to. */
+void frame_tree_learn_return(struct frame_tree *tree, frame_id frame, uint64_t address);
 
 /* The outermost known frame of the stack whose leaf is `leaf`. */
 frame_id frame_tree_root(const struct frame_tree *tree, frame_id leaf);

@@ -50,8 +50,9 @@ static bool may_be_one_kind(enum frame_kind left, enum frame_kind right)
     return left == right || left == FRAME_FUNCTION || right == FRAME_FUNCTION;
 }
 
-/* Whether two frames may be one. Where the outermost ones return to may not be known. */
-static bool may_be_one(struct comparison *comparison, size_t before, size_t after, bool outermost)
+/* Whether two frames may be one. Where a frame returns to may not be known of the outermost one,
+ * nor of one that was that when its stack was joined with another. */
+static bool may_be_one(struct comparison *comparison, size_t before, size_t after)
 {
     const struct frame_tree *tree = &comparison->stack->tree;
     frame_id left_id = chain_at(&comparison->before, before);
@@ -63,16 +64,16 @@ static bool may_be_one(struct comparison *comparison, size_t before, size_t afte
         return false;
     uint64_t left_return = frame_tree_return_address(tree, left_id);
     uint64_t right_return = frame_tree_return_address(tree, right_id);
-    return left_return == right_return || (outermost && (left_return == 0 || right_return == 0));
+    return left_return == right_return || left_return == 0 || right_return == 0;
 }
 
 static size_t count_agreeing(struct comparison *comparison, size_t before, size_t after)
 {
-    if (!may_be_one(comparison, before, after, true))
+    if (!may_be_one(comparison, before, after))
         return 0;
     size_t count = 1;
     while (count <= before && count <= after && comparison->done < COMPARISON_LIMIT &&
-           may_be_one(comparison, before - count, after - count, false))
+           may_be_one(comparison, before - count, after - count))
         count++;
     return count;
 }
@@ -148,10 +149,15 @@ static void join(struct thread_stack *stack, const struct comparison *comparison
 {
     frame_id before = chain_at(&comparison->before, meeting->before);
     frame_id after = chain_at(&comparison->after, meeting->after);
-    if (meeting->after + 1 == comparison->after.frames.count)
+    if (meeting->after + 1 == comparison->after.frames.count) {
+        frame_tree_learn_return(&stack->tree, after,
+                                frame_tree_return_address(&stack->tree, before));
         frame_tree_link(&stack->tree, comparison->after.top, thread_stack_parent(stack, before));
-    else
+    } else {
+        frame_tree_learn_return(&stack->tree, before,
+                                frame_tree_return_address(&stack->tree, after));
         frame_tree_link(&stack->tree, comparison->before.top, thread_stack_parent(stack, after));
+    }
 }
 
 static void free_comparison(struct comparison *comparison)

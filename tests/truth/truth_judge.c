@@ -1,5 +1,6 @@
-/* truth_judge [-all N] [-name NAME] RECORDING TRUTH: compares the call stack after every flow event
- * of a recording with the true one, which truth_plugin.so has logged into the folder TRUTH.
+/* truth_judge [-all N] [-name NAME] [-pointers off] RECORDING TRUTH: compares the call stack after
+ * every flow event of a recording with the true one, which truth_plugin.so has logged into the
+ * folder TRUTH.
  *
  * One line per thread and a sum: events, how many of them have the right stack, the deepest one;
  * and how often the reconstruction says that it threw frames away or repaired the stack. The first
@@ -34,6 +35,8 @@ struct judge {
     struct flow *flow;
     const char *directory; /* of the truth */
     uint64_t shown_at_most;
+    bool
+        without_pointers; /* as if the recorder did not tell the stack pointer; hardware does not */
     struct array threads; /* struct judged_thread * */
 };
 
@@ -94,11 +97,22 @@ static void *begin_thread(void *context, const struct thread *thread)
     return begun;
 }
 
+/* False when the event tells nothing else. */
+static bool hide_pointer(struct flow_event *event)
+{
+    if (event->kind == FLOW_RETURN || event->kind == FLOW_JUMP)
+        event->next = 0;
+    return event->kind != FLOW_STACK;
+}
+
 static void take_events(void *thread_object, const struct flow_event *events, size_t count)
 {
     struct judged_thread *thread = thread_object;
     for (size_t i = 0; i < count; i++) {
-        follow_events(&thread->stack, &events[i], 1);
+        struct flow_event event = events[i];
+        if (thread->judge->without_pointers && !hide_pointer(&event))
+            continue;
+        follow_events(&thread->stack, &event, 1);
         thread->number++;
         if (truth_alignment_concerns(&events[i]))
             judge_event(thread, &events[i]);
@@ -283,7 +297,7 @@ static bool judge_all(struct judge *judge, const char *name)
 
 static int usage(void)
 {
-    fprintf(stderr, "Usage: truth_judge [-all N] [-name NAME] RECORDING TRUTH\n");
+    fprintf(stderr, "Usage: truth_judge [-all N] [-name NAME] [-pointers off] RECORDING TRUTH\n");
     return 2;
 }
 
@@ -295,6 +309,8 @@ int main(int argc, char **argv)
     for (; at + 1 < argc && argv[at][0] == '-'; at += 2) {
         if (strcmp(argv[at], "-all") == 0)
             judge.shown_at_most = strtoull(argv[at + 1], NULL, 10);
+        else if (strcmp(argv[at], "-pointers") == 0)
+            judge.without_pointers = strcmp(argv[at + 1], "off") == 0;
         else if (strcmp(argv[at], "-name") == 0)
             name = argv[at + 1];
         else

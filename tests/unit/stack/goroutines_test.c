@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 /* Stack pointers: of the thread's own stack, and of goroutines in mcall. */
-enum { G0 = 0x1000, A = 0x2000, B = 0x4000, C = 0x6000 };
+enum { A = 0x2000, B = 0x4000, C = 0x6000, G0 = 0x8000 };
 
 static int set_up(void **state)
 {
@@ -148,13 +148,13 @@ static void of_goroutines_in_one_place_the_pointer_tells(void **state)
     jump_loading_stack(s, at('b', 0), B + 0x100);
     call(s, at('b', 0x10), 'c');
     leave_told(s, 'c', 0x10, B);
-    jump_loading_stack(s, at('c', 0x15), B + 8);
-    leave_told(s, 'c', 0x20, B);
+    jump_loading_stack(s, at('c', 0x15), A + 8);
+    leave_told(s, 'c', 0x10, A);
     jump_loading_stack(s, at('c', 0x15), A + 8);
     leave_told(s, 'c', 0x20, A);
-    jump_loading_stack(s, at('c', 0x25), A + 8);
-    return_after(s, at('a', 0x10));
-    assert_spans(s, "t(s(g()))sa(c(m(s(g()))s)s)sb(c(m(s(g()))m(s(g()))s)s)sa?(c?(m(s(g()))))$");
+    jump_loading_stack(s, at('c', 0x15), B + 8);
+    return_after(s, at('b', 0x10));
+    assert_spans(s, "t(s(g()))sa(c(m(s(g()))s)s)sb(c(m(s(g()))s)s)sa?(c?(m(s(g()))m(s(g()))s)s)sb?(c?())$");
 }
 
 static void a_goroutine_may_be_chosen_again(void **state)
