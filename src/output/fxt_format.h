@@ -84,6 +84,7 @@ enum {
 #define FXT_NAME_LINE "line"
 #define FXT_NAME_START_INFERRED "inferred_start_time"
 #define FXT_NAME_END_INFERRED "inferred_end_time"
+#define FXT_NAME_ACROSS_GAP "across_gap"
 #define FXT_NAME_TRUE "true"
 #define FXT_NAME_END "end"
 #define FXT_NAME_TAIL_CALL "tail call"

@@ -17,8 +17,9 @@ struct thread_ids {
 
 /* Names that mean something to us, from the dictionary, to be compared by address. */
 struct known_names {
-    const char *address, *symbol, *file, *line, *start_inferred, *end_inferred, *true_text, *end,
-        *process, *special, *syscall, *untraced, *timestamp, *pid, *tid, *ip, *passed, *argument;
+    const char *address, *symbol, *file, *line, *start_inferred, *end_inferred, *across_gap,
+        *true_text, *end, *process, *special, *syscall, *untraced, *timestamp, *pid, *tid, *ip,
+        *passed, *argument;
     const char *ends[SPAN_END_LAST + 1]; /* texts of enum span_end; NULL for a plain return */
 };
 
@@ -302,6 +303,8 @@ static void apply_argument(const struct known_names *known, const struct argumen
             event->flags |= SPAN_START_INFERRED;
         else if (argument->name == known->end_inferred && argument->text == known->true_text)
             event->flags |= SPAN_END_INFERRED;
+        else if (argument->name == known->across_gap && argument->text == known->true_text)
+            event->flags |= SPAN_ACROSS_GAP;
     } else if (argument->type == FXT_ARGUMENT_POINTER && argument->name == known->address) {
         event->address = argument->number;
     } else if (argument->type == FXT_ARGUMENT_INT32 && argument->name == known->line) {
@@ -493,6 +496,7 @@ static void learn_names(struct fxt_parser *parser)
         .line = known_text(parser, FXT_NAME_LINE),
         .start_inferred = known_text(parser, FXT_NAME_START_INFERRED),
         .end_inferred = known_text(parser, FXT_NAME_END_INFERRED),
+        .across_gap = known_text(parser, FXT_NAME_ACROSS_GAP),
         .true_text = known_text(parser, FXT_NAME_TRUE),
         .end = known_text(parser, FXT_NAME_END),
         .process = known_text(parser, FXT_NAME_PROCESS),

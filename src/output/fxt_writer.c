@@ -272,12 +272,14 @@ static void write_leave(struct writer *writer, const struct span_event *event)
     if (track->depth == 0)
         return; /* every reader ignores an end without a begin */
     uint64_t thread = thread_reference(writer, event->track, --track->depth);
-    uint64_t arguments[2];
+    uint64_t arguments[3];
     uint64_t count = 0;
     if (event->end != SPAN_END_RETURN)
         arguments[count++] = end_argument(event->end);
     if (event->flags & SPAN_END_INFERRED)
         arguments[count++] = string_argument(FXT_STRING_END_INFERRED, FXT_STRING_TRUE);
+    if (event->flags & SPAN_ACROSS_GAP)
+        arguments[count++] = string_argument(FXT_STRING_ACROSS_GAP, FXT_STRING_TRUE);
     uint64_t *record = block_writer_reserve(&writer->blocks, (2 + count) * FXT_WORD);
     record[0] = event_header(FXT_EVENT_END, 2 + count, count, thread);
     record[1] = event->time.value;

@@ -8,7 +8,8 @@
  * What is in a trace beyond names and times:
  *   - process and thread names with the real ids;
  *   - arguments of a span: address, symbol, file, line; inferred_start_time and inferred_end_time
- *     ("true") when the moment was not seen; end ("tail call", "unwound", "gap", "end of trace",
+ *     ("true") when the moment was not seen; across_gap ("true") when it was open before a gap and
+ *     was found open behind it; end ("tail call", "unwound", "gap", "end of trace",
  *     "exec") when the span did not end with a return;
  *   - category "special" on spans that are no function of the program;
  *   - the wall clock, when the source knows it.

@@ -260,6 +260,8 @@ static void print_marks(const struct tree_line *line, FILE *stream)
         fprintf(stream, "  [%s]", end);
     else if (line->flags & SPAN_END_INFERRED)
         fputs("  [end not seen]", stream);
+    if (line->flags & SPAN_ACROSS_GAP)
+        fputs("  [goes on across a gap]", stream);
 }
 
 static void print_hit(const struct tree_line *line, FILE *stream)

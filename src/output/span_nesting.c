@@ -168,7 +168,7 @@ static void enter_complete(struct span_nesting *nesting, const struct fxt_raw_ev
               .function = event->function,
               .limit = event->end_time,
               .complete = true,
-              .flags = event->flags & SPAN_END_INFERRED,
+              .flags = event->flags & (SPAN_END_INFERRED | SPAN_ACROSS_GAP),
               .end = event->end,
           });
     push_deadline(nesting, (struct deadline){event->end_time, event->track});
@@ -187,7 +187,7 @@ static void leave(struct span_nesting *nesting, const struct fxt_raw_event *even
         pop(nesting, event->track, stack, event->time);
     }
     struct open_frame *top = top_of(stack);
-    top->flags = event->flags & SPAN_END_INFERRED;
+    top->flags = event->flags & (SPAN_END_INFERRED | SPAN_ACROSS_GAP);
     top->end = event->end;
     pop(nesting, event->track, stack, event->time);
 }

@@ -35,13 +35,13 @@ void note_call_elsewhere(struct thread_stack *stack)
             forget_oldest(&stack->elsewhere);
         call = array_add(&stack->elsewhere);
     }
-    *call = (struct called_elsewhere){stack->leaf, stack->move.from, stack->now};
+    *call = (struct called_elsewhere){stack->leaf, stack->move.from};
 }
 
-struct called_elsewhere newest_call_elsewhere(const struct thread_stack *stack, frame_id caller)
+uint64_t pointer_before_call(const struct thread_stack *stack, frame_id caller)
 {
     const struct called_elsewhere *call = find_call(stack, caller);
-    return call != NULL ? *call : (struct called_elsewhere){.caller = caller};
+    return call != NULL ? call->pointer : 0;
 }
 
 bool returns_from_elsewhere(const struct thread_stack *stack, const struct flow_event *event)

@@ -16,9 +16,9 @@
 /* The leaf is about to call. */
 void note_call_elsewhere(struct thread_stack *stack);
 
-/* The newest call on another stack that `caller` has made; its pointer is 0 when it has made none,
- * or that was not told. */
-struct called_elsewhere newest_call_elsewhere(const struct thread_stack *stack, frame_id caller);
+/* The stack pointer in `caller` when it made its newest call on another stack; 0 when it has made
+ * none, or that was not told. */
+uint64_t pointer_before_call(const struct thread_stack *stack, frame_id caller);
 
 /* A return or jump of the leaf ends a move. True when the leaf has called on another stack, and
  * returns to its caller. */

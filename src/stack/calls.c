@@ -39,6 +39,7 @@ void rule_call(struct thread_stack *stack, const struct flow_event *event)
     }
     leave_unseen_kernel(stack);
     note_call_elsewhere(stack);
+    note_goroutine_leaves(stack);
     thread_stack_enter(stack, &called, event->to);
 }
 

@@ -100,7 +100,8 @@ void follow_events(struct thread_stack *stack, const struct flow_event *events, 
 
 void follow_end(struct thread_stack *stack, const struct follow_ending *ending)
 {
-    if (stack->leaf != FRAME_NONE && ending->time.value > stack->now.value)
+    bool lasts = stack->leaf != FRAME_NONE || stack->in_gap;
+    if (lasts && ending->time.value > stack->now.value)
         stack->now = ending->time;
     if (ending->death && stack->started)
         thread_stack_die(stack, ending->death);

@@ -15,7 +15,8 @@ void follow_events(struct thread_stack *stack, const struct flow_event *events, 
 
 /* How a thread ended. */
 struct follow_ending {
-    struct ticks time; /* when; 0 unknown, or no later than its last event: it ends there */
+    struct ticks time; /* when; 0 unknown, or no later than its last event: it ends there, as does a
+                        * gap that it ends in */
     const char *death; /* by which signal and where, in words that outlive the stack; NULL: by none
                         */
 };

@@ -7,9 +7,9 @@
  * never a choice of the program's: it is in the innermost activation that has called setjmp from
  * there and has not been landed in at that address before.
  *
- * That it is a forced unwinding is told by the unwinder's name, _Unwind_ForcedUnwind, among the
- * innermost frames. Source: glibc nptl/unwind.c, nptl/cleanup.c; Itanium C++ ABI: Exception
- * Handling, 1.3 "Raising an exception"; LSB Core, "_Unwind_ForcedUnwind".
+ * That a thread is being ended is told by the name of libc's function, __pthread_unwind, among the
+ * innermost frames. The unwinder's own, _Unwind_ForcedUnwind, would not do: a program may call it
+ * too, and land where it wants. Source: glibc nptl/unwind.c, nptl/cleanup.c.
  *
  * Called by unwinding.c.
  */

@@ -65,16 +65,15 @@ static bool go_on_at_pointer(struct thread_stack *stack, const struct flow_event
     return false;
 }
 
-/* The goroutine that runs waits in its leaf from now on, or since `left`. */
-static void park_goroutine(struct thread_stack *stack, struct ticks left)
+void note_goroutine_leaves(struct thread_stack *stack)
 {
-    if (stack->move.from != 0)
-        *(struct goroutine_moment *)array_add(&stack->departures) = (struct goroutine_moment){
-            .time = left,
-            .pointer = stack->move.from + RETURN_ADDRESS_SIZE,
-            .frame = thread_stack_parent(stack, stack->leaf),
-        };
-    park_running(stack);
+    if (!is_told_move(stack) || role_of(stack, thread_stack_leaf(stack)->function) != GO_ROLE_WAIT)
+        return;
+    *(struct goroutine_moment *)array_add(&stack->departures) = (struct goroutine_moment){
+        .time = stack->now,
+        .pointer = stack->move.from + RETURN_ADDRESS_SIZE,
+        .frame = thread_stack_parent(stack, stack->leaf),
+    };
 }
 
 /* One goes on, or begins, that has not been parked here. */
@@ -86,14 +85,13 @@ static void begin_goroutine(struct thread_stack *stack, const struct flow_event 
             (struct goroutine_moment){stack->now, stack->move.to, stack->leaf};
 }
 
-/* The goroutine that ran in the leaf has waited since `left`. `ended`: it does not wait. */
-static void go_on_elsewhere(struct thread_stack *stack, bool ended, struct ticks left,
-                            const struct flow_event *event)
+/* The goroutine that ran waits in its leaf. `ended`: it does not. */
+static void go_on_elsewhere(struct thread_stack *stack, bool ended, const struct flow_event *event)
 {
     if (ended)
         thread_stack_leave(stack);
     else
-        park_goroutine(stack, left);
+        park_running(stack);
     bool found =
         is_told_move(stack) ? go_on_at_pointer(stack, event) : go_on_in_parked(stack, event);
     if (!found)
@@ -127,13 +125,12 @@ bool switch_goroutine(struct thread_stack *stack, const struct flow_event *event
     struct waiting waiting = find_waiting(stack);
     if (waiting.frame != FRAME_NONE)
         thread_stack_return(stack, waiting.frame);
-    struct called_elsewhere left = newest_call_elsewhere(stack, stack->leaf);
-    stack->move.from = left.pointer;
+    stack->move.from = pointer_before_call(stack, stack->leaf);
     if (role == GO_ROLE_RECOVERY)
         recover(stack, event);
     else if (waiting.frame != FRAME_NONE && (role == GO_ROLE_NEWSTACK || is_own(stack, event)))
         go_on_behind(stack, event);
     else
-        go_on_elsewhere(stack, role_of(stack, waiting.called) == GO_ROLE_GOEXIT, left.time, event);
+        go_on_elsewhere(stack, role_of(stack, waiting.called) == GO_ROLE_GOEXIT, event);
     return true;
 }

@@ -12,7 +12,7 @@
  *                  unless later returns tell otherwise. It may also be the one that has just been
  *                  parked
  * A goroutine that was parked by another thread is not known here; it begins a stack whose callers
- * are discovered when they are returned to.
+ * are discovered when they are returned to, or when that thread is known, too (adopted_stacks.h).
  *
  * Called by calls.c; who is gogo is told by go_runtime.h.
  */
@@ -20,6 +20,10 @@
 #define MAGIC_TRACE_STACK_GOROUTINES_H
 
 #include "stack/thread_stack.h"
+
+/* The leaf is about to call. From the moment that a goroutine has left its stack on, other threads
+ * may go on in it. */
+void note_goroutine_leaves(struct thread_stack *stack);
 
 /* An indirect jump. True when it is gogo's, and has been followed. */
 bool switch_goroutine(struct thread_stack *stack, const struct flow_event *event);

@@ -61,7 +61,7 @@ static bool forces_unwinding(void *context, function_id function)
 {
     struct process_code *code = context;
     const char *symbol = symbols_function(code->symbols, function)->symbol;
-    return symbol != NULL && strcmp(symbol, "_Unwind_ForcedUnwind") == 0;
+    return symbol != NULL && strcmp(symbol, "__pthread_unwind") == 0;
 }
 
 static uint32_t program_changes(void *context, struct ticks time)

@@ -87,11 +87,12 @@ static void try_meeting(struct comparison *comparison, size_t before, size_t aft
 /* Whether control can have landed in this frame of the stack before. */
 static bool can_be_landed_in(struct comparison *comparison, size_t before)
 {
-    uint64_t address = comparison->segment->landed_at;
+    const struct segment *segment = comparison->segment;
     if (before < comparison->range.first || before >= comparison->range.end)
         return false;
-    return address == 0 || landing_sites_may_have_called(
-                               comparison->stack, chain_at(&comparison->before, before), address);
+    return !segment->called ||
+           landing_sites_may_have_called(comparison->stack, chain_at(&comparison->before, before),
+                                         segment->landed.address);
 }
 
 /* Both chains are known up to a function that nobody has called: as many callers agree as can. */
@@ -166,7 +167,7 @@ static struct comparison compare(struct thread_stack *stack, const struct segmen
         .segment = segment,
         .before = chain_of(stack, before),
         .after = chain_of(stack, segment->leaf),
-        .range = told_landings_range(stack, before, segment->pointer),
+        .range = told_landings_range(stack, before, segment->landed),
     };
 }
 

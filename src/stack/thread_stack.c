@@ -143,8 +143,8 @@ void thread_stack_land(struct thread_stack *stack, const struct flow_event *even
     struct activation landed = {.function = event->function, .kind = FRAME_FUNCTION};
     end_segment(stack, HISTORY_END_LANDING, SEGMENT_LANDING);
     stack->next.fallback = fallback;
-    stack->next.landed_at = called ? event->to : 0;
-    stack->next.pointer = stack->move.to;
+    stack->next.landed = (struct landing_place){event->to, stack->move.to};
+    stack->next.called = called;
     thread_stack_begin(stack, &landed, event->to, false);
 }
 

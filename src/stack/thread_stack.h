@@ -65,6 +65,12 @@ enum segment_start {
     SEGMENT_NEW      /* on a new stack */
 };
 
+/* Where control has landed in a frame. */
+struct landing_place {
+    uint64_t address;
+    uint64_t pointer; /* the stack pointer there; 0: not told */
+};
+
 struct segment {
     frame_id leaf;   /* when it begins */
     frame_id before; /* the leaf when the segment before it ended; FRAME_NONE: see SEGMENT_FIRST */
@@ -72,10 +78,10 @@ struct segment {
     /* Found by stitching: this frame of the stack before is still open in the segment, where it is
      * called `kept_as`. FRAME_NONE: none is. */
     frame_id kept, kept_as;
-    uint64_t landed_at; /* of LANDING: the frame has made a call that returns here; 0: any frame */
-    uint64_t pointer;   /* of LANDING: the stack pointer there; 0: not told */
+    struct landing_place landed;               /* of LANDING */
     uint32_t first_candidate, candidate_count; /* of SWITCH: in thread_stack.candidates */
     uint8_t start;                             /* enum segment_start */
+    bool called; /* of LANDING: only in a frame that has made a call that returns there */
 };
 
 /* A stack that waits for another to go on, or for ever. */
@@ -89,7 +95,6 @@ struct parked_stack {
 struct called_elsewhere {
     frame_id caller;
     uint64_t pointer; /* of its own stack */
-    struct ticks time;
 };
 
 /* A goroutine is parked, or goes on that was not parked by this thread (adopted_stacks.h). */
@@ -116,22 +121,22 @@ struct thread_stack_statistics {
 struct thread_stack {
     struct frame_tree tree;
     struct history history;
-    struct array gaps;       /* struct gap, in time order */
-    struct array segments;   /* struct segment, in time order */
-    struct array candidates; /* frame_id: leaves of stacks; see struct segment */
-    struct array parked;     /* struct parked_stack (stack_switch.h), in the order of parking */
-    struct array resumed;    /* frame_id: where each parked stack went on */
-    struct array elsewhere;  /* struct called_elsewhere, the newest last */
-    struct array traps;      /* struct trap (ocaml_traps.h), the newest last */
-    struct array call_sites; /* struct landing_site (landing_sites.h) */
-    struct array redirects;  /* struct redirect (redirects.h), the newest last */
-    struct array run_on_top; /* uint64_t: addresses at which handlers begin (redirects.h) */
-    struct segment next;     /* what is known of the segment to begin */
-    struct parked_places parked_places;
-    uint64_t call_site_looks;   /* at frames, for sites that were forgotten */
-    struct array departures;    /* struct goroutine_moment: of goroutines that were parked */
-    struct array arrivals;      /* struct goroutine_moment: of those that come from elsewhere */
+    struct array gaps;          /* struct gap, in time order */
+    struct array segments;      /* struct segment, in time order */
+    struct array candidates;    /* frame_id: leaves of stacks; see struct segment */
+    struct array parked;        /* struct parked_stack (stack_switch.h), in the order of parking */
+    struct array resumed;       /* frame_id: where each parked stack went on */
+    struct array elsewhere;     /* struct called_elsewhere, the newest last */
+    struct array traps;         /* struct trap (ocaml_traps.h), the newest last */
+    struct array call_sites;    /* struct landing_site (landing_sites.h) */
     struct array told_landings; /* struct told_landing (told_landings.h), by frame */
+    struct segment next;        /* what is known of the segment to begin */
+    struct array redirects;     /* struct redirect (redirects.h), the newest last */
+    struct array run_on_top;    /* uint64_t: addresses at which handlers begin (redirects.h) */
+    struct parked_places parked_places;
+    uint64_t call_site_looks; /* at frames, for sites that were forgotten */
+    struct array departures;  /* struct goroutine_moment: of goroutines that were parked */
+    struct array arrivals;    /* struct goroutine_moment: of those that come from elsewhere */
     struct {
         frame_id frame; /* FRAME_NONE: none was yet */
         uint64_t at;

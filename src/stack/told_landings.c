@@ -20,15 +20,17 @@ static size_t find_told(const struct array *told, frame_id frame)
     return low;
 }
 
-/* 0: none is known. */
-static uint64_t pointer_of(const struct array *told, frame_id frame)
+/* With the pointer 0 when none is known. */
+static struct landing_place place_of(const struct array *told, frame_id frame)
 {
     size_t index = find_told(told, frame);
     const struct told_landing *landings = told->elements;
-    return index < told->count && landings[index].frame == frame ? landings[index].pointer : 0;
+    if (index == told->count || landings[index].frame != frame)
+        return (struct landing_place){0};
+    return landings[index].place;
 }
 
-void told_landings_note(struct thread_stack *stack)
+void told_landings_note(struct thread_stack *stack, uint64_t address)
 {
     struct array *told = &stack->told_landings;
     if (stack->move.to == 0 || stack->leaf == FRAME_NONE)
@@ -36,30 +38,30 @@ void told_landings_note(struct thread_stack *stack)
     if (told->count == TOLD_LIMIT)
         told->count = 0;
     size_t index = find_told(told, stack->leaf);
-    if (pointer_of(told, stack->leaf) == 0) {
+    if (place_of(told, stack->leaf).pointer == 0) {
         array_add(told);
         struct told_landing *landings = told->elements;
         memmove(landings + index + 1, landings + index,
                 (told->count - 1 - index) * sizeof(*landings));
     }
     ((struct told_landing *)told->elements)[index] =
-        (struct told_landing){stack->leaf, stack->move.to};
+        (struct told_landing){stack->leaf, {address, stack->move.to}};
 }
 
 struct landing_range told_landings_range(const struct thread_stack *stack, frame_id leaf,
-                                         uint64_t pointer)
+                                         struct landing_place landed)
 {
     struct landing_range range = {0, SIZE_MAX};
     bool handler_left = false;
-    if (pointer == 0 || stack->told_landings.count == 0)
+    if (landed.pointer == 0 || stack->told_landings.count == 0)
         return range;
     frame_id id = leaf;
     for (size_t i = 0; thread_stack_frame(stack, id)->kind != FRAME_PLACEHOLDER; i++) {
-        uint64_t told = pointer_of(&stack->told_landings, id);
-        if (told == pointer)
+        struct landing_place told = place_of(&stack->told_landings, id);
+        if (told.pointer == landed.pointer)
             return (struct landing_range){i, i + 1};
-        if (told != 0 && told < pointer && !handler_left)
-            range.first = i + 1;
+        if (told.pointer != 0 && told.pointer < landed.pointer && !handler_left)
+            range.first = told.address == landed.address ? i + 1 : i;
         handler_left = handler_left || thread_stack_frame(stack, id)->kind == FRAME_SIGNAL;
         id = thread_stack_parent(stack, id);
     }

@@ -1,10 +1,10 @@
 /* Where the stack pointer was when control landed in a frame.
  *
  * Of recordings that tell the stack pointer (told_switch.h). While a frame is open, control lands
- * in it with the same pointer each time; frames further out have a higher one. So a landing is in
- * the frame that was landed in with the same pointer before, or further out than those with a lower
- * one. What lies outside a signal handler may be another stack, where a lower pointer tells
- * nothing.
+ * in it at one address with the same pointer each time (at others it may differ: alloca); frames
+ * further out have a higher one. So a landing is in the frame that was landed in with the same
+ * pointer before, or further out than those with a lower one. What lies outside a signal handler
+ * may be another stack, where a lower pointer tells nothing.
  *
  * A frame of the tree stands for all calls of one function from the same stack, and these have the
  * same pointer unless frames of variable size (alloca) lie further out: the newest counts.
@@ -18,20 +18,19 @@
 
 struct told_landing {
     frame_id frame;
-    uint64_t pointer;
+    struct landing_place place;
 };
 
-/* The event has made control land in the leaf, if a pointer was told with it. */
-void told_landings_note(struct thread_stack *stack);
+/* Control has landed in the leaf, at `address`. Nothing to note if no pointer was told. */
+void told_landings_note(struct thread_stack *stack, uint64_t address);
 
 /* The frames that a landing can be in: numbered from a leaf outwards, from 0 on. */
 struct landing_range {
     size_t first, end; /* end exclusive; SIZE_MAX: however far out */
 };
 
-/* Of a landing with the stack pointer at `pointer` (0: not told, it can be in all), by which the
- * stack of `leaf` was left. */
+/* Of a landing by which the stack of `leaf` was left. All frames when no pointer was told. */
 struct landing_range told_landings_range(const struct thread_stack *stack, frame_id leaf,
-                                         uint64_t pointer);
+                                         struct landing_place landed);
 
 #endif

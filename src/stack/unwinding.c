@@ -116,7 +116,8 @@ static struct landing find_in_range(struct thread_stack *stack, const struct flo
 /* Where the frame must be further out than the segment is known, `innermost` is FRAME_NONE. */
 static struct landing find_activations(struct thread_stack *stack, const struct flow_event *event)
 {
-    struct landing_range range = told_landings_range(stack, stack->leaf, stack->move.to);
+    struct landing_range range =
+        told_landings_range(stack, stack->leaf, (struct landing_place){event->to, stack->move.to});
     struct landing landing = find_in_range(stack, event, range);
     bool limited = range.end != SIZE_MAX;
     if (landing.innermost == FRAME_NONE && limited)
@@ -152,7 +153,7 @@ static void land_in_other_frame(struct thread_stack *stack, const struct flow_ev
         land_in_open_function(stack, event);
     else
         land_anywhere(stack, event);
-    told_landings_note(stack);
+    told_landings_note(stack, event->to);
 }
 
 void land(struct thread_stack *stack, const struct flow_event *event)

@@ -145,6 +145,18 @@ class Triggers(harness.TestCase):
         self.assertEqual(len(self.hits(traced)), 12)
         self.assertEqual(self.spans(traced.trace)["target"], 12)
         self.assertIn("gaps in the trace", traced.messages)
+        # The gaps are drawn as what they are, with their length, inside of what goes on across them.
+        judged = self.judge_trace(traced.trace)
+        spans = self.span_list(traced.trace)
+        lost = [span for span in spans if span.name == "[lost]"]
+        self.assertEqual(judged["instants"], {"[lost]": len(lost)})
+        [main] = [span for span in spans if span.name == "main"]
+        self.assertTrue(all(main.begin < span.begin < span.end < main.end for span in lost))
+        self.assertGreater(sum(span.end - span.begin for span in lost), (main.end - main.begin) / 4)
+        self.assertGreaterEqual(judged["arguments"]["across_gap"], len(lost))
+        tree = self.magic_trace("report", "-tree", traced.trace).stdout.decode()
+        self.assertEqual(len(re.findall(r"-- \[lost\] --\n +[0-9.]+ ms +[0-9.]+ [mu]?s +\[lost\]\n", tree)), len(lost))
+        self.assertRegex(tree, r" main .*\[goes on across a gap\]\n")
         self.assertLess((traced.directory / "perf.data").stat().st_size, 12 * 300_000)
         self.assert_perf_agrees(traced)
 

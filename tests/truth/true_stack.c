@@ -252,6 +252,8 @@ static void change_area(struct true_stack *stack, const struct truth_record *rec
     true_node node = leaf_of(stack->current)->node;
     if (rsp >= stack->rsp && rsp <= stack->current->top)
         return;
+    if (loader->ends_in == TRUTH_END_RETURN && rsp == stack->current->top + 8)
+        return; /* what was called by nobody returns */
     struct stack_area *parked = find_parked(stack, rsp);
     if (parked)
         go_on_in(stack, parked);
@@ -307,9 +309,9 @@ static bool wakes_up(struct stack_area *area, const struct truth_block *block, u
     return covers(area, rsp);
 }
 
-/* The goroutine was parked by another thread: its callers are as memory has them. The outermost one,
- * goexit, has not called anything; that is only made to look so. */
-static void begin_with_callers(struct true_stack *stack)
+/* The goroutine is new, or was parked by another thread: its callers are as memory has them. The
+ * outermost one, goexit, has not called anything; that is only made to look so. */
+static void begin_with_callers(struct true_stack *stack, function_id function)
 {
     struct stack_area *area = stack->current;
     const struct true_caller *callers = stack->callers.elements;
@@ -322,26 +324,47 @@ static void begin_with_callers(struct true_stack *stack)
         true_stack_become(stack, callers[i].function);
         push(area, callers[i].slot, leaf_of(area)->node);
     }
+    true_stack_become(stack, function);
+    struct true_tree_node *root = array_at(&stack->tree.nodes, frame_at(area, 0)->node);
+    if (root->parent == 0)
+        root->caller = callers[outermost].function;
+}
+
+/* Whether the callers that memory has are those of `area`: else another thread has run the
+ * goroutine. Functions without a frame are not among them. */
+static bool has_callers(const struct true_stack *stack, const struct stack_area *area)
+{
+    const struct true_caller *callers = stack->callers.elements;
+    size_t frame = area->frames.count;
+    for (size_t i = 0; i + 1 < stack->callers.count; i++) {
+        do {
+            if (--frame == 0)
+                return false;
+        } while (frame_at(area, frame)->slot != callers[i].slot);
+        if (function_of(stack, frame_at(area, frame - 1)->node) != callers[i].function)
+            return false;
+    }
+    return true;
 }
 
 static void change_goroutine(struct true_stack *stack, const struct truth_block *block,
-                             const struct truth_record *record)
+                             const struct truth_record *record, function_id function)
 {
     struct stack_area *area = find_goroutine(stack, record->g);
-    if (area && !wakes_up(area, block, record->rsp)) {
-        forget(stack, area);
-        free_area(area);
-        area = NULL;
+    bool waits = area && wakes_up(area, block, record->rsp) && has_callers(stack, area);
+    if (waits) {
+        go_on_in(stack, area);
+        return;
     }
     if (area) {
-        go_on_in(stack, area);
-    } else {
-        forget_covered(stack, record->rsp);
-        change_area(stack, record);
-        stack->current->goroutine = record->g;
-        if (stack->current->frames.count == 1)
-            begin_with_callers(stack);
+        forget(stack, area);
+        free_area(area);
     }
+    forget_covered(stack, record->rsp);
+    change_area(stack, record);
+    stack->current->goroutine = record->g;
+    if (stack->current->frames.count == 1)
+        begin_with_callers(stack, function);
 }
 
 /* --- Signals --- */
@@ -381,10 +404,13 @@ static void push_handler(struct true_stack *stack, uint64_t rsp)
  * returned to. Who wants may have called that the caller. */
 static void note_return_from_first(struct true_stack *stack, uint64_t rsp, function_id function)
 {
-    const struct stack_area *area = stack->current;
+    struct stack_area *area = stack->current;
     const struct true_frame *leaf = leaf_of(area);
-    if (area->frames.count > 1 || leaf->unseen || stack->previous.ends_in != TRUTH_END_RETURN ||
+    if (area->frames.count > 1 || stack->previous.ends_in != TRUTH_END_RETURN ||
         area->begun == 0 || rsp != area->begun + 8)
+        return;
+    area->begun = rsp; /* it may be the return that the switch ends in */
+    if (leaf->unseen)
         return;
     struct true_tree_node *node = array_at(&stack->tree.nodes, leaf->node);
     if (node->parent == 0 && node->function != function)
@@ -402,11 +428,6 @@ void true_stack_init(struct true_stack *stack)
     };
     array_add(&stack->tree.nodes); /* the empty stack */
     stack->current = new_area(0);
-}
-
-void true_stack_add_caller(struct true_stack *stack, const struct true_caller *caller)
-{
-    *(struct true_caller *)array_add(&stack->callers) = *caller;
 }
 
 static void free_areas(struct true_stack *stack)
@@ -468,7 +489,7 @@ void true_stack_step(struct true_stack *stack, const struct truth_block *block,
         push_handler(stack, rsp);
     } else {
         if (gogo)
-            change_goroutine(stack, block, record);
+            change_goroutine(stack, block, record, function);
         else if (stack->previous.loads_rsp || stack->forked || record->flags & TRUTH_SIGNAL_RETURN)
             change_area(stack, record);
         if (record->flags & TRUTH_CALLED) {

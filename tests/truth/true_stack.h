@@ -84,7 +84,8 @@ struct true_stack {
     struct truth_block previous; /* that ran last; pc 0: none */
     uint64_t rsp;
     uint64_t steps;
-    struct array callers; /* struct true_caller, of the block that runs next, the innermost first */
+    struct array callers; /* struct true_caller: those of the next block, the innermost first, as
+                             far as they are known; the owner fills it */
     bool forked;          /* just now, from what ran before; perhaps onto a stack of its own */
 };
 
@@ -93,9 +94,6 @@ void true_stack_free(struct true_stack *stack);
 
 /* All frames are gone: another program begins. */
 void true_stack_restart(struct true_stack *stack);
-
-/* What is true of the next block's stack; may be of no use. */
-void true_stack_add_caller(struct true_stack *stack, const struct true_caller *caller);
 
 /* A block begins, in `function`. `gogo`: after Go's gogo, and record->g goes on. */
 void true_stack_step(struct true_stack *stack, const struct truth_block *block,

@@ -327,12 +327,19 @@ static bool returned_into_call(const struct log *log, uint64_t pc, uint64_t rsp)
     return false;
 }
 
+/* A signal has stopped `previous` before its end. RSP may then point to where there is no memory: a
+ * stack that has overflowed. */
+static bool is_inside(const struct truth_block *place, const struct truth_block *previous)
+{
+    return place->last == 0 && place->pc > previous->pc && place->pc < previous->end;
+}
+
 static void add_record(struct log *log, const struct block *block, uint64_t rsp, uint32_t flags,
                        uint64_t r14)
 {
     const struct truth_block *previous = &log->previous->told;
     if (!(flags & TRUTH_SIGNAL) && previous->ends_in == TRUTH_END_CALL &&
-        word_at(rsp) == previous->end)
+        !is_inside(&block->told, previous) && word_at(rsp) == previous->end)
         flags |= TRUTH_CALLED;
     if (log->signal_returned && returned_into_call(log, block->told.pc, rsp))
         flags |= TRUTH_CALLED;
@@ -351,19 +358,25 @@ static void add_place(struct log *log, const struct interrupted *place, uint32_t
     add_record(log, add_block(&told), place->rsp, flags, place->r14);
 }
 
-/* The frame pointers of the stack from `rsp` on: each points to the next, and behind it lies a
- * return address. */
+static void add_caller(struct log *log, uint64_t return_address, uint64_t slot)
+{
+    struct truth_block place = {.pc = return_address, .end = return_address};
+    *(struct truth_record *)add_entry(&log->file) =
+        (struct truth_record){.block = add_block(&place)->id, .flags = TRUTH_CALLER, .rsp = slot};
+}
+
+/* What would be returned to without a frame pointer, then those that frame pointers tell from `rsp`
+ * on: each points to the next, and behind it lies a return address. */
 static void add_callers(struct log *log, uint64_t rsp, uint64_t frame)
 {
+    add_caller(log, word_at(rsp), rsp);
     for (unsigned i = 0; i < MOST_CALLERS && frame >= rsp && frame % 8 == 0; i++) {
         uint64_t pair[2];
         struct iovec to = {pair, sizeof pair};
         struct iovec from = {(void *)(uintptr_t)(frame + process.guest_base), sizeof pair};
         if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != sizeof pair)
             return;
-        struct truth_block place = {.pc = pair[1], .end = pair[1]};
-        *(struct truth_record *)add_entry(&log->file) = (struct truth_record){
-            .block = add_block(&place)->id, .flags = TRUTH_CALLER, .rsp = frame + 8};
+        add_caller(log, pair[1], frame + 8);
         if (pair[0] <= frame)
             return;
         frame = pair[0];

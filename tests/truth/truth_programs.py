@@ -6,7 +6,7 @@ What a program's first lines say (in a comment):
                               `compiler=clang` chooses a compiler
   truth-link: -ldl            goes behind the sources
   truth-goal: 99.9 REASON     what is not to be reached in all variants
-NAME.d/ holds more sources of a program NAME: libX.c becomes libX.so beside it, others are linked into it.
+NAME.d/ holds more sources of a program NAME: libX.c or libX.cpp becomes libX.so beside it, others are linked into it.
 """
 import argparse
 import collections
@@ -88,7 +88,7 @@ def compile_with(command, folder):
 def build_libraries(sources, folder, strip):
     for source in sources:
         library = folder / f"{source.stem}.so"
-        compile_with(["gcc", "-O2", "-fPIC", "-shared", *(["-s"] if strip else []), "-o", library, source], folder)
+        compile_with([*COMPILERS[source.suffix], "-O2", "-fPIC", "-shared", *(["-s"] if strip else []), "-o", library, source], folder)
 
 
 def build(variant, folder):
@@ -97,7 +97,7 @@ def build(variant, folder):
     for source in [variant.source, *(sorted(more.iterdir()) if more.is_dir() else [])]:
         if source.is_file():
             shutil.copy(source, folder)
-    libraries = sorted(path for path in folder.glob("lib*.c") if path.name != variant.source.name)
+    libraries = sorted(path for path in folder.glob("lib*.c*") if path.name != variant.source.name)
     others = [path for path in sorted(folder.iterdir())
               if path not in libraries and path.suffix in (variant.source.suffix, ".c", ".cpp", ".S")
               and path.name != variant.source.name]

@@ -162,17 +162,47 @@ static void cross_border(struct truth_walk *walk)
     true_stack_become(&walk->stack, truth_walk_function(walk, border).function);
 }
 
+static const struct truth_block *block_of(const struct truth_walk *walk, uint64_t record)
+{
+    return &walk->log.blocks[walk->log.records[record].block - 1];
+}
+
+/* Whether the code that runs next has made its frame. A function that begins has not, nor one that
+ * goes back to its beginning when its stack has grown. */
+static bool runs_in_frame(struct truth_walk *walk)
+{
+    const struct truth_record *arrival = &walk->log.records[walk->next];
+    uint64_t pc = block_of(walk, walk->next)->pc;
+    uint64_t start = truth_walk_function(walk, pc).start;
+    bool begins_again = walk->next + 1 < walk->log.record_count && arrival[1].rsp == arrival->rsp &&
+                        block_of(walk, walk->next + 1)->pc == start;
+    return pc != start && !begins_again;
+}
+
+/* A call that never returns may be the last instruction of its function. But a function that was
+ * made to call before it began (asyncPreempt) is returned to at its start. */
+static function_id function_returned_to(struct truth_walk *walk, uint64_t address)
+{
+    struct function_bounds bounds = truth_walk_function(walk, address);
+    return bounds.start == address ? bounds.function
+                                   : truth_walk_function(walk, address - 1).function;
+}
+
 static void take_callers(struct truth_walk *walk)
 {
+    struct array *callers = &walk->stack.callers;
     for (; walk->next < walk->log.record_count; walk->next++) {
         const struct truth_record *record = &walk->log.records[walk->next];
         if (!(record->flags & TRUTH_CALLER))
-            return;
-        /* A call that never returns may be the last instruction of its function. */
-        uint64_t call = walk->log.blocks[record->block - 1].pc - 1;
-        struct true_caller caller = {record->rsp, truth_walk_function(walk, call).function};
-        true_stack_add_caller(&walk->stack, &caller);
+            break;
+        *(struct true_caller *)array_add(callers) = (struct true_caller){
+            record->rsp, function_returned_to(walk, block_of(walk, walk->next)->pc)};
     }
+    if (callers->count == 0 || walk->next == walk->log.record_count || !runs_in_frame(walk))
+        return;
+    callers->count--;
+    memmove(callers->elements, (struct true_caller *)callers->elements + 1,
+            callers->count * sizeof(struct true_caller));
 }
 
 static bool step_in_log(struct truth_walk *walk)

@@ -463,12 +463,16 @@ static void tree_shows_gaps_and_what_was_not_seen(void **state)
     span_script_leave(script, track, 20)->end = SPAN_END_UNWOUND;
     span_script_enter(script, track, 30, "g");
     span_script_leave(script, track, 31)->flags = SPAN_END_INFERRED;
-    span_script_leave(script, track, 40)->end = SPAN_END_OF_TRACE;
-    assert_tree(script, (struct report_tree_options){0},
-                "0 ns 40 ns main [beginning not seen] [still open when the trace ends]\n"
-                "10 ns 10 ns f [unwound]\n"
-                "15 ns -- gap: overflow --\n"
-                "30 ns 1 ns g [end not seen]\n");
+    struct span_event *leave = span_script_leave(script, track, 40);
+    leave->end = SPAN_END_OF_TRACE;
+    leave->flags = SPAN_ACROSS_GAP;
+    assert_tree(
+        script, (struct report_tree_options){0},
+        "0 ns 40 ns main [beginning not seen] [still open when the trace ends] [goes on across "
+        "a gap]\n"
+        "10 ns 10 ns f [unwound]\n"
+        "15 ns -- gap: overflow --\n"
+        "30 ns 1 ns g [end not seen]\n");
     span_script_free(script);
 }
 

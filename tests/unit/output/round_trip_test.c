@@ -133,7 +133,7 @@ static void everything_a_span_can_say(void **state)
         span_script_instant(script, track, 10 + i, "gap: overflow");
         struct span_event *leave = span_script_leave(script, track, 11 + i);
         leave->end = ENDS[i];
-        leave->flags = i % 2 ? SPAN_END_INFERRED : 0;
+        leave->flags = (i % 2 ? SPAN_END_INFERRED : 0) | (i % 3 ? SPAN_ACROSS_GAP : 0);
     }
     span_script_leave(script, track, UINT64_C(1) << 62)->end = SPAN_END_OF_TRACE;
     script->source.wall_clock = UINT64_C(1790000000123456789);

@@ -768,6 +768,31 @@ static void spans_that_go_on_behind_a_gap_are_one(void **state)
     assert_spans(s, "a(b(!)+)$+");
 }
 
+static void a_gap_in_which_time_was_lost_lies_inside_of_what_goes_on(void **state)
+{
+    struct scene *s = *state;
+    struct replay replay;
+    struct replay_event event;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'b');
+    call(s, at('b', 0x10), 'c');
+    gap(s, FLOW_GAP_OVERFLOW, FLOW_TIME_LOST);
+    s->time += 490;
+    resume(s, at('b', 0x20));
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "a(b(c()g!O())+)$+");
+
+    replay_init(&replay, &s->stack);
+    for (int i = 0; i < 6; i++)
+        assert_true(replay_next(&replay, &event));
+    assert_int_equal(event.kind, SPAN_ENTER);
+    assert_int_equal(event.place.value, 1030);
+    assert_true(replay_next(&replay, &event));
+    assert_int_equal(event.kind, SPAN_LEAVE);
+    assert_int_equal(event.place.value, 1530);
+    replay_free(&replay);
+}
+
 static void without_stitching_a_gap_ends_all_spans(void **state)
 {
     struct scene *s = *state;
@@ -944,6 +969,7 @@ int main(void)
         RULE(a_pause_that_ends_in_an_unknown_function_ends_the_segment),
         RULE(a_resume_for_no_reason_goes_on_where_it_can),
         RULE(spans_that_go_on_behind_a_gap_are_one),
+        RULE(a_gap_in_which_time_was_lost_lies_inside_of_what_goes_on),
         RULE(without_stitching_a_gap_ends_all_spans),
         RULE(a_gap_in_which_time_was_lost_has_its_length),
         RULE(gaps_can_follow_each_other_and_end_the_trace),

@@ -240,10 +240,15 @@ static void add_event(struct array *text, const struct replay_event *event)
 
 void assert_spans(struct scene *scene, const char *expected)
 {
+    follow_end(&scene->stack, &(struct follow_ending){0});
+    assert_spans_of_ended(scene, expected);
+}
+
+void assert_spans_of_ended(struct scene *scene, const char *expected)
+{
     struct array text = array_of(1);
     struct replay replay;
     struct replay_event event;
-    follow_end(&scene->stack, &(struct follow_ending){0});
     replay_init(&replay, &scene->stack);
     while (replay_next(&replay, &event))
         add_event(&text, &event);

@@ -71,6 +71,8 @@ void gap(struct scene *scene, enum flow_gap kind, uint8_t flags);
  * `)` why it ended: nothing for return, t tail call, u unwound, g gap, $ end of trace, e exec, s
  * another stack goes on; `+` when it was open before a gap and behind it. An instant is `!`. */
 void assert_spans(struct scene *scene, const char *expected);
+/* The same when follow_end has been called. */
+void assert_spans_of_ended(struct scene *scene, const char *expected);
 
 /* Checks nesting and time order of all spans, and that their number is the counted one. */
 void assert_well_formed(const struct thread_stack *stack);

@@ -432,6 +432,25 @@ static void what_is_open_ends_with_its_thread(void **state)
     timeline_free(timeline);
 }
 
+static void a_gap_that_nothing_follows_ends_with_its_thread(void **state)
+{
+    const struct flow_event events[] = {resume_event(1000), gap_event(1010)};
+    const struct made_up_thread threads[] = {
+        {{.pid = 10, .tid = 10, .name = "main", .ended = {5000}}, events, 2},
+    };
+    struct flow flow = {.spaces = {.processes = processes, .process_count = 1}};
+    struct timeline *timeline = decode(&flow, threads, 1);
+    struct span_source *source = timeline_spans(timeline, NULL);
+    expect(source, SPAN_ENTER, 0, 0, "main");
+    expect(source, SPAN_LEAVE, 0, 10, "main");
+    expect(source, SPAN_INSTANT, 0, 10, "[decode error: made-up error] at 0x1234");
+    expect(source, SPAN_ENTER, 0, 10, "[decode error: made-up error]");
+    expect(source, SPAN_LEAVE, 0, 4000, "[decode error: made-up error]");
+    expect_end(source);
+    source->close(source);
+    timeline_free(timeline);
+}
+
 static void a_hit_stays_inside_the_call_that_it_was_in(void **state)
 {
     const struct flow_event events[] = {resume_event(1000), call_event(1010), return_event(1010),
@@ -554,6 +573,7 @@ int main(void)
         cmocka_unit_test(lines_are_not_read_when_nobody_shows_them),
         cmocka_unit_test(a_gap_is_a_mark_and_a_span_of_its_length),
         cmocka_unit_test(what_is_open_ends_with_its_thread),
+        cmocka_unit_test(a_gap_that_nothing_follows_ends_with_its_thread),
         cmocka_unit_test(a_hit_stays_inside_the_call_that_it_was_in),
         cmocka_unit_test(a_death_is_a_mark_that_says_where),
         cmocka_unit_test(exec_is_seen_in_the_address_space),

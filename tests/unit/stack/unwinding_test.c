@@ -212,6 +212,21 @@ static void a_higher_pointer_leaves_the_frame_that_was_landed_in(void **state)
     assert_spans(s, "m(a(s()a(s()x()ux()u)u))$");
 }
 
+static void a_higher_pointer_elsewhere_in_a_function_may_be_in_the_same_frame(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call_a_with_setjmp(s, at('m', 0x10));
+    call_setjmp(s, at('a', 0x60)); /* behind alloca */
+    call_a_with_setjmp(s, at('a', 0x40));
+    call_setjmp(s, at('a', 0x60));
+    call(s, at('a', 0x50), 'x');
+    jump_to_pointer(s, at('a', 0x65), 0x2000);
+    longjmp_to(s, 0x3000);
+    return_after(s, at('m', 0x10));
+    assert_spans(s, "m(a(s()s()a(s()s()x()u)ux()u))$");
+}
+
 static void a_pointer_outside_a_handler_tells_nothing_of_the_handlers_stack(void **state)
 {
     struct scene *s = *state;
@@ -243,6 +258,7 @@ int main(void)
         RULE(a_landing_with_the_same_pointer_is_in_the_same_frame),
         RULE(a_landing_with_a_higher_pointer_is_further_out),
         RULE(a_higher_pointer_leaves_the_frame_that_was_landed_in),
+        RULE(a_higher_pointer_elsewhere_in_a_function_may_be_in_the_same_frame),
         RULE(a_pointer_outside_a_handler_tells_nothing_of_the_handlers_stack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

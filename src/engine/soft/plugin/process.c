@@ -293,7 +293,6 @@ void process_forked(struct thread *thread)
     thread->suspended = NULL;
     if (process->untraced)
         return;
-    uint64_t calls = thread->encoder->depth;
     /* Whoever held these in the parent does not exist here. */
     pthread_mutex_init(&process->lock, NULL);
     atomic_store(&process->handlers.lock, 0);
@@ -306,7 +305,7 @@ void process_forked(struct thread *thread)
         struct side_band_subject subject = thread_subject(thread);
         side_band_untraced(&process->log, &subject, SOFT_UNTRACED_PROCESS, process->name);
     } else if (begin_ring(thread)) {
-        pt_encoder_adopt_calls(thread->encoder, calls);
+        pt_encoder_adopt_calls(thread->encoder, thread->calls_at_fork);
         process->code.serial = thread->ring.header->serial;
         process->code.dumps = 0;
         struct side_band_subject subject = thread_subject(thread);

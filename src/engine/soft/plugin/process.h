@@ -56,6 +56,7 @@ struct thread {
      * encoder->previous is then pt_code_block_none, which leads the next block to the slow path.
      * NULL otherwise. */
     struct pt_code_block *suspended;
+    uint64_t calls_at_fork; /* in progress: in the child, the parent's encoder has gone on */
     uint64_t stack_before; /* the stack pointer when the newest block began that loads it */
     struct {
         uint64_t depth, base; /* of calls */
