@@ -1,5 +1,7 @@
 #include "packet/encoder.h"
 
+#include "packet/told_calls.h"
+
 #include <string.h>
 
 enum {
@@ -20,9 +22,6 @@ struct pt_code_block pt_code_block_none = {
     .slow = 1,
     .kind = PT_BLOCK_NONE,
 };
-
-/* Stands for the calls of encoders that tell none: written by all of them, never read. */
-static struct pt_calls untold_calls;
 
 static const uint64_t unknown_stack_pointer;
 
@@ -143,93 +142,46 @@ static bool may_go_on(struct pt_encoder *encoder)
     return head < encoder->limit || encoder->owner->make_room(encoder->owner);
 }
 
-static bool tells_calls(const struct pt_encoder *encoder)
-{
-    return encoder->calls != &untold_calls && encoder->stack_pointer != &unknown_stack_pointer;
-}
-
-/* Leaves out the calls that are over, as far as they are the newest. */
+/* The stack pointer is known. */
 static void drop_dead_calls(struct pt_encoder *encoder)
 {
-    struct pt_calls *calls = encoder->calls;
-    uint64_t pointer = *encoder->stack_pointer;
-    if (encoder->depth - calls->base > PT_CALLS_MOST) {
-        calls->base = encoder->depth - PT_CALLS_MOST;
-        calls->all = false;
-    }
-    while (encoder->depth > calls->base &&
-           calls->slot[(encoder->depth - 1) % PT_CALLS_MOST] < pointer)
-        encoder->depth--;
+    encoder->depth = pt_calls_drop_dead(&encoder->calls, encoder->depth, *encoder->stack_pointer);
     clear_returns(encoder);
 }
 
-/* Leaves out all calls that are over: a caller's slot is above its callee's. */
-static void drop_all_dead_calls(struct pt_encoder *encoder)
+static bool tells_calls(const struct pt_encoder *encoder)
 {
-    struct pt_calls *calls = encoder->calls;
-    drop_dead_calls(encoder);
-    uint64_t kept = encoder->depth, lowest = 0;
-    for (uint64_t i = encoder->depth; i-- > calls->base;) {
-        if (calls->slot[i % PT_CALLS_MOST] <= lowest)
-            continue;
-        lowest = calls->slot[i % PT_CALLS_MOST];
-        kept--;
-        calls->return_address[kept % PT_CALLS_MOST] = calls->return_address[i % PT_CALLS_MOST];
-        calls->slot[kept % PT_CALLS_MOST] = lowest;
-    }
-    calls->base = kept;
-}
-
-/* How many calls in a row, from number `first` outwards, return to the same place; one at least. */
-static uint64_t count_same_calls(const struct pt_calls *calls, uint64_t first)
-{
-    uint64_t address = calls->return_address[first % PT_CALLS_MOST], count = 1;
-    while (first - count + 1 > calls->base && count <= TOLD_CALL_REPEATED_MOST &&
-           calls->return_address[(first - count) % PT_CALLS_MOST] == address)
-        count++;
-    return count;
-}
-
-/* Packets for the calls, and the number of the outermost call that they tell. */
-static uint32_t count_packets(const struct pt_encoder *encoder, uint64_t *outermost)
-{
-    uint32_t count = 0;
-    uint64_t left = encoder->depth;
-    for (; left > encoder->calls->base && count < TOLD_CALLS_PACKETS_MOST; count++)
-        left -= count_same_calls(encoder->calls, left - 1);
-    *outermost = left;
-    return count;
+    return encoder->calls.ring != &encoder->untold &&
+           encoder->stack_pointer != &unknown_stack_pointer;
 }
 
 /* A PSB was written just now. In groups of packets that fit into what make_room leaves; when there
  * is no more room, the list stays incomplete, and decoders drop it. */
 static void tell_calls(struct pt_encoder *encoder)
 {
-    enum { MNT_SIZE = 11, MOST_PER_GROUP = PT_ENCODER_SLACK / 2 / MNT_SIZE };
-    const struct pt_calls *calls = encoder->calls;
+    enum { MNT_SIZE = 11, MOST_PER_GROUP = PT_ENCODER_SLACK / 2 / MNT_SIZE, SHARE = 8 };
+    struct pt_calls *calls = &encoder->calls;
     if (!tells_calls(encoder))
         return;
-    drop_all_dead_calls(encoder);
-    uint64_t outermost;
-    uint32_t count = count_packets(encoder, &outermost), told = 1;
-    bool all = calls->all && outermost == calls->base;
+    encoder->depth = pt_calls_drop_all_dead(calls, encoder->depth, *encoder->stack_pointer);
+    clear_returns(encoder);
+    uint64_t left = encoder->depth, outermost;
+    uint32_t count = pt_calls_count_packets(calls, left, &outermost);
     struct group group = group_begin(encoder);
-    group.end += pt_packet_mnt(group.end, told_calls_header(count, all));
-    for (uint64_t left = encoder->depth; left > outermost; told++) {
-        uint64_t same = count_same_calls(calls, left - 1);
-        uint64_t address = calls->return_address[(left - 1) % PT_CALLS_MOST];
-        if (told % MOST_PER_GROUP == 0) {
-            group_end(encoder, &group);
-            if (!may_go_on(encoder))
-                return;
-            group = group_begin(encoder);
-        }
-        group.end += pt_packet_mnt(group.end, address | (same - 1) << TOLD_CALL_REPEATED_SHIFT);
-        left -= same;
+    group.end +=
+        pt_packet_mnt(group.end, told_calls_header(count, calls->all && outermost == calls->base));
+    for (uint32_t told = 0; told < count; told++) {
+        group.end += pt_packet_mnt(group.end, pt_calls_next_packet(calls, &left));
+        if (told % MOST_PER_GROUP != MOST_PER_GROUP - 1)
+            continue;
+        group_end(encoder, &group);
+        if (!may_go_on(encoder))
+            return;
+        group = group_begin(encoder);
     }
     group_end(encoder, &group);
-    if (encoder->psb_interval < 8 * told * MNT_SIZE)
-        encoder->next_psb = encoder->last_psb + 8 * told * MNT_SIZE;
+    if (encoder->psb_interval < SHARE * MNT_SIZE * count)
+        encoder->next_psb = encoder->last_psb + SHARE * MNT_SIZE * count;
 }
 
 /* Takes instructions of `block` from `pc` on, which were counted when it began, off the count. */
@@ -339,8 +291,8 @@ void pt_encoder_begin(struct pt_encoder *encoder, uint8_t bus_ratio, uint32_t ps
     encoder->psb_interval = psb_interval;
     encoder->previous = &pt_code_block_none;
     encoder->stack_pointer = &unknown_stack_pointer;
-    if (!encoder->calls)
-        encoder->calls = &untold_calls;
+    if (!encoder->calls.ring)
+        encoder->calls.ring = &encoder->untold;
 }
 
 void pt_encoder_know_stack(struct pt_encoder *encoder, const uint64_t *stack_pointer)
@@ -410,45 +362,35 @@ void pt_encoder_forget_returns(struct pt_encoder *encoder)
     clear_returns(encoder);
 }
 
-static void note_call(struct pt_encoder *encoder, uint64_t return_address, uint64_t slot)
-{
-    encoder->calls->return_address[encoder->depth % PT_CALLS_MOST] = return_address;
-    encoder->calls->slot[encoder->depth % PT_CALLS_MOST] = slot;
-    encoder->depth++;
-}
-
 static void push_return(struct pt_encoder *encoder, const struct pt_code_block *call)
 {
     encoder->return_address[encoder->depth % PT_RETURN_STACK] = call->end;
-    note_call(encoder, call->end, *encoder->stack_pointer);
+    *pt_calls_at(&encoder->calls, encoder->depth) =
+        (struct pt_call){call->end, *encoder->stack_pointer};
+    encoder->depth++;
 }
 
 void pt_encoder_push_interrupted(struct pt_encoder *encoder, uint64_t ip, uint64_t stack_pointer)
 {
-    note_call(encoder, ip | TOLD_CALL_INTERRUPTED, stack_pointer - sizeof(uint64_t));
+    *pt_calls_at(&encoder->calls, encoder->depth) =
+        (struct pt_call){ip | TOLD_CALL_INTERRUPTED, stack_pointer - sizeof(uint64_t)};
+    encoder->depth++;
     clear_returns(encoder);
 }
 
 void pt_encoder_forget_calls(struct pt_encoder *encoder)
 {
-    encoder->calls->base = encoder->depth;
-    encoder->calls->all = false;
+    encoder->calls.base = encoder->depth;
+    encoder->calls.all = false;
     clear_returns(encoder);
 }
 
 void pt_encoder_stack_moved(struct pt_encoder *encoder, uint64_t from)
 {
-    /* Bytes that code which keeps its stack may push meanwhile, and that code of which no caller is
-     * known may unwind. */
-    enum { PUSHED = 512, UNWOUND = 64 << 10 };
-    const struct pt_calls *calls = encoder->calls;
-    uint64_t to = *encoder->stack_pointer;
-    uint64_t highest =
-        encoder->depth > calls->base ? calls->slot[calls->base % PT_CALLS_MOST] : from + UNWOUND;
-    if (to + PUSHED < from || to > highest + PUSHED)
-        pt_encoder_forget_calls(encoder);
-    else
+    if (pt_calls_same_stack(&encoder->calls, encoder->depth, from, *encoder->stack_pointer))
         drop_dead_calls(encoder);
+    else
+        pt_encoder_forget_calls(encoder);
 }
 
 void pt_encoder_adopt_calls(struct pt_encoder *encoder, uint64_t depth)

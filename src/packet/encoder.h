@@ -29,8 +29,8 @@
 #ifndef MAGIC_TRACE_PACKET_ENCODER_H
 #define MAGIC_TRACE_PACKET_ENCODER_H
 
+#include "packet/calls.h"
 #include "packet/packet.h"
-#include "packet/told_calls.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -39,9 +39,8 @@
 
 enum {
     PT_RETURN_STACK = 64,
-    PT_ENCODER_SLACK = 256,  /* bytes behind `head` that a killed owner may have been writing */
-    PT_CALLS_MOST = 1 << 16, /* calls in progress that are remembered: the innermost */
-    PT_DRAIN_SIZE = 32,      /* bytes that pt_encoder_drain may write */
+    PT_ENCODER_SLACK = 256, /* bytes behind `head` that a killed owner may have been writing */
+    PT_DRAIN_SIZE = 32,     /* bytes that pt_encoder_drain may write */
 };
 
 /* How a block ends, which is all the encoder needs to know of its code. */
@@ -100,15 +99,6 @@ struct pt_encoder_owner {
     bool (*make_room)(struct pt_encoder_owner *owner);
 };
 
-/* The calls in progress on the program's stack: those with base <= i < pt_encoder.depth, at i %
- * PT_CALLS_MOST. Where the stack pointer is above a call's slot, the call is over. */
-struct pt_calls {
-    uint64_t base;
-    bool all;                               /* nobody has called what runs below `base` */
-    uint64_t return_address[PT_CALLS_MOST]; /* or as in TOLD_CALL_INTERRUPTED */
-    uint64_t slot[PT_CALLS_MOST];           /* where on the stack it lies */
-};
-
 struct pt_encoder {
     /* Stream position up to which packets are valid, in bytes from the beginning of the recording.
      */
@@ -137,11 +127,11 @@ struct pt_encoder {
     uint64_t mask;
     uint64_t limit; /* stream position at which make_room is called */
 
-    /* For the owner alone. Of the program that runs; NULL when it cannot be read: then no calls are
-     * told. */
-    const uint64_t *stack_pointer; /* at the beginning of every block; pt_encoder_know_stack */
-    struct pt_calls
-        *calls; /* owned by the owner; set before pt_encoder_begin, NULL: none are told */
+    /* For the owner alone, as the next two. Where the stack pointer of the program that runs is, at
+     * the beginning of every block: pt_encoder_know_stack. */
+    const uint64_t *stack_pointer;
+    struct pt_calls calls; /* the owner has set ring, mask and all; NULL: none are told */
+    struct pt_call untold; /* stands for the ring then */
 
     uint64_t return_address[PT_RETURN_STACK];
 };
@@ -213,7 +203,7 @@ void pt_encoder_stack_moved(struct pt_encoder *encoder, uint64_t from);
 /* Nothing is known of who has called what runs from now on. */
 void pt_encoder_forget_calls(struct pt_encoder *encoder);
 
-/* So many calls are in progress in encoder->calls, by another encoder's count. */
+/* So many calls are in progress in encoder->calls. */
 void pt_encoder_adopt_calls(struct pt_encoder *encoder, uint64_t depth);
 
 /* The next return is told by its address, and goes through pt_encoder_step_slow. */
@@ -256,8 +246,8 @@ static inline __attribute__((always_inline)) bool pt_encoder_step_fast(struct pt
         encoder->previous = block;
     } else if (pc == atomic_load_explicit(&previous->seen_call, memory_order_relaxed)) {
         encoder->return_address[depth % PT_RETURN_STACK] = previous->end;
-        encoder->calls->return_address[depth % PT_CALLS_MOST] = previous->end;
-        encoder->calls->slot[depth % PT_CALLS_MOST] = *encoder->stack_pointer;
+        *pt_calls_at(&encoder->calls, depth) =
+            (struct pt_call){previous->end, *encoder->stack_pointer};
         encoder->depth = depth + 1;
         encoder->previous = block;
         return true;

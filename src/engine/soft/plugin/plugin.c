@@ -9,6 +9,7 @@
 #include "engine/soft/plugin/program_exec.h"
 #include "engine/soft/plugin/qemu_messages.h"
 #include "engine/soft/plugin/qemu_plugin.h"
+#include "engine/soft/plugin/told_stack.h"
 #include "engine/soft/plugin/trigger.h"
 
 #include <dlfcn.h>
@@ -77,35 +78,6 @@ static void check_registers(const uint64_t *registers, uint64_t pc)
     process.registers_checked = true;
 }
 
-/* A handler on a stack of its own hides the calls in progress until it returns. */
-static void push_interrupted(struct pt_encoder *encoder, const struct interruption *interruption,
-                             uint64_t stack_pointer)
-{
-    enum { SAME_STACK = 1 << 20 }; /* bytes */
-    struct thread *thread = current_thread();
-    if (interruption->stack_pointer - stack_pointer < SAME_STACK) {
-        pt_encoder_push_interrupted(encoder, interruption->ip, interruption->stack_pointer);
-        return;
-    }
-    thread->interrupted.waits = !thread->interrupted.waits;
-    thread->interrupted.depth = encoder->depth;
-    thread->interrupted.base = encoder->calls->base;
-    thread->interrupted.all = encoder->calls->all;
-    pt_encoder_forget_calls(encoder);
-}
-
-/* Handlers within handlers on such stacks are not followed: `waits` is false then. */
-static void leave_handler(struct thread *thread)
-{
-    struct pt_encoder *encoder = thread->encoder;
-    if (!thread->interrupted.waits)
-        return;
-    thread->interrupted.waits = false;
-    encoder->calls->base = thread->interrupted.base;
-    encoder->calls->all = thread->interrupted.all;
-    pt_encoder_adopt_calls(encoder, thread->interrupted.depth);
-}
-
 static void enter_handler(struct pt_encoder *encoder, uint64_t pc, const uint64_t *registers)
 {
     struct guest_registers guest = {process.registers_usable ? registers : NULL,
@@ -114,23 +86,7 @@ static void enter_handler(struct pt_encoder *encoder, uint64_t pc, const uint64_
     if (!signal_interrupted(&process.handlers, &guest, pc, &interruption))
         return;
     pt_encoder_interrupt(encoder, interruption.ip, interruption.faulted);
-    push_interrupted(encoder, &interruption, registers[GUEST_RSP]);
-}
-
-static uint64_t last_instruction(const struct pt_code_block *block)
-{
-    return block->end - block->length[block->instructions - 1];
-}
-
-/* The block that runs loads the stack pointer, and is left for `pc` now. */
-static void tell_stack_behind(struct pt_encoder *encoder, uint64_t pc, const uint64_t *registers)
-{
-    const struct pt_code_block *block = encoder->previous;
-    bool left = pc < block->pc || pc >= block->end;
-    if (!process.registers_usable || !left)
-        return;
-    pt_encoder_tell_stack(encoder, last_instruction(block), registers[GUEST_RSP]);
-    pt_encoder_stack_moved(encoder, current_thread()->stack_before);
+    told_stack_enter_handler(current_thread(), &interruption, registers[GUEST_RSP]);
 }
 
 /* What the inline path would not do. The block's work has been counted. */
@@ -171,8 +127,8 @@ void run_block_slow(struct pt_code_block *block, const uint64_t *registers)
     if (signal_may_be_handler(&process.handlers, block->pc))
         enter_handler(encoder, block->pc, registers);
     bool asleep = encoder->previous->kind == PT_BLOCK_NONE;
-    if (encoder->previous->loads_stack)
-        tell_stack_behind(encoder, block->pc, registers);
+    if (encoder->previous->loads_stack && process.registers_usable)
+        told_stack_behind_load(thread, block->pc, registers[GUEST_RSP]);
     pt_encoder_step_slow(encoder, block);
     thread->slept_over_end = asleep && encoder->stopped;
 }
@@ -206,14 +162,9 @@ run_stack_loading_block(struct pt_code_block *block, const uint64_t *registers);
 void run_stack_loading_block(struct pt_code_block *block, const uint64_t *registers)
 {
     run_ordered_block(block, registers);
-    struct pt_encoder *encoder = current;
-    if (encoder->stopped || encoder->previous != block)
-        return;
-    if (process.registers_usable)
-        current_thread()->stack_before = registers[GUEST_RSP];
-    if (process.registers_usable && block->instructions > 2)
-        pt_encoder_tell_stack(encoder, block->pc + block->length[0], registers[GUEST_RSP]);
-    pt_encoder_forget_returns(encoder);
+    bool runs = !current->stopped && current->previous == block;
+    if (runs && process.registers_usable)
+        told_stack_before_load(current_thread(), block, registers[GUEST_RSP]);
 }
 
 /* Passes on RBP, in which qemu keeps the guest's registers (signal_frame.h). Only jumped to, from
@@ -471,13 +422,14 @@ static void system_call_begins(uint64_t id, unsigned int vcpu, int64_t number, u
     case SYS_fork:
     case SYS_vfork:
         atomic_store(&process.birth_time, thread->clock.floor);
-        thread->calls_at_fork = thread->encoder->depth;
+        thread->calls_at_fork = thread->encoder->calls;
+        thread->depth_at_fork = thread->encoder->depth;
         break;
     case SYS_rt_sigaction:
         signal_handlers_add(&process.handlers, base, a2);
         break;
     case SYS_rt_sigreturn:
-        leave_handler(thread);
+        told_stack_leave_handler(thread);
         break;
     case SYS_execve:
         before_exec(thread, &(struct exec_call){AT_FDCWD, 0, a1, a2, a3, base});

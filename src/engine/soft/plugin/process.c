@@ -139,7 +139,7 @@ static bool begin_ring(struct thread *thread)
     uint64_t kept = control->options.full_execution ? LARGEST_PSB_INTERVAL * LEAST_PSBS
                                                     : control->options.snapshot_size;
     uint64_t interval = kept / LEAST_PSBS;
-    encoder->calls = &thread->calls;
+    encoder->calls = (struct pt_calls){thread->calls, THREAD_CALLS - 1, .all = true};
     pt_encoder_begin(encoder, (uint8_t)control->options.bus_ratio,
                      interval < LARGEST_PSB_INTERVAL ? (uint32_t)interval : LARGEST_PSB_INTERVAL);
     thread->ring.header->first_time = thread->clock.floor;
@@ -209,7 +209,6 @@ struct thread *thread_begin(struct process *process)
     struct thread *thread = calloc(1, sizeof *thread);
     if (!thread)
         return NULL;
-    thread->calls.all = true;
     thread->owner = (struct pt_encoder_owner){.time = time_now, .make_room = make_room};
     thread->process = process;
     thread->tid = gettid();
@@ -305,7 +304,8 @@ void process_forked(struct thread *thread)
         struct side_band_subject subject = thread_subject(thread);
         side_band_untraced(&process->log, &subject, SOFT_UNTRACED_PROCESS, process->name);
     } else if (begin_ring(thread)) {
-        pt_encoder_adopt_calls(thread->encoder, thread->calls_at_fork);
+        thread->encoder->calls = thread->calls_at_fork;
+        pt_encoder_adopt_calls(thread->encoder, thread->depth_at_fork);
         process->code.serial = thread->ring.header->serial;
         process->code.dumps = 0;
         struct side_band_subject subject = thread_subject(thread);

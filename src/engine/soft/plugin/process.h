@@ -20,7 +20,10 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-enum { PROCESS_NAME_SIZE = 16 }; /* TASK_COMM_LEN */
+enum {
+    PROCESS_NAME_SIZE = 16, /* TASK_COMM_LEN */
+    THREAD_CALLS = 1 << 16, /* calls in progress that are remembered of a thread: the innermost */
+};
 
 struct process {
     struct side_band log;
@@ -48,7 +51,6 @@ struct thread {
     struct pt_encoder_owner owner; /* first: the encoder's owner pointer leads to the thread */
     struct process *process;
     struct pt_encoder *encoder; /* in the ring; or `idle` */
-    struct pt_calls calls;      /* in progress, for the encoder in the ring */
     struct pt_encoder idle;     /* of a thread that is not recorded: stopped from the beginning */
     struct ring ring;
     struct soft_clock clock;
@@ -56,20 +58,23 @@ struct thread {
      * encoder->previous is then pt_code_block_none, which leads the next block to the slow path.
      * NULL otherwise. */
     struct pt_code_block *suspended;
-    uint64_t calls_at_fork; /* in progress: in the child, the parent's encoder has gone on */
+    /* Calls in progress: when the child looks, the parent's encoder has gone on. */
+    struct pt_calls calls_at_fork;
+    uint64_t depth_at_fork;
     uint64_t stack_before; /* the stack pointer when the newest block began that loads it */
     struct {
-        uint64_t depth, base; /* of calls */
-        bool all;             /* of calls */
-        bool waits;           /* a handler on another stack runs */
+        struct pt_calls calls; /* that were in progress */
+        uint64_t depth;
+        bool waits; /* a handler on another stack runs */
     } interrupted;
     const uint64_t *registers; /* of the guest (signal_frame.h), once the thread has run a block */
     pid_t tid;
     bool in_kernel;
     /* The recording froze while it was in the kernel: the recorder tells when that was. */
     bool slept_over_end;
-    bool code_replaced;  /* by the code that was translated and has not run yet */
-    struct thread *next; /* in process->threads */
+    bool code_replaced;                 /* by the code that was translated and has not run yet */
+    struct thread *next;                /* in process->threads */
+    struct pt_call calls[THREAD_CALLS]; /* in progress; the encoder's */
 };
 
 /* Maps the recording's control file. False: this is no recording that we can take part in. */
