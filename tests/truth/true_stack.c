@@ -406,8 +406,8 @@ static void note_return_from_first(struct true_stack *stack, uint64_t rsp, funct
 {
     struct stack_area *area = stack->current;
     const struct true_frame *leaf = leaf_of(area);
-    if (area->frames.count > 1 || stack->previous.ends_in != TRUTH_END_RETURN ||
-        area->begun == 0 || rsp != area->begun + 8)
+    if (area->frames.count > 1 || stack->previous.ends_in != TRUTH_END_RETURN || area->begun == 0 ||
+        rsp != area->begun + 8)
         return;
     area->begun = rsp; /* it may be the return that the switch ends in */
     if (leaf->unseen)
