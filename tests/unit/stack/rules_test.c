@@ -691,6 +691,59 @@ static void the_interrupted_function_is_discovered_when_tracing_began_in_a_handl
     assert_spans(s, "a?(b?(h?()tr(S())))$");
 }
 
+static void resuming_further_out_after_a_system_call_unwinds(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'b');
+    call(s, at('b', 0x10), 'c');
+    system_call(s, at('c', 0x10));
+    resume(s, at('b', 0x40));
+    assert_spans(s, "a(b(c(S())u)$)$");
+}
+
+static void resuming_elsewhere_in_the_first_function_after_a_system_call_is_no_call(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    system_call(s, at('a', 0x10));
+    resume(s, at('a', 0x40));
+    assert_spans(s, "a(S())$");
+}
+
+static void the_next_signal_can_have_the_handler_that_was_interrupted(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    interrupt(s, at('a', 0x20));
+    resume(s, at('h', 0));
+    interrupt(s, at('h', 0x20));
+    resume(s, at('i', 0));
+    return_to(s, at('r', 0));
+    system_call(s, at('r', 0x7));
+    resume(s, at('h', 0));
+    return_to(s, at('r', 0));
+    system_call(s, at('r', 0x7));
+    resume(s, at('h', 0x20));
+    assert_spans(s, "a(I()h(I()i()r(S())h()r(S()))$)$");
+}
+
+static void a_handler_can_make_the_program_go_on_in_what_was_open_before_a_landing(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call(s, at('a', 0x10), 'a');
+    call(s, at('a', 0x10), 'b');
+    jump_in_stack(s, at('a', 0x35)); /* in one of the a's */
+    interrupt(s, at('a', 0x40));
+    resume(s, at('h', 0));
+    return_to(s, at('r', 0));
+    system_call(s, at('r', 0x7));
+    resume(s, at('m', 0x40));
+    assert_spans(s, "m(a(a(b()uI()h()r(S()))u)u)$");
+}
+
 /* Pauses, gaps, exec. */
 
 static void a_pause_is_shown_when_tracing_goes_on(void **state)
@@ -979,6 +1032,10 @@ int main(void)
         RULE(time_never_goes_backwards),
         RULE(running_out_of_frame_ids_is_a_gap_and_is_counted),
         RULE(every_call_of_a_frame_seen_before_costs_no_new_frame),
+        RULE(resuming_further_out_after_a_system_call_unwinds),
+        RULE(resuming_elsewhere_in_the_first_function_after_a_system_call_is_no_call),
+        RULE(the_next_signal_can_have_the_handler_that_was_interrupted),
+        RULE(a_handler_can_make_the_program_go_on_in_what_was_open_before_a_landing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -192,6 +192,82 @@ static void a_protected_call_made_again_can_be_left_for_the_same_frame(void **st
     assert_spans(s, "m(a(s()a(s()b(x()u)ub(x()u)u)$)$)$");
 }
 
+/* The calls that a35 and a65, behind two calls of setjmp, protect are learned apart. */
+static void a_call_that_another_setjmp_protects_passes_the_error_on(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call_with_cleanup(s, at('a', 0x30), at('a', 0x40));
+    call_with_cleanup(s, at('a', 0x30), at('a', 0x40));
+    call_setjmp(s, at('a', 0x30));
+    call_setjmp(s, at('a', 0x60));
+    call(s, at('a', 0x70), 'b');
+    jump_in_stack(s, at('a', 0x65));
+    fail_from(s, at('a', 0x40), 'b');
+    fail_from(s, at('a', 0x70), 'f');
+    fail_from(s, at('a', 0x70), 'f');
+    return_after(s, at('m', 0x10));
+    assert_spans(s, "m(a(s()a(s()a(s()s()b()ub(x()u)uf(x()u)u)uf(x()u)u)u))$");
+}
+
+static void a_call_that_only_another_setjmp_is_known_not_to_protect_may_be_protected(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call_with_cleanup(s, at('a', 0x30), at('a', 0x40));
+    call_setjmp(s, at('a', 0x30));
+    call_setjmp(s, at('a', 0x60));
+    call(s, at('a', 0x70), 'b');
+    jump_in_stack(s, at('a', 0x65));
+    fail_from(s, at('a', 0x80), 'b');
+    fail_from(s, at('a', 0x90), 'f');
+    assert_spans(s, "m(a(s()a(s()s()b()ub(x()u)uf(x()u)u)$)$)$");
+}
+
+static void an_error_behind_a_landing_elsewhere_may_land_in_the_same_frame(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call_setjmp(s, at('a', 0x60));
+    call_with_cleanup(s, at('a', 0x30), at('a', 0x40));
+    call_setjmp(s, at('a', 0x60));
+    call_setjmp(s, at('a', 0x30));
+    fail_from(s, at('a', 0x40), 'b');
+    call(s, at('a', 0x70), 'b');
+    jump_in_stack(s, at('a', 0x65));
+    fail_from(s, at('a', 0x70), 'f');
+    assert_spans(s, "m(a(s()s()a(s()s()b(x()u)ub()uf(x()u)u)$)$)$");
+}
+
+static void an_error_without_a_call_may_land_in_the_same_frame(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call_with_cleanup(s, at('a', 0x30), at('a', 0x40));
+    call_setjmp(s, at('a', 0x30));
+    fail_from(s, at('a', 0x40), 'b');
+    jump_in_stack(s, at('a', 0x35)); /* longjmp is part of a */
+    assert_spans(s, "m(a(s()a(s()b(x()u)u)$)$)$");
+}
+
+static void an_error_further_out_than_the_last_landing_may_land_anywhere(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call_with_cleanup(s, at('a', 0x30), at('a', 0x40));
+    call_with_cleanup(s, at('a', 0x30), at('a', 0x40));
+    call_setjmp(s, at('a', 0x30));
+    fail_from(s, at('a', 0x40), 'b');
+    return_after(s, at('a', 0x40));
+    fail_from(s, at('a', 0x70), 'f');
+    assert_spans(s, "m(a(s()a(s()a(s()b(x()u)u)f(x()u)u)$)$)$");
+}
+
 /* longjmp where the stack pointer is told. Each a calls setjmp and then another a. */
 
 static void call_a_with_setjmp(struct scene *s, uint64_t call_site)
@@ -298,6 +374,11 @@ int main(void)
         RULE(a_higher_pointer_leaves_the_frame_that_was_landed_in),
         RULE(a_higher_pointer_elsewhere_in_a_function_may_be_in_the_same_frame),
         RULE(a_pointer_outside_a_handler_tells_nothing_of_the_handlers_stack),
+        RULE(a_call_that_another_setjmp_protects_passes_the_error_on),
+        RULE(a_call_that_only_another_setjmp_is_known_not_to_protect_may_be_protected),
+        RULE(an_error_behind_a_landing_elsewhere_may_land_in_the_same_frame),
+        RULE(an_error_without_a_call_may_land_in_the_same_frame),
+        RULE(an_error_further_out_than_the_last_landing_may_land_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
