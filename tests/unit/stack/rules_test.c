@@ -117,6 +117,50 @@ static void a_function_start_after_a_gap_is_no_new_call(void **state)
     assert_spans(s, "a(!)$+");
 }
 
+/* Calls inside one function: position-independent code, thunks. */
+
+static void a_local_call_that_returns_elsewhere_was_a_jump(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call_into(s, at('a', 0x10), at('a', 0x50));
+    return_to(s, at('f', 0));
+    return_after(s, at('m', 0x10));
+    assert_spans(s, "m(a(a())tf())$");
+}
+
+static void a_return_out_of_a_local_call_ends_it(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call_into(s, at('a', 0x10), at('a', 0x50));
+    call(s, at('a', 0x55), 'b');
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "m(a(a(b()u))$)$");
+}
+
+static void a_call_into_the_middle_of_another_function_is_not_local(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call_into(s, at('a', 0x10), at('b', 0x50));
+    return_after(s, at('b', 0x70));
+    assert_int_equal(repaired(s), 1);
+    assert_spans(s, "a(b()$)$");
+}
+
+static void a_recursive_call_is_not_local(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'a');
+    return_after(s, at('a', 0x70));
+    assert_int_equal(repaired(s), 1);
+    assert_spans(s, "a(a()$)$");
+}
+
 /* Returns that do not match the leaf. */
 
 static void a_long_return_ends_all_frames_up_to_its_own(void **state)
@@ -226,6 +270,62 @@ static void a_return_to_a_function_start_is_a_jump(void **state)
     assert_int_equal(repaired(s), 0);
 }
 
+static void a_return_out_of_deep_recursion_is_matched(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'b');
+    for (int i = 0; i < 2000; i++)
+        call(s, at('b', 0x10), 'b');
+    return_after(s, at('a', 0x10));
+    assert_int_equal(repaired(s), 0);
+    assert_int_equal(thread_stack_leaf(&s->stack)->function, id_of('a'));
+}
+
+static void a_caller_can_go_on_where_the_next_function_begins(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call(s, at('b', 0) - SCENE_CALL_LENGTH, 'c');
+    return_to(s, at('b', 0));
+    return_after(s, at('m', 0x10));
+    assert_spans(s, "m(a(c())tb())$");
+}
+
+static void a_return_to_the_start_of_the_caller_begins_it_anew(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call(s, at('a', 0x10), 'b');
+    return_to(s, at('a', 0));
+    return_after(s, at('a', 0x10));
+    return_after(s, at('m', 0x10));
+    assert_spans(s, "m(a(b()ta()))$");
+}
+
+static void what_was_begun_by_a_return_can_return_to_who_did(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'b');
+    return_to(s, at('c', 0));
+    return_to(s, at('b', 0x50));
+    assert_spans(s, "a(b()tc()tb()$)$");
+}
+
+static void a_return_ends_a_system_call_whose_end_was_missed(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'b');
+    system_call(s, at('b', 0x10));
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "a(b(S()))$");
+    assert_int_equal(repaired(s), 1);
+}
+
 /* Jumps. */
 
 static void a_return_to_a_function_start_discovers_no_caller(void **state)
@@ -281,6 +381,48 @@ static void a_loop_over_the_whole_function_changes_nothing(void **state)
     resume(s, at('a', 0));
     jump(s, at('a', 0));
     assert_spans(s, "a()$");
+}
+
+static void a_jump_ends_a_system_call_whose_end_was_missed(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    system_call(s, at('a', 0x10));
+    jump(s, at('b', 0));
+    assert_spans(s, "a(S())tb()$");
+}
+
+static void a_jump_can_be_a_return(void **state)
+{
+    struct scene *s = *state;
+    add_landing_pad(s, at('a', 0x20), at('a', 0x15)); /* not for a jump that leaves the stack */
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call(s, at('a', 0x20), 'a');
+    call(s, at('a', 0x10), 'b');
+    jump(s, at('a', 0x15));
+    assert_int_equal(s->stack.statistics.unwound, 0);
+    assert_spans(s, "m(a(a(b())$)$)$");
+}
+
+static void a_jump_can_be_a_long_return(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call(s, at('a', 0x10), 'b');
+    call(s, at('b', 0x10), 'c');
+    jump(s, at('a', 0x15));
+    assert_spans(s, "m(a(b(c()u))$)$");
+}
+
+static void a_jump_inside_a_recursive_function_is_no_return(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'a');
+    jump(s, at('a', 0x15));
+    assert_spans(s, "a(a()$)$");
 }
 
 static void a_jump_into_the_middle_of_an_ancestor_unwinds_to_it_at_once(void **state)
@@ -580,6 +722,34 @@ static void an_interrupt_in_the_restorer_does_not_end_it(void **state)
     system_call(s, at('r', 0x7));
     resume(s, at('a', 0x20));
     assert_spans(s, "a(I()h()r(I()S()))$");
+}
+
+static void a_signal_can_interrupt_the_restorer(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    interrupt(s, at('a', 0x20));
+    resume(s, at('h', 0));
+    return_to(s, at('r', 0));
+    interrupt(s, at('r', 0x3));
+    resume(s, at('i', 0));
+    return_to(s, at('r', 0));
+    system_call(s, at('r', 0x7));
+    resume(s, at('r', 0x3));
+    system_call(s, at('r', 0x7));
+    resume(s, at('a', 0x20));
+    assert_spans(s, "a(I()h()r(I()i()r(S())S()))$");
+}
+
+static void an_exception_can_land_in_what_the_handler_interrupted(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'b');
+    interrupt(s, at('b', 0x20));
+    resume(s, at('h', 0));
+    return_to(s, at('b', 0x70));
+    assert_spans(s, "a(b(I()h()u)$)$");
 }
 
 static void signals_nest(void **state)
@@ -1036,6 +1206,21 @@ int main(void)
         RULE(resuming_elsewhere_in_the_first_function_after_a_system_call_is_no_call),
         RULE(the_next_signal_can_have_the_handler_that_was_interrupted),
         RULE(a_handler_can_make_the_program_go_on_in_what_was_open_before_a_landing),
+        RULE(a_local_call_that_returns_elsewhere_was_a_jump),
+        RULE(a_return_out_of_a_local_call_ends_it),
+        RULE(a_call_into_the_middle_of_another_function_is_not_local),
+        RULE(a_recursive_call_is_not_local),
+        RULE(a_return_out_of_deep_recursion_is_matched),
+        RULE(a_caller_can_go_on_where_the_next_function_begins),
+        RULE(a_return_to_the_start_of_the_caller_begins_it_anew),
+        RULE(what_was_begun_by_a_return_can_return_to_who_did),
+        RULE(a_return_ends_a_system_call_whose_end_was_missed),
+        RULE(a_jump_ends_a_system_call_whose_end_was_missed),
+        RULE(a_jump_can_be_a_return),
+        RULE(a_jump_can_be_a_long_return),
+        RULE(a_jump_inside_a_recursive_function_is_no_return),
+        RULE(a_signal_can_interrupt_the_restorer),
+        RULE(an_exception_can_land_in_what_the_handler_interrupted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,6 +59,41 @@ static void a_thousand_parked_stacks_go_on(void **state)
     assert_int_equal(s->stack.statistics.repaired, 0);
 }
 
+static void a_return_that_fits_two_stacks_is_settled_by_what_follows(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'y');
+    call(s, at('y', 0x10), 's');
+    return_to(s, at('f', 0));
+    call(s, at('f', 0x10), 'y');
+    call(s, at('y', 0x10), 's');
+    return_after(s, at('y', 0x10));
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "a(y(s()s)s)sf(y(s()s)s)sa?(y?())$");
+}
+
+static void a_jump_can_switch_too(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    return_to(s, at('f', 0));
+    call(s, at('f', 0x10), 's');
+    jump(s, at('a', 0x15));
+    assert_spans(s, "a(s()s)sf(s()s)sa?()$");
+}
+
+static void the_first_function_of_a_new_stack_may_return_to_a_function_start(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    return_to(s, at('f', 0));
+    return_to(s, at('g', 0)); /* as makecontext has laid it out */
+    assert_spans(s, "a(s()s)sg?(f())$");
+}
+
 #define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -66,6 +101,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         RULE(a_parked_stack_goes_on_where_it_called),
         RULE(a_thousand_parked_stacks_go_on),
+        RULE(a_return_that_fits_two_stacks_is_settled_by_what_follows),
+        RULE(a_jump_can_switch_too),
+        RULE(the_first_function_of_a_new_stack_may_return_to_a_function_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
