@@ -752,6 +752,65 @@ static void an_exception_can_land_in_what_the_handler_interrupted(void **state)
     assert_spans(s, "a(b(I()h()u)$)$");
 }
 
+static void a_system_call_ends_one_whose_end_was_missed(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    system_call(s, at('a', 0x10));
+    system_call(s, at('a', 0x20));
+    system_call_into(s, at('a', 0x30), at('k', 0));
+    assert_int_equal(repaired(s), 2);
+    assert_spans(s, "a(S()S()k()$)$");
+}
+
+static void functions_that_the_symbols_give_a_special_number_are_unknown(void **state)
+{
+    static const uint64_t special[] = {FUNCTION_SYSCALL, FUNCTION_INTERRUPT, FUNCTION_UNTRACED};
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    for (size_t i = 0; i < sizeof special / sizeof special[0]; i++) {
+        call_into(s, at('a', 0x10), (special[i] << 16) + 0x10);
+        call(s, (special[i] << 16) + 0x20, 'b');
+        return_after(s, at('a', 0x10));
+    }
+    assert_spans(s, "a(?(b()u)?(b()u)?(b()u))$");
+}
+
+static void a_handler_first_seen_behind_its_start_lies_on_the_system_call(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    system_call(s, at('a', 0x10));
+    resume(s, at('h', 4));
+    return_to(s, at('r', 0));
+    system_call(s, at('r', 0x7));
+    resume(s, at('a', 0x12));
+    assert_spans(s, "m(a(S()h()r(S()))$)$");
+}
+
+static void a_handler_can_be_the_function_it_interrupts(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'b');
+    interrupt(s, at('b', 2));
+    resume(s, at('b', 0));
+    assert_spans(s, "a(b(I()b()$)$)$");
+}
+
+static void an_interrupt_that_ends_elsewhere_in_a_recursive_function_is_no_landing(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'a');
+    interrupt(s, at('a', 0x20));
+    resume(s, at('a', 0x60));
+    call(s, at('a', 0x70), 'c');
+    assert_spans(s, "a(a(I()c()$)$)$");
+    assert_int_equal(s->stack.segments.count, 1);
+}
+
 static void signals_nest(void **state)
 {
     struct scene *s = *state;
@@ -1087,6 +1146,54 @@ static void programs_changed_before_the_first_event_do_not_matter(void **state)
     assert_spans(s, "a(S())$");
 }
 
+static void a_stop_before_anything_was_seen_is_no_pause(void **state)
+{
+    struct scene *s = *state;
+    stop(s, at('a', 0x20));
+    gap(s, FLOW_GAP_OVERFLOW, 0);
+    assert_spans(s, "!");
+}
+
+static void a_stop_in_a_system_call_is_no_pause(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    system_call(s, at('a', 0x10));
+    stop(s, at('a', 0x10));
+    resume(s, at('a', 0x12));
+    assert_spans(s, "a(S())$");
+}
+
+static void callers_told_behind_a_pause_are_known(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    stop(s, at('a', 0x20));
+    resume(s, at('x', 0x30));
+    caller(s, at('y', 0x15));
+    assert_spans(s, "a(U())gy?(x?()$)$");
+}
+
+static void a_function_start_behind_a_gap_may_be_no_beginning(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    gap(s, FLOW_GAP_LOST, 0);
+    resume(s, at('b', 0));
+    assert_spans(s, "a()g!b?()$");
+}
+
+static void exec_happens_once(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    s->program_changes++;
+    resume(s, at('s', 0));
+    system_call(s, at('s', 0x10));
+    resume(s, at('s', 0x12));
+    assert_spans(s, "a()es(S())$");
+}
+
 /* Limits. */
 
 static void time_never_goes_backwards(void **state)
@@ -1221,6 +1328,16 @@ int main(void)
         RULE(a_jump_inside_a_recursive_function_is_no_return),
         RULE(a_signal_can_interrupt_the_restorer),
         RULE(an_exception_can_land_in_what_the_handler_interrupted),
+        RULE(a_system_call_ends_one_whose_end_was_missed),
+        RULE(functions_that_the_symbols_give_a_special_number_are_unknown),
+        RULE(a_handler_first_seen_behind_its_start_lies_on_the_system_call),
+        RULE(a_handler_can_be_the_function_it_interrupts),
+        RULE(an_interrupt_that_ends_elsewhere_in_a_recursive_function_is_no_landing),
+        RULE(a_stop_before_anything_was_seen_is_no_pause),
+        RULE(a_stop_in_a_system_call_is_no_pause),
+        RULE(callers_told_behind_a_pause_are_known),
+        RULE(a_function_start_behind_a_gap_may_be_no_beginning),
+        RULE(exec_happens_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
