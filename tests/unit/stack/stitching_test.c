@@ -1,0 +1,181 @@
+/* What two segments have in common (stitching.h). The notation of spans is explained in scene.h. */
+#include "scene.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static int set_up(void **state)
+{
+    static struct scene scene;
+    scene_init(&scene);
+    *state = &scene;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    scene_free(*state);
+    return 0;
+}
+
+/* Signal handlers behind a gap. */
+
+static void a_handler_that_is_discovered_is_the_one_from_before(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    interrupt(s, at('a', 0x20));
+    resume(s, at('h', 0));
+    call(s, at('h', 0x10), 'c');
+    gap(s, FLOW_GAP_ERROR, 0);
+    resume(s, at('c', 0x40));
+    return_after(s, at('h', 0x10));
+    assert_spans(s, "a(I()h(c(!)+)$+)$+");
+}
+
+static void tell_handler(struct scene *s, uint64_t address)
+{
+    resume(s, address);
+    interrupted_caller(s, at('a', 0x20));
+    no_caller(s);
+}
+
+static void a_handler_that_is_told_is_the_function_from_before(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('h', 0x40));
+    gap(s, FLOW_GAP_ERROR, 0);
+    tell_handler(s, at('h', 0x50));
+    assert_spans(s, "a?(h?(!)$+)$+");
+}
+
+static void a_handler_that_is_told_twice_is_one(void **state)
+{
+    struct scene *s = *state;
+    tell_handler(s, at('h', 0x40));
+    gap(s, FLOW_GAP_ERROR, 0);
+    tell_handler(s, at('h', 0x50));
+    assert_spans(s, "a?(h?(!)$+)$+");
+}
+
+/* Stacks that are known up to their outermost function: m has called a, that m, that b. */
+
+static void nest(struct scene *s, bool whole)
+{
+    resume(s, at('m', 0));
+    if (whole)
+        no_caller(s);
+    call(s, at('m', 0x10), 'a');
+    call(s, at('a', 0x10), 'm');
+    call(s, at('m', 0x20), 'b');
+    gap(s, FLOW_GAP_ERROR, 0);
+    resume(s, at('b', 0x40));
+    caller(s, at('m', 0x25));
+}
+
+static void whole_stacks_have_their_outermost_function_in_common(void **state)
+{
+    struct scene *s = *state;
+    nest(s, true);
+    no_caller(s);
+    assert_spans(s, "m(a(m(b()g)g)g!b?()$)$+");
+}
+
+static void when_one_is_not_whole_as_much_as_can_is_in_common(void **state)
+{
+    struct scene *s = *state;
+    nest(s, true);
+    assert_spans(s, "m(a(m(b(!)$+)$+)$+)$+");
+}
+
+static void when_the_first_is_not_whole_as_much_as_can_is_in_common(void **state)
+{
+    struct scene *s = *state;
+    nest(s, false);
+    no_caller(s);
+    assert_spans(s, "m(a(m(b(!)$+)$+)$+)$+");
+}
+
+/* Landings. */
+
+static void only_frames_that_have_called_setjmp_are_landed_in(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    for (int i = 0; i < 2; i++) {
+        call(s, at('a', 0x30), 's');
+        return_after(s, at('a', 0x30));
+        call(s, at('a', 0x40), 'a');
+    }
+    call(s, at('a', 0x50), 'x');
+    jump_in_stack(s, at('a', 0x35));
+    call(s, at('a', 0x60), 'c');
+    return_after(s, at('a', 0x60));
+    return_after(s, at('a', 0x40));
+    assert_spans(s, "m(a(s()a(s()a(x()u)uc()))$)$");
+}
+
+static void a_landing_is_where_all_callers_fit(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call(s, at('a', 0x10), 'b');
+    call(s, at('b', 0x10), 'a');
+    call(s, at('a', 0x20), 'x');
+    jump_in_stack(s, at('a', 0x35));
+    call(s, at('a', 0x60), 'c');
+    return_after(s, at('a', 0x60));
+    return_after(s, at('m', 0x10));
+    call(s, at('m', 0x30), 'd');
+    assert_spans(s, "m(a(b(a(x()u)u)uc())d()$)$");
+}
+
+static void a_frame_learns_behind_a_gap_where_it_returns_to(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0x40));
+    gap(s, FLOW_GAP_ERROR, 0);
+    resume(s, at('a', 0x50));
+    return_to(s, at('m', 0x15));
+    call(s, at('m', 0x20), 'a');
+    gap(s, FLOW_GAP_ERROR, 0);
+    resume(s, at('a', 0x50));
+    return_to(s, at('m', 0x25));
+    assert_spans(s, "m?(a?(!)+a(!)+)$+");
+}
+
+static void what_has_no_caller_in_common_is_apart(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    gap(s, FLOW_GAP_ERROR, 0);
+    resume(s, at('a', 0x50));
+    return_to(s, at('n', 0x15));
+    assert_spans(s, "m(a()g)g!n?(a?())$");
+}
+
+#define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RULE(a_handler_that_is_discovered_is_the_one_from_before),
+        RULE(a_handler_that_is_told_is_the_function_from_before),
+        RULE(a_handler_that_is_told_twice_is_one),
+        RULE(whole_stacks_have_their_outermost_function_in_common),
+        RULE(when_one_is_not_whole_as_much_as_can_is_in_common),
+        RULE(when_the_first_is_not_whole_as_much_as_can_is_in_common),
+        RULE(only_frames_that_have_called_setjmp_are_landed_in),
+        RULE(a_landing_is_where_all_callers_fit),
+        RULE(a_frame_learns_behind_a_gap_where_it_returns_to),
+        RULE(what_has_no_caller_in_common_is_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
