@@ -103,6 +103,38 @@ static void recursion_takes_one_packet(void **state)
     assert_int_equal(left, 0);
 }
 
+static void calls_that_are_over_are_dropped_with_those_left_out(void **state)
+{
+    struct made made;
+    begin(&made);
+    push(&made, 0x100, 0x10);
+    push(&made, 0x200, 0x20);
+    push(&made, 0x300, 0x30);
+    assert_int_equal(pt_calls_drop_all_dead(&made.calls, made.count, TOP - 0x28), 2);
+    assert_int_equal(made.calls.base, 0);
+}
+
+static void a_stack_without_known_calls_reaches_some_way_up(void **state)
+{
+    struct made made;
+    begin(&made);
+    assert_true(pt_calls_same_stack(&made.calls, 0, TOP, TOP + 0x1000));
+    assert_false(pt_calls_same_stack(&made.calls, 0, TOP, TOP + 0x20000));
+}
+
+static void forgotten_calls_are_not_told_with_those_that_are_the_same(void **state)
+{
+    struct made made;
+    begin(&made);
+    for (uint64_t i = 1; i < 5; i++)
+        push(&made, 0x100, 0x10 * i);
+    made.calls.base = 2;
+    uint64_t outermost, left = made.count;
+    assert_int_equal(pt_calls_count_packets(&made.calls, made.count, &outermost), 1);
+    assert_int_equal(outermost, 2);
+    assert_int_equal(told_call_repeated(pt_calls_next_packet(&made.calls, &left)), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -111,6 +143,9 @@ int main(void)
         cmocka_unit_test(what_the_ring_has_no_room_for_is_not_all),
         cmocka_unit_test(a_stack_is_the_same_up_to_its_outermost_call),
         cmocka_unit_test(recursion_takes_one_packet),
+        cmocka_unit_test(calls_that_are_over_are_dropped_with_those_left_out),
+        cmocka_unit_test(a_stack_without_known_calls_reaches_some_way_up),
+        cmocka_unit_test(forgotten_calls_are_not_told_with_those_that_are_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -576,7 +576,97 @@ static void long_lists_of_callers_make_psbs_rarer(void **state)
     call_into(recording, &caller, calls[CALLS - 1]);
     pt_encoder_flush(&recording->encoder, calls[CALLS - 1]->pc);
     uint64_t told = atomic_load(&recording->encoder.head) - from;
+    uint64_t list[CALLS] = {told_calls_header(CALLS - 1, true)};
+    for (size_t i = 1; i < CALLS; i++)
+        list[i] = calls[CALLS - 1 - i]->end;
+    expect_told(recording, from, list, CALLS);
     assert_true(recording->encoder.next_psb - recording->encoder.last_psb >= 7 * told);
+    for (size_t i = 0; i < CALLS; i++)
+        free(calls[i]);
+    end(recording);
+}
+
+/* longjmp, say: the innermost call is over, the other is not. */
+static void a_move_on_the_same_stack_ends_the_calls_it_unwinds(void **state)
+{
+    struct caller caller;
+    struct recording *recording = begin_with_calls(&caller, 1 << 20);
+    struct pt_code_block *outer = block(0x401000, 1, PT_BLOCK_CALL, 0x402000);
+    struct pt_code_block *inner = block(0x402000, 1, PT_BLOCK_CALL, 0x403000);
+    struct pt_code_block *leaf = block(0x403000, 1, PT_BLOCK_INDIRECT_JUMP, 0);
+    step(recording, outer);
+    call_into(recording, &caller, inner);
+    call_into(recording, &caller, leaf);
+    uint64_t from = caller.stack_pointer;
+    caller.stack_pointer += 0x10;
+    pt_encoder_stack_moved(&recording->encoder, from);
+    uint64_t head = atomic_load(&recording->encoder.head);
+    recording->encoder.next_psb = 0;
+    step(recording, leaf);
+    expect_told(recording, head, (uint64_t[]){told_calls_header(1, true), 0x401004}, 2);
+    free(outer);
+    free(inner);
+    free(leaf);
+    end(recording);
+}
+
+static void a_call_that_ended_unseen_is_not_told(void **state)
+{
+    struct caller caller;
+    struct recording *recording = begin_with_calls(&caller, 1 << 20);
+    struct pt_code_block *outer = block(0x401000, 1, PT_BLOCK_CALL, 0x402000);
+    struct pt_code_block *inner = block(0x402000, 1, PT_BLOCK_CALL, 0x403000);
+    struct pt_code_block *next = block(0x403000, 1, PT_BLOCK_CALL, 0x404000);
+    struct pt_code_block *leaf = block(0x404000, 1, PT_BLOCK_INDIRECT_JUMP, 0);
+    step(recording, outer);
+    call_into(recording, &caller, inner);
+    call_into(recording, &caller, next);
+    caller.stack_pointer += 0x18;
+    recording->encoder.next_psb = 0;
+    uint64_t from = atomic_load(&recording->encoder.head);
+    call_into(recording, &caller, leaf);
+    expect_told(recording, from, (uint64_t[]){told_calls_header(2, true), 0x403004, 0x401004}, 3);
+    free(outer);
+    free(inner);
+    free(next);
+    free(leaf);
+    end(recording);
+}
+
+static void calls_are_told_only_where_their_places_in_the_stack_are_known(void **state)
+{
+    struct caller caller = {.stack_pointer = 0x8000};
+    struct pt_code_block *first = block(0x401000, 1, PT_BLOCK_SEQUENTIAL, 0);
+    struct recording *recording = begin(4096);
+    recording->encoder.calls = (struct pt_calls){caller.calls, CALLS - 1, .all = true};
+    step(recording, first);
+    expect_told(recording, 0, NULL, 0);
+    end(recording);
+    recording = begin(4096);
+    pt_encoder_know_stack(&recording->encoder, &caller.stack_pointer);
+    step(recording, first);
+    expect_told(recording, 0, NULL, 0);
+    end(recording);
+    free(first);
+}
+
+static void without_room_the_list_of_callers_ends_within_the_slack(void **state)
+{
+    struct caller caller;
+    struct recording *recording = begin_with_calls(&caller, 1 << 20);
+    struct pt_code_block *calls[CALLS];
+    for (uint64_t i = 0; i < CALLS; i++) {
+        calls[i] = block(0x401000 + 0x1000 * i, 1, PT_BLOCK_CALL, 0x402000 + 0x1000 * i);
+        if (i > 0 && i + 1 < CALLS)
+            call_into(recording, &caller, calls[i]);
+        else if (i == 0)
+            step(recording, calls[i]);
+    }
+    uint64_t from = atomic_load(&recording->encoder.head);
+    recording->encoder.next_psb = 0;
+    recording->encoder.limit = from + 8;
+    call_into(recording, &caller, calls[CALLS - 1]);
+    assert_in_range(atomic_load(&recording->encoder.head), from, from + 8 + PT_ENCODER_SLACK);
     for (size_t i = 0; i < CALLS; i++)
         free(calls[i]);
     end(recording);
@@ -828,6 +918,10 @@ int main(void)
         cmocka_unit_test(another_stack_has_no_known_callers),
         cmocka_unit_test(a_handler_has_interrupted_its_caller),
         cmocka_unit_test(long_lists_of_callers_make_psbs_rarer),
+        cmocka_unit_test(a_move_on_the_same_stack_ends_the_calls_it_unwinds),
+        cmocka_unit_test(a_call_that_ended_unseen_is_not_told),
+        cmocka_unit_test(calls_are_told_only_where_their_places_in_the_stack_are_known),
+        cmocka_unit_test(without_room_the_list_of_callers_ends_within_the_slack),
         cmocka_unit_test(a_fault_at_address_zero_ends_tracing_at_the_branch),
         cmocka_unit_test(a_block_from_nowhere_is_an_overflow),
         cmocka_unit_test(stopping_ends_the_stream_before_the_next_block),
