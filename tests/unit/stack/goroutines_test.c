@@ -154,6 +154,7 @@ static void of_goroutines_in_one_place_the_pointer_tells(void **state)
     leave_told(s, 'c', 0x20, A);
     jump_loading_stack(s, at('c', 0x15), B + 8);
     return_after(s, at('b', 0x10));
+    assert_int_equal(s->stack.segments.count, 3);
     assert_spans(
         s, "t(s(g()))sa(c(m(s(g()))s)s)sb(c(m(s(g()))s)s)sa?(c?(m(s(g()))m(s(g()))s)s)sb?(c?())$");
 }
@@ -306,6 +307,7 @@ static void only_goroutines_whose_pointer_is_told_can_be_followed_elsewhere(void
     assert_int_equal(s->stack.arrivals.count, 0);
     leave(s, 'a', 0x10);
     assert_int_equal(s->stack.departures.count, 0);
+    stack_pointer(s, G0 - 0x100);
     jump_loading_stack(s, at('b', 0), B);
     assert_int_equal(s->stack.arrivals.count, 0);
     stack_pointer(s, B);

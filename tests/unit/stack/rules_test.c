@@ -1194,6 +1194,25 @@ static void exec_happens_once(void **state)
     assert_spans(s, "a()es(S())$");
 }
 
+static void tracing_that_goes_on_without_a_resume_has_not_paused(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    stop(s, at('a', 0x20));
+    call(s, at('a', 0x30), 'b');
+    resume(s, at('b', 0x40));
+    assert_spans(s, "a(b()$)$");
+}
+
+static void programs_changed_before_a_first_gap_do_not_matter(void **state)
+{
+    struct scene *s = *state;
+    s->program_changes = 3;
+    gap(s, FLOW_GAP_OVERFLOW, 0);
+    resume(s, at('b', 0));
+    assert_spans(s, "!b?()$");
+}
+
 /* Limits. */
 
 static void time_never_goes_backwards(void **state)
@@ -1202,6 +1221,7 @@ static void time_never_goes_backwards(void **state)
     resume(s, at('a', 0));
     s->time = 500;
     call(s, at('a', 0x10), 'b');
+    assert_int_equal(s->stack.now.value, 1000);
     assert_spans(s, "a(b()$)$");
 }
 
@@ -1338,6 +1358,8 @@ int main(void)
         RULE(callers_told_behind_a_pause_are_known),
         RULE(a_function_start_behind_a_gap_may_be_no_beginning),
         RULE(exec_happens_once),
+        RULE(tracing_that_goes_on_without_a_resume_has_not_paused),
+        RULE(programs_changed_before_a_first_gap_do_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -161,6 +161,49 @@ static void what_has_no_caller_in_common_is_apart(void **state)
     assert_spans(s, "m(a()g)g!n?(a?())$");
 }
 
+static void a_landing_in_a_function_never_seen_may_turn_out_to_have_other_callers(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call(s, at('a', 0x10), 'b');
+    jump_in_stack(s, at('z', 0x40));
+    return_to(s, at('q', 0x15));
+    assert_spans(s, "m(a(b()u)u)uq?(z?())$");
+}
+
+static void a_landing_out_of_the_first_function_known_has_no_known_caller(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    jump_in_stack(s, at('z', 0x40));
+    assert_spans(s, "a()uz?()$");
+}
+
+static void behind_a_landing_a_function_never_seen_was_not_open_before(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call(s, at('a', 0x10), 'a');
+    call(s, at('a', 0x20), 'b');
+    jump_in_stack(s, at('a', 0x35));
+    jump(s, at('z', 0x40));
+    assert_int_equal(s->stack.segments.count, 2);
+    assert_int_equal(s->stack.statistics.unwound, 1);
+}
+
+static void what_was_open_in_another_stack_was_not_open_before_in_this(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call(s, at('a', 0x10), 's');
+    return_to(s, at('f', 0));
+    jump(s, at('m', 0x40));
+    assert_spans(s, "m(a(s()s)s)sf()tm()$");
+}
+
 #define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -176,6 +219,10 @@ int main(void)
         RULE(a_landing_is_where_all_callers_fit),
         RULE(a_frame_learns_behind_a_gap_where_it_returns_to),
         RULE(what_has_no_caller_in_common_is_apart),
+        RULE(a_landing_in_a_function_never_seen_may_turn_out_to_have_other_callers),
+        RULE(a_landing_out_of_the_first_function_known_has_no_known_caller),
+        RULE(behind_a_landing_a_function_never_seen_was_not_open_before),
+        RULE(what_was_open_in_another_stack_was_not_open_before_in_this),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -391,6 +391,17 @@ static void a_handler_on_a_stack_of_its_own_can_be_left_for_what_it_interrupted(
     assert_spans(s, "a(I()h()u)$");
 }
 
+static void a_new_stack_far_above_is_no_restorer_either(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    interrupt(s, at('a', 0x20));
+    resume(s, at('h', 0));
+    switch_to_start(s, 0x1000, ONE, 'f');
+    switch_to_start(s, ONE - 0x100, TWO, 'g');
+    assert_spans(s, "a(I()h()s)sf()sg()$");
+}
+
 #define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -422,6 +433,7 @@ int main(void)
         RULE(a_handler_that_had_switched_away_returns_to_its_restorer),
         RULE(a_new_stack_is_no_restorer_of_a_handler_that_had_switched_away),
         RULE(a_handler_on_a_stack_of_its_own_can_be_left_for_what_it_interrupted),
+        RULE(a_new_stack_far_above_is_no_restorer_either),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
