@@ -217,12 +217,25 @@ static void callers_are_told_behind_a_psb(void **state)
     expect_event(f, 0, FLOW_RESUME, 0, at("leaf"));
     expect_event(f, 1, FLOW_CALLER, 0, at("caller_after_call"));
     expect_function(f, 1, "caller");
+    assert_false(fixture_event(f, 1)->flags & FLOW_INTERRUPTED);
     expect_event(f, 2, FLOW_CALLER, 0, at("recursive_after_call"));
     expect_event(f, 3, FLOW_CALLER, 0, at("recursive_after_call"));
     expect_event(f, 4, FLOW_CALLER, 0, at("half"));
     assert_true(fixture_event(f, 4)->flags & FLOW_INTERRUPTED);
     expect_event(f, 5, FLOW_CALLER, 0, 0);
     expect_event(f, 6, FLOW_RETURN, at("leaf_return"), at("caller_after_call"));
+}
+
+static void callers_further_out_may_not_be_told(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, at("leaf"));
+    packets_mnt(&f->packets, told_calls_header(1, false));
+    packets_mnt(&f->packets, at("caller_after_call"));
+    packets_tip(&f->packets, at("caller_after_call"));
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_CALLER, 0, at("caller_after_call"));
+    expect_event(f, 2, FLOW_RETURN, at("leaf_return"), at("caller_after_call"));
 }
 
 static void callers_that_are_not_all_told_are_none(void **state)
@@ -1025,6 +1038,7 @@ int main(void)
         TEST(the_stack_pointer_elsewhere_is_an_event),
         TEST(callers_are_told_behind_a_psb),
         TEST(callers_that_are_not_all_told_are_none),
+        TEST(callers_further_out_may_not_be_told),
         TEST(maintenance_packets_of_others_tell_nothing),
         TEST(handlers_come_and_go),
         TEST(notes_tell_of_handlers_too),

@@ -144,6 +144,34 @@ static void another_pointer_is_another_goroutine(void **state)
     assert_spans_of_ended(&right, "t(s(g()))sc?()$");
 }
 
+static void callers_beyond_one_that_differs_are_not_adopted(void **state)
+{
+    begin_goroutine(&left, at('z', 0));
+    call(&left, at('z', 0x10), 'a');
+    call(&left, at('a', 0x10), 'c');
+    leave(&left, 'c', 0x10, A);
+    right.time = left.time;
+    go_on(&right, 'c', 0x10, A);
+    return_to(&right, at('b', 0x15));
+    adopt_both();
+    assert_spans_of_ended(&right, "t(s(g()))sb?(c?())$");
+}
+
+static void of_several_goroutines_the_pointer_tells_which_goes_on(void **state)
+{
+    begin_goroutine(&left, at('a', 0));
+    call(&left, at('a', 0x10), 'c');
+    leave(&left, 'c', 0x10, B);
+    call(&left, at('s', 0x10), 'g');
+    begin_goroutine(&left, at('b', 0));
+    call(&left, at('b', 0x10), 'c');
+    leave(&left, 'c', 0x10, A);
+    right.time = left.time;
+    go_on(&right, 'c', 0x10, B);
+    adopt_both();
+    assert_spans_of_ended(&right, "t(s(g()))sa?(c?()$)$");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -154,6 +182,8 @@ int main(void)
         TEST(a_goroutine_does_not_come_from_where_it_will_be),
         TEST(stacks_that_do_not_agree_stay_apart),
         TEST(another_pointer_is_another_goroutine),
+        TEST(callers_beyond_one_that_differs_are_not_adopted),
+        TEST(of_several_goroutines_the_pointer_tells_which_goes_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

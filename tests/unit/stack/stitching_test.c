@@ -204,6 +204,31 @@ static void what_was_open_in_another_stack_was_not_open_before_in_this(void **st
     assert_spans(s, "m(a(s()s)s)sf()tm()$");
 }
 
+static void a_function_called_from_elsewhere_behind_a_gap_is_another(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'b');
+    call(s, at('b', 0x20), 'c');
+    gap(s, FLOW_GAP_ERROR, 0);
+    resume(s, at('c', 0x40));
+    return_to(s, at('b', 0x15));
+    assert_spans(s, "m(b(c()g!c?())$+)$+");
+}
+
+static void where_a_function_returns_to_is_learned_across_gaps(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    gap(s, FLOW_GAP_ERROR, 0);
+    resume(s, at('a', 0x50));
+    gap(s, FLOW_GAP_ERROR, 0);
+    resume(s, at('a', 0x60));
+    return_to(s, at('m', 0x25));
+    assert_spans(s, "m(a()g!a?(!)+)$+");
+}
+
 #define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -223,6 +248,8 @@ int main(void)
         RULE(a_landing_out_of_the_first_function_known_has_no_known_caller),
         RULE(behind_a_landing_a_function_never_seen_was_not_open_before),
         RULE(what_was_open_in_another_stack_was_not_open_before_in_this),
+        RULE(a_function_called_from_elsewhere_behind_a_gap_is_another),
+        RULE(where_a_function_returns_to_is_learned_across_gaps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -402,6 +402,40 @@ static void a_new_stack_far_above_is_no_restorer_either(void **state)
     assert_spans(s, "a(I()h()s)sf()sg()$");
 }
 
+/* `function` calls e, at e10, on another stack, which returns. */
+static void call_elsewhere(struct scene *s, char function)
+{
+    stack_pointer(s, MAIN);
+    stack_pointer(s, 0x60000);
+    call(s, at(function, 0x8), 'e');
+    return_after(s, at(function, 0x8));
+}
+
+static void what_has_called_on_another_stack_can_switch_to_one(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    call_elsewhere(s, 's');
+    switch_to_start(s, MAIN, ONE, 'f');
+    assert_spans(s, "a(s(e())s)sf()$");
+}
+
+static void others_than_what_has_called_on_another_stack_return_by_the_pointer(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call_elsewhere(s, 'a');
+    call(s, at('a', 0x10), 'y');
+    call(s, at('y', 0x10), 's');
+    switch_to_start(s, MAIN, ONE, 'f');
+    call(s, at('f', 0x10), 'y');
+    call(s, at('y', 0x10), 's');
+    switch_to_call(s, ONE - 0x100, MAIN + 8, at('y', 0x10));
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "a(e()y(s()s)s)sf(y(s()s)s)sa?(y?())$");
+}
+
 #define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -434,6 +468,8 @@ int main(void)
         RULE(a_new_stack_is_no_restorer_of_a_handler_that_had_switched_away),
         RULE(a_handler_on_a_stack_of_its_own_can_be_left_for_what_it_interrupted),
         RULE(a_new_stack_far_above_is_no_restorer_either),
+        RULE(what_has_called_on_another_stack_can_switch_to_one),
+        RULE(others_than_what_has_called_on_another_stack_return_by_the_pointer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
