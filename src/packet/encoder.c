@@ -142,11 +142,20 @@ static bool may_go_on(struct pt_encoder *encoder)
     return head < encoder->limit || encoder->owner->make_room(encoder->owner);
 }
 
-/* The stack pointer is known. */
-static void drop_dead_calls(struct pt_encoder *encoder)
+static void drop_dead_calls(struct pt_encoder *encoder, uint64_t stack_pointer)
 {
-    encoder->depth = pt_calls_drop_dead(&encoder->calls, encoder->depth, *encoder->stack_pointer);
+    encoder->depth = pt_calls_drop_dead(&encoder->calls, encoder->depth, stack_pointer);
     clear_returns(encoder);
+}
+
+enum { POPPED = 8 };
+
+/* vfork keeps its return address in a register while it makes its system call (glibc,
+ * sysdeps/unix/sysv/linux/x86_64/vfork.S), and is in progress all the same. */
+static uint64_t stack_pointer_behind_system_call(const struct pt_encoder *encoder)
+{
+    uint64_t pointer = *encoder->stack_pointer;
+    return pointer > POPPED ? pointer - POPPED : 0;
 }
 
 static bool tells_calls(const struct pt_encoder *encoder)
@@ -157,13 +166,13 @@ static bool tells_calls(const struct pt_encoder *encoder)
 
 /* A PSB was written just now. In groups of packets that fit into what make_room leaves; when there
  * is no more room, the list stays incomplete, and decoders drop it. */
-static void tell_calls(struct pt_encoder *encoder)
+static void tell_calls(struct pt_encoder *encoder, uint64_t stack_pointer)
 {
     enum { MNT_SIZE = 11, MOST_PER_GROUP = PT_ENCODER_SLACK / 2 / MNT_SIZE, SHARE = 8 };
     struct pt_calls *calls = &encoder->calls;
     if (!tells_calls(encoder))
         return;
-    encoder->depth = pt_calls_drop_all_dead(calls, encoder->depth, *encoder->stack_pointer);
+    encoder->depth = pt_calls_drop_all_dead(calls, encoder->depth, stack_pointer);
     clear_returns(encoder);
     uint64_t left = encoder->depth, outermost;
     uint32_t count = pt_calls_count_packets(calls, left, &outermost);
@@ -233,7 +242,7 @@ static void settle(struct pt_encoder *encoder, uint64_t pc)
             put_branches(encoder, &group);
         put_psb(encoder, &group, pc);
         group_end(encoder, &group);
-        tell_calls(encoder);
+        tell_calls(encoder, *encoder->stack_pointer);
     }
 }
 
@@ -373,7 +382,7 @@ static void push_return(struct pt_encoder *encoder, const struct pt_code_block *
 void pt_encoder_push_interrupted(struct pt_encoder *encoder, uint64_t ip, uint64_t stack_pointer)
 {
     *pt_calls_at(&encoder->calls, encoder->depth) =
-        (struct pt_call){ip | TOLD_CALL_INTERRUPTED, stack_pointer - sizeof(uint64_t)};
+        (struct pt_call){ip | TOLD_CALL_INTERRUPTED, stack_pointer - 2 * POPPED};
     encoder->depth++;
     clear_returns(encoder);
 }
@@ -388,7 +397,7 @@ void pt_encoder_forget_calls(struct pt_encoder *encoder)
 void pt_encoder_stack_moved(struct pt_encoder *encoder, uint64_t from)
 {
     if (pt_calls_same_stack(&encoder->calls, encoder->depth, from, *encoder->stack_pointer))
-        drop_dead_calls(encoder);
+        drop_dead_calls(encoder, *encoder->stack_pointer);
     else
         pt_encoder_forget_calls(encoder);
 }
@@ -401,7 +410,8 @@ void pt_encoder_adopt_calls(struct pt_encoder *encoder, uint64_t depth)
 static void edge_enable(struct pt_encoder *encoder, uint64_t pc)
 {
     bool synchronises = psb_is_due(encoder);
-    drop_dead_calls(encoder);
+    uint64_t stack_pointer = stack_pointer_behind_system_call(encoder);
+    drop_dead_calls(encoder, stack_pointer);
     struct group group = group_begin(encoder);
     if (synchronises)
         put_psb(encoder, &group, 0);
@@ -410,7 +420,7 @@ static void edge_enable(struct pt_encoder *encoder, uint64_t pc)
     put_ip(encoder, &group, PT_TIP_PGE, pc);
     group_end(encoder, &group);
     if (synchronises)
-        tell_calls(encoder);
+        tell_calls(encoder, stack_pointer);
 }
 
 static void edge_indirect(struct pt_encoder *encoder, uint64_t pc)
@@ -441,7 +451,7 @@ static void edge_return(struct pt_encoder *encoder, uint64_t pc)
         edge_branch(encoder, true);
         return;
     }
-    drop_dead_calls(encoder);
+    drop_dead_calls(encoder, *encoder->stack_pointer);
     edge_indirect(encoder, pc);
 }
 

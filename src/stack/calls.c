@@ -184,7 +184,7 @@ void rule_return(struct thread_stack *stack, const struct flow_event *event)
     leave_unseen_kernel(stack);
     if (raise_to_trap(stack, event) || switch_by_pointer(stack, event))
         return;
-    if (returns_for_interrupted(stack, event) || returns_to(thread_stack_leaf(stack), event->to))
+    if (returns_to(thread_stack_leaf(stack), event->to) || returns_for_interrupted(stack, event))
         return_from_leaf(stack, event);
     else if (return_to_interrupted(stack, event))
         return;

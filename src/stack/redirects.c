@@ -55,6 +55,8 @@ void begin_redirect(struct thread_stack *stack, const struct flow_event *event,
 static struct redirect *find_redirect(const struct thread_stack *stack, frame_id frame)
 {
     frame_id link = thread_stack_frame(stack, frame)->parent;
+    if (thread_stack_frame(stack, frame)->kind != FRAME_SIGNAL)
+        return NULL;
     for (size_t i = stack->redirects.count; i-- > 0;)
         if (redirect_at(stack, i)->link == link)
             return redirect_at(stack, i);

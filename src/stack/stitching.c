@@ -1,6 +1,7 @@
 #include "stack/stitching.h"
 
 #include "stack/landing_sites.h"
+#include "stack/protected_calls.h"
 #include "stack/told_landings.h"
 
 /* Comparisons of two frames for one segment. */
@@ -89,7 +90,7 @@ static void try_meeting(struct comparison *comparison, size_t before, size_t aft
 static bool can_be_landed_in(struct comparison *comparison, size_t before)
 {
     const struct segment *segment = comparison->segment;
-    if (before < comparison->range.first || before >= comparison->range.end)
+    if (!is_in_range(&comparison->range, before))
         return false;
     return !segment->called ||
            landing_sites_may_have_called(comparison->stack, chain_at(&comparison->before, before),
@@ -165,6 +166,16 @@ static void free_comparison(struct comparison *comparison)
     array_free(&comparison->after.frames);
 }
 
+static struct landing_range find_range(const struct thread_stack *stack,
+                                       const struct segment *segment, frame_id before)
+{
+    struct landing_range range = told_landings_range(stack, before, segment->landed);
+    if (segment->start == SEGMENT_LANDING && segment->landed.pointer == 0)
+        range.except =
+            protected_calls_exception(stack, segment - 1, before, segment->landed.address);
+    return range;
+}
+
 static struct comparison compare(struct thread_stack *stack, const struct segment *segment,
                                  frame_id before)
 {
@@ -173,7 +184,7 @@ static struct comparison compare(struct thread_stack *stack, const struct segmen
         .segment = segment,
         .before = chain_of(stack, before),
         .after = chain_of(stack, segment->leaf),
-        .range = told_landings_range(stack, before, segment->landed),
+        .range = find_range(stack, segment, before),
     };
 }
 

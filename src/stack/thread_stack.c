@@ -1,55 +1,8 @@
 #include "stack/thread_stack.h"
 
-#include "stack/landing_sites.h"
-#include "stack/ocaml_traps.h"
-#include "stack/redirects.h"
 #include "stack/stitching.h"
-#include "stack/told_landings.h"
 
 #include <string.h>
-
-void thread_stack_init(struct thread_stack *stack, const struct code_view *code)
-{
-    *stack = (struct thread_stack){
-        .gaps = array_of(sizeof(struct gap)),
-        .segments = array_of(sizeof(struct segment)),
-        .candidates = array_of(sizeof(frame_id)),
-        .parked = array_of(sizeof(struct parked_stack)),
-        .resumed = array_of(sizeof(frame_id)),
-        .departures = array_of(sizeof(struct goroutine_moment)),
-        .arrivals = array_of(sizeof(struct goroutine_moment)),
-        .elsewhere = array_of(sizeof(struct called_elsewhere)),
-        .traps = array_of(sizeof(struct trap)),
-        .call_sites = array_of(sizeof(struct landing_site)),
-        .told_landings = array_of(sizeof(struct told_landing)),
-        .redirects = array_of(sizeof(struct redirect)),
-        .run_on_top = array_of(sizeof(uint64_t)),
-        .code = *code,
-    };
-    frame_tree_init(&stack->tree);
-    history_init(&stack->history);
-    open_functions_init(&stack->open);
-}
-
-void thread_stack_free(struct thread_stack *stack)
-{
-    frame_tree_free(&stack->tree);
-    history_free(&stack->history);
-    open_functions_free(&stack->open);
-    array_free(&stack->gaps);
-    array_free(&stack->segments);
-    array_free(&stack->candidates);
-    array_free(&stack->parked);
-    array_free(&stack->resumed);
-    array_free(&stack->departures);
-    array_free(&stack->arrivals);
-    array_free(&stack->elsewhere);
-    array_free(&stack->traps);
-    array_free(&stack->redirects);
-    array_free(&stack->run_on_top);
-    landing_sites_free(&stack->call_sites);
-    array_free(&stack->told_landings);
-}
 
 static void record(struct thread_stack *stack, enum history_kind kind, uint32_t frame)
 {

@@ -121,18 +121,19 @@ struct thread_stack_statistics {
 struct thread_stack {
     struct frame_tree tree;
     struct history history;
-    struct array gaps;          /* struct gap, in time order */
-    struct array segments;      /* struct segment, in time order */
-    struct array candidates;    /* frame_id: leaves of stacks; see struct segment */
-    struct array parked;        /* struct parked_stack (stack_switch.h), in the order of parking */
-    struct array resumed;       /* frame_id: where each parked stack went on */
-    struct array elsewhere;     /* struct called_elsewhere, the newest last */
-    struct array traps;         /* struct trap (ocaml_traps.h), the newest last */
-    struct array call_sites;    /* struct landing_site (landing_sites.h) */
-    struct array told_landings; /* struct told_landing (told_landings.h), by frame */
-    struct segment next;        /* what is known of the segment to begin */
-    struct array redirects;     /* struct redirect (redirects.h), the newest last */
-    struct array run_on_top;    /* uint64_t: addresses at which handlers begin (redirects.h) */
+    struct array gaps;       /* struct gap, in time order */
+    struct array segments;   /* struct segment, in time order */
+    struct array candidates; /* frame_id: leaves of stacks; see struct segment */
+    struct array parked;     /* struct parked_stack (stack_switch.h), in the order of parking */
+    struct array resumed;    /* frame_id: where each parked stack went on */
+    struct array elsewhere;  /* struct called_elsewhere, the newest last */
+    struct array traps;      /* struct trap (ocaml_traps.h), the newest last */
+    struct array call_sites; /* struct landing_site (landing_sites.h) */
+    struct array protected_calls; /* struct protected_call (protected_calls.h) */
+    struct array told_landings;   /* struct told_landing (told_landings.h), by frame */
+    struct segment next;          /* what is known of the segment to begin */
+    struct array redirects;       /* struct redirect (redirects.h), the newest last */
+    struct array run_on_top;      /* uint64_t: addresses at which handlers begin (redirects.h) */
     struct parked_places parked_places;
     uint64_t call_site_looks; /* at frames, for sites that were forgotten */
     struct array departures;  /* struct goroutine_moment: of goroutines that were parked */

@@ -51,7 +51,7 @@ void told_landings_note(struct thread_stack *stack, uint64_t address)
 struct landing_range told_landings_range(const struct thread_stack *stack, frame_id leaf,
                                          struct landing_place landed)
 {
-    struct landing_range range = {0, SIZE_MAX};
+    struct landing_range range = {0, SIZE_MAX, SIZE_MAX};
     bool handler_left = false;
     if (landed.pointer == 0 || stack->told_landings.count == 0)
         return range;
@@ -59,7 +59,7 @@ struct landing_range told_landings_range(const struct thread_stack *stack, frame
     for (size_t i = 0; thread_stack_frame(stack, id)->kind != FRAME_PLACEHOLDER; i++) {
         struct landing_place told = place_of(&stack->told_landings, id);
         if (told.pointer == landed.pointer)
-            return (struct landing_range){i, i + 1};
+            return (struct landing_range){i, i + 1, SIZE_MAX};
         if (told.pointer != 0 && told.pointer < landed.pointer && !handler_left)
             range.first = told.address == landed.address ? i + 1 : i;
         handler_left = handler_left || thread_stack_frame(stack, id)->kind == FRAME_SIGNAL;

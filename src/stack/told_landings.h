@@ -27,10 +27,16 @@ void told_landings_note(struct thread_stack *stack, uint64_t address);
 /* The frames that a landing can be in: numbered from a leaf outwards, from 0 on. */
 struct landing_range {
     size_t first, end; /* end exclusive; SIZE_MAX: however far out */
+    size_t except;     /* but not this one; SIZE_MAX: all. See protected_calls.h */
 };
 
 /* Of a landing by which the stack of `leaf` was left. All frames when no pointer was told. */
 struct landing_range told_landings_range(const struct thread_stack *stack, frame_id leaf,
                                          struct landing_place landed);
+
+static inline bool is_in_range(const struct landing_range *range, size_t index)
+{
+    return index >= range->first && index < range->end && index != range->except;
+}
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "stack/forced_unwinding.h"
 #include "stack/landing_sites.h"
+#include "stack/protected_calls.h"
 #include "stack/redirects.h"
 #include "stack/stitching.h"
 #include "stack/told_landings.h"
@@ -82,14 +83,19 @@ struct landing {
     frame_id innermost;     /* FRAME_NONE: there is none */
     bool several;           /* it is not the only one */
     bool called_from_there; /* only those that have called setjmp from there were counted */
+    uint64_t call;          /* return address of the call in progress in all; 0: not known */
 };
 
-static void count_activation(struct landing *landing, frame_id id)
+static void count_activation(struct landing *landing, frame_id id, uint64_t call)
 {
-    if (landing->innermost == FRAME_NONE)
+    if (landing->innermost == FRAME_NONE) {
         landing->innermost = id;
-    else
-        landing->several = true;
+        landing->call = call;
+        return;
+    }
+    landing->several = true;
+    if (landing->call != call)
+        landing->call = 0;
 }
 
 /* Of the frames in `range`. */
@@ -99,15 +105,17 @@ static struct landing find_in_range(struct thread_stack *stack, const struct flo
     struct landing any = {.innermost = FRAME_NONE}, callers = {.called_from_there = true};
     uint32_t left = open_functions_count(&stack->open, event->function);
     bool only = left == 1;
+    uint64_t call = 0;
     frame_id id = stack->leaf;
     for (size_t i = 0; left > 0 && i < range.end && !callers.several; i++) {
         bool is_activation = thread_stack_frame(stack, id)->function == event->function;
         left -= is_activation;
-        if (is_activation && i >= range.first) {
-            count_activation(&any, id);
+        if (is_activation && is_in_range(&range, i)) {
+            count_activation(&any, id, call);
             if (!only && landing_sites_may_have_called(stack, id, event->to))
-                count_activation(&callers, id);
+                count_activation(&callers, id, call);
         }
+        call = frame_tree_return_address(&stack->tree, id);
         id = thread_stack_parent(stack, id);
     }
     return callers.innermost != FRAME_NONE ? callers : any;
@@ -116,12 +124,15 @@ static struct landing find_in_range(struct thread_stack *stack, const struct flo
 /* Where the frame must be further out than the segment is known, `innermost` is FRAME_NONE. */
 static struct landing find_activations(struct thread_stack *stack, const struct flow_event *event)
 {
-    struct landing_range range =
-        told_landings_range(stack, stack->leaf, (struct landing_place){event->to, stack->move.to});
+    struct landing_place landed = {event->to, stack->move.to};
+    struct landing_range range = told_landings_range(stack, stack->leaf, landed);
+    const struct segment *segment = array_at(&stack->segments, stack->segments.count - 1);
+    if (landed.pointer == 0)
+        range.except = protected_calls_exception(stack, segment, stack->leaf, event->to);
     struct landing landing = find_in_range(stack, event, range);
     bool limited = range.end != SIZE_MAX;
     if (landing.innermost == FRAME_NONE && limited)
-        landing = find_in_range(stack, event, (struct landing_range){0, SIZE_MAX});
+        landing = find_in_range(stack, event, (struct landing_range){0, SIZE_MAX, SIZE_MAX});
     else if (!landing.called_from_there && !limited)
         landing.several = landing.several || was_open_before(stack, event->function);
     return landing;
@@ -130,6 +141,10 @@ static struct landing find_activations(struct thread_stack *stack, const struct 
 static void land_in_open_function(struct thread_stack *stack, const struct flow_event *event)
 {
     struct landing landing = find_activations(stack, event);
+    bool entered = landing.innermost != FRAME_NONE &&
+                   thread_stack_frame(stack, landing.innermost)->return_address != 0;
+    if (landing.called_from_there && entered && landing.call != 0)
+        protected_calls_learn(stack, event->to, landing.call);
     if (landing.innermost != FRAME_NONE && !landing.several) {
         unwind_to(stack, landing.innermost);
         return;

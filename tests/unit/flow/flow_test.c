@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "fixture.h"
+#include "packet/told_calls.h"
 
 #include <string.h>
 
@@ -169,6 +170,82 @@ static void a_jump_that_loads_the_stack_pointer_and_is_interrupted_is_one_jump(v
     expect_event(f, 2, FLOW_INTERRUPT, at("stack_loader_target"), 0);
     expect_event(f, 3, FLOW_RESUME, 0, at("handler"));
     assert_int_equal(fixture_event(f, 4)->kind, FLOW_STOP);
+}
+
+/* What the soft engine tells of stacks. */
+
+static void the_stack_pointer_behind_a_return_is_told_with_it(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, 0);
+    packets_enable(&f->packets, at("leaf"));
+    packets_ptwrite(&f->packets, 0x7000, at("leaf_return"));
+    packets_tip(&f->packets, at("caller_after_call"));
+    packets_tnt(&f->packets, "T");
+    packets_ptwrite(&f->packets, 0x8000, at("caller_jump"));
+    packets_tip(&f->packets, at("leaf"));
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_RETURN, at("leaf_return"), at("caller_after_call"));
+    assert_int_equal(fixture_event(f, 1)->next, 0x7000);
+    expect_event(f, 2, FLOW_JUMP, at("caller_jump"), at("leaf"));
+    assert_int_equal(fixture_event(f, 2)->next, 0x8000);
+}
+
+static void the_stack_pointer_elsewhere_is_an_event(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, 0);
+    packets_enable(&f->packets, at("leaf"));
+    packets_ptwrite(&f->packets, 0x7000, at("leaf"));
+    packets_tip(&f->packets, at("caller_after_call"));
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_STACK, at("leaf"), 0x7000);
+    expect_event(f, 2, FLOW_RETURN, at("leaf_return"), at("caller_after_call"));
+    assert_int_equal(fixture_event(f, 2)->next, 0);
+}
+
+static void callers_are_told_behind_a_psb(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, at("leaf"));
+    packets_mnt(&f->packets, told_calls_header(3, true));
+    packets_mnt(&f->packets, at("caller_after_call"));
+    packets_mnt(&f->packets, at("recursive_after_call") | (uint64_t)1 << TOLD_CALL_REPEATED_SHIFT);
+    packets_mnt(&f->packets, at("half") | TOLD_CALL_INTERRUPTED);
+    packets_tip(&f->packets, at("caller_after_call"));
+    fixture_decode(f);
+    expect_event(f, 0, FLOW_RESUME, 0, at("leaf"));
+    expect_event(f, 1, FLOW_CALLER, 0, at("caller_after_call"));
+    expect_function(f, 1, "caller");
+    expect_event(f, 2, FLOW_CALLER, 0, at("recursive_after_call"));
+    expect_event(f, 3, FLOW_CALLER, 0, at("recursive_after_call"));
+    expect_event(f, 4, FLOW_CALLER, 0, at("half"));
+    assert_true(fixture_event(f, 4)->flags & FLOW_INTERRUPTED);
+    expect_event(f, 5, FLOW_CALLER, 0, 0);
+    expect_event(f, 6, FLOW_RETURN, at("leaf_return"), at("caller_after_call"));
+}
+
+static void callers_that_are_not_all_told_are_none(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, at("leaf"));
+    packets_mnt(&f->packets, told_calls_header(2, true));
+    packets_mnt(&f->packets, at("caller_after_call"));
+    packets_tip(&f->packets, at("caller_after_call"));
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_RETURN, at("leaf_return"), at("caller_after_call"));
+}
+
+static void maintenance_packets_of_others_tell_nothing(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, at("leaf"));
+    packets_mnt(&f->packets, 0x1234);
+    packets_mnt(&f->packets, (uint64_t)TOLD_CALLS_MARK << 32 | UINT32_MAX);
+    packets_mnt(&f->packets, at("caller_after_call"));
+    packets_tip(&f->packets, at("caller_after_call"));
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_RETURN, at("leaf_return"), at("caller_after_call"));
 }
 
 /* OCaml's exception handlers. */
@@ -944,6 +1021,11 @@ int main(void)
         TEST(a_jump_to_the_cold_part_of_a_function_is_no_event),
         TEST(a_jump_that_loads_the_stack_pointer_is_always_an_event),
         TEST(a_jump_that_loads_the_stack_pointer_and_is_interrupted_is_one_jump),
+        TEST(the_stack_pointer_behind_a_return_is_told_with_it),
+        TEST(the_stack_pointer_elsewhere_is_an_event),
+        TEST(callers_are_told_behind_a_psb),
+        TEST(callers_that_are_not_all_told_are_none),
+        TEST(maintenance_packets_of_others_tell_nothing),
         TEST(handlers_come_and_go),
         TEST(notes_tell_of_handlers_too),
         TEST(a_raise_is_always_an_event),

@@ -115,6 +115,19 @@ void packets_stop(struct packets *packets, uint64_t ip)
     put_ip(packets, ppt_fup, ip);
 }
 
+void packets_ptwrite(struct packets *packets, uint64_t value, uint64_t ip)
+{
+    put(packets,
+        &(struct pt_packet){.type = ppt_ptw,
+                            .payload.ptw = {.payload = value, .plc = 1 /* 8 bytes */, .ip = 1}});
+    put_ip(packets, ppt_fup, ip);
+}
+
+void packets_mnt(struct packets *packets, uint64_t payload)
+{
+    put(packets, &(struct pt_packet){.type = ppt_mnt, .payload.mnt.payload = payload});
+}
+
 void packets_divert(struct packets *packets, uint64_t from, uint64_t to)
 {
     put_ip(packets, ppt_fup, from);

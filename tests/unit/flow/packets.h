@@ -32,6 +32,9 @@ void packets_disable(struct packets *packets);
 void packets_interrupt(struct packets *packets, uint64_t ip);
 /* EXSTOP and FUP ip: the program was at `ip`, whatever led there. */
 void packets_stop(struct packets *packets, uint64_t ip);
+/* PTWRITE and FUP ip. */
+void packets_ptwrite(struct packets *packets, uint64_t value, uint64_t ip);
+void packets_mnt(struct packets *packets, uint64_t payload);
 /* FUP from and TIP to: an interrupt whose handler is traced. */
 void packets_divert(struct packets *packets, uint64_t from, uint64_t to);
 /* MODE.TSX: a transaction begins, or ends by a commit. Then FUP ip. */

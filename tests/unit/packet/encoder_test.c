@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "packet/encoder.h"
+#include "packet/told_calls.h"
 
 #include <intel-pt.h>
 #include <stdlib.h>
@@ -429,6 +430,158 @@ static void where_tracing_is_off_or_over_nobody_arrives(void **state)
     end(recording);
 }
 
+static void the_stack_pointer_is_told_at_an_instruction(void **state)
+{
+    struct recording *recording = begin(4096);
+    struct pt_code_block *branch = block(0x401000, 4, PT_BLOCK_CONDITIONAL, 0x401000);
+    step(recording, branch);
+    step(recording, branch);
+    uint64_t from = atomic_load(&recording->encoder.head);
+    pt_encoder_tell_stack(&recording->encoder, 0x401004, 0x7ffff000);
+    EXPECT_TYPES(recording, from, ppt_cyc, ppt_tnt_8, ppt_ptw, ppt_fup);
+    struct written *written = read_back(recording, from);
+    assert_int_equal(written->packets[2].payload.ptw.payload, 0x7ffff000);
+    assert_int_equal(written->packets[3].payload.ip.ip & 0xffff, 0x1004);
+    free(written);
+    free(branch);
+    end(recording);
+}
+
+/* --- Calls in progress --- */
+
+enum { CALLS = 64 };
+
+struct caller {
+    struct pt_call calls[CALLS];
+    uint64_t stack_pointer;
+};
+
+static struct recording *begin_with_calls(struct caller *caller, uint32_t psb_interval)
+{
+    struct recording *recording = begin(psb_interval);
+    *caller = (struct caller){.stack_pointer = 0x8000};
+    recording->encoder.calls = (struct pt_calls){caller->calls, CALLS - 1, .all = true};
+    pt_encoder_know_stack(&recording->encoder, &caller->stack_pointer);
+    return recording;
+}
+
+static void expect_told(const struct recording *recording, uint64_t from, const uint64_t *told,
+                        size_t count)
+{
+    struct written *written = read_back(recording, from);
+    size_t found = 0;
+    for (size_t i = 0; i < written->count; i++) {
+        if (written->packets[i].type != ppt_mnt)
+            continue;
+        assert_true(found < count);
+        assert_int_equal(written->packets[i].payload.mnt.payload, told[found++]);
+    }
+    assert_int_equal(found, count);
+    free(written);
+}
+
+/* A call of `callee`, whose first block runs then. */
+static void call_into(struct recording *recording, struct caller *caller,
+                      struct pt_code_block *callee)
+{
+    caller->stack_pointer -= 0x10;
+    step(recording, callee);
+}
+
+static void callers_are_told_behind_each_psb(void **state)
+{
+    struct caller caller;
+    struct recording *recording = begin_with_calls(&caller, 1 << 20);
+    struct pt_code_block *outer = block(0x401000, 1, PT_BLOCK_CALL, 0x402000);
+    struct pt_code_block *inner = block(0x402000, 1, PT_BLOCK_INDIRECT_CALL, 0);
+    struct pt_code_block *leaf = block(0x403000, 1, PT_BLOCK_RETURN, 0);
+    struct pt_code_block *rest = block(0x402004, 1, PT_BLOCK_INDIRECT_JUMP, 0);
+    step(recording, outer);
+    expect_told(recording, 0, (uint64_t[]){told_calls_header(0, true)}, 1);
+    uint64_t from = atomic_load(&recording->encoder.head);
+    call_into(recording, &caller, inner);
+    recording->encoder.next_psb = 0;
+    call_into(recording, &caller, leaf);
+    expect_told(recording, from, (uint64_t[]){told_calls_header(2, true), 0x402004, 0x401004}, 3);
+    from = atomic_load(&recording->encoder.head);
+    caller.stack_pointer += 0x10;
+    recording->encoder.next_psb = 0;
+    step(recording, rest);
+    expect_told(recording, from, (uint64_t[]){told_calls_header(1, true), 0x401004}, 2);
+    free(outer);
+    free(inner);
+    free(leaf);
+    free(rest);
+    end(recording);
+}
+
+static void another_stack_has_no_known_callers(void **state)
+{
+    struct caller caller;
+    struct recording *recording = begin_with_calls(&caller, 1 << 20);
+    struct pt_code_block *outer = block(0x401000, 1, PT_BLOCK_CALL, 0x402000);
+    struct pt_code_block *inner = block(0x402000, 1, PT_BLOCK_INDIRECT_JUMP, 0);
+    step(recording, outer);
+    call_into(recording, &caller, inner);
+    caller.stack_pointer = 0x1000;
+    pt_encoder_stack_moved(&recording->encoder, 0x7ff0);
+    uint64_t from = atomic_load(&recording->encoder.head);
+    recording->encoder.next_psb = 0;
+    step(recording, inner);
+    expect_told(recording, from, (uint64_t[]){told_calls_header(0, false)}, 1);
+    free(outer);
+    free(inner);
+    end(recording);
+}
+
+static void a_handler_has_interrupted_its_caller(void **state)
+{
+    struct caller caller;
+    struct recording *recording = begin_with_calls(&caller, 1 << 20);
+    struct pt_code_block *running = block(0x401000, 2, PT_BLOCK_JUMP, 0x401000);
+    struct pt_code_block *handler = block(0x402000, 1, PT_BLOCK_INDIRECT_JUMP, 0);
+    step(recording, running);
+    pt_encoder_interrupt(&recording->encoder, 0x401000, false);
+    pt_encoder_push_interrupted(&recording->encoder, 0x401000, caller.stack_pointer);
+    caller.stack_pointer -= 0x400;
+    recording->encoder.next_psb = 0;
+    uint64_t from = atomic_load(&recording->encoder.head);
+    step(recording, handler);
+    expect_told(recording, from,
+                (uint64_t[]){told_calls_header(1, true), 0x401000 | TOLD_CALL_INTERRUPTED}, 2);
+    from = atomic_load(&recording->encoder.head);
+    pt_encoder_disable(&recording->encoder); /* sigreturn */
+    caller.stack_pointer += 0x400;
+    recording->encoder.next_psb = 0;
+    step(recording, running);
+    expect_told(recording, from, (uint64_t[]){told_calls_header(0, true)}, 1);
+    free(running);
+    free(handler);
+    end(recording);
+}
+
+static void long_lists_of_callers_make_psbs_rarer(void **state)
+{
+    struct caller caller;
+    struct recording *recording = begin_with_calls(&caller, 16);
+    struct pt_code_block *calls[CALLS];
+    for (uint64_t i = 0; i < CALLS; i++)
+        calls[i] = block(0x401000 + 0x1000 * i, 1, PT_BLOCK_CALL, 0x402000 + 0x1000 * i);
+    step(recording, calls[0]);
+    recording->encoder.next_psb = UINT64_MAX;
+    for (size_t i = 1; i + 1 < CALLS; i++)
+        call_into(recording, &caller, calls[i]);
+    recording->encoder.next_psb = 0;
+    uint64_t from = atomic_load(&recording->encoder.head);
+    call_into(recording, &caller, calls[CALLS - 1]);
+    pt_encoder_flush(&recording->encoder, calls[CALLS - 1]->pc);
+    uint64_t told = atomic_load(&recording->encoder.head) - from;
+    assert_true(recording->encoder.next_psb - recording->encoder.last_psb >= 7 * told);
+    for (size_t i = 0; i < CALLS; i++)
+        free(calls[i]);
+    end(recording);
+}
+
 static void a_fault_at_address_zero_ends_tracing_at_the_branch(void **state)
 {
     struct recording *recording = begin(4096);
@@ -670,6 +823,11 @@ int main(void)
         cmocka_unit_test(an_arrival_tells_what_was_gathered_before_it),
         cmocka_unit_test(an_arrival_at_a_psb_has_a_moment_of_its_own),
         cmocka_unit_test(where_tracing_is_off_or_over_nobody_arrives),
+        cmocka_unit_test(the_stack_pointer_is_told_at_an_instruction),
+        cmocka_unit_test(callers_are_told_behind_each_psb),
+        cmocka_unit_test(another_stack_has_no_known_callers),
+        cmocka_unit_test(a_handler_has_interrupted_its_caller),
+        cmocka_unit_test(long_lists_of_callers_make_psbs_rarer),
         cmocka_unit_test(a_fault_at_address_zero_ends_tracing_at_the_branch),
         cmocka_unit_test(a_block_from_nowhere_is_an_overflow),
         cmocka_unit_test(stopping_ends_the_stream_before_the_next_block),

@@ -154,7 +154,8 @@ static void of_goroutines_in_one_place_the_pointer_tells(void **state)
     leave_told(s, 'c', 0x20, A);
     jump_loading_stack(s, at('c', 0x15), B + 8);
     return_after(s, at('b', 0x10));
-    assert_spans(s, "t(s(g()))sa(c(m(s(g()))s)s)sb(c(m(s(g()))s)s)sa?(c?(m(s(g()))m(s(g()))s)s)sb?(c?())$");
+    assert_spans(
+        s, "t(s(g()))sa(c(m(s(g()))s)s)sb(c(m(s(g()))s)s)sa?(c?(m(s(g()))m(s(g()))s)s)sb?(c?())$");
 }
 
 static void a_goroutine_is_told_from_others_again_and_again(void **state)
@@ -177,7 +178,8 @@ static void a_goroutine_is_told_from_others_again_and_again(void **state)
     return_after(s, at('y', 0x20));
     return_after(s, at('x', 0x30));
     leave(s, 'x', 0x40);
-    assert_spans(s, "t(s(g()))sw(c(m(s(g()))s)s)sx?(y?()y(c(m(s(g()))s)c(m(s(g()))s)s)s)sx?(y?(c?())m(s(g()$)$)$)$");
+    assert_spans(s,
+                 "t(s(g()))sw(c(m(s(g()))s)s)sx?(y?()y(c(m(s(g()))s)c(m(s(g()))s))m(s(g()$)$)$)$");
 }
 
 static void a_goroutine_may_be_chosen_again(void **state)

@@ -145,6 +145,21 @@ void jump_to_pointer(struct scene *scene, uint64_t to, uint64_t pointer)
     jump_loading_stack(scene, to, pointer);
 }
 
+void caller(struct scene *scene, uint64_t to)
+{
+    feed(scene, (struct flow_event){.kind = FLOW_CALLER, .to = to});
+}
+
+void interrupted_caller(struct scene *scene, uint64_t to)
+{
+    feed(scene, (struct flow_event){.kind = FLOW_CALLER, .to = to, .flags = FLOW_INTERRUPTED});
+}
+
+void no_caller(struct scene *scene)
+{
+    caller(scene, 0);
+}
+
 void direct_jump(struct scene *scene, uint64_t to)
 {
     feed(scene, (struct flow_event){.kind = FLOW_JUMP, .to = to, .flags = FLOW_DIRECT});

@@ -53,6 +53,12 @@ void jump_loading_stack(struct scene *scene, uint64_t to, uint64_t pointer);
 void return_loading_stack(struct scene *scene, uint64_t to, uint64_t pointer);
 /* It is told in the midst of straight code. */
 void stack_pointer(struct scene *scene, uint64_t pointer);
+/* Behind a resume: what runs there, or the caller told before, will return to `to`. */
+void caller(struct scene *scene, uint64_t to);
+/* It has interrupted the code at `to`. */
+void interrupted_caller(struct scene *scene, uint64_t to);
+/* Nobody has called it. */
+void no_caller(struct scene *scene);
 void direct_jump(struct scene *scene, uint64_t to);
 void resume(struct scene *scene, uint64_t to);
 void system_call(struct scene *scene, uint64_t from);

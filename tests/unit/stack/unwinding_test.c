@@ -156,6 +156,42 @@ static void longjmp_may_land_in_one_activation_twice(void **state)
     assert_spans(s, "m(a(s()a(s()u()uu()u))$)$");
 }
 
+/* Protected calls: each a calls setjmp, then the next a, protected; f passes errors on. */
+
+static void fail_from(struct scene *s, uint64_t call_site, char function)
+{
+    call(s, call_site, function);
+    call(s, at(function, 0x10), 'x');
+    jump_in_stack(s, at('a', 0x35));
+}
+
+static void an_error_that_is_passed_on_goes_outwards(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call_with_cleanup(s, at('a', 0x30), at('a', 0x40));
+    call_with_cleanup(s, at('a', 0x30), at('a', 0x40));
+    call_setjmp(s, at('a', 0x30));
+    fail_from(s, at('a', 0x40), 'b');
+    fail_from(s, at('a', 0x70), 'f');
+    fail_from(s, at('a', 0x70), 'f');
+    return_after(s, at('m', 0x10));
+    assert_spans(s, "m(a(s()a(s()a(s()b(x()u)uf(x()u)u)uf(x()u)u)u))$");
+}
+
+static void a_protected_call_made_again_can_be_left_for_the_same_frame(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call_with_cleanup(s, at('a', 0x30), at('a', 0x40));
+    call_setjmp(s, at('a', 0x30));
+    fail_from(s, at('a', 0x40), 'b');
+    fail_from(s, at('a', 0x40), 'b');
+    assert_spans(s, "m(a(s()a(s()b(x()u)ub(x()u)u)$)$)$");
+}
+
 /* longjmp where the stack pointer is told. Each a calls setjmp and then another a. */
 
 static void call_a_with_setjmp(struct scene *s, uint64_t call_site)
@@ -255,6 +291,8 @@ int main(void)
         RULE(forced_unwinding_goes_outwards),
         RULE(forced_unwinding_lands_in_one_activation_at_several_addresses),
         RULE(longjmp_may_land_in_one_activation_twice),
+        RULE(an_error_that_is_passed_on_goes_outwards),
+        RULE(a_protected_call_made_again_can_be_left_for_the_same_frame),
         RULE(a_landing_with_the_same_pointer_is_in_the_same_frame),
         RULE(a_landing_with_a_higher_pointer_is_further_out),
         RULE(a_higher_pointer_leaves_the_frame_that_was_landed_in),

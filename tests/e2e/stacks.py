@@ -1,0 +1,19 @@
+"""Call stacks as a user sees them: whole from the first moment on."""
+import harness
+
+
+class Stacks(harness.TestCase):
+    def open_at_first(self, traced):
+        """Names, the outermost first, of the spans that are open when the trace begins."""
+        spans = self.span_list(traced.trace)
+        begin = min(span.begin for span in spans)
+        first = [span for span in spans if span.begin == begin]
+        return [span.name for span in sorted(first, key=lambda span: -span.end)]
+
+    def test_snapshot_is_whole(self):
+        """a snapshot begins with all callers, though their calls are long overwritten"""
+        traced = self.trace([harness.compile_program("deep_snapshot", ["-O1"])], "-snapshot-size", "64K")
+        names = self.open_at_first(traced)
+        self.assertEqual(names.count("dig"), 21, names)
+        callers = [name for name in names if name in ("_start", "main", "serve", "dig", "work")]
+        self.assertEqual(callers, ["_start", "main", "serve"] + ["dig"] * 21 + ["work"])
