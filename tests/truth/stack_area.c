@@ -17,14 +17,12 @@ struct true_frame *stack_area_leaf(const struct stack_area *area)
     return stack_area_frame(area, area->frames.count - 1);
 }
 
-/* `node`: of what lies below. */
 void stack_area_push(struct stack_area *area, uint64_t slot, true_node node)
 {
     *(struct true_frame *)array_add(&area->frames) =
         (struct true_frame){.slot = slot, .node = node, .unseen = true};
 }
 
-/* `node` goes on in another stack than its own. */
 void stack_area_push_standing(struct stack_area *area, uint64_t slot, true_node node)
 {
     *(struct true_frame *)array_add(&area->frames) =
@@ -38,7 +36,6 @@ void stack_area_drop_standing(struct stack_area *area, uint64_t rsp)
         area->frames.count--;
 }
 
-/* Drops the frames whose slots lie below `rsp`. */
 void stack_area_cut(struct stack_area *area, uint64_t rsp)
 {
     while (area->frames.count > 1 && stack_area_leaf(area)->slot < rsp)
