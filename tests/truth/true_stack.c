@@ -212,6 +212,17 @@ static void keep_caller(struct true_stack *stack, uint64_t rsp)
         leaf->slot = rsp + 8;
 }
 
+/* A function that has moved its return address down the stack, and what it has made above it is its
+ * caller's (V8's functions begin by calling such a one). */
+static bool returns_with_more(const struct true_stack *stack, const struct truth_block *block,
+                              uint64_t rsp)
+{
+    const struct true_frame *leaf = leaf_of(stack->current);
+    return stack->previous.pc && stack->previous.ends_in == TRUTH_END_RETURN &&
+           stack->current->frames.count > 1 && !leaf->unseen && leaf->slot >= rsp &&
+           leaf->returns_to == block->pc;
+}
+
 static bool goes_straight_on(const struct truth_block *block)
 {
     return block->ends_in == TRUTH_END_OTHER || block->ends_in == TRUTH_END_CALL;
@@ -406,8 +417,8 @@ static void note_return_from_first(struct true_stack *stack, uint64_t rsp, funct
 {
     struct stack_area *area = stack->current;
     const struct true_frame *leaf = leaf_of(area);
-    if (area->frames.count > 1 || stack->previous.ends_in != TRUTH_END_RETURN ||
-        area->begun == 0 || rsp != area->begun + 8)
+    if (area->frames.count > 1 || stack->previous.ends_in != TRUTH_END_RETURN || area->begun == 0 ||
+        rsp != area->begun + 8)
         return;
     area->begun = rsp; /* it may be the return that the switch ends in */
     if (leaf->unseen)
@@ -499,6 +510,8 @@ void true_stack_step(struct true_stack *stack, const struct truth_block *block,
             push(stack->current, rsp, leaf_of(stack->current)->node);
             leaf_of(stack->current)->returns_to = stack->previous.end;
         } else if (!stays_in_leaf(stack, record, function)) {
+            if (returns_with_more(stack, block, rsp))
+                stack->current->frames.count--;
             cut(stack->current, rsp);
             note_return_from_first(stack, rsp, function);
         }
