@@ -104,6 +104,17 @@ static void keep_caller(struct true_stack *stack, uint64_t rsp)
         leaf->slot = rsp + 8;
 }
 
+/* A function that has moved its return address down the stack, and what it has made above it is its
+ * caller's (V8's functions begin by calling such a one). */
+static bool returns_with_more(const struct true_stack *stack, const struct truth_block *block,
+                              uint64_t rsp)
+{
+    const struct true_frame *leaf = stack_area_leaf(stack->current);
+    return stack->previous.pc && stack->previous.ends_in == TRUTH_END_RETURN &&
+           stack->current->frames.count > 1 && !leaf->unseen && leaf->slot >= rsp &&
+           leaf->returns_to == block->pc;
+}
+
 static bool goes_straight_on(const struct truth_block *block)
 {
     return block->ends_in == TRUTH_END_OTHER || block->ends_in == TRUTH_END_CALL;
@@ -378,6 +389,8 @@ void true_stack_step(struct true_stack *stack, const struct truth_block *block,
             stack_area_push(stack->current, rsp, stack_area_leaf(stack->current)->node);
             stack_area_leaf(stack->current)->returns_to = stack->previous.end;
         } else if (!stays_in_leaf(stack, record, function)) {
+            if (returns_with_more(stack, block, rsp))
+                stack->current->frames.count--;
             stack_area_cut(stack->current, rsp);
             note_return_from_first(stack, rsp, function);
         }

@@ -5,7 +5,9 @@
  * the log (TRUTH_CALLED); the function of the innermost frame is that of the running code, and so a
  * tail call or a jump through the PLT changes it. As long as it runs straight on in the same
  * function it may even take its own return address off the stack (vfork does), and call others then
- * (caml_raise_exn does). The thread's first frame has no slot and is always there.
+ * (caml_raise_exn does). When it returns to where it was called, it ends, even if it leaves more on
+ * the stack (prologues of V8's functions do). The thread's first frame has no slot and is always
+ * there.
  *
  * Several stacks: only a block that puts something new into RSP, or a signal, can change from one
  * to another. Then RSP is
