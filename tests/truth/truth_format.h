@@ -54,9 +54,9 @@ enum truth_flag {
     /* rt_sigreturn led here. */
     TRUTH_SIGNAL_RETURN = 4,
     /* No block: a caller on the stack that the next block begins on, which another thread may have
-     * left there (Go). `rsp` is where the return address lies that `block` (a place) begins with. The
-     * innermost caller comes first; before it what lies at RSP, which is the innermost caller when the
-     * code has no frame yet. */
+     * left there (Go). `rsp` is where the return address lies that `block` (a place) begins with.
+     * The innermost caller comes first; before it what lies at RSP, which is the innermost caller
+     * when the code has no frame yet. */
     TRUTH_CALLER = 8,
 };
 

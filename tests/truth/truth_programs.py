@@ -157,8 +157,10 @@ def sources_of(settings):
 
 def chosen_variants(settings):
     """With their numbers, which tell the variants of one program apart."""
-    return [(variant, number) for source in sources_of(settings)
-            for number, variant in enumerate(variants_of(source))
+    numbered = [list(enumerate(variants_of(source))) for source in sources_of(settings)]
+    if settings.one:
+        numbered = [variants[1:2] or variants for variants in numbered]
+    return [(variant, number) for variants in numbered for number, variant in variants
             if not settings.variant or settings.variant in variant.words]
 
 
@@ -173,6 +175,7 @@ def argument_parser(description):
     parser.add_argument("--programs", type=pathlib.Path, default=HERE / "programs", help="folder of the programs")
     parser.add_argument("--work", type=pathlib.Path, help="folder for logs and what is kept (BUILD/truth)")
     parser.add_argument("--variant", help="only variants with this word")
+    parser.add_argument("--one", action="store_true", help="of each program the second variant alone, usually -O2")
     return parser
 
 
@@ -180,7 +183,7 @@ def judging_parser(description):
     """For those that call judge."""
     parser = argument_parser(description)
     parser.add_argument("--judge-option", dest="judge_options", action="append", default=[],
-                        help="an option for truth_judge")
+                        help="an option for the judge")
     return parser
 
 
