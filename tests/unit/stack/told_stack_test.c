@@ -175,6 +175,19 @@ static void a_jump_far_away_lands_in_the_nearest_stack(void **state)
     assert_spans(s, "a(b(s()s)s)sf()sa?(b?(s?()u)u)$");
 }
 
+/* The same jump may be a longjmp in a recording that tells nothing of stacks. */
+static void a_jump_that_loads_no_pointer_is_a_tail_call(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    no_caller(s);
+    call(s, at('a', 0x10), 'b');
+    call(s, at('b', 0x10), 'c');
+    jump(s, at('a', 0x40));
+    return_after(s, at('b', 0x10));
+    assert_spans(s, "a(b(c()ta())$)$");
+}
+
 #define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -189,6 +202,7 @@ int main(void)
         RULE(a_return_near_the_pointer_stays_in_its_stack),
         RULE(a_stack_in_the_place_of_a_dead_one_is_new),
         RULE(a_jump_far_away_lands_in_the_nearest_stack),
+        RULE(a_jump_that_loads_no_pointer_is_a_tail_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
