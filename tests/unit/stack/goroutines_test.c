@@ -294,6 +294,50 @@ static void functions_of_the_runtime_are_told_by_name(void **state)
     assert_int_equal(go_role_of(""), GO_ROLE_NONE);
 }
 
+static void a_scheduler_begun_before_the_trace_chooses_a_goroutine(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('s', 0x40));
+    call(s, at('s', 0x50), 'g');
+    jump(s, at('a', 0));
+    assert_spans(s, "s?(g()s)sa()$");
+}
+
+static void a_goroutine_seen_from_its_wait_on_is_discovered(void **state)
+{
+    struct scene *s = *state;
+    leave(s, 'a', 0x10);
+    go_on_after(s, at('a', 0x10));
+    assert_spans(s, "a?(m(s(g())))$");
+}
+
+static void a_pointer_of_a_goroutine_that_waits_elsewhere_tells_nothing(void **state)
+{
+    struct scene *s = *state;
+    start_thread(s);
+    jump_loading_stack(s, at('a', 0), A + 0x100);
+    leave_told(s, 'a', 0x10, A);
+    jump_loading_stack(s, at('d', 0x15), A + 8);
+    assert_int_equal(s->stack.arrivals.count, 1);
+    assert_spans(s, "t(s(g()))sa(m(s(g()))s)sd?()$");
+}
+
+static void only_goroutines_whose_pointer_is_told_can_be_followed_elsewhere(void **state)
+{
+    struct scene *s = *state;
+    start_thread(s);
+    jump(s, at('a', 0x15));
+    assert_int_equal(s->stack.arrivals.count, 0);
+    leave(s, 'a', 0x10);
+    assert_int_equal(s->stack.departures.count, 0);
+    jump_loading_stack(s, at('b', 0), B);
+    assert_int_equal(s->stack.arrivals.count, 0);
+    stack_pointer(s, B);
+    stack_pointer(s, G0);
+    call(s, at('b', 0x10), 'z'); /* on another stack, but not to wait */
+    assert_int_equal(s->stack.departures.count, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -313,6 +357,10 @@ int main(void)
         TEST(a_panic_is_recovered_where_the_deferred_call_was_noted),
         TEST(what_is_called_on_another_stack_was_called_by_its_caller),
         TEST(functions_of_the_runtime_are_told_by_name),
+        TEST(a_scheduler_begun_before_the_trace_chooses_a_goroutine),
+        TEST(a_goroutine_seen_from_its_wait_on_is_discovered),
+        TEST(a_pointer_of_a_goroutine_that_waits_elsewhere_tells_nothing),
+        TEST(only_goroutines_whose_pointer_is_told_can_be_followed_elsewhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -298,6 +298,52 @@ static void the_first_handler_of_a_recording_may_have_a_restorer_without_name(vo
     assert_spans(s, "b?(I()h()r(S()))$");
 }
 
+static void an_injected_call_may_begin_functions_by_returns(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('b', 0x10));
+    interrupt_b_and_go_to(s, at('f', 0));
+    return_to(s, at('x', 0));
+    assert_spans(s, "b?(I()h()r(S())f()x()$)$");
+}
+
+static void an_injected_call_may_return_to_where_the_interrupted_would(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    call(s, at('b', 0x10), 'b');
+    interrupt(s, at('b', 0x15));
+    resume(s, at('h', 0));
+    return_to(s, at('r', 0));
+    system_call(s, at('r', 0x7));
+    resume(s, at('f', 0));
+    return_to(s, at('b', 0x15));
+    call(s, at('b', 0x30), 'c');
+    assert_spans(s, "a(b(b(I()h()r(S())f()c()$)$)$)$");
+}
+
+static void an_injected_call_known_from_before_returns_too(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    for (int i = 0; i < 2; i++) {
+        interrupt_b_and_go_to(s, at('f', 0));
+        return_to(s, at('b', 0x20));
+        assert_int_equal(s->stack.redirects.count, 0);
+    }
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "a(b(I()h()r(S())f()I()h()r(S())f()))$");
+}
+
+static void what_has_run_in_the_place_of_another_is_settled(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    interrupt_b_and_go_to(s, at('f', 0));
+    return_after(s, at('a', 0x10));
+    assert_int_equal(s->stack.redirects.count, 0);
+}
+
 #define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -325,6 +371,10 @@ int main(void)
         RULE(a_handler_that_is_left_the_first_time_is_no_redirection),
         RULE(the_first_handler_of_a_recording_may_have_a_restorer_without_name),
         RULE(another_program_has_other_handlers),
+        RULE(an_injected_call_may_begin_functions_by_returns),
+        RULE(an_injected_call_may_return_to_where_the_interrupted_would),
+        RULE(an_injected_call_known_from_before_returns_too),
+        RULE(what_has_run_in_the_place_of_another_is_settled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,6 +117,50 @@ static void a_function_start_after_a_gap_is_no_new_call(void **state)
     assert_spans(s, "a(!)$+");
 }
 
+/* Calls inside one function: position-independent code, thunks. */
+
+static void a_local_call_that_returns_elsewhere_was_a_jump(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call_into(s, at('a', 0x10), at('a', 0x50));
+    return_to(s, at('f', 0));
+    return_after(s, at('m', 0x10));
+    assert_spans(s, "m(a(a())tf())$");
+}
+
+static void a_return_out_of_a_local_call_ends_it(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call_into(s, at('a', 0x10), at('a', 0x50));
+    call(s, at('a', 0x55), 'b');
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "m(a(a(b()u))$)$");
+}
+
+static void a_call_into_the_middle_of_another_function_is_not_local(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call_into(s, at('a', 0x10), at('b', 0x50));
+    return_after(s, at('b', 0x70));
+    assert_int_equal(repaired(s), 1);
+    assert_spans(s, "a(b()$)$");
+}
+
+static void a_recursive_call_is_not_local(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'a');
+    return_after(s, at('a', 0x70));
+    assert_int_equal(repaired(s), 1);
+    assert_spans(s, "a(a()$)$");
+}
+
 /* Returns that do not match the leaf. */
 
 static void a_long_return_ends_all_frames_up_to_its_own(void **state)
@@ -226,6 +270,62 @@ static void a_return_to_a_function_start_is_a_jump(void **state)
     assert_int_equal(repaired(s), 0);
 }
 
+static void a_return_out_of_deep_recursion_is_matched(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'b');
+    for (int i = 0; i < 2000; i++)
+        call(s, at('b', 0x10), 'b');
+    return_after(s, at('a', 0x10));
+    assert_int_equal(repaired(s), 0);
+    assert_int_equal(thread_stack_leaf(&s->stack)->function, id_of('a'));
+}
+
+static void a_caller_can_go_on_where_the_next_function_begins(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call(s, at('b', 0) - SCENE_CALL_LENGTH, 'c');
+    return_to(s, at('b', 0));
+    return_after(s, at('m', 0x10));
+    assert_spans(s, "m(a(c())tb())$");
+}
+
+static void a_return_to_the_start_of_the_caller_begins_it_anew(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call(s, at('a', 0x10), 'b');
+    return_to(s, at('a', 0));
+    return_after(s, at('a', 0x10));
+    return_after(s, at('m', 0x10));
+    assert_spans(s, "m(a(b()ta()))$");
+}
+
+static void what_was_begun_by_a_return_can_return_to_who_did(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'b');
+    return_to(s, at('c', 0));
+    return_to(s, at('b', 0x50));
+    assert_spans(s, "a(b()tc()tb()$)$");
+}
+
+static void a_return_ends_a_system_call_whose_end_was_missed(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'b');
+    system_call(s, at('b', 0x10));
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "a(b(S()))$");
+    assert_int_equal(repaired(s), 1);
+}
+
 /* Jumps. */
 
 static void a_return_to_a_function_start_discovers_no_caller(void **state)
@@ -281,6 +381,48 @@ static void a_loop_over_the_whole_function_changes_nothing(void **state)
     resume(s, at('a', 0));
     jump(s, at('a', 0));
     assert_spans(s, "a()$");
+}
+
+static void a_jump_ends_a_system_call_whose_end_was_missed(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    system_call(s, at('a', 0x10));
+    jump(s, at('b', 0));
+    assert_spans(s, "a(S())tb()$");
+}
+
+static void a_jump_can_be_a_return(void **state)
+{
+    struct scene *s = *state;
+    add_landing_pad(s, at('a', 0x20), at('a', 0x15)); /* not for a jump that leaves the stack */
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call(s, at('a', 0x20), 'a');
+    call(s, at('a', 0x10), 'b');
+    jump(s, at('a', 0x15));
+    assert_int_equal(s->stack.statistics.unwound, 0);
+    assert_spans(s, "m(a(a(b())$)$)$");
+}
+
+static void a_jump_can_be_a_long_return(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call(s, at('a', 0x10), 'b');
+    call(s, at('b', 0x10), 'c');
+    jump(s, at('a', 0x15));
+    assert_spans(s, "m(a(b(c()u))$)$");
+}
+
+static void a_jump_inside_a_recursive_function_is_no_return(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'a');
+    jump(s, at('a', 0x15));
+    assert_spans(s, "a(a()$)$");
 }
 
 static void a_jump_into_the_middle_of_an_ancestor_unwinds_to_it_at_once(void **state)
@@ -582,6 +724,93 @@ static void an_interrupt_in_the_restorer_does_not_end_it(void **state)
     assert_spans(s, "a(I()h()r(I()S()))$");
 }
 
+static void a_signal_can_interrupt_the_restorer(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    interrupt(s, at('a', 0x20));
+    resume(s, at('h', 0));
+    return_to(s, at('r', 0));
+    interrupt(s, at('r', 0x3));
+    resume(s, at('i', 0));
+    return_to(s, at('r', 0));
+    system_call(s, at('r', 0x7));
+    resume(s, at('r', 0x3));
+    system_call(s, at('r', 0x7));
+    resume(s, at('a', 0x20));
+    assert_spans(s, "a(I()h()r(I()i()r(S())S()))$");
+}
+
+static void an_exception_can_land_in_what_the_handler_interrupted(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'b');
+    interrupt(s, at('b', 0x20));
+    resume(s, at('h', 0));
+    return_to(s, at('b', 0x70));
+    assert_spans(s, "a(b(I()h()u)$)$");
+}
+
+static void a_system_call_ends_one_whose_end_was_missed(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    system_call(s, at('a', 0x10));
+    system_call(s, at('a', 0x20));
+    system_call_into(s, at('a', 0x30), at('k', 0));
+    assert_int_equal(repaired(s), 2);
+    assert_spans(s, "a(S()S()k()$)$");
+}
+
+static void functions_that_the_symbols_give_a_special_number_are_unknown(void **state)
+{
+    static const uint64_t special[] = {FUNCTION_SYSCALL, FUNCTION_INTERRUPT, FUNCTION_UNTRACED};
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    for (size_t i = 0; i < sizeof special / sizeof special[0]; i++) {
+        call_into(s, at('a', 0x10), (special[i] << 16) + 0x10);
+        call(s, (special[i] << 16) + 0x20, 'b');
+        return_after(s, at('a', 0x10));
+    }
+    assert_spans(s, "a(?(b()u)?(b()u)?(b()u))$");
+}
+
+static void a_handler_first_seen_behind_its_start_lies_on_the_system_call(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    system_call(s, at('a', 0x10));
+    resume(s, at('h', 4));
+    return_to(s, at('r', 0));
+    system_call(s, at('r', 0x7));
+    resume(s, at('a', 0x12));
+    assert_spans(s, "m(a(S()h()r(S()))$)$");
+}
+
+static void a_handler_can_be_the_function_it_interrupts(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'b');
+    interrupt(s, at('b', 2));
+    resume(s, at('b', 0));
+    assert_spans(s, "a(b(I()b()$)$)$");
+}
+
+static void an_interrupt_that_ends_elsewhere_in_a_recursive_function_is_no_landing(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'a');
+    interrupt(s, at('a', 0x20));
+    resume(s, at('a', 0x60));
+    call(s, at('a', 0x70), 'c');
+    assert_spans(s, "a(a(I()c()$)$)$");
+    assert_int_equal(s->stack.segments.count, 1);
+}
+
 static void signals_nest(void **state)
 {
     struct scene *s = *state;
@@ -689,6 +918,59 @@ static void the_interrupted_function_is_discovered_when_tracing_began_in_a_handl
     resume(s, at('b', 0x20));
     return_to(s, at('a', 0x15));
     assert_spans(s, "a?(b?(h?()tr(S())))$");
+}
+
+static void resuming_further_out_after_a_system_call_unwinds(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'b');
+    call(s, at('b', 0x10), 'c');
+    system_call(s, at('c', 0x10));
+    resume(s, at('b', 0x40));
+    assert_spans(s, "a(b(c(S())u)$)$");
+}
+
+static void resuming_elsewhere_in_the_first_function_after_a_system_call_is_no_call(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    system_call(s, at('a', 0x10));
+    resume(s, at('a', 0x40));
+    assert_spans(s, "a(S())$");
+}
+
+static void the_next_signal_can_have_the_handler_that_was_interrupted(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    interrupt(s, at('a', 0x20));
+    resume(s, at('h', 0));
+    interrupt(s, at('h', 0x20));
+    resume(s, at('i', 0));
+    return_to(s, at('r', 0));
+    system_call(s, at('r', 0x7));
+    resume(s, at('h', 0));
+    return_to(s, at('r', 0));
+    system_call(s, at('r', 0x7));
+    resume(s, at('h', 0x20));
+    assert_spans(s, "a(I()h(I()i()r(S())h()r(S()))$)$");
+}
+
+static void a_handler_can_make_the_program_go_on_in_what_was_open_before_a_landing(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call(s, at('a', 0x10), 'a');
+    call(s, at('a', 0x10), 'b');
+    jump_in_stack(s, at('a', 0x35)); /* in one of the a's */
+    interrupt(s, at('a', 0x40));
+    resume(s, at('h', 0));
+    return_to(s, at('r', 0));
+    system_call(s, at('r', 0x7));
+    resume(s, at('m', 0x40));
+    assert_spans(s, "m(a(a(b()uI()h()r(S()))u)u)$");
 }
 
 /* Pauses, gaps, exec. */
@@ -864,6 +1146,54 @@ static void programs_changed_before_the_first_event_do_not_matter(void **state)
     assert_spans(s, "a(S())$");
 }
 
+static void a_stop_before_anything_was_seen_is_no_pause(void **state)
+{
+    struct scene *s = *state;
+    stop(s, at('a', 0x20));
+    gap(s, FLOW_GAP_OVERFLOW, 0);
+    assert_spans(s, "!");
+}
+
+static void a_stop_in_a_system_call_is_no_pause(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    system_call(s, at('a', 0x10));
+    stop(s, at('a', 0x10));
+    resume(s, at('a', 0x12));
+    assert_spans(s, "a(S())$");
+}
+
+static void callers_told_behind_a_pause_are_known(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    stop(s, at('a', 0x20));
+    resume(s, at('x', 0x30));
+    caller(s, at('y', 0x15));
+    assert_spans(s, "a(U())gy?(x?()$)$");
+}
+
+static void a_function_start_behind_a_gap_may_be_no_beginning(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    gap(s, FLOW_GAP_LOST, 0);
+    resume(s, at('b', 0));
+    assert_spans(s, "a()g!b?()$");
+}
+
+static void exec_happens_once(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    s->program_changes++;
+    resume(s, at('s', 0));
+    system_call(s, at('s', 0x10));
+    resume(s, at('s', 0x12));
+    assert_spans(s, "a()es(S())$");
+}
+
 /* Limits. */
 
 static void time_never_goes_backwards(void **state)
@@ -979,6 +1309,35 @@ int main(void)
         RULE(time_never_goes_backwards),
         RULE(running_out_of_frame_ids_is_a_gap_and_is_counted),
         RULE(every_call_of_a_frame_seen_before_costs_no_new_frame),
+        RULE(resuming_further_out_after_a_system_call_unwinds),
+        RULE(resuming_elsewhere_in_the_first_function_after_a_system_call_is_no_call),
+        RULE(the_next_signal_can_have_the_handler_that_was_interrupted),
+        RULE(a_handler_can_make_the_program_go_on_in_what_was_open_before_a_landing),
+        RULE(a_local_call_that_returns_elsewhere_was_a_jump),
+        RULE(a_return_out_of_a_local_call_ends_it),
+        RULE(a_call_into_the_middle_of_another_function_is_not_local),
+        RULE(a_recursive_call_is_not_local),
+        RULE(a_return_out_of_deep_recursion_is_matched),
+        RULE(a_caller_can_go_on_where_the_next_function_begins),
+        RULE(a_return_to_the_start_of_the_caller_begins_it_anew),
+        RULE(what_was_begun_by_a_return_can_return_to_who_did),
+        RULE(a_return_ends_a_system_call_whose_end_was_missed),
+        RULE(a_jump_ends_a_system_call_whose_end_was_missed),
+        RULE(a_jump_can_be_a_return),
+        RULE(a_jump_can_be_a_long_return),
+        RULE(a_jump_inside_a_recursive_function_is_no_return),
+        RULE(a_signal_can_interrupt_the_restorer),
+        RULE(an_exception_can_land_in_what_the_handler_interrupted),
+        RULE(a_system_call_ends_one_whose_end_was_missed),
+        RULE(functions_that_the_symbols_give_a_special_number_are_unknown),
+        RULE(a_handler_first_seen_behind_its_start_lies_on_the_system_call),
+        RULE(a_handler_can_be_the_function_it_interrupts),
+        RULE(an_interrupt_that_ends_elsewhere_in_a_recursive_function_is_no_landing),
+        RULE(a_stop_before_anything_was_seen_is_no_pause),
+        RULE(a_stop_in_a_system_call_is_no_pause),
+        RULE(callers_told_behind_a_pause_are_known),
+        RULE(a_function_start_behind_a_gap_may_be_no_beginning),
+        RULE(exec_happens_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,10 +97,13 @@ static void feed(struct scene *scene, struct flow_event event)
 
 void call(struct scene *scene, uint64_t from, char function)
 {
-    feed(scene, (struct flow_event){.kind = FLOW_CALL,
-                                    .from = from,
-                                    .to = at(function, 0),
-                                    .next = from + SCENE_CALL_LENGTH});
+    call_into(scene, from, at(function, 0));
+}
+
+void call_into(struct scene *scene, uint64_t from, uint64_t to)
+{
+    feed(scene, (struct flow_event){
+                    .kind = FLOW_CALL, .from = from, .to = to, .next = from + SCENE_CALL_LENGTH});
 }
 
 void return_after(struct scene *scene, uint64_t call_site)
@@ -195,6 +198,16 @@ void interrupt_into(struct scene *scene, uint64_t from, uint64_t to)
 void kernel_return(struct scene *scene, uint64_t to)
 {
     feed(scene, (struct flow_event){.kind = FLOW_KERNEL_RETURN, .to = to});
+}
+
+void push_trap(struct scene *scene, uint64_t handler)
+{
+    feed(scene, (struct flow_event){.kind = FLOW_TRAP_PUSH, .to = handler});
+}
+
+void pop_trap(struct scene *scene)
+{
+    feed(scene, (struct flow_event){.kind = FLOW_TRAP_POP});
 }
 
 void abort_to(struct scene *scene, uint64_t to)

@@ -41,6 +41,8 @@ uint64_t at(char function, uint64_t offset);
 function_id id_of(char function);
 
 void call(struct scene *scene, uint64_t from, char function);
+/* Calls code at any address, which may lie in the function that calls. */
+void call_into(struct scene *scene, uint64_t from, uint64_t to);
 /* Returns to the instruction after the call at `call_site`. */
 void return_after(struct scene *scene, uint64_t call_site);
 void return_to(struct scene *scene, uint64_t to);
@@ -66,6 +68,9 @@ void system_call_into(struct scene *scene, uint64_t from, uint64_t to);
 void interrupt(struct scene *scene, uint64_t from);
 void interrupt_into(struct scene *scene, uint64_t from, uint64_t to);
 void kernel_return(struct scene *scene, uint64_t to);
+/* An OCaml exception handler is set up, or the newest is given up. */
+void push_trap(struct scene *scene, uint64_t handler);
+void pop_trap(struct scene *scene);
 /* A TSX transaction fails, and goes on at its fallback. */
 void abort_to(struct scene *scene, uint64_t to);
 void stop(struct scene *scene, uint64_t from);

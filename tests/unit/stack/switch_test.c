@@ -59,6 +59,92 @@ static void a_thousand_parked_stacks_go_on(void **state)
     assert_int_equal(s->stack.statistics.repaired, 0);
 }
 
+static void a_return_that_fits_two_stacks_is_settled_by_what_follows(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'y');
+    call(s, at('y', 0x10), 's');
+    return_to(s, at('f', 0));
+    call(s, at('f', 0x10), 'y');
+    call(s, at('y', 0x10), 's');
+    return_after(s, at('y', 0x10));
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "a(y(s()s)s)sf(y(s()s)s)sa?(y?())$");
+}
+
+static void a_jump_can_switch_too(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    return_to(s, at('f', 0));
+    call(s, at('f', 0x10), 's');
+    jump(s, at('a', 0x15));
+    assert_spans(s, "a(s()s)sf(s()s)sa?()$");
+}
+
+static void the_first_function_of_a_new_stack_may_return_to_a_function_start(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    return_to(s, at('f', 0));
+    return_to(s, at('g', 0)); /* as makecontext has laid it out */
+    assert_spans(s, "a(s()s)sg?(f())$");
+}
+
+static void who_began_a_stack_is_not_its_first_function(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    return_to(s, at('f', 0));
+    call(s, at('f', 0x10), 's');
+    return_after(s, at('a', 0x10));
+    return_to(s, at('g', 0));
+    assert_spans(s, "a(s()s)sf(s()s)sa?()tg()$");
+}
+
+static void a_return_to_the_start_of_who_began_a_stack_is_no_return_to_it(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'b');
+    return_to(s, at('c', 0));
+    return_to(s, at('b', 0));
+    assert_spans(s, "a(b()s)sb?(c())$");
+}
+
+static void unknown_code_that_began_a_stack_is_not_known_again(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call_into(s, at('a', 0x10), 0x100);
+    return_to(s, at('c', 0));
+    return_to(s, 0x150);
+    assert_spans(s, "a(?()s)s?\?(c())$");
+}
+
+static void what_turns_out_to_be_no_stack_leaves_the_others_alone(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    return_to(s, at('f', 0));
+    call(s, at('f', 0x10), 'b');
+    return_to(s, at('c', 0)); /* b waits, as far as is known */
+    call(s, at('c', 0x10), 's');
+    return_after(s, at('a', 0x10));
+    call(s, at('a', 0x20), 's');
+    return_after(s, at('c', 0x10));
+    return_to(s, at('b', 0x50));
+    assert_int_equal(s->stack.parked.count, 1);
+    call(s, at('b', 0x60), 's');
+    return_after(s, at('a', 0x20));
+    assert_spans(s, "a(s()s)sf(b()tc(s()s)s)sa?(s()s)sf?(c?()tb(s()s)s)sa?()$");
+}
+
 #define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -66,6 +152,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         RULE(a_parked_stack_goes_on_where_it_called),
         RULE(a_thousand_parked_stacks_go_on),
+        RULE(a_return_that_fits_two_stacks_is_settled_by_what_follows),
+        RULE(a_jump_can_switch_too),
+        RULE(the_first_function_of_a_new_stack_may_return_to_a_function_start),
+        RULE(who_began_a_stack_is_not_its_first_function),
+        RULE(a_return_to_the_start_of_who_began_a_stack_is_no_return_to_it),
+        RULE(unknown_code_that_began_a_stack_is_not_known_again),
+        RULE(what_turns_out_to_be_no_stack_leaves_the_others_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

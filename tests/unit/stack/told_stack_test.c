@@ -188,6 +188,222 @@ static void a_jump_that_loads_no_pointer_is_a_tail_call(void **state)
     assert_spans(s, "a(b(c()ta())$)$");
 }
 
+static void pointers_told_on_the_way_of_a_move_do_not_count(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    stack_pointer(s, MAIN);
+    stack_pointer(s, ONE);
+    return_loading_stack(s, at('f', 0), ONE);
+    assert_spans(s, "a(s()s)sf()$");
+}
+
+static void what_moves_nothing_does_not_end_a_move(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    stack_pointer(s, MAIN);
+    push_trap(s, at('s', 0x80));
+    pop_trap(s);
+    direct_jump(s, at('s', 0x50));
+    stack_pointer(s, ONE);
+    call(s, at('s', 0x60), 'f');
+    assert_int_equal(s->stack.elsewhere.count, 1);
+}
+
+static void a_pointer_told_once_is_no_move(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    stack_pointer(s, MAIN);
+    call(s, at('a', 0x10), 'b');
+    assert_int_equal(s->stack.elsewhere.count, 0);
+    assert_int_equal(s->stack.pointer, MAIN);
+}
+
+static void two_stacks_go_on_by_turns(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    switch_to_start(s, MAIN, ONE, 'f');
+    call(s, at('f', 0x10), 's');
+    switch_to_call(s, ONE - 0x100, MAIN + 8, at('a', 0x10));
+    call(s, at('a', 0x20), 's');
+    switch_to_call(s, MAIN, ONE - 0xf8, at('f', 0x10));
+    call(s, at('f', 0x20), 's');
+    switch_to_call(s, ONE - 0x100, MAIN + 8, at('a', 0x20));
+    assert_int_equal(s->stack.statistics.repaired, 0);
+    assert_int_equal(s->stack.parked.count, 1);
+    assert_int_equal(s->stack.segments.count, 2);
+    assert_spans(s, "a(s()s)sf(s()s)sa?(s()s)sf?(s()s)sa?()$");
+}
+
+static void a_move_beyond_the_top_of_a_stack_goes_to_another(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    switch_to_start(s, MAIN, ONE, 'f');
+    call(s, at('f', 0x10), 's');
+    switch_to_call(s, ONE - 0x100, TWO, at('z', 0x10)); /* MAIN is above, and f's stack below */
+    assert_spans(s, "a(s()s)sf(s()s)sz?()$");
+}
+
+static void the_top_of_a_stack_is_known_when_it_goes_on(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    switch_to_start(s, MAIN, ONE, 'f');
+    call(s, at('f', 0x10), 's');
+    switch_to_call(s, ONE - 0x100, MAIN + 8, at('a', 0x10));
+    call(s, at('a', 0x20), 's');
+    switch_to_call(s, MAIN, ONE - 0xf8, at('f', 0x10));
+    call(s, at('f', 0x20), 's');
+    switch_to_call(s, ONE - 0x100, TWO, at('z', 0x10));
+    assert_spans(s, "a(s()s)sf(s()s)sa?(s()s)sf?(s()s)sz?()$");
+}
+
+static void a_stack_does_not_go_on_far_below_where_it_was_left(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call(s, at('a', 0x10), 's');
+    switch_to_start(s, MAIN, ONE, 'f');
+    call(s, at('f', 0x10), 's');
+    switch_to_call(s, ONE - 0x100, MAIN - 0x1000, at('a', 0x10));
+    assert_spans(s, "m(a(s()s)s)sf(s()s)sa?()$");
+}
+
+/* The thread's own stack lies below, so that it might go on at any pointer. */
+static void switch_twice_above(struct scene *s)
+{
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'y');
+    call(s, at('y', 0x10), 's');
+    switch_to_start(s, 0x1000, ONE, 'f');
+    call(s, at('f', 0x10), 'y');
+    call(s, at('y', 0x10), 's');
+}
+
+static void of_stacks_that_may_go_on_the_nearest_does(void **state)
+{
+    struct scene *s = *state;
+    switch_twice_above(s);
+    switch_to_start(s, ONE - 0x100, TWO, 'g');
+    call(s, at('g', 0x10), 's');
+    switch_to_call(s, TWO - 0x100, ONE - 0xf8, at('y', 0x10));
+    return_after(s, at('f', 0x10));
+    assert_spans(s, "a(y(s()s)s)sf(y(s()s)s)sg(s()s)sf?(y?())$");
+}
+
+static void the_nearest_may_have_pushed_more_before_it_was_left(void **state)
+{
+    struct scene *s = *state;
+    switch_twice_above(s);
+    switch_to_start(s, ONE - 0x100, TWO, 'g');
+    call(s, at('g', 0x10), 's');
+    switch_to_call(s, TWO - 0x100, ONE - 0x110, at('y', 0x10));
+    return_after(s, at('f', 0x10));
+    assert_spans(s, "a(y(s()s)s)sf(y(s()s)s)sg(s()s)sf?(y?())$");
+}
+
+static void the_running_stack_goes_on_when_it_is_the_nearest(void **state)
+{
+    struct scene *s = *state;
+    switch_twice_above(s);
+    switch_to_call(s, ONE - 0x100, ONE - 0xf8, at('y', 0x10));
+    return_after(s, at('f', 0x10));
+    assert_spans(s, "a(y(s()s)s)sf(y(s()))$");
+}
+
+static void a_landing_near_the_pointer_in_a_function_never_seen_stays_in_its_stack(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call(s, at('a', 0x10), 'b');
+    stack_pointer(s, MAIN);
+    jump_loading_stack(s, at('z', 0x40), MAIN + 0x40);
+    assert_spans(s, "m(a(b()uz?()$)$)$");
+}
+
+static void a_landing_in_no_known_stack_begins_one(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    switch_to_start(s, MAIN, ONE, 'f');
+    stack_pointer(s, ONE - 0x100);
+    jump_loading_stack(s, at('z', 0x40), MAIN + 0x200);
+    assert_int_equal(s->stack.parked.count, 2);
+    assert_spans(s, "a(s()s)sf()sz?()$");
+}
+
+static void a_new_stack_below_others_is_not_in_their_place(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    switch_to_start(s, MAIN, TWO, 'f');
+    call(s, at('f', 0x10), 's');
+    switch_to_start(s, TWO - 0x100, ONE, 'g');
+    assert_int_equal(s->stack.parked.count, 2);
+}
+
+static void a_return_to_a_function_start_near_the_pointer_is_a_tail_call(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'b');
+    switch_to_start(s, MAIN, MAIN + 8, 'f');
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "a(b()tf())$");
+}
+
+/* The handler h, in a, has switched to f. */
+static void switch_from_handler(struct scene *s)
+{
+    resume(s, at('a', 0));
+    interrupt(s, at('a', 0x20));
+    resume(s, at('h', 0));
+    switch_to_start(s, MAIN, ONE, 'f');
+}
+
+static void a_handler_that_had_switched_away_returns_to_its_restorer(void **state)
+{
+    struct scene *s = *state;
+    switch_from_handler(s);
+    switch_to_start(s, ONE - 0x100, MAIN + 8, 'r');
+    system_call(s, at('r', 0x7));
+    resume(s, at('a', 0x20));
+    assert_spans(s, "a(I()h()s)sf()sa?(h?()r(S()))$");
+}
+
+static void a_new_stack_is_no_restorer_of_a_handler_that_had_switched_away(void **state)
+{
+    struct scene *s = *state;
+    switch_from_handler(s);
+    switch_to_start(s, ONE - 0x100, TWO, 'g');
+    assert_int_equal(s->stack.parked.count, 2);
+    assert_spans(s, "a(I()h()s)sf()sg()$");
+}
+
+static void a_handler_on_a_stack_of_its_own_can_be_left_for_what_it_interrupted(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    interrupt(s, at('a', 0x20));
+    resume(s, at('h', 0));
+    stack_pointer(s, 0x90000);
+    jump_loading_stack(s, at('a', 0x40), MAIN);
+    assert_spans(s, "a(I()h()u)$");
+}
+
 #define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -203,6 +419,23 @@ int main(void)
         RULE(a_stack_in_the_place_of_a_dead_one_is_new),
         RULE(a_jump_far_away_lands_in_the_nearest_stack),
         RULE(a_jump_that_loads_no_pointer_is_a_tail_call),
+        RULE(pointers_told_on_the_way_of_a_move_do_not_count),
+        RULE(what_moves_nothing_does_not_end_a_move),
+        RULE(a_pointer_told_once_is_no_move),
+        RULE(two_stacks_go_on_by_turns),
+        RULE(a_move_beyond_the_top_of_a_stack_goes_to_another),
+        RULE(the_top_of_a_stack_is_known_when_it_goes_on),
+        RULE(a_stack_does_not_go_on_far_below_where_it_was_left),
+        RULE(of_stacks_that_may_go_on_the_nearest_does),
+        RULE(the_nearest_may_have_pushed_more_before_it_was_left),
+        RULE(the_running_stack_goes_on_when_it_is_the_nearest),
+        RULE(a_landing_near_the_pointer_in_a_function_never_seen_stays_in_its_stack),
+        RULE(a_landing_in_no_known_stack_begins_one),
+        RULE(a_new_stack_below_others_is_not_in_their_place),
+        RULE(a_return_to_a_function_start_near_the_pointer_is_a_tail_call),
+        RULE(a_handler_that_had_switched_away_returns_to_its_restorer),
+        RULE(a_new_stack_is_no_restorer_of_a_handler_that_had_switched_away),
+        RULE(a_handler_on_a_stack_of_its_own_can_be_left_for_what_it_interrupted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -174,6 +174,43 @@ static void a_transaction_that_has_gone_too_far_lands(void **state)
     assert_well_formed(&s->stack);
 }
 
+static void a_failed_transaction_that_called_nothing_unwinds_nothing(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    jump(s, at('b', 0x20));
+    abort_to(s, at('b', 0x40));
+    assert_int_equal(s->stack.statistics.unwound, 0);
+    assert_spans(s, "a(b()$)$");
+}
+
+static void what_moves_nothing_does_not_begin_a_transaction_anew(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    call(s, at('b', 0x10), 'b');
+    s->in_transaction = false;
+    push_trap(s, at('b', 0x80));
+    pop_trap(s);
+    stack_pointer(s, 0x1000);
+    caller(s, at('b', 0x15));
+    s->in_transaction = true;
+    call(s, at('b', 0x10), 'c');
+    abort_to(s, at('b', 0x40));
+    call(s, at('b', 0x50), 'd');
+    assert_spans(s, "a(b(b(c()u)ud()$)$)$");
+}
+
+static void a_failed_transaction_ends_a_system_call_whose_end_was_missed(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    system_call(s, at('a', 0x10));
+    abort_to(s, at('a', 0x40));
+    assert_spans(s, "a(S())$");
+    assert_int_equal(s->stack.statistics.repaired, 1);
+}
+
 #define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -191,6 +228,9 @@ int main(void)
         RULE(a_transaction_can_fail_behind_a_gap),
         RULE(a_transaction_that_began_elsewhere_lands),
         RULE(a_transaction_that_has_gone_too_far_lands),
+        RULE(a_failed_transaction_that_called_nothing_unwinds_nothing),
+        RULE(what_moves_nothing_does_not_begin_a_transaction_anew),
+        RULE(a_failed_transaction_ends_a_system_call_whose_end_was_missed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
