@@ -30,6 +30,28 @@ void *array_add(struct array *array)
     return memset(element, 0, array->element_size);
 }
 
+void *array_insert(struct array *array, size_t index)
+{
+    array_add(array);
+    char *element = array_at(array, index);
+    memmove(element + array->element_size, element,
+            (array->count - 1 - index) * array->element_size);
+    return memset(element, 0, array->element_size);
+}
+
+size_t array_find_key(const struct array *array, uint32_t key)
+{
+    size_t low = 0, high = array->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (*(const uint32_t *)array_at(array, middle) < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 void array_add_all(struct array *array, const void *elements, size_t count)
 {
     if (count == 0)

@@ -13,6 +13,7 @@
 #define MAGIC_TRACE_BASE_ARRAY_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct array {
     void *elements; /* owned; NULL while nothing was added */
@@ -25,6 +26,13 @@ struct array array_of(size_t element_size);
 
 /* Adds one element, all bytes 0, and returns where it lies. */
 void *array_add(struct array *array);
+
+/* Adds one element, all bytes 0, as number `index`; those from there on move up. */
+void *array_insert(struct array *array, size_t index);
+
+/* Of elements that begin with a uint32_t and are in its order: index of the first that is not
+ * smaller than `key`; their number when all are. */
+size_t array_find_key(const struct array *array, uint32_t key);
 
 /* Adds `count` elements copied from `elements`. */
 void array_add_all(struct array *array, const void *elements, size_t count);

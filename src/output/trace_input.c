@@ -65,7 +65,8 @@ struct trace_input *trace_input_open(const char *path, struct error *error)
     struct trace_input *input = memory_allocate_zeroed(sizeof *input);
     input->path = memory_copy_string(path);
     input->descriptor = descriptor;
-    if ((!S_ISREG(status.st_mode) && !file_spool(descriptor, path, error)) || !trace_input_rewind(input, error)) {
+    if ((!S_ISREG(status.st_mode) && !file_spool(descriptor, path, error)) ||
+        !trace_input_rewind(input, error)) {
         trace_input_close(input);
         return NULL;
     }

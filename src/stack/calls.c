@@ -217,7 +217,11 @@ static void jump_back(struct thread_stack *stack, const struct flow_event *event
         return;
     if (returns_to(thread_stack_leaf(stack), event->to))
         return_from_leaf(stack, event);
-    else if (!return_from_several(stack, event) && !switch_to_parked(stack, event))
+    else if (return_from_several(stack, event))
+        return;
+    else if (keeps_stack(stack, event))
+        take_over(stack, event->function, event->to);
+    else if (!switch_to_parked(stack, event))
         land(stack, event);
 }
 

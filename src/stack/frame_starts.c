@@ -3,7 +3,6 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { FIRST_SLOT_COUNT = 64 };
 
@@ -50,30 +49,12 @@ static void grow(struct frame_starts *starts)
     free(old.slots);
 }
 
-/* Index of the first listed frame that is not smaller than `frame`. */
-static size_t find_listed(const struct frame_starts *starts, uint32_t frame)
-{
-    const struct listed_start *listed = starts->listed.elements;
-    size_t low = 0, high = starts->listed.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (listed[middle].frame < frame)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Frames nearly always come in the order of their ids. */
 static void list(struct frame_starts *starts, uint32_t frame, uint64_t start)
 {
-    size_t index = find_listed(starts, frame);
-    array_add(&starts->listed);
-    struct listed_start *listed = starts->listed.elements;
-    memmove(&listed[index + 1], &listed[index],
-            (starts->listed.count - 1 - index) * sizeof(*listed));
-    listed[index] = (struct listed_start){start, frame};
+    size_t index = array_find_key(&starts->listed, frame);
+    *(struct listed_start *)array_insert(&starts->listed, index) =
+        (struct listed_start){frame, start};
 }
 
 unsigned frame_starts_add(struct frame_starts *starts, uint32_t frame, function_id function,
@@ -101,6 +82,6 @@ uint64_t frame_starts_get(const struct frame_starts *starts, uint32_t frame, fun
 {
     if (choice < FRAME_START_CHOICES)
         return find_slot(starts, function)->starts[choice];
-    size_t index = find_listed(starts, frame);
+    size_t index = array_find_key(&starts->listed, frame);
     return ((const struct listed_start *)array_at(&starts->listed, index))->start;
 }

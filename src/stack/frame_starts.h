@@ -24,8 +24,8 @@ struct known_starts {
 };
 
 struct listed_start {
-    uint64_t start;
     uint32_t frame;
+    uint64_t start;
 };
 
 struct frame_starts {

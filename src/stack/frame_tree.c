@@ -4,7 +4,6 @@
 #include "stack/frame_children.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Ids of the frames one event may add: a discovered caller's new placeholder, a segment's
  * placeholder and root. */
@@ -123,35 +122,17 @@ uint64_t frame_tree_start(const struct frame_tree *tree, frame_id id)
     return frame_starts_get(&tree->starts, id, frame->function, frame->start_choice);
 }
 
-/* Index of the first learned return of `frame` or a greater id. */
-static size_t find_learned(const struct array *learned, frame_id frame)
-{
-    const struct learned_return *returns = learned->elements;
-    size_t low = 0, high = learned->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (returns[middle].frame < frame)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* What is learned comes nearly always in the order of ids. */
 static void learn_return(struct array *learned, frame_id frame, uint64_t address)
 {
-    size_t index = find_learned(learned, frame);
-    array_add(learned);
-    struct learned_return *returns = learned->elements;
-    memmove(&returns[index + 1], &returns[index], (learned->count - 1 - index) * sizeof(*returns));
-    returns[index] = (struct learned_return){frame, address};
+    *(struct learned_return *)array_insert(learned, array_find_key(learned, frame)) =
+        (struct learned_return){frame, address};
 }
 
 /* 0: nothing was learned. */
 static uint64_t learned_return(const struct array *learned, frame_id frame)
 {
-    size_t index = find_learned(learned, frame);
+    size_t index = array_find_key(learned, frame);
     const struct learned_return *returns = learned->elements;
     return index < learned->count && returns[index].frame == frame ? returns[index].address : 0;
 }

@@ -13,6 +13,9 @@
  *                  parked
  * A goroutine that was parked by another thread is not known here; it begins a stack whose callers
  * are discovered when they are returned to, or when that thread is known, too (adopted_stacks.h).
+ * One that was parked here, then ran in another thread, and comes back to where its stack pointer
+ * was, seems not to have been away: until a return tells otherwise it is shown with its former
+ * callers.
  *
  * Called by calls.c; who is gogo is told by go_runtime.h.
  */

@@ -159,6 +159,8 @@ struct thread_stack {
     bool started;                 /* an event was seen */
     bool stopped;        /* FLOW_STOP was the event before; shown only if tracing goes on later */
     bool callers_wanted; /* the segment has just begun in the middle of its functions */
+    bool stack_is_told;  /* the recording tells callers, and the stack pointer wherever it is loaded
+                          */
     bool pointer_fresh;  /* only code without branches ran since `pointer` was told */
     bool in_gap;         /* the last of `gaps` has not ended */
     bool no_stitching; /* set by the owner at the beginning: segments stay apart, to compare with */

@@ -1,29 +1,12 @@
 #include "stack/told_landings.h"
 
-#include <string.h>
-
 /* What a program lands in is few places; what lands anywhere would fill the memory. */
 enum { TOLD_LIMIT = 4096 };
-
-/* Index of the first whose frame is not smaller than `frame`. */
-static size_t find_told(const struct array *told, frame_id frame)
-{
-    const struct told_landing *landings = told->elements;
-    size_t low = 0, high = told->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (landings[middle].frame < frame)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
 
 /* With the pointer 0 when none is known. */
 static struct landing_place place_of(const struct array *told, frame_id frame)
 {
-    size_t index = find_told(told, frame);
+    size_t index = array_find_key(told, frame);
     const struct told_landing *landings = told->elements;
     if (index == told->count || landings[index].frame != frame)
         return (struct landing_place){0};
@@ -37,15 +20,10 @@ void told_landings_note(struct thread_stack *stack, uint64_t address)
         return;
     if (told->count == TOLD_LIMIT)
         told->count = 0;
-    size_t index = find_told(told, stack->leaf);
-    if (place_of(told, stack->leaf).pointer == 0) {
-        array_add(told);
-        struct told_landing *landings = told->elements;
-        memmove(landings + index + 1, landings + index,
-                (told->count - 1 - index) * sizeof(*landings));
-    }
-    ((struct told_landing *)told->elements)[index] =
-        (struct told_landing){stack->leaf, {address, stack->move.to}};
+    size_t index = array_find_key(told, stack->leaf);
+    bool known = place_of(told, stack->leaf).pointer != 0;
+    struct told_landing *landing = known ? array_at(told, index) : array_insert(told, index);
+    *landing = (struct told_landing){stack->leaf, {address, stack->move.to}};
 }
 
 struct landing_range told_landings_range(const struct thread_stack *stack, frame_id leaf,

@@ -19,6 +19,7 @@ static void pointer_told(struct thread_stack *stack, uint64_t pointer)
             stack->move.from = stack->pointer;
         stack->move.to = pointer;
     }
+    stack->stack_is_told = true;
     stack->pointer = pointer;
     stack->pointer_fresh = true;
 }

@@ -31,6 +31,13 @@ static inline bool is_told_move(const struct thread_stack *stack)
     return stack->move.to != 0;
 }
 
+/* True when `event` is a jump that is known to leave the stack as it is: no landing, no switch. */
+static inline bool keeps_stack(const struct thread_stack *stack, const struct flow_event *event)
+{
+    return event->kind == FLOW_JUMP && stack->stack_is_told && !is_told_move(stack) &&
+           !(event->flags & FLOW_LOADS_STACK);
+}
+
 /* A return or an indirect jump that ends a move, in a segment: goes to the stack that goes on. True
  * when the event is done with; else the ordinary rules apply in that stack. */
 bool switch_by_pointer(struct thread_stack *stack, const struct flow_event *event);

@@ -86,6 +86,7 @@ void rule_gap(struct thread_stack *stack, const struct flow_event *event)
 
 void rule_caller(struct thread_stack *stack, const struct flow_event *event)
 {
+    stack->stack_is_told = true;
     if (!stack->callers_wanted)
         return;
     if (event->to == 0)

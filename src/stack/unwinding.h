@@ -6,6 +6,8 @@
  *   the only activation        that one
  *   pthread_exit               the next one outwards (forced_unwinding.h)
  *   longjmp                    one of those that have called setjmp from there (landing_sites.h)
+ *                              and, if the stack pointer is told, agree with it (told_landings.h);
+ *                              if not, that error handling has not left (protected_calls.h)
  * When several are left, nothing in the packets tells which is meant, but what follows does: the
  * returns from there on go to the callers of the right one. A new segment begins then, which is
  * stitched to the stack before when the trace is known (stitching.h); when nothing tells, the

@@ -121,7 +121,8 @@ class PerfText(harness.TestCase):
         """fork, vfork and exec: each process, and each program in it"""
         traced = self.trace([harness.compile_program("processes")], "-full-execution", "-follow")
         trace, _ = self.decode(self.file("text", self.perf_script(traced)))
-        names = set(self.spans(traced.trace)) & {"main", "work", "status_of", "forked", "executed", "_start"}
+        # The callers of a child's first function are in the recording, but perf does not print them.
+        names = set(self.spans(traced.trace)) & {"work", "status_of", "forked"}
         self.assertIn("work", names)
         self.assertEqual(self.nesting(trace, names), self.nesting(traced.trace, names))
 

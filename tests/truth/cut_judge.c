@@ -1,5 +1,5 @@
-/* cut_judge [-all N] [-name NAME] RECORDING TRUTH CUT: how right the call stacks of a recording are
- * that has lost packets.
+/* cut_judge [-all N] [-name NAME] [-stitching off] [-told off] RECORDING TRUTH CUT: how right the
+ * call stacks of a recording are that has lost packets.
  *
  * CUT is RECORDING without some pieces (cut_recording); the true stacks of RECORDING, from TRUTH,
  * are those of CUT's events. Prints, over all threads,
@@ -8,6 +8,8 @@
  *   is wrong was claimed, not left out;
  *   of the true frames that stay open from before a loss to behind it, how many are one span in the
  *   trace; and how many spans go on over a loss though no true frame does.
+ * To compare with: without stitching, and without what the recorder tells of stacks (as hardware
+ * tells nothing); no frame is then one span, as far as this looks.
  * The first N wrong stacks are shown. Exit status 0, or 2 when nothing could be judged.
  */
 #include "base/memory.h"
@@ -47,6 +49,7 @@ struct result {
 };
 
 struct cut_judge {
+    bool no_stitching, nothing_told;
     struct flow *whole, *cut;
     const char *directory;
     uint64_t shown_at_most, shown;
@@ -116,15 +119,23 @@ static void *begin_cut(void *context, const struct thread *thread)
         begun->code = process_code_open(process, flow_symbols(judge->cut), NULL);
         struct code_view view = process_code_view(begun->code);
         thread_stack_init(&begun->stack, &view);
+        begun->stack.no_stitching = judge->no_stitching;
         return begun;
     }
     return NULL;
+}
+
+static bool is_told(const struct flow_event *event)
+{
+    return event->kind == FLOW_CALLER || event->kind == FLOW_STACK;
 }
 
 static void take_cut(void *thread_object, const struct flow_event *events, size_t count)
 {
     struct cut_thread *thread = thread_object;
     for (size_t i = 0; thread && i < count; i++) {
+        if (thread->judge->nothing_told && is_told(&events[i]))
+            continue;
         follow_events(&thread->stack, &events[i], 1);
         if (!truth_alignment_concerns(&events[i]) && events[i].kind != FLOW_GAP)
             continue;
@@ -411,7 +422,8 @@ static void judge_threads(struct cut_judge *judge)
 
 static bool count_spans(struct cut_judge *judge, const char *cut, struct error *error)
 {
-    if (!spans_across(cut, &judge->losses, error))
+    bool as_shown = !judge->no_stitching && !judge->nothing_told;
+    if (as_shown && !spans_across(cut, &judge->losses, error))
         return false;
     for (size_t i = 0; i < judge->losses.count; i++) {
         struct loss_spans *loss = array_at(&judge->losses, i);
@@ -444,9 +456,15 @@ int main(int argc, char **argv)
             judge.shown_at_most = strtoull(argv[at + 1], NULL, 10);
         else if (strcmp(argv[at], "-name") == 0)
             name = argv[at + 1];
+        else if (strcmp(argv[at], "-stitching") == 0)
+            judge.no_stitching = strcmp(argv[at + 1], "off") == 0;
+        else if (strcmp(argv[at], "-told") == 0)
+            judge.nothing_told = strcmp(argv[at + 1], "off") == 0;
     }
     if (argc - at != 3) {
-        fprintf(stderr, "Usage: cut_judge [-all N] [-name NAME] RECORDING TRUTH CUT\n");
+        fprintf(stderr,
+                "Usage: cut_judge [-all N] [-name NAME] [-stitching off] [-told off] RECORDING "
+                "TRUTH CUT\n");
         return 2;
     }
     judge.directory = argv[at + 1];

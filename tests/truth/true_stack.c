@@ -5,11 +5,6 @@
 #include <stdlib.h>
 
 enum {
-    FIRST_BUCKET_COUNT = 1024,
-
-    /* A block that leaves a stack may push a little onto it before; then RSP comes back to there.
-     */
-    PUSHED_BEFORE_SWITCH = 512,
     /* A block may load RSP with what it is about to be anyway, and then push. */
     PUSHED_AFTER_LOAD = 4096,
     /* The largest array of variable length. */
@@ -18,104 +13,6 @@ enum {
      * registers. */
     LARGEST_SIGNAL_FRAME = 16384,
 };
-
-/* --- The tree --- */
-
-static size_t bucket_of(const struct true_tree *tree, true_node parent, function_id function)
-{
-    uint64_t hash = ((uint64_t)parent << 32 | function) * UINT64_C(0x9e3779b97f4a7c15);
-    return (size_t)(hash >> 32) & (tree->bucket_count - 1);
-}
-
-static void put_in_bucket(struct true_tree *tree, true_node id)
-{
-    const struct true_tree_node *node = true_tree_at(tree, id);
-    size_t bucket = bucket_of(tree, node->parent, node->function);
-    while (tree->buckets[bucket])
-        bucket = (bucket + 1) & (tree->bucket_count - 1);
-    tree->buckets[bucket] = id;
-}
-
-static void grow_buckets(struct true_tree *tree)
-{
-    free(tree->buckets);
-    tree->bucket_count *= 2;
-    tree->buckets = memory_allocate_zeroed(tree->bucket_count * sizeof *tree->buckets);
-    for (true_node id = 1; id < tree->nodes.count; id++)
-        put_in_bucket(tree, id);
-}
-
-static true_node child(struct true_tree *tree, true_node parent, function_id function)
-{
-    size_t bucket = bucket_of(tree, parent, function);
-    for (true_node id; (id = tree->buckets[bucket]);
-         bucket = (bucket + 1) & (tree->bucket_count - 1)) {
-        const struct true_tree_node *node = true_tree_at(tree, id);
-        if (node->parent == parent && node->function == function)
-            return id;
-    }
-    true_node id = (true_node)tree->nodes.count;
-    uint32_t depth = true_tree_at(tree, parent)->depth + 1;
-    *(struct true_tree_node *)array_add(&tree->nodes) =
-        (struct true_tree_node){.parent = parent, .function = function, .depth = depth};
-    put_in_bucket(tree, id);
-    if (tree->nodes.count > tree->bucket_count / 2)
-        grow_buckets(tree);
-    return id;
-}
-
-/* --- Frames of one area --- */
-
-static struct true_frame *frame_at(const struct stack_area *area, size_t index)
-{
-    return array_at(&area->frames, index);
-}
-
-static struct true_frame *leaf_of(const struct stack_area *area)
-{
-    return frame_at(area, area->frames.count - 1);
-}
-
-/* `node`: of what lies below. */
-static void push(struct stack_area *area, uint64_t slot, true_node node)
-{
-    *(struct true_frame *)array_add(&area->frames) =
-        (struct true_frame){.slot = slot, .node = node, .unseen = true};
-}
-
-/* `node` goes on in another stack than its own. */
-static void push_standing(struct stack_area *area, uint64_t slot, true_node node)
-{
-    *(struct true_frame *)array_add(&area->frames) =
-        (struct true_frame){.slot = slot, .node = node, .standing = true};
-}
-
-static void drop_standing(struct stack_area *area, uint64_t rsp)
-{
-    while (area->frames.count > 1 && leaf_of(area)->standing && leaf_of(area)->slot <= rsp)
-        area->frames.count--;
-}
-
-/* Drops the frames whose slots lie below `rsp`. */
-static void cut(struct stack_area *area, uint64_t rsp)
-{
-    while (area->frames.count > 1 && leaf_of(area)->slot < rsp)
-        area->frames.count--;
-}
-
-static struct stack_area *new_area(true_node node)
-{
-    struct stack_area *area = memory_allocate_zeroed(sizeof *area);
-    area->frames = array_of(sizeof(struct true_frame));
-    push(area, UINT64_MAX, node);
-    return area;
-}
-
-static void free_area(struct stack_area *area)
-{
-    array_free(&area->frames);
-    free(area);
-}
 
 /* --- Several areas --- */
 
@@ -160,7 +57,7 @@ static void go_on_in(struct true_stack *stack, struct stack_area *area)
             struct stack_area *ended = stack->current;
             stack->current = ended->below;
             forget(stack, stack->current);
-            free_area(ended);
+            stack_area_free(ended);
         }
         return;
     }
@@ -169,18 +66,13 @@ static void go_on_in(struct true_stack *stack, struct stack_area *area)
     stack->current = area;
 }
 
-static bool covers(const struct stack_area *area, uint64_t rsp)
-{
-    return rsp >= area->parked - PUSHED_BEFORE_SWITCH && rsp <= area->top;
-}
-
 /* The one that was left last: memory is used again. */
 static struct stack_area *find_parked(const struct true_stack *stack, uint64_t rsp)
 {
     struct stack_area *found = NULL;
     for (size_t i = 0; i < stack->parked.count; i++) {
         struct stack_area *area = parked_at(stack, i);
-        if (covers(area, rsp) && (!found || area->left > found->left))
+        if (stack_area_covers(area, rsp) && (!found || area->left > found->left))
             found = area;
     }
     return found;
@@ -192,7 +84,7 @@ static bool stays_in_leaf(const struct true_stack *stack, const struct truth_rec
                           function_id function)
 {
     const struct truth_block *previous = &stack->previous;
-    const struct true_frame *leaf = leaf_of(stack->current);
+    const struct true_frame *leaf = stack_area_leaf(stack->current);
     return previous->pc && !previous->loads_rsp &&
            (previous->ends_in == TRUTH_END_OTHER || previous->ends_in == TRUTH_END_SYSTEM_CALL) &&
            !(record->flags & TRUTH_SIGNAL_RETURN) && !leaf->unseen &&
@@ -204,12 +96,23 @@ static bool stays_in_leaf(const struct true_stack *stack, const struct truth_rec
  * itself: that is how code learns where it is. */
 static void keep_caller(struct true_stack *stack, uint64_t rsp)
 {
-    struct true_frame *leaf = leaf_of(stack->current);
+    struct true_frame *leaf = stack_area_leaf(stack->current);
     if (leaf->slot != rsp || leaf->unseen)
         return;
     const struct true_tree_node *node = true_tree_at(&stack->tree, leaf->node);
     if (true_tree_at(&stack->tree, node->parent)->function != node->function)
         leaf->slot = rsp + 8;
+}
+
+/* A function that has moved its return address down the stack, and what it has made above it is its
+ * caller's (V8's functions begin by calling such a one). */
+static bool returns_with_more(const struct true_stack *stack, const struct truth_block *block,
+                              uint64_t rsp)
+{
+    const struct true_frame *leaf = stack_area_leaf(stack->current);
+    return stack->previous.pc && stack->previous.ends_in == TRUTH_END_RETURN &&
+           stack->current->frames.count > 1 && !leaf->unseen && leaf->slot >= rsp &&
+           leaf->returns_to == block->pc;
 }
 
 static bool goes_straight_on(const struct truth_block *block)
@@ -220,7 +123,7 @@ static bool goes_straight_on(const struct truth_block *block)
 static void begin_area(struct true_stack *stack, uint64_t rsp)
 {
     park(stack);
-    stack->current = new_area(0);
+    stack->current = stack_area_new(0);
     stack->current->begun = stack->current->top = rsp;
 }
 
@@ -235,11 +138,11 @@ static void stand(struct true_stack *stack, const struct truth_record *record, t
 {
     struct stack_area *area = stack->current;
     uint64_t slot = record->flags & TRUTH_CALLED ? record->rsp + 8 : record->rsp;
-    cut(area, slot);
-    drop_standing(area, UINT64_MAX);
-    if (leaf_of(area)->unseen ||
-        function_of(stack, leaf_of(area)->node) != function_of(stack, node))
-        push_standing(area, slot, node);
+    stack_area_cut(area, slot);
+    stack_area_drop_standing(area, UINT64_MAX);
+    if (stack_area_leaf(area)->unseen ||
+        function_of(stack, stack_area_leaf(area)->node) != function_of(stack, node))
+        stack_area_push_standing(area, slot, node);
 }
 
 /* RSP may have been loaded with something new, and is now that of `record`. */
@@ -249,7 +152,7 @@ static void change_area(struct true_stack *stack, const struct truth_record *rec
     uint64_t rsp = record->rsp;
     bool straight_on = goes_straight_on(loader);
     uint64_t slack = straight_on && !loader->from_memory ? LARGEST_ALLOCA : PUSHED_AFTER_LOAD;
-    true_node node = leaf_of(stack->current)->node;
+    true_node node = stack_area_leaf(stack->current)->node;
     if (rsp >= stack->rsp && rsp <= stack->current->top)
         return;
     if (loader->ends_in == TRUTH_END_RETURN && rsp == stack->current->top + 8)
@@ -264,7 +167,7 @@ static void change_area(struct true_stack *stack, const struct truth_record *rec
     if (straight_on && loader->loads_rsp)
         stand(stack, record, node);
     else if (loader->loads_rsp)
-        drop_standing(stack->current, rsp);
+        stack_area_drop_standing(stack->current, rsp);
 }
 
 /* --- Goroutines --- */
@@ -277,23 +180,14 @@ static struct stack_area *find_goroutine(const struct true_stack *stack, uint32_
     return NULL;
 }
 
-static void move(struct stack_area *area, uint64_t distance)
-{
-    area->top += distance;
-    area->parked += distance;
-    area->begun += distance;
-    for (size_t i = 1; i < area->frames.count; i++)
-        frame_at(area, i)->slot += distance;
-}
-
 /* What other goroutines had there is gone. */
 static void forget_covered(struct true_stack *stack, uint64_t rsp)
 {
     for (size_t i = stack->parked.count; i-- > 0;) {
         struct stack_area *area = parked_at(stack, i);
-        if (area->goroutine && covers(area, rsp)) {
+        if (area->goroutine && stack_area_covers(area, rsp)) {
             unpark(stack, i);
-            free_area(area);
+            stack_area_free(area);
         }
     }
 }
@@ -301,12 +195,12 @@ static void forget_covered(struct true_stack *stack, uint64_t rsp)
 /* True when the goroutine has waited in `area` and goes on there. Its stack may have moved. */
 static bool wakes_up(struct stack_area *area, const struct truth_block *block, uint64_t rsp)
 {
-    const struct true_frame *leaf = leaf_of(area);
+    const struct true_frame *leaf = stack_area_leaf(area);
     if (leaf->returns_to == block->pc) {
-        move(area, rsp - (leaf->slot + 8));
+        stack_area_move(area, rsp - (leaf->slot + 8));
         return true;
     }
-    return covers(area, rsp);
+    return stack_area_covers(area, rsp);
 }
 
 /* The goroutine is new, or was parked by another thread: its callers are as memory has them. The
@@ -322,10 +216,10 @@ static void begin_with_callers(struct true_stack *stack, function_id function)
     area->top = area->begun + 8;
     for (size_t i = outermost; i-- > 0;) {
         true_stack_become(stack, callers[i].function);
-        push(area, callers[i].slot, leaf_of(area)->node);
+        stack_area_push(area, callers[i].slot, stack_area_leaf(area)->node);
     }
     true_stack_become(stack, function);
-    struct true_tree_node *root = array_at(&stack->tree.nodes, frame_at(area, 0)->node);
+    struct true_tree_node *root = array_at(&stack->tree.nodes, stack_area_frame(area, 0)->node);
     if (root->parent == 0)
         root->caller = callers[outermost].function;
 }
@@ -340,8 +234,8 @@ static bool has_callers(const struct true_stack *stack, const struct stack_area 
         do {
             if (--frame == 0)
                 return false;
-        } while (frame_at(area, frame)->slot != callers[i].slot);
-        if (function_of(stack, frame_at(area, frame - 1)->node) != callers[i].function)
+        } while (stack_area_frame(area, frame)->slot != callers[i].slot);
+        if (function_of(stack, stack_area_frame(area, frame - 1)->node) != callers[i].function)
             return false;
     }
     return true;
@@ -358,7 +252,7 @@ static void change_goroutine(struct true_stack *stack, const struct truth_block 
     }
     if (area) {
         forget(stack, area);
-        free_area(area);
+        stack_area_free(area);
     }
     forget_covered(stack, record->rsp);
     change_area(stack, record);
@@ -381,21 +275,21 @@ static bool is_stood_on(const struct true_stack *stack, const struct stack_area 
 static void push_handler(struct true_stack *stack, uint64_t rsp)
 {
     struct stack_area *interrupted = stack->current;
-    true_node below = leaf_of(interrupted)->node;
+    true_node below = stack_area_leaf(interrupted)->node;
     if (rsp > stack->rsp || rsp < stack->rsp - LARGEST_SIGNAL_FRAME) {
         struct stack_area *used_before = find_parked(stack, rsp);
         if (used_before && !is_stood_on(stack, used_before)) {
             forget(stack, used_before);
-            free_area(used_before);
+            stack_area_free(used_before);
         }
         park(stack);
-        stack->current = new_area(below);
+        stack->current = stack_area_new(below);
         stack->current->below = interrupted;
         stack->current->top = rsp + 8;
     } else {
-        push(interrupted, rsp + 8, below);
+        stack_area_push(interrupted, rsp + 8, below);
     }
-    push(stack->current, rsp, below);
+    stack_area_push(stack->current, rsp, below);
 }
 
 /* --- Steps --- */
@@ -405,7 +299,7 @@ static void push_handler(struct true_stack *stack, uint64_t rsp)
 static void note_return_from_first(struct true_stack *stack, uint64_t rsp, function_id function)
 {
     struct stack_area *area = stack->current;
-    const struct true_frame *leaf = leaf_of(area);
+    const struct true_frame *leaf = stack_area_leaf(area);
     if (area->frames.count > 1 || stack->previous.ends_in != TRUTH_END_RETURN || area->begun == 0 ||
         rsp != area->begun + 8)
         return;
@@ -420,22 +314,19 @@ static void note_return_from_first(struct true_stack *stack, uint64_t rsp, funct
 void true_stack_init(struct true_stack *stack)
 {
     *stack = (struct true_stack){
-        .tree = {.nodes = array_of(sizeof(struct true_tree_node)),
-                 .bucket_count = FIRST_BUCKET_COUNT,
-                 .buckets = memory_allocate_zeroed(FIRST_BUCKET_COUNT * sizeof(true_node))},
         .parked = array_of(sizeof(struct stack_area *)),
         .callers = array_of(sizeof(struct true_caller)),
     };
-    array_add(&stack->tree.nodes); /* the empty stack */
-    stack->current = new_area(0);
+    true_tree_init(&stack->tree);
+    stack->current = stack_area_new(0);
 }
 
 static void free_areas(struct true_stack *stack)
 {
     for (size_t i = 0; i < stack->parked.count; i++)
-        free_area(parked_at(stack, i));
+        stack_area_free(parked_at(stack, i));
     stack->parked.count = 0;
-    free_area(stack->current);
+    stack_area_free(stack->current);
     stack->current = NULL;
 }
 
@@ -444,14 +335,13 @@ void true_stack_free(struct true_stack *stack)
     free_areas(stack);
     array_free(&stack->parked);
     array_free(&stack->callers);
-    array_free(&stack->tree.nodes);
-    free(stack->tree.buckets);
+    true_tree_free(&stack->tree);
 }
 
 void true_stack_restart(struct true_stack *stack)
 {
     free_areas(stack);
-    stack->current = new_area(0);
+    stack->current = stack_area_new(0);
     stack->previous = (struct truth_block){0};
     stack->rsp = 0;
 }
@@ -459,17 +349,17 @@ void true_stack_restart(struct true_stack *stack)
 /* The node below the leaf's: a frame that is unseen has that itself. */
 static true_node below_leaf(const struct true_stack *stack)
 {
-    const struct true_frame *leaf = leaf_of(stack->current);
+    const struct true_frame *leaf = stack_area_leaf(stack->current);
     return leaf->unseen ? leaf->node : true_tree_at(&stack->tree, leaf->node)->parent;
 }
 
 void true_stack_become(struct true_stack *stack, function_id function)
 {
     true_node below = below_leaf(stack);
-    struct true_frame *leaf = leaf_of(stack->current);
+    struct true_frame *leaf = stack_area_leaf(stack->current);
     if (!leaf->unseen && true_tree_at(&stack->tree, leaf->node)->function == function)
         return;
-    leaf->node = child(&stack->tree, below, function);
+    leaf->node = true_tree_child(&stack->tree, below, function);
     leaf->unseen = false;
 }
 
@@ -495,11 +385,13 @@ void true_stack_step(struct true_stack *stack, const struct truth_block *block,
         if (record->flags & TRUTH_CALLED) {
             keep_caller(stack, rsp);
             /* What was pushed there before is overwritten. */
-            cut(stack->current, rsp + 1);
-            push(stack->current, rsp, leaf_of(stack->current)->node);
-            leaf_of(stack->current)->returns_to = stack->previous.end;
+            stack_area_cut(stack->current, rsp + 1);
+            stack_area_push(stack->current, rsp, stack_area_leaf(stack->current)->node);
+            stack_area_leaf(stack->current)->returns_to = stack->previous.end;
         } else if (!stays_in_leaf(stack, record, function)) {
-            cut(stack->current, rsp);
+            if (returns_with_more(stack, block, rsp))
+                stack->current->frames.count--;
+            stack_area_cut(stack->current, rsp);
             note_return_from_first(stack, rsp, function);
         }
     }
@@ -516,7 +408,7 @@ void true_stack_step(struct true_stack *stack, const struct truth_block *block,
 
 true_node true_stack_leaf(const struct true_stack *stack)
 {
-    return leaf_of(stack->current)->node;
+    return stack_area_leaf(stack->current)->node;
 }
 
 bool true_stack_in_first_frame(const struct true_stack *stack)

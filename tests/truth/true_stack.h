@@ -5,7 +5,9 @@
  * the log (TRUTH_CALLED); the function of the innermost frame is that of the running code, and so a
  * tail call or a jump through the PLT changes it. As long as it runs straight on in the same
  * function it may even take its own return address off the stack (vfork does), and call others then
- * (caml_raise_exn does). The thread's first frame has no slot and is always there.
+ * (caml_raise_exn does). When it returns to where it was called, it ends, even if it leaves more on
+ * the stack (prologues of V8's functions do). The thread's first frame has no slot and is always
+ * there.
  *
  * Several stacks: only a block that puts something new into RSP, or a signal, can change from one
  * to another. Then RSP is
@@ -30,46 +32,11 @@
 #ifndef MAGIC_TRACE_TESTS_TRUE_STACK_H
 #define MAGIC_TRACE_TESTS_TRUE_STACK_H
 
-#include "base/array.h"
-#include "symbol/symbols.h"
+#include "stack_area.h"
 #include "truth_format.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-/* Index of a stack; 0 is the empty one. */
-typedef uint32_t true_node;
-
-struct true_tree_node {
-    true_node parent;
-    function_id function;
-    uint32_t depth;     /* functions on it */
-    function_id caller; /* of a first function that returned nevertheless: where to */
-};
-
-struct true_tree {
-    struct array nodes; /* struct true_tree_node */
-    true_node *buckets; /* owned; 0: empty */
-    size_t bucket_count;
-};
-
-struct true_frame {
-    uint64_t slot; /* UINT64_MAX: a stack's first frame */
-    true_node node;
-    uint64_t returns_to; /* 0: it was not called */
-    bool unseen;         /* no code has run in it yet: `node` is its caller's */
-    bool standing;       /* a function of another stack goes on here */
-};
-
-struct stack_area {
-    struct array frames;      /* struct true_frame */
-    uint64_t top;             /* the highest RSP it was seen at in its first frame */
-    uint64_t parked;          /* RSP when it was left */
-    uint64_t begun;           /* RSP at its very first; 0: not known */
-    uint64_t left;            /* when, in steps */
-    uint32_t goroutine;       /* truth_record.g of the one whose stack it is; 0: of none */
-    struct stack_area *below; /* interrupted by a signal handler that runs on this one */
-};
 
 /* As the program's memory has it. */
 struct true_caller {
@@ -106,11 +73,5 @@ true_node true_stack_leaf(const struct true_stack *stack);
 
 /* The innermost frame is a stack's first one. */
 bool true_stack_in_first_frame(const struct true_stack *stack);
-
-static inline const struct true_tree_node *true_tree_at(const struct true_tree *tree,
-                                                        true_node node)
-{
-    return array_at(&tree->nodes, node);
-}
 
 #endif

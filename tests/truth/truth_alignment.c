@@ -42,11 +42,21 @@ static bool follow_death(struct truth_alignment *alignment, const struct flow_ev
     return block && event->from >= block->pc && event->from < block->end;
 }
 
+static bool follow_pause(struct truth_alignment *alignment, const struct flow_event *event)
+{
+    while (!truth_walk_goes_to(&alignment->walk, event->from))
+        if (!step(alignment))
+            return false;
+    return true;
+}
+
 static bool follow_interrupt(struct truth_alignment *alignment, const struct flow_event *event)
 {
     const struct truth_step *now = &alignment->walk.step;
     if (now->place && now->to == event->from)
         return true;
+    if (truth_walk_will_pause(&alignment->walk, event->from))
+        return follow_pause(alignment, event);
     if (!truth_walk_will_be_interrupted(&alignment->walk, event->from))
         return follow_death(alignment, event);
     do {

@@ -183,7 +183,7 @@ def judging_parser(description):
     """For those that call judge."""
     parser = argument_parser(description)
     parser.add_argument("--judge-option", dest="judge_options", action="append", default=[],
-                        help="an option for truth_judge")
+                        help="an option for the judge")
     return parser
 
 

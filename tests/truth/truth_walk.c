@@ -256,3 +256,16 @@ bool truth_walk_will_be_interrupted(const struct truth_walk *walk, uint64_t addr
     }
     return false;
 }
+
+bool truth_walk_goes_to(const struct truth_walk *walk, uint64_t address)
+{
+    return walk->next < walk->log.record_count && block_of(walk, walk->next)->pc == address;
+}
+
+bool truth_walk_will_pause(const struct truth_walk *walk, uint64_t address)
+{
+    for (uint64_t i = walk->next; i < walk->log.record_count; i++)
+        if (block_of(walk, i)->pc == address)
+            return block_of(walk, i)->last != 0;
+    return false;
+}

@@ -30,7 +30,7 @@
 #include <stdint.h>
 
 enum {
-    SOFT_VERSION = 4,
+    SOFT_VERSION = 5,
     SOFT_PAGE = 4096,
     SOFT_CONTROL_MAGIC = 0x4c52544d, /* "MTRL" */
     SOFT_RING_MAGIC = 0x474e524d,    /* "MRNG" */

@@ -1,5 +1,6 @@
 // Goroutines that serve from the midst of their stacks for ever, in any thread.
 // truth: ; -gcflags=-l
+// truth-goal: 99.9 a goroutine that has been in another thread meanwhile may seem to have stayed where it was
 package main
 
 import (

@@ -37,6 +37,21 @@ static void array_keeps_elements_while_growing(void **state)
     array_free(&numbers);
 }
 
+static void array_keeps_keys_in_order(void **state)
+{
+    struct array keys = array_of(sizeof(uint32_t));
+    const uint32_t added[] = {30, 10, 20, 40, 20};
+    for (size_t i = 0; i < sizeof added / sizeof *added; i++)
+        *(uint32_t *)array_insert(&keys, array_find_key(&keys, added[i])) = added[i];
+    const uint32_t expected[] = {10, 20, 20, 30, 40};
+    assert_memory_equal(keys.elements, expected, sizeof expected);
+    assert_int_equal(array_find_key(&keys, 5), 0);
+    assert_int_equal(array_find_key(&keys, 20), 1);
+    assert_int_equal(array_find_key(&keys, 25), 3);
+    assert_int_equal(array_find_key(&keys, 41), 5);
+    array_free(&keys);
+}
+
 static void array_adds_zeroed_elements(void **state)
 {
     struct array bytes = array_of(1);
@@ -241,6 +256,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(array_keeps_elements_while_growing),
+        cmocka_unit_test(array_keeps_keys_in_order),
         cmocka_unit_test(array_adds_zeroed_elements),
         cmocka_unit_test(arena_memory_is_aligned_and_never_moves),
         cmocka_unit_test(clock_converts_as_the_kernel_does),

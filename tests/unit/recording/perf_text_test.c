@@ -228,7 +228,7 @@ static void what_is_not_shown_is_counted(void **state)
         open_string("# a note of --header\n"
                     "1/1 1.0: 1 psb:  psb offs: 0  0  0 [unknown] ([unknown])\n"
                     "1/1 1.0: 1 intel_pt//u:  0 4010 f+0x10 (/p)\n"
-        "1/1 1.0: 1 cbr:  cbr: 23  0  0 [unknown] ([unknown])\n"
+                    "1/1 1.0: 1 cbr:  cbr: 23  0  0 [unknown] ([unknown])\n"
                     "1/1 1.0: 1 ptwrite:  IP: 0 payload: 0x1  0 4010 f+0x1 (/p)\n"
                     "\t   4010 f+0x1 (/p)\n"
                     "1/1 1.0: 1 branches:u: teleport  4010 f+0x1 (/p) => 4020 g+0x0 (/p)\n"

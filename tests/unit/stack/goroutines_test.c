@@ -159,6 +159,30 @@ static void of_goroutines_in_one_place_the_pointer_tells(void **state)
         s, "t(s(g()))sa(c(m(s(g()))s)s)sb(c(m(s(g()))s)s)sa?(c?(m(s(g()))m(s(g()))s)s)sb?(c?())$");
 }
 
+static void a_goroutine_is_told_from_others_again_and_again(void **state)
+{
+    struct scene *s = *state;
+    start_thread(s);
+    jump(s, at('w', 0));
+    call(s, at('w', 0x10), 'c');
+    leave(s, 'c', 0x10);
+    jump(s, at('y', 0x50)); /* begun before the trace */
+    return_to(s, at('x', 0x15));
+    call(s, at('x', 0x30), 'y');
+    call(s, at('y', 0x10), 'c');
+    leave(s, 'c', 0x10);
+    go_on_after(s, at('c', 0x10));
+    return_after(s, at('y', 0x10));
+    call(s, at('y', 0x20), 'c');
+    leave(s, 'c', 0x10);
+    go_on_after(s, at('c', 0x10));
+    return_after(s, at('y', 0x20));
+    return_after(s, at('x', 0x30));
+    leave(s, 'x', 0x40);
+    assert_spans(s,
+                 "t(s(g()))sw(c(m(s(g()))s)s)sx?(y?()y(c(m(s(g()))s)c(m(s(g()))s))m(s(g()$)$)$)$");
+}
+
 static void a_goroutine_may_be_chosen_again(void **state)
 {
     struct scene *s = *state;
@@ -326,6 +350,7 @@ int main(void)
         TEST(of_goroutines_in_one_place_the_one_goes_on_whose_callers_fit),
         TEST(of_goroutines_in_one_place_the_first_goes_on),
         TEST(of_goroutines_in_one_place_the_pointer_tells),
+        TEST(a_goroutine_is_told_from_others_again_and_again),
         TEST(a_goroutine_may_be_chosen_again),
         TEST(a_goroutine_that_has_ended_does_not_go_on),
         TEST(a_goroutine_that_another_thread_has_parked_is_discovered),

@@ -175,6 +175,19 @@ static void a_jump_far_away_lands_in_the_nearest_stack(void **state)
     assert_spans(s, "a(b(s()s)s)sf()sa?(b?(s?()u)u)$");
 }
 
+/* The same jump may be a longjmp in a recording that tells nothing of stacks. */
+static void a_jump_that_loads_no_pointer_is_a_tail_call(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    no_caller(s);
+    call(s, at('a', 0x10), 'b');
+    call(s, at('b', 0x10), 'c');
+    jump(s, at('a', 0x40));
+    return_after(s, at('b', 0x10));
+    assert_spans(s, "a(b(c()ta())$)$");
+}
+
 static void pointers_told_on_the_way_of_a_move_do_not_count(void **state)
 {
     struct scene *s = *state;
@@ -450,6 +463,7 @@ int main(void)
         RULE(a_return_near_the_pointer_stays_in_its_stack),
         RULE(a_stack_in_the_place_of_a_dead_one_is_new),
         RULE(a_jump_far_away_lands_in_the_nearest_stack),
+        RULE(a_jump_that_loads_no_pointer_is_a_tail_call),
         RULE(pointers_told_on_the_way_of_a_move_do_not_count),
         RULE(what_moves_nothing_does_not_end_a_move),
         RULE(a_pointer_told_once_is_no_move),
