@@ -47,11 +47,16 @@ void end_move_by(struct thread_stack *stack, const struct flow_event *event)
     stack->move = (struct stack_move){0};
 }
 
+/* Of a stack that was left where no pointer was told: farther than any other. */
+static const uint64_t unknown_distance = UINT64_MAX - 1;
+
 /* How far a stack is from where it was left when it goes on at `to`; UINT64_MAX when it cannot be
  * the same stack. */
 static uint64_t distance(uint64_t from, uint64_t top, uint64_t to)
 {
-    if (from == 0 || to + PUSHED < from || (top != 0 && to > top + PUSHED))
+    if (from == 0)
+        return unknown_distance;
+    if (to + PUSHED < from || (top != 0 && to > top + PUSHED))
         return UINT64_MAX;
     return to > from ? to - from : from - to;
 }
@@ -80,9 +85,10 @@ struct nearest {
 
 enum { RUNNING = UINT32_MAX, NONE = UINT32_MAX - 1 };
 
-static void consider(struct nearest *nearest, uint64_t distance, size_t parked)
+/* Stacks at an unknown distance go on only where they are known to return. */
+static void consider(struct nearest *nearest, uint64_t distance, size_t parked, bool returns_there)
 {
-    if (distance < nearest->distance)
+    if (distance < nearest->distance && (returns_there || distance != unknown_distance))
         *nearest = (struct nearest){distance, parked};
 }
 
@@ -92,10 +98,10 @@ static struct nearest find_nearest(const struct thread_stack *stack, uint64_t ad
 {
     struct nearest nearest = {UINT64_MAX, NONE};
     if (address == 0 || leaf_returns_to(stack, stack->leaf, address))
-        consider(&nearest, distance_of_running(stack), RUNNING);
+        consider(&nearest, distance_of_running(stack), RUNNING, address != 0);
     for (size_t i = stack->parked.count; i-- > 0;)
         if (address == 0 || leaf_returns_to(stack, parked_leaf(stack, i), address))
-            consider(&nearest, distance_of_parked(stack, i), i);
+            consider(&nearest, distance_of_parked(stack, i), i, address != 0);
     return nearest;
 }
 

@@ -175,6 +175,21 @@ static void a_jump_far_away_lands_in_the_nearest_stack(void **state)
     assert_spans(s, "a(b(s()s)s)sf()sa?(b?(s?()u)u)$");
 }
 
+/* Its pointer was not told: a short block that loads the pointer tells only the new one. */
+static void a_stack_left_without_a_pointer_goes_on_where_it_would_return(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    return_to(s, at('f', 0));
+    call(s, at('f', 0x10), 's');
+    switch_to_call(s, ONE, MAIN, at('a', 0x10));
+    call(s, at('a', 0x20), 's');
+    assert_int_equal(s->stack.parked.count, 1);
+    assert_int_equal(s->stack.statistics.repaired, 0);
+    assert_spans(s, "a(s()s)sf(s()s)sa?(s()$)$");
+}
+
 /* The same jump may be a longjmp in a recording that tells nothing of stacks. */
 static void a_jump_that_loads_no_pointer_is_a_tail_call(void **state)
 {
@@ -463,6 +478,7 @@ int main(void)
         RULE(a_return_near_the_pointer_stays_in_its_stack),
         RULE(a_stack_in_the_place_of_a_dead_one_is_new),
         RULE(a_jump_far_away_lands_in_the_nearest_stack),
+        RULE(a_stack_left_without_a_pointer_goes_on_where_it_would_return),
         RULE(a_jump_that_loads_no_pointer_is_a_tail_call),
         RULE(pointers_told_on_the_way_of_a_move_do_not_count),
         RULE(what_moves_nothing_does_not_end_a_move),
