@@ -227,7 +227,7 @@ static uint64_t landing_pad(void *context, struct ticks time, uint64_t address)
     return address + CALL_SIZE;
 }
 
-static bool forces_unwinding(void *context, function_id function)
+static bool forces_unwinding(void *context, function_id function, function_id caller)
 {
     return false;
 }

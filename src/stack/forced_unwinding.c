@@ -13,9 +13,11 @@ static frame_id find_unwinder(const struct thread_stack *stack, const struct flo
         const struct frame *frame = thread_stack_frame(stack, id);
         if (frame->kind == FRAME_PLACEHOLDER || frame->function == event->function)
             return FRAME_NONE;
-        if (stack->code.forces_unwinding(stack->code.context, frame->function))
+        frame_id caller = thread_stack_parent(stack, id);
+        if (stack->code.forces_unwinding(stack->code.context, frame->function,
+                                         thread_stack_frame(stack, caller)->function))
             return id;
-        id = thread_stack_parent(stack, id);
+        id = caller;
     }
     return FRAME_NONE;
 }

@@ -57,11 +57,23 @@ static uint64_t landing_pad(void *context, struct ticks time, uint64_t address)
     return mapping != NULL ? symbols_landing_pad(code->symbols, mapping, address) : 0;
 }
 
-static bool forces_unwinding(void *context, function_id function)
+static bool is_in_libc(const struct function *function)
+{
+    const char *slash = function->object != NULL ? strrchr(function->object, '/') : NULL;
+    return slash != NULL && strncmp(slash, "/libc.so.", strlen("/libc.so.")) == 0;
+}
+
+/* libc's own function has no name without debug symbols, but what it calls has one. Programs that
+ * call that themselves may go on where they like. */
+static bool forces_unwinding(void *context, function_id function, function_id caller)
 {
     struct process_code *code = context;
     const char *symbol = symbols_function(code->symbols, function)->symbol;
-    return symbol != NULL && strcmp(symbol, "__pthread_unwind") == 0;
+    if (symbol == NULL)
+        return false;
+    return strcmp(symbol, "__pthread_unwind") == 0 ||
+           (strcmp(symbol, "_Unwind_ForcedUnwind") == 0 &&
+            is_in_libc(symbols_function(code->symbols, caller)));
 }
 
 static uint32_t program_changes(void *context, struct ticks time)

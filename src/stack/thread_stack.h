@@ -39,8 +39,9 @@ struct code_view {
     uint64_t (*function_start)(void *context, struct ticks time, uint64_t address);
     /* Where an exception goes on that passes the call which returns to `address`; 0: nowhere. */
     uint64_t (*landing_pad)(void *context, struct ticks time, uint64_t address);
-    /* True for a function that unwinds a thread's stack in order to end it (forced_unwinding.h). */
-    bool (*forces_unwinding)(void *context, function_id function);
+    /* True for a function that, called by `caller`, unwinds a thread's stack in order to end it
+     * (forced_unwinding.h). */
+    bool (*forces_unwinding)(void *context, function_id function, function_id caller);
     /* How often the process has become another program (exec) up to `time`. */
     uint32_t (*program_changes)(void *context, struct ticks time);
     /* What `function` is in Go's runtime. */

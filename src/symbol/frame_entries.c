@@ -13,6 +13,7 @@ struct augmentation {
     uint8_t code_encoding;  /* 'R': of where the function begins */
     uint8_t table_encoding; /* 'L': of the LSDA; DW_EH_PE_omit: there is none */
     bool sized;             /* 'z': FDEs have augmentation data, with its size */
+    bool signal_frame;      /* 'S': a signal handler returns there */
 };
 
 struct frame_reader {
@@ -51,6 +52,8 @@ static bool read_letters(const struct frame_reader *frames, const char *letters,
             eh_read_pointer(reader, eh_read_byte(reader), &frames->bases);
             break;
         case 'S':
+            augmentation->signal_frame = true;
+            break;
         case 'B':
             break;
         default:
@@ -63,7 +66,7 @@ static bool read_letters(const struct frame_reader *frames, const char *letters,
 static bool read_cie(const struct frame_reader *frames, const Dwarf_CIE *cie,
                      struct augmentation *augmentation)
 {
-    *augmentation = (struct augmentation){DW_EH_PE_absptr, DW_EH_PE_omit, false};
+    *augmentation = (struct augmentation){DW_EH_PE_absptr, DW_EH_PE_omit, false, false};
     if (cie->augmentation[0] != 'z')
         return cie->augmentation[0] == 0;
     augmentation->sized = true;
@@ -113,6 +116,15 @@ static uint64_t read_exception_table(struct frame_reader *frames, struct eh_read
                                                                      : table;
 }
 
+/* Unwinders look for the byte before a return address, and a handler returns to the first byte of
+ * its restorer: so its FDE begins one byte before, and the restorer at a boundary (glibc,
+ * sysdeps/unix/sysv/linux/x86_64/libc_sigaction.c). */
+static bool begins_before_function(const struct frame_reader *frames, uint64_t start)
+{
+    enum { FUNCTION_ALIGNMENT = 16 };
+    return frames->augmentation.signal_frame && (start + 1) % FUNCTION_ALIGNMENT == 0;
+}
+
 static void add_entry(struct frame_reader *frames, const Dwarf_FDE *fde)
 {
     if (!load_cie(frames, fde->CIE_pointer))
@@ -127,7 +139,7 @@ static void add_entry(struct frame_reader *frames, const Dwarf_FDE *fde)
         return;
     frames->bases.function = start;
     *(struct frame_entry *)array_add(frames->entries) = (struct frame_entry){
-        .start = start,
+        .start = start + (length > 1 && begins_before_function(frames, start)),
         .end = end,
         .exception_table = read_exception_table(frames, &reader),
     };

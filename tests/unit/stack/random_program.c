@@ -70,7 +70,7 @@ static uint64_t view_landing_pad(void *context, struct ticks time, uint64_t addr
     return 0;
 }
 
-static bool view_forces_unwinding(void *context, function_id function)
+static bool view_forces_unwinding(void *context, function_id function, function_id caller)
 {
     return false;
 }

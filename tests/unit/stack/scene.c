@@ -28,7 +28,7 @@ static uint64_t landing_pad(void *context, struct ticks time, uint64_t address)
     return 0;
 }
 
-static bool forces_unwinding(void *context, function_id function)
+static bool forces_unwinding(void *context, function_id function, function_id caller)
 {
     const struct scene *scene = context;
     return scene->forced_unwinder != 0 && function == id_of(scene->forced_unwinder);

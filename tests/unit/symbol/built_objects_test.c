@@ -199,6 +199,28 @@ static void stripped_object_is_bounded_by_its_frames(void **state)
     free(whole);
 }
 
+/* As glibc writes its restorer: the description begins one byte before it. */
+static void restorer_without_a_symbol_begins_behind_its_frame(void **state)
+{
+    const char *folder = *state;
+    write_source(folder, "restorer.S",
+                 ".text\n.balign 16, 0x90\n.skip 15, 0x90\n"
+                 ".cfi_startproc\n.cfi_signal_frame\nnop\n"
+                 "restorer: mov $15, %rax\nsyscall\n.cfi_endproc\n");
+    run_command("cd %s && gcc -shared -nostdlib restorer.S -o whole.so && "
+                "strip -o restorer.so --strip-all whole.so",
+                folder);
+    char *whole = memory_format("%s/whole.so", folder);
+    char *stripped = memory_format("%s/restorer.so", folder);
+    uint64_t restorer = symbol_value(whole, "restorer");
+    struct symbol_fixture fixture;
+    symbol_fixture_open(&fixture, (const char *const[]){stripped, NULL});
+    assert_int_equal(symbol_fixture_find(&fixture, 0, restorer + 2).start, restorer);
+    symbol_fixture_close(&fixture);
+    free(whole);
+    free(stripped);
+}
+
 /* The slots that objdump names are named the same. */
 static void check_plt(const char *folder, const char *build)
 {
@@ -544,6 +566,7 @@ int main(void)
         TEST(debug_file_with_wrong_checksum_is_not_used),
         TEST(lines_without_debug_info_section),
         TEST(stripped_object_is_bounded_by_its_frames),
+        TEST(restorer_without_a_symbol_begins_behind_its_frame),
         TEST(lazy_plt),
         TEST(eager_plt),
         TEST(plt_with_branch_tracking),
