@@ -17,11 +17,16 @@ bool leaf_returns_to(const struct thread_stack *stack, frame_id leaf, uint64_t a
     return frame->kind == FRAME_FUNCTION && frame->return_address == address;
 }
 
+static void forget_oldest(struct thread_stack *stack)
+{
+    if (stack->parked.count > PARKED_LIMIT)
+        thread_stack_forget_parked(stack, 0);
+}
+
 void park_running(struct thread_stack *stack)
 {
-    if (stack->parked.count == PARKED_LIMIT)
-        thread_stack_forget_parked(stack, 0);
     thread_stack_park(stack);
+    forget_oldest(stack);
 }
 
 /* Index of the first parked stack from `first` on that goes on at `address`; their number when none
@@ -52,12 +57,34 @@ bool is_parked_at(const struct thread_stack *stack, uint64_t address)
     return find_parked(stack, 0, address) < stack->parked.count;
 }
 
+/* It is parked no more. */
+static struct parked_stack take_parked(struct thread_stack *stack, size_t index)
+{
+    struct parked_stack parked = *(const struct parked_stack *)array_at(&stack->parked, index);
+    thread_stack_forget_parked(stack, index);
+    return parked;
+}
+
+static void go_on(struct thread_stack *stack, const struct parked_stack *parked, frame_id frame,
+                  const struct flow_event *event)
+{
+    stack->top = parked->top;
+    thread_stack_unpark(stack, frame, event->function, event->to);
+}
+
 void unpark(struct thread_stack *stack, size_t index, frame_id frame,
             const struct flow_event *event)
 {
-    stack->top = ((const struct parked_stack *)array_at(&stack->parked, index))->top;
-    thread_stack_forget_parked(stack, index);
-    thread_stack_unpark(stack, frame, event->function, event->to);
+    struct parked_stack parked = take_parked(stack, index);
+    go_on(stack, &parked, frame, event);
+}
+
+void switch_to(struct thread_stack *stack, size_t index, frame_id frame,
+               const struct flow_event *event)
+{
+    struct parked_stack parked = take_parked(stack, index);
+    park_running(stack);
+    go_on(stack, &parked, frame, event);
 }
 
 bool go_on_in_parked(struct thread_stack *stack, const struct flow_event *event)
@@ -76,18 +103,10 @@ bool switch_to_parked(struct thread_stack *stack, const struct flow_event *event
 {
     if (is_told_move(stack) || !is_parked_at(stack, event->to))
         return false;
-    park_running(stack);
-    return go_on_in_parked(stack, event);
-}
-
-void switch_to(struct thread_stack *stack, size_t index, frame_id frame,
-               const struct flow_event *event)
-{
-    uint64_t top = ((const struct parked_stack *)array_at(&stack->parked, index))->top;
-    thread_stack_forget_parked(stack, index);
-    park_running(stack);
-    stack->top = top;
-    thread_stack_unpark(stack, frame, event->function, event->to);
+    thread_stack_park(stack);
+    go_on_in_parked(stack, event);
+    forget_oldest(stack); /* only now: it may have been the one */
+    return true;
 }
 
 void begin_new_stack(struct thread_stack *stack, const struct flow_event *event)

@@ -105,12 +105,12 @@ void thread_stack_park(struct thread_stack *stack)
 {
     *(struct parked_stack *)array_add(&stack->parked) =
         (struct parked_stack){stack->leaf, stack->move.from, stack->top};
+    ++*parked_places_slot(&stack->parked_places, thread_stack_leaf(stack)->return_address);
     thread_stack_leave(stack);
 }
 
 void thread_stack_leave(struct thread_stack *stack)
 {
-    ++*parked_places_slot(&stack->parked_places, thread_stack_leaf(stack)->return_address);
     stack->top = 0;
     end_segment(stack, HISTORY_END_SWITCH, SEGMENT_NEW);
 }

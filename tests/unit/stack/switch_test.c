@@ -145,6 +145,25 @@ static void what_turns_out_to_be_no_stack_leaves_the_others_alone(void **state)
     assert_spans(s, "a(s()s)sf(b()tc(s()s)s)sa?(s()s)sf?(c?()tb(s()s)s)sa?()$");
 }
 
+/* As many wait as are remembered: one more is parked, but not the oldest forgotten for it. */
+static void the_oldest_of_all_that_are_remembered_goes_on(void **state)
+{
+    enum { REMEMBERED = 1024 };
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    for (uint64_t i = 0; i < REMEMBERED; i++) {
+        char function = (char)('b' + i % 10);
+        return_to(s, at(function, 0));
+        call(s, at(function, 0x20 + i * 8), 's');
+    }
+    assert_int_equal(s->stack.parked.count, REMEMBERED);
+    return_after(s, at('a', 0x10));
+    assert_int_equal(s->stack.parked.count, REMEMBERED);
+    assert_int_equal(s->stack.segments.count, REMEMBERED + 1);
+    assert_int_equal(thread_stack_leaf(&s->stack)->function, id_of('a'));
+}
+
 #define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -152,6 +171,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         RULE(a_parked_stack_goes_on_where_it_called),
         RULE(a_thousand_parked_stacks_go_on),
+        RULE(the_oldest_of_all_that_are_remembered_goes_on),
         RULE(a_return_that_fits_two_stacks_is_settled_by_what_follows),
         RULE(a_jump_can_switch_too),
         RULE(the_first_function_of_a_new_stack_may_return_to_a_function_start),
