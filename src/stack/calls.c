@@ -14,12 +14,6 @@
  * searched for. */
 enum { SEARCH_BEYOND = 1024 };
 
-static void begin_in_the_middle(struct thread_stack *stack, const struct flow_event *event)
-{
-    struct activation root = {.function = event->function, .kind = FRAME_FUNCTION};
-    thread_stack_begin(stack, &root, event->to, false);
-}
-
 static bool is_local_call(const struct thread_stack *stack, const struct flow_event *event)
 {
     return stack->leaf != FRAME_NONE && thread_stack_leaf(stack)->function == event->function &&
@@ -178,7 +172,7 @@ static void begin_or_replace(struct thread_stack *stack, const struct flow_event
 void rule_return(struct thread_stack *stack, const struct flow_event *event)
 {
     if (stack->leaf == FRAME_NONE) {
-        begin_in_the_middle(stack, event);
+        thread_stack_begin_at(stack, event, false);
         return;
     }
     leave_unseen_kernel(stack);
@@ -228,7 +222,7 @@ static void jump_back(struct thread_stack *stack, const struct flow_event *event
 void rule_jump(struct thread_stack *stack, const struct flow_event *event)
 {
     if (stack->leaf == FRAME_NONE) {
-        begin_in_the_middle(stack, event);
+        thread_stack_begin_at(stack, event, false);
         return;
     }
     leave_unseen_kernel(stack);

@@ -88,7 +88,7 @@ static void follow_event(struct thread_stack *stack, const struct flow_event *ev
     if (event->kind != FLOW_STOP)
         stack->stopped = false;
     if (event->kind != FLOW_RESUME && event->kind != FLOW_CALLER)
-        stack->callers_wanted = false;
+        stack->uncalled = FRAME_NONE;
     stack->started = true;
 }
 

@@ -118,8 +118,7 @@ static frame_id find_kernel_entry(const struct thread_stack *stack)
 void rule_kernel_return(struct thread_stack *stack, const struct flow_event *event)
 {
     if (stack->leaf == FRAME_NONE) {
-        struct activation root = {.function = event->function, .kind = FRAME_FUNCTION};
-        thread_stack_begin(stack, &root, event->to, false);
+        thread_stack_begin_at(stack, event, false);
         return;
     }
     frame_id entry = find_kernel_entry(stack);

@@ -43,13 +43,12 @@ static size_t find_parked(const struct thread_stack *stack, size_t first, uint64
 
 static void begin_one_of_several(struct thread_stack *stack, const struct flow_event *event)
 {
-    struct activation landed = {.function = event->function, .kind = FRAME_FUNCTION};
     stack->next.start = SEGMENT_SWITCH;
     stack->next.first_candidate = (uint32_t)stack->candidates.count;
     for (size_t i = 0; (i = find_parked(stack, i, event->to)) < stack->parked.count; i++)
         *(frame_id *)array_add(&stack->candidates) = parked_at(stack, i);
     stack->next.candidate_count = (uint32_t)stack->candidates.count - stack->next.first_candidate;
-    thread_stack_begin(stack, &landed, event->to, false);
+    thread_stack_begin_at(stack, event, false);
 }
 
 bool is_parked_at(const struct thread_stack *stack, uint64_t address)
@@ -111,8 +110,7 @@ bool switch_to_parked(struct thread_stack *stack, const struct flow_event *event
 
 void begin_new_stack(struct thread_stack *stack, const struct flow_event *event)
 {
-    struct activation first = {.function = event->function, .kind = FRAME_FUNCTION};
-    thread_stack_begin(stack, &first, event->to, thread_stack_is_start(stack, event->to));
+    thread_stack_begin_at(stack, event, thread_stack_is_start(stack, event->to));
 }
 
 void switch_to_new(struct thread_stack *stack, const struct flow_event *event)

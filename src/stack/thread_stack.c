@@ -52,6 +52,12 @@ void thread_stack_begin(struct thread_stack *stack, const struct activation *act
     stack->next = (struct segment){.start = SEGMENT_FIRST};
 }
 
+void thread_stack_begin_at(struct thread_stack *stack, const struct flow_event *event, bool seen)
+{
+    struct activation root = {.function = event->function, .kind = FRAME_FUNCTION};
+    thread_stack_begin(stack, &root, event->to, seen);
+}
+
 static void close_frames_above(struct thread_stack *stack, frame_id frame)
 {
     while (stack->leaf != frame) {
@@ -93,12 +99,11 @@ void thread_stack_end(struct thread_stack *stack, enum history_kind reason)
 void thread_stack_land(struct thread_stack *stack, const struct flow_event *event,
                        frame_id fallback, bool called)
 {
-    struct activation landed = {.function = event->function, .kind = FRAME_FUNCTION};
     end_segment(stack, HISTORY_END_LANDING, SEGMENT_LANDING);
     stack->next.fallback = fallback;
     stack->next.landed = (struct landing_place){event->to, stack->move.to};
     stack->next.called = called;
-    thread_stack_begin(stack, &landed, event->to, false);
+    thread_stack_begin_at(stack, event, false);
 }
 
 void thread_stack_park(struct thread_stack *stack)
@@ -247,28 +252,32 @@ void thread_stack_replace(struct thread_stack *stack, function_id function, uint
     record(stack, HISTORY_REPLACE, stack->leaf);
 }
 
+/* What `placeholder` stands for is found to be `function`. */
+static void discover(struct thread_stack *stack, frame_id placeholder, function_id function,
+                     uint64_t address, uint64_t start)
+{
+    frame_tree_discover(&stack->tree, placeholder, function, address, start);
+    open_functions_add(&stack->open, thread_stack_frame(stack, placeholder)->function);
+    stack->root_return_address = 0;
+}
+
 void thread_stack_discover(struct thread_stack *stack, function_id function, uint64_t address)
 {
     frame_id placeholder = thread_stack_placeholder(stack);
-    frame_tree_discover(&stack->tree, placeholder, function, address,
-                        function_start(stack, address));
     thread_stack_return(stack, placeholder);
-    open_functions_add(&stack->open, thread_stack_frame(stack, placeholder)->function);
-    stack->root_return_address = 0;
+    discover(stack, placeholder, function, address, function_start(stack, address));
 }
 
 void thread_stack_learn_caller(struct thread_stack *stack, function_id function, uint64_t address,
                                bool interrupted)
 {
-    frame_id placeholder = thread_stack_placeholder(stack);
-    struct frame *root = frame_tree_at(&stack->tree, frame_tree_root(&stack->tree, stack->leaf));
-    root->return_address = address;
+    struct frame *called = frame_tree_at(&stack->tree, stack->uncalled);
+    called->return_address = address;
     if (interrupted)
-        root->kind = FRAME_SIGNAL;
-    frame_tree_discover(&stack->tree, placeholder, function, address,
-                        function_start(stack, interrupted ? address : address - 1));
-    open_functions_add(&stack->open, function);
-    stack->root_return_address = 0;
+        called->kind = FRAME_SIGNAL;
+    stack->uncalled = thread_stack_parent(stack, stack->uncalled);
+    discover(stack, stack->uncalled, function, address,
+             function_start(stack, interrupted ? address : address - 1));
 }
 
 void thread_stack_finish(struct thread_stack *stack)

@@ -152,18 +152,18 @@ struct thread_stack {
     struct stack_move move;       /* see told_switch.h */
     uint64_t top;                 /* of the running stack, as in struct parked_stack */
     uint64_t root_return_address; /* of the segment's outermost known frame; 0 unknown */
-    frame_id transaction;         /* the leaf when it began (transactions.h); FRAME_NONE: none */
-    struct open_functions open;   /* of the current stack */
-    struct ticks now;             /* of the newest event */
-    struct ticks stopped_at;      /* when `stopped` */
-    uint32_t program_changes;     /* as far as they have been taken into account */
-    bool started;                 /* an event was seen */
-    bool stopped;        /* FLOW_STOP was the event before; shown only if tracing goes on later */
-    bool callers_wanted; /* the segment has just begun in the middle of its functions */
-    bool stack_is_told;  /* the recording tells callers, and the stack pointer wherever it is loaded
-                          */
-    bool pointer_fresh;  /* only code without branches ran since `pointer` was told */
-    bool in_gap;         /* the last of `gaps` has not ended */
+    frame_id uncalled;    /* the outermost frame, if its caller may be told next; else FRAME_NONE */
+    frame_id transaction; /* the leaf when it began (transactions.h); FRAME_NONE: none */
+    struct open_functions open; /* of the current stack */
+    struct ticks now;           /* of the newest event */
+    struct ticks stopped_at;    /* when `stopped` */
+    uint32_t program_changes;   /* as far as they have been taken into account */
+    bool started;               /* an event was seen */
+    bool stopped;       /* FLOW_STOP was the event before; shown only if tracing goes on later */
+    bool stack_is_told; /* the recording tells callers, and the stack pointer wherever it is loaded
+                         */
+    bool pointer_fresh; /* only code without branches ran since `pointer` was told */
+    bool in_gap;        /* the last of `gaps` has not ended */
     bool no_stitching; /* set by the owner at the beginning: segments stay apart, to compare with */
 };
 
@@ -180,6 +180,8 @@ void thread_stack_finish(struct thread_stack *stack);
  * open since before. */
 void thread_stack_begin(struct thread_stack *stack, const struct activation *activation,
                         uint64_t address, bool seen);
+/* The same in event->function at event->to. */
+void thread_stack_begin_at(struct thread_stack *stack, const struct flow_event *event, bool seen);
 /* The segment ends: nothing is known from here on, until the next one begins. Times of `gap` are
  * filled in. */
 void thread_stack_begin_gap(struct thread_stack *stack, const struct gap *gap);
@@ -225,8 +227,8 @@ void thread_stack_replace(struct thread_stack *stack, function_id function, uint
 /* All frames end, and their caller is found to be `function`, at `address`. */
 void thread_stack_discover(struct thread_stack *stack, function_id function, uint64_t address);
 
-/* The outermost frame, which alone is known of the segment, was called by `function` and returns to
- * `address`; or it is a signal handler that has `interrupted` it there. */
+/* The frame stack->uncalled was called by `function` and returns to `address`; or it is a signal
+ * handler that has `interrupted` it there. The caller is stack->uncalled then. */
 void thread_stack_learn_caller(struct thread_stack *stack, function_id function, uint64_t address,
                                bool interrupted);
 

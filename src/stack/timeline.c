@@ -1,7 +1,7 @@
 #include "stack/timeline.h"
-#include "stack/adopted_stacks.h"
 
 #include "base/memory.h"
+#include "stack/adopted_stacks.h"
 #include "stack/death_text.h"
 #include "stack/follow.h"
 #include "stack/timeline_memory.h"

@@ -120,9 +120,8 @@ static bool is_open_in(const struct thread_stack *stack, frame_id leaf, function
 /* The stack that goes on was never seen, but in it something that runs already. */
 static void go_on_in_unknown(struct thread_stack *stack, const struct flow_event *event)
 {
-    struct activation landed = {.function = event->function, .kind = FRAME_FUNCTION};
     park_running(stack);
-    thread_stack_begin(stack, &landed, event->to, false);
+    thread_stack_begin_at(stack, event, false);
 }
 
 /* A new stack begins at `pointer`: what was parked in the same place before is no more. */

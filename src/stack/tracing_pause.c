@@ -21,6 +21,13 @@ static void show_pause(struct thread_stack *stack)
     stack->stopped = false;
 }
 
+/* The callers may be told next. */
+static void begin(struct thread_stack *stack, const struct flow_event *event, bool seen)
+{
+    thread_stack_begin_at(stack, event, seen);
+    stack->uncalled = stack->leaf;
+}
+
 /* Tracing goes on in `event->function`; the leaf is the frame in which it was left. */
 static void continue_in(struct thread_stack *stack, const struct flow_event *event)
 {
@@ -29,10 +36,8 @@ static void continue_in(struct thread_stack *stack, const struct flow_event *eve
         thread_stack_return(stack, frame);
         return;
     }
-    struct activation root = {.function = event->function, .kind = FRAME_FUNCTION};
     thread_stack_end(stack, HISTORY_END_GAP);
-    thread_stack_begin(stack, &root, event->to, false);
-    stack->callers_wanted = true;
+    begin(stack, event, false);
 }
 
 static bool program_changed(struct thread_stack *stack)
@@ -52,11 +57,9 @@ void rule_resume(struct thread_stack *stack, const struct flow_event *event)
         stack->run_on_top.count = 0;
     }
     if (stack->leaf == FRAME_NONE) {
-        struct activation root = {.function = event->function, .kind = FRAME_FUNCTION};
         bool seen = (first || other_program) && thread_stack_is_start(stack, event->to);
         stack->stopped = false;
-        thread_stack_begin(stack, &root, event->to, seen);
-        stack->callers_wanted = true;
+        begin(stack, event, seen);
         return;
     }
     if (stack->stopped) {
@@ -87,10 +90,10 @@ void rule_gap(struct thread_stack *stack, const struct flow_event *event)
 void rule_caller(struct thread_stack *stack, const struct flow_event *event)
 {
     stack->stack_is_told = true;
-    if (!stack->callers_wanted)
+    if (stack->uncalled == FRAME_NONE)
         return;
     if (event->to == 0)
-        frame_tree_set_outermost(&stack->tree, thread_stack_placeholder(stack));
+        frame_tree_set_outermost(&stack->tree, thread_stack_parent(stack, stack->uncalled));
     else
         thread_stack_learn_caller(stack, event->function, event->to,
                                   event->flags & FLOW_INTERRUPTED);

@@ -95,8 +95,7 @@ static bool begun_in(const struct thread_stack *stack, function_id function)
 void rule_abort(struct thread_stack *stack, const struct flow_event *event)
 {
     if (stack->leaf == FRAME_NONE) {
-        struct activation root = {.function = event->function, .kind = FRAME_FUNCTION};
-        thread_stack_begin(stack, &root, event->to, false);
+        thread_stack_begin_at(stack, event, false);
         return;
     }
     leave_unseen_kernel(stack);
