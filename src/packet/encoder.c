@@ -142,9 +142,13 @@ static bool may_go_on(struct pt_encoder *encoder)
     return head < encoder->limit || encoder->owner->make_room(encoder->owner);
 }
 
+/* Decoders know nothing of what is dropped: no return is compressed against what lies below. */
 static void drop_dead_calls(struct pt_encoder *encoder, uint64_t stack_pointer)
 {
-    encoder->depth = pt_calls_drop_dead(&encoder->calls, encoder->depth, stack_pointer);
+    uint64_t depth = pt_calls_drop_dead(&encoder->calls, encoder->depth, stack_pointer);
+    if (depth == encoder->depth)
+        return;
+    encoder->depth = depth;
     clear_returns(encoder);
 }
 
@@ -402,9 +406,16 @@ void pt_encoder_stack_moved(struct pt_encoder *encoder, uint64_t from)
         pt_encoder_forget_calls(encoder);
 }
 
-void pt_encoder_adopt_calls(struct pt_encoder *encoder, uint64_t depth)
+struct pt_saved_calls pt_encoder_save_calls(const struct pt_encoder *encoder)
 {
-    encoder->depth = encoder->floor = depth;
+    return (struct pt_saved_calls){encoder->calls, encoder->depth};
+}
+
+void pt_encoder_restore_calls(struct pt_encoder *encoder, const struct pt_saved_calls *saved)
+{
+    encoder->calls = saved->calls;
+    encoder->depth = saved->depth;
+    clear_returns(encoder);
 }
 
 static void edge_enable(struct pt_encoder *encoder, uint64_t pc)
@@ -451,6 +462,7 @@ static void edge_return(struct pt_encoder *encoder, uint64_t pc)
         edge_branch(encoder, true);
         return;
     }
+    clear_returns(encoder);
     drop_dead_calls(encoder, *encoder->stack_pointer);
     edge_indirect(encoder, pc);
 }

@@ -136,6 +136,12 @@ struct pt_encoder {
     uint64_t return_address[PT_RETURN_STACK];
 };
 
+/* Calls in progress at some moment, while the encoder goes on. */
+struct pt_saved_calls {
+    struct pt_calls calls;
+    uint64_t depth; /* how many */
+};
+
 /* Stands for "no block ran before": tracing is off. */
 extern struct pt_code_block pt_code_block_none;
 
@@ -203,8 +209,9 @@ void pt_encoder_stack_moved(struct pt_encoder *encoder, uint64_t from);
 /* Nothing is known of who has called what runs from now on. */
 void pt_encoder_forget_calls(struct pt_encoder *encoder);
 
-/* So many calls are in progress in encoder->calls. */
-void pt_encoder_adopt_calls(struct pt_encoder *encoder, uint64_t depth);
+/* Which calls are in progress now, and that they are again: the ring must still hold them. */
+struct pt_saved_calls pt_encoder_save_calls(const struct pt_encoder *encoder);
+void pt_encoder_restore_calls(struct pt_encoder *encoder, const struct pt_saved_calls *saved);
 
 /* The next return is told by its address, and goes through pt_encoder_step_slow. */
 void pt_encoder_forget_returns(struct pt_encoder *encoder);

@@ -422,8 +422,7 @@ static void system_call_begins(uint64_t id, unsigned int vcpu, int64_t number, u
     case SYS_fork:
     case SYS_vfork:
         atomic_store(&process.birth_time, thread->clock.floor);
-        thread->calls_at_fork = thread->encoder->calls;
-        thread->depth_at_fork = thread->encoder->depth;
+        thread->calls_at_fork = pt_encoder_save_calls(thread->encoder);
         break;
     case SYS_rt_sigaction:
         signal_handlers_add(&process.handlers, base, a2);

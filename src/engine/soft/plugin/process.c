@@ -304,8 +304,7 @@ void process_forked(struct thread *thread)
         struct side_band_subject subject = thread_subject(thread);
         side_band_untraced(&process->log, &subject, SOFT_UNTRACED_PROCESS, process->name);
     } else if (begin_ring(thread)) {
-        thread->encoder->calls = thread->calls_at_fork;
-        pt_encoder_adopt_calls(thread->encoder, thread->depth_at_fork);
+        pt_encoder_restore_calls(thread->encoder, &thread->calls_at_fork);
         process->code.serial = thread->ring.header->serial;
         process->code.dumps = 0;
         struct side_band_subject subject = thread_subject(thread);

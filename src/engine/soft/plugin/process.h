@@ -59,14 +59,10 @@ struct thread {
      * NULL otherwise. */
     struct pt_code_block *suspended;
     /* Calls in progress: when the child looks, the parent's encoder has gone on. */
-    struct pt_calls calls_at_fork;
-    uint64_t depth_at_fork;
+    struct pt_saved_calls calls_at_fork;
     uint64_t stack_before; /* the stack pointer when the newest block began that loads it */
-    struct {
-        struct pt_calls calls; /* that were in progress */
-        uint64_t depth;
-        bool waits; /* a handler on another stack runs */
-    } interrupted;
+    struct pt_saved_calls interrupted; /* by a handler on another stack, while `handler_runs` */
+    bool handler_runs;
     const uint64_t *registers; /* of the guest (signal_frame.h), once the thread has run a block */
     pid_t tid;
     bool in_kernel;

@@ -47,9 +47,9 @@ static inline uint64_t guest_instruction(const struct guest_registers *guest)
 }
 
 struct interruption {
-    uint64_t stack_pointer;
-    uint64_t ip;  /* of the instruction that would have run next, or that faulted */
-    bool faulted; /* the signal is one that instructions raise */
+    uint64_t stack_pointer; /* of what was interrupted */
+    uint64_t ip;            /* of the instruction that would have run next, or that faulted */
+    bool faulted;           /* the signal is one that instructions raise */
 };
 
 /* rt_sigaction is called with this struct kernel_sigaction (guest address) and is going to succeed,

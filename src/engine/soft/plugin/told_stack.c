@@ -38,17 +38,15 @@ void told_stack_enter_handler(struct thread *thread, const struct interruption *
         return;
     }
     /* Handlers on such stacks within each other are not followed. */
-    thread->interrupted.waits = !thread->interrupted.waits;
-    thread->interrupted.depth = encoder->depth;
-    thread->interrupted.calls = encoder->calls;
+    thread->handler_runs = !thread->handler_runs;
+    thread->interrupted = pt_encoder_save_calls(encoder);
     pt_encoder_forget_calls(encoder);
 }
 
 void told_stack_leave_handler(struct thread *thread)
 {
-    if (!thread->interrupted.waits)
+    if (!thread->handler_runs)
         return;
-    thread->interrupted.waits = false;
-    thread->encoder->calls = thread->interrupted.calls;
-    pt_encoder_adopt_calls(thread->encoder, thread->interrupted.depth);
+    thread->handler_runs = false;
+    pt_encoder_restore_calls(thread->encoder, &thread->interrupted);
 }
