@@ -151,6 +151,7 @@ struct thread_stack {
     uint64_t pointer;             /* the stack pointer when it was told last; 0: never yet */
     struct stack_move move;       /* see told_switch.h */
     uint64_t top;                 /* of the running stack, as in struct parked_stack */
+    uint64_t callers_told;        /* so many have been learned from FLOW_CALLER */
     uint64_t root_return_address; /* of the segment's outermost known frame; 0 unknown */
     frame_id uncalled;    /* the outermost frame, if its caller may be told next; else FRAME_NONE */
     frame_id transaction; /* the leaf when it began (transactions.h); FRAME_NONE: none */

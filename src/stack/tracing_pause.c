@@ -87,11 +87,23 @@ void rule_gap(struct thread_stack *stack, const struct flow_event *event)
     thread_stack_begin_gap(stack, &gap);
 }
 
+/* A packet can stand for 65,536 callers. Damaged data must not fill the memory with them: how much
+ * else has happened limits how many are learned. Deep recursion that is lost and found again has
+ * many steps between. */
+static bool are_too_many(const struct thread_stack *stack)
+{
+    enum { AT_FIRST = 1 << 16, PER_STEP = 16 };
+    return stack->callers_told >= AT_FIRST + PER_STEP * stack->history.count;
+}
+
 void rule_caller(struct thread_stack *stack, const struct flow_event *event)
 {
     stack->stack_is_told = true;
+    if (stack->uncalled != FRAME_NONE && are_too_many(stack))
+        stack->uncalled = FRAME_NONE;
     if (stack->uncalled == FRAME_NONE)
         return;
+    stack->callers_told++;
     if (event->to == 0)
         frame_tree_set_outermost(&stack->tree, thread_stack_parent(stack, stack->uncalled));
     else

@@ -39,6 +39,21 @@ static void callers_that_are_told_are_open_from_the_beginning(void **state)
     assert_spans(s, "a?(b?(c?())$)$");
 }
 
+static void callers_beyond_all_measure_are_not_learned(void **state)
+{
+    enum { GAPS = 4, TOLD = 1 << 16 };
+    struct scene *s = *state;
+    for (int i = 0; i < GAPS; i++) {
+        resume(s, at('a', 0x40));
+        for (int j = 0; j < TOLD; j++)
+            caller(s, at('a', 0x15));
+        gap(s, FLOW_GAP_OVERFLOW, FLOW_TIME_LOST);
+    }
+    assert_in_range(s->stack.tree.count, TOLD, TOLD + TOLD / 64);
+    return_to(s, at('b', 0x15));
+    assert_int_equal(thread_stack_leaf(&s->stack)->function, id_of('b'));
+}
+
 static void what_is_told_of_a_known_stack_is_ignored(void **state)
 {
     struct scene *s = *state;
@@ -470,6 +485,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         RULE(callers_that_are_told_are_open_from_the_beginning),
+        RULE(callers_beyond_all_measure_are_not_learned),
         RULE(what_is_told_of_a_known_stack_is_ignored),
         RULE(a_told_caller_is_returned_to_by_its_address),
         RULE(a_told_handler_returns_to_what_it_interrupted),
