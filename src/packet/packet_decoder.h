@@ -1,0 +1,139 @@
+/* Reads Intel PT packets, one at a time.
+ *
+ * Knows how packets are laid out, not what they mean together: that is flow/'s business, which
+ * takes the few kinds that make up nearly all of a trace apart by itself and everything else here.
+ * Also called by `dump -packets` and the tests.
+ *
+ * Source of every format: Intel SDM volume 3, chapter "Intel Processor Trace", section "Packet
+ * Definitions"; MNT: libipt's intel-pt.h.
+ */
+#ifndef MAGIC_TRACE_PACKET_PACKET_DECODER_H
+#define MAGIC_TRACE_PACKET_PACKET_DECODER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum pt_packet_kind {
+    PT_PACKET_PAD,
+    PT_PACKET_TNT, /* short and long */
+    PT_PACKET_TIP,
+    PT_PACKET_TIP_PGE,
+    PT_PACKET_TIP_PGD,
+    PT_PACKET_FUP,
+    PT_PACKET_PIP,
+    PT_PACKET_VMCS,
+    PT_PACKET_MODE_EXEC,
+    PT_PACKET_MODE_TSX,
+    PT_PACKET_TRACE_STOP,
+    PT_PACKET_CBR,
+    PT_PACKET_TSC,
+    PT_PACKET_TMA,
+    PT_PACKET_MTC,
+    PT_PACKET_CYC,
+    PT_PACKET_OVF,
+    PT_PACKET_PSB,
+    PT_PACKET_PSBEND,
+    PT_PACKET_PTWRITE,
+    PT_PACKET_EXSTOP,
+    PT_PACKET_MWAIT,
+    PT_PACKET_PWRE,
+    PT_PACKET_PWRX,
+    PT_PACKET_BBP,
+    PT_PACKET_BIP,
+    PT_PACKET_BEP,
+    PT_PACKET_CFE,
+    PT_PACKET_EVD,
+    PT_PACKET_MNT,
+    PT_PACKET_KINDS,
+};
+
+/* Bits of MODE packets, as the packets hold them. */
+enum {
+    PT_MODE_EXEC_CS_L = 1,
+    PT_MODE_EXEC_CS_D = 2,
+    PT_MODE_EXEC_IF = 4, /* interrupts are enabled */
+    PT_MODE_TSX_IN = 1,
+    PT_MODE_TSX_ABORT = 2,
+};
+
+struct pt_packet {
+    uint8_t kind; /* enum pt_packet_kind */
+    uint8_t size; /* bytes, all of the packet */
+    /* Of TIP, TIP_PGE, TIP_PGD, FUP: the IPBytes field, 0 (no address) to 4 and 6. */
+    uint8_t ip_compression;
+    /* Of FUP-like companions (PTWRITE, EXSTOP, BBP's none, BEP, CFE): a FUP follows that belongs to
+     * it. */
+    bool has_ip;
+    /* What the packet says, by kind:
+     * - TNT: the branches, oldest in the highest bit, under a leading 1 (as pt_packet_tnt)
+     * - TIP..., FUP: the address bytes as they stand, to be put together by pt_last_ip_update
+     * - PIP: CR3, bits 51..5 in place; `second`: the non-root bit
+     * - VMCS: the VMCS pointer, bits 51..12 in place
+     * - MODE_*: the mode's bits, 4..0
+     * - CBR: the ratio
+     * - TSC: 56 bits
+     * - TMA: CTC, 16 bits; `second`: the fast counter, 9 bits
+     * - MTC: CTC, 8 bits
+     * - CYC: cycles; saturated at UINT64_MAX if it was longer
+     * - PTWRITE: 4 or 8 bytes; `second`: how many
+     * - MWAIT: hints, 8 bits; `second`: extensions, 2 bits
+     * - PWRE: sub C-state, 4 bits; `second`: C-state, 4 bits | 0x80 when by hardware
+     * - PWRX: last core C-state, 4 bits; `second`: deepest, 4 bits | wake reason << 4
+     * - BBP: type, 5 bits; `second`: bytes of each item, 4 or 8
+     * - BIP: the item; `second`: its id, 5 bits
+     * - CFE: type, 5 bits; `second`: vector
+     * - EVD: payload; `second`: type, 6 bits
+     * - MNT: payload */
+    uint64_t payload;
+    uint32_t second;
+};
+
+enum pt_packet_status {
+    PT_PACKET_OK,
+    PT_PACKET_CUT,     /* the data ends within the packet */
+    PT_PACKET_UNKNOWN, /* no packet begins with these bytes */
+    PT_PACKET_BAD,     /* a packet whose reserved bits or fields cannot be so */
+};
+
+/* Reads the packet whose first of `size` bytes is at `bytes`. `item_size`: inside a block (behind
+ * BBP, before BEP) the size of its items, 4 or 8; else 0: BIP packets can be told from TNT packets
+ * only so. */
+enum pt_packet_status pt_packet_decode(struct pt_packet *packet, const uint8_t *bytes, size_t size,
+                                       unsigned item_size);
+
+/* The offset of the first PSB at or behind `from`; `size` when there is none. */
+size_t pt_packet_find_psb(const uint8_t *bytes, size_t size, size_t from);
+
+/* What a packet is called by the manual and by `perf script -D`: "TIP.PGE". */
+const char *pt_packet_name(enum pt_packet_kind kind);
+
+/* The address of a packet with one, given that of the packet before it. Packets without an address
+ * (compression 0) leave `last_ip` as it is; a PSB sets it to 0. False when the compression is
+ * reserved. */
+static inline bool pt_last_ip_update(uint64_t *last_ip, uint8_t compression, uint64_t payload)
+{
+    switch (compression) {
+    case 0:
+        return true;
+    case 1:
+        *last_ip = (*last_ip & ~(uint64_t)0xffff) | (payload & 0xffff);
+        return true;
+    case 2:
+        *last_ip = (*last_ip & ~(uint64_t)0xffffffff) | (payload & 0xffffffff);
+        return true;
+    case 3:
+        *last_ip = (uint64_t)((int64_t)(payload << 16) >> 16);
+        return true;
+    case 4:
+        *last_ip = (*last_ip & ~(uint64_t)0xffffffffffff) | (payload & 0xffffffffffff);
+        return true;
+    case 6:
+        *last_ip = payload;
+        return true;
+    default:
+        return false;
+    }
+}
+
+#endif
