@@ -1,6 +1,8 @@
 #include "flow/block_cache.h"
 
 #include "base/memory.h"
+#include "flow/flow_event.h"
+#include "flow/return_stack.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -188,12 +190,28 @@ static void grow(struct block_cache *cache)
     free(old);
 }
 
+/* What a stride without events and calls points at. */
+static const struct flow_event no_event;
+static const struct return_place no_place;
+
+/* At the beginning of a cache line. */
+static void *allocate_line(struct arena *arena, size_t size)
+{
+    enum { LINE = 64 };
+    uintptr_t memory = (uintptr_t)arena_allocate(arena, size + LINE);
+    return (void *)((memory + LINE - 1) & ~(uintptr_t)(LINE - 1));
+}
+
 static struct block *new_block(struct block_cache *cache, uint64_t ip, enum x86_mode mode)
 {
-    struct block *block = arena_allocate(&cache->memory, sizeof(*block));
+    struct block *block = allocate_line(&cache->memory, sizeof(*block));
     *block = (struct block){.ip = ip, .mode = (uint8_t)mode, .id = (uint32_t)cache->count};
     read_block(cache, block);
     block->bounds = code_space_function(&cache->space, ip);
+    block->stride.first_function = block->bounds.function;
+    block->stride.kind = STRIDE_UNKNOWN;
+    block->stride.events = &no_event;
+    block->stride.pushes = &no_place;
     /* An instruction that could not be read may be there after the next change. */
     uint64_t end = block->next + X86_LONGEST_INSTRUCTION;
     for (uint64_t page = ip >> PAGE_BITS; page <= end >> PAGE_BITS; page++)

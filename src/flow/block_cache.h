@@ -17,26 +17,54 @@ enum block_end {
     BLOCK_OF_NO_CODE,    /* the next bytes are no instruction */
 };
 
-struct path;
+struct flow_event;
+struct return_place;
+
+/* What runs from a block on until a packet is needed: the block itself and those that it leads to
+ * by direct jumps and calls, up to and including the branch that a packet tells of. Filled by
+ * path.c.
+ *
+ * All that the decoder's inner loop touches of a block, in one cache line. */
+struct stride {
+    /* Of a conditional jump: where it goes when it is not taken, and when it is. NULL: not known
+     * yet, or there is more to do on the way. */
+    struct block *to[2];
+    /* At least one of each can be read, even if there are none. The events' `time`: instructions of
+     * the stride executed until then. */
+    const struct flow_event *events;
+    const struct return_place *pushes; /* in the order of their calls */
+    uint64_t last_ip;                  /* of the branch */
+    uint32_t instructions;
+    function_id first_function; /* that holds the block's first instruction */
+    function_id last_function;  /* that holds the branch */
+    uint8_t event_count, push_count;
+    uint8_t kind;  /* of the branch: enum branch_kind, or STRIDE_UNKNOWN, STRIDE_HARD */
+    uint8_t flags; /* of the branch's event, enum flow_flag */
+};
+
+enum {
+    STRIDE_UNKNOWN = 0x40, /* nobody has looked yet */
+    STRIDE_HARD = 0x41,    /* to be walked block by block: it ends in an error, or is too long */
+};
 
 struct block {
+    struct stride stride;
     uint64_t ip;                   /* of the first instruction */
     uint64_t last;                 /* of the last instruction */
     uint64_t next;                 /* behind the last instruction */
     uint64_t target;               /* of a direct branch */
     struct function_bounds bounds; /* of what is at `ip` */
-    uint32_t id;                   /* dense, from 0; of one epoch */
-    uint32_t instructions;         /* 0: not even the first could be read */
-    uint8_t kind;                  /* of the last instruction, enum branch_kind */
-    uint8_t end;                   /* enum block_end */
-    uint8_t mode;                  /* enum x86_mode */
-    bool direct;                   /* the branch is a jump or call whose target is in its bytes */
-    bool reads_own_address;        /* as in struct branch */
-    bool is_ptwrite;               /* the last instruction is one */
-    /* Of path.c: what runs from here on without a packet, where the branch at its end went last. */
-    struct path *tail;
-    uint64_t tail_epoch;
-    struct block *indirect;
+    struct block *branch;          /* of path.c: the last block of the stride */
+    struct block *known[2]; /* as stride.to, where there is more to do; of an indirect branch: [0]
+                               is where it went last */
+    uint32_t id;            /* dense, from 0; of one epoch */
+    uint32_t instructions;  /* 0: not even the first could be read */
+    uint8_t kind;           /* of the last instruction, enum branch_kind */
+    uint8_t end;            /* enum block_end */
+    uint8_t mode;           /* enum x86_mode */
+    bool direct;            /* the branch is a jump or call whose target is in its bytes */
+    bool reads_own_address; /* as in struct branch */
+    bool is_ptwrite;        /* the last instruction is one */
 };
 
 struct block_cache {

@@ -158,27 +158,43 @@ void decoder_wake(struct decoder *decoder)
  * is to be minded but the packet itself. Where one cannot deal with a packet it does nothing and
  * says so. */
 
+static inline void push_all(struct decoder *decoder, const struct return_place *pushes,
+                            unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        return_stack_push(&decoder->returns, pushes[i], 1);
+}
+
 static inline void run_path(struct decoder *decoder, const struct path *path)
 {
     struct control_flow *flow = &decoder->flow;
-    if (path->event_count)
-        event_batch_add_path(&flow->batch, path->events, path->event_count, flow->position);
+    event_batch_add_path(&flow->batch, path->events, path->event_count, flow->position);
     flow->position += path->instructions;
     flow->last_ip = path->last_ip;
-    for (unsigned i = 0; i < path->push_count; i++)
-        return_stack_push(&decoder->returns, path->pushes[i]);
+    push_all(decoder, path->pushes, path->push_count);
+    decoder->at = path->next;
 }
 
-static inline void add_event(struct decoder *decoder, enum flow_kind kind, const struct path *path,
-                             uint64_t next, const struct block *to)
+static inline void run_stride(struct decoder *decoder, const struct stride *stride)
+{
+    struct control_flow *flow = &decoder->flow;
+    event_batch_add_path(&flow->batch, stride->events, stride->event_count, flow->position);
+    flow->position += stride->instructions;
+    flow->last_ip = stride->last_ip;
+    push_all(decoder, stride->pushes, stride->push_count);
+}
+
+static inline void add_event(struct decoder *decoder, const struct stride *stride,
+                             enum flow_kind kind, uint8_t flags, uint64_t next,
+                             const struct block *to)
 {
     struct flow_event event = {.time = {0},
-                               .from = path->last_ip,
+                               .from = stride->last_ip,
                                .to = to->ip,
                                .next = next,
-                               .function = to->bounds.function,
+                               .function = to->stride.first_function,
                                .kind = (uint8_t)kind,
-                               .flags = path->flags};
+                               .flags = stride->flags | flags};
     event_batch_add_path(&decoder->flow.batch, &event, 1, decoder->flow.position);
 }
 
@@ -187,16 +203,81 @@ static struct block *block_at(struct decoder *decoder, uint64_t ip)
     return block_cache_find(&decoder->paths->cache, ip, decoder->mode);
 }
 
-static bool take_compressed_return(struct decoder *decoder, const struct path *path)
+static bool take_compressed_return(struct decoder *decoder, const struct stride *stride)
 {
     struct return_place place;
     if (!return_stack_pop(&decoder->returns, &place)) {
-        decoder_fail(decoder, DECODE_EMPTY_RETURN_STACK, path->last_ip);
+        decoder_fail(decoder, DECODE_EMPTY_RETURN_STACK, stride->last_ip);
         return false;
     }
     decoder->at = place.block ? place.block : block_at(decoder, place.address);
-    add_event(decoder, FLOW_RETURN, path, 0, decoder->at);
+    add_event(decoder, stride, FLOW_RETURN, 0, 0, decoder->at);
     return true;
+}
+
+/* The conditional jump at the end of the stride goes to another block for the first time, or into
+ * another function. Where that is no event, the short way will be taken from then on. */
+static void take_edge(struct decoder *decoder, struct block *block, bool taken)
+{
+    struct stride *stride = &block->stride;
+    const struct block *branch = block->branch;
+    struct block *to = block->known[taken];
+    if (!to)
+        to = block->known[taken] = block_at(decoder, taken ? branch->target : branch->next);
+    if (stride->last_function != to->stride.first_function)
+        add_event(decoder, stride, FLOW_JUMP, FLOW_DIRECT, 0, to);
+    else if (stride->event_count <= 1 && stride->push_count <= 1)
+        stride->to[taken] = to;
+    decoder->at = to;
+}
+
+/* Takes one bit where the short way ends. False when that is too hard for here. */
+static bool take_unusual_bit(struct decoder *decoder, bool taken)
+{
+    struct block *block = decoder->at;
+    struct stride *stride = &block->stride;
+    if (stride->kind == STRIDE_UNKNOWN)
+        paths_learn_stride(decoder->paths, block);
+    if (stride->kind != BRANCH_CONDITIONAL && (stride->kind != BRANCH_RETURN || !taken))
+        return false;
+    run_stride(decoder, stride);
+    if (stride->kind == BRANCH_RETURN)
+        return take_compressed_return(decoder, stride);
+    take_edge(decoder, block, taken);
+    return true;
+}
+
+/* Takes one bit after the other: `count` of them, oldest first, of which the lowest is bit 0 of
+ * `bits`. Returns how many are left when it comes to what is too hard. */
+static unsigned step(struct decoder *decoder, uint64_t bits, unsigned count)
+{
+    struct control_flow *flow = &decoder->flow;
+    event_batch_reserve(&flow->batch, count);
+    while (count) {
+        struct block *at = decoder->at;
+        const struct stride *stride = &at->stride;
+        unsigned taken = bits >> (count - 1) & 1;
+        struct block *to = stride->to[taken];
+        if (__builtin_expect(!to, 0)) {
+            if (!take_unusual_bit(decoder, taken))
+                return count;
+            event_batch_reserve(&flow->batch, count);
+        } else {
+            /* Whether there is an event or a call is what no branch predictor can guess. */
+            event_batch_add_step(&flow->batch, stride->events, stride->event_count, flow->position);
+            return_stack_push(&decoder->returns, *stride->pushes, stride->push_count);
+            flow->position += stride->instructions;
+            flow->last_ip = stride->last_ip;
+            decoder->at = to;
+        }
+        count--;
+    }
+    return 0;
+}
+
+static uint64_t lowest(uint64_t bits, unsigned count)
+{
+    return bits & ((UINT64_C(1) << count) - 1);
 }
 
 /* Takes `count` bits, oldest first, of which the lowest is bit 0 of `bits`. */
@@ -204,26 +285,19 @@ static void take_bits(struct decoder *decoder, uint64_t bits, unsigned count)
 {
     while (count) {
         unsigned chunk = count < PATH_BITS ? count : PATH_BITS;
-        uint32_t marked = (uint32_t)(bits >> (count - chunk)) & ((1u << chunk) - 1);
-        const struct path *path = paths_find(decoder->paths, decoder->at, marked | 1u << chunk);
-        if (path->end == PATH_AT_BRANCH) {
-            decoder_take_bits(decoder, (bits & ((UINT64_C(1) << count) - 1)) | UINT64_C(1)
-                                                                                   << count);
-            decoder_settle(decoder);
-            return;
-        }
-        run_path(decoder, path);
-        count -= path->bits;
-        decoder->at = path->next;
-        if (path->end == PATH_AT_BLOCK)
+        count -= chunk;
+        uint64_t these = lowest(bits >> count, chunk);
+        const struct path *path =
+            paths_find(decoder->paths, decoder->at, (uint32_t)(these | 1u << chunk));
+        if (path) {
+            run_path(decoder, path);
             continue;
-        if (path->end == PATH_FAILED) {
-            struct block *at = path->next;
-            decoder_fail(decoder, path->error, at->ip);
-            decoder_settle(decoder);
-            return;
         }
-        if (!take_compressed_return(decoder, path)) {
+        unsigned left = step(decoder, these, chunk);
+        if (left) {
+            count += left;
+            if (decoder->at)
+                decoder_take_bits(decoder, lowest(bits, count) | UINT64_C(1) << count);
             decoder_settle(decoder);
             return;
         }
@@ -232,34 +306,39 @@ static void take_bits(struct decoder *decoder, uint64_t bits, unsigned count)
     decoder->time_is_news = false;
 }
 
-static struct block *target_of(struct decoder *decoder, struct block *branch, uint64_t ip)
+static struct block *target_of(struct decoder *decoder, struct block *block, uint64_t ip)
 {
     struct return_place place;
-    if (branch->kind == BRANCH_RETURN && return_stack_pop(&decoder->returns, &place) &&
+    if (block->stride.kind == BRANCH_RETURN && return_stack_pop(&decoder->returns, &place) &&
         place.address == ip && place.block)
         return place.block;
-    if (!branch->indirect || branch->indirect->ip != ip)
-        branch->indirect = block_at(decoder, ip);
-    return branch->indirect;
+    struct block *to = block->known[0];
+    if (!to || to->ip != ip)
+        to = block->known[0] = block_at(decoder, ip);
+    return to;
 }
 
 /* False when the branch is of a kind that is left to the long way. */
 static bool take_tip(struct decoder *decoder, uint64_t ip)
 {
-    const struct path *tail = paths_tail(decoder->paths, decoder->at);
-    struct block *branch = tail->next;
-    if (tail->end != PATH_AT_BRANCH || decoder->mode != decoder->next_mode ||
-        (branch->kind != BRANCH_RETURN && branch->kind != BRANCH_CALL &&
-         branch->kind != BRANCH_JUMP))
+    struct block *block = decoder->at;
+    struct stride *stride = &block->stride;
+    if (stride->kind == STRIDE_UNKNOWN)
+        paths_learn_stride(decoder->paths, block);
+    if (decoder->mode != decoder->next_mode ||
+        (stride->kind != BRANCH_RETURN && stride->kind != BRANCH_CALL &&
+         stride->kind != BRANCH_JUMP))
         return false;
-    run_path(decoder, tail);
-    struct block *to = target_of(decoder, branch, ip);
-    if (branch->kind == BRANCH_RETURN)
-        add_event(decoder, FLOW_RETURN, tail, 0, to);
-    else if (branch->kind == BRANCH_CALL)
-        add_event(decoder, FLOW_CALL, tail, branch->next, to);
-    else if (tail->flags & FLOW_LOADS_STACK || tail->function != to->bounds.function)
-        add_event(decoder, FLOW_JUMP, tail, 0, to);
+    run_stride(decoder, stride);
+    struct block *to = target_of(decoder, block, ip);
+    if (stride->kind == BRANCH_RETURN) {
+        add_event(decoder, stride, FLOW_RETURN, 0, 0, to);
+    } else if (stride->kind == BRANCH_CALL) {
+        add_event(decoder, stride, FLOW_CALL, 0, block->branch->next, to);
+    } else if (stride->flags & FLOW_LOADS_STACK ||
+               stride->last_function != to->stride.first_function) {
+        add_event(decoder, stride, FLOW_JUMP, 0, 0, to);
+    }
     decoder->at = to;
     return true;
 }
