@@ -205,9 +205,17 @@ static void grow(struct block_cache *cache)
     free(old);
 }
 
+/* At the beginning of a cache line. */
+static void *allocate_lines(struct arena *arena, size_t size)
+{
+    enum { LINE = 64 };
+    uintptr_t memory = (uintptr_t)arena_allocate(arena, size + LINE);
+    return (void *)((memory + LINE - 1) & ~(uintptr_t)(LINE - 1));
+}
+
 static struct block *new_block(struct block_cache *cache, uint64_t ip, enum x86_mode mode)
 {
-    struct block *block = arena_allocate(&cache->memory, sizeof(*block));
+    struct block *block = allocate_lines(&cache->memory, sizeof(*block));
     *block = (struct block){.ip = ip, .mode = (uint8_t)mode, .id = (uint32_t)cache->by_id.count};
     read_block(cache, block);
     block->bounds = code_space_function(&cache->space, ip);

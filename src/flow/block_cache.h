@@ -25,6 +25,7 @@ enum block_end {
  * path.c. */
 struct stride {
     struct block *branch;              /* the last block; its branch is the one */
+    uint64_t last_ip;                  /* of the branch */
     const struct flow_event *events;   /* `time`: instructions executed until then */
     const struct return_place *pushes; /* calls on the way, in their order */
     uint32_t instructions;
@@ -39,11 +40,10 @@ enum {
     STRIDE_HARD = 0x41,    /* to be walked block by block: it ends in an error, or is too long */
 };
 
+/* In the order in which it is needed together: where control arrives, where it leaves, the rest;
+ * each in a cache line. */
 struct block {
     uint64_t ip;                   /* of the first instruction */
-    uint64_t last;                 /* of the last instruction */
-    uint64_t next;                 /* behind the last instruction */
-    uint64_t target;               /* of a direct branch */
     struct function_bounds bounds; /* of what is at `ip` */
     uint32_t id;                   /* dense, from 1; of one epoch */
     uint32_t instructions;         /* 0: not even the first could be read */
@@ -57,6 +57,9 @@ struct block {
     /* Of the stride's branch. A conditional jump: where it goes when it is not taken, and when it
      * is. Another: [0] is where it went last. NULL: not known yet. */
     struct block *to[2];
+    uint64_t last;   /* of the last instruction */
+    uint64_t next;   /* behind the last instruction */
+    uint64_t target; /* of a direct branch */
 };
 
 /* The stride and conditional jump of a block, as far as they are of the usual kind: with one event

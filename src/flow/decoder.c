@@ -173,8 +173,7 @@ static void leave_short_ways(struct decoder *decoder)
 {
     decoder->at = block_of_id(cache_of(decoder), decoder->at_id);
     if (decoder->last_id)
-        decoder->flow.last_ip =
-            block_of_id(cache_of(decoder), decoder->last_id)->stride.branch->last;
+        decoder->flow.last_ip = block_of_id(cache_of(decoder), decoder->last_id)->stride.last_ip;
     decoder->last_id = 0;
 }
 
@@ -210,7 +209,7 @@ static void add_event(struct decoder *decoder, const struct stride *stride, enum
                       uint8_t flags, uint64_t next, const struct block *to)
 {
     struct flow_event event = {.time = {0},
-                               .from = stride->branch->last,
+                               .from = stride->last_ip,
                                .to = to->ip,
                                .next = next,
                                .function = to->bounds.function,

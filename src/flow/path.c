@@ -13,6 +13,8 @@ enum {
     MISSES = 3,
     MEMORY_AT_MOST = 1 << 27, /* bytes of events; beyond that all paths are forgotten */
     KEY_BITS = 32 + PATH_BITS + 1,
+    TRIES = 1 << 11,
+    REST = 1 << 15, /* lookups that are not done */
 };
 
 void paths_init(struct paths *paths, const struct process *process, struct symbols *symbols)
@@ -79,7 +81,7 @@ static const struct return_place *keep_pushes(struct paths *paths, struct arena 
 static struct flow_event return_event(const struct stride *stride)
 {
     return (struct flow_event){.time = {stride->instructions},
-                               .from = stride->branch->last,
+                               .from = stride->last_ip,
                                .kind = FLOW_RETURN,
                                .flags = stride->flags};
 }
@@ -108,6 +110,7 @@ void paths_learn_stride(struct paths *paths, struct block *block)
     if (error || flow->batch.count > UINT8_MAX)
         return;
     stride->branch = walk.at;
+    stride->last_ip = walk.at->last;
     stride->kind = walk.at->kind;
     stride->flags = flow->branch.flags;
     stride->branch_function = flow->current.function;
@@ -217,13 +220,29 @@ static const struct path *miss(struct paths *paths, struct path *path, uint32_t 
     return path->next ? path : NULL;
 }
 
+/* Where most lookups are in vain, even looking costs too much. */
+static void judge(struct paths *paths)
+{
+    if (paths->hits < TRIES / 2)
+        paths->rest = REST;
+    paths->tries = paths->hits = 0;
+}
+
 const struct path *paths_find(struct paths *paths, uint32_t block, uint32_t marked_bits)
 {
     if (__builtin_expect(paths->cache_epoch != paths->cache.epoch, 0))
         make_room(paths);
+    if (paths->rest) {
+        paths->rest--;
+        return NULL;
+    }
     uint64_t key = key_of(paths, block, marked_bits);
     struct path *path = slot_of(paths, key);
-    if (__builtin_expect(path->key == key, 1))
+    if (++paths->tries == TRIES)
+        judge(paths);
+    if (__builtin_expect(path->key == key, 1)) {
+        paths->hits++;
         return path->next ? path : NULL;
+    }
     return miss(paths, path, block, marked_bits);
 }

@@ -39,6 +39,8 @@ struct paths {
     size_t memory_used;   /* bytes */
     uint64_t epoch;       /* counts how often all paths were forgotten */
     uint64_t cache_epoch; /* of the cache, when they were */
+    /* How the lookups went lately, and for how many more nobody is to try. */
+    unsigned tries, hits, rest;
     struct control_flow learning;
     struct return_stack calls;
 };
