@@ -62,29 +62,31 @@ struct block {
     uint64_t target; /* of a direct branch */
 };
 
-/* The stride and conditional jump of a block, as far as they are of the usual kind: with one event
- * and one call on the way at most. So small that those of most programs stay in the processor's
- * cache. */
+/* The stride and the branch of a block, as far as they are of the usual kind: with one event and
+ * one call on the way at most. So small that those of most programs stay in the processor's cache.
+ */
 struct step {
-    /* Ids of blocks, not taken and taken; 0: not of the usual kind. [1] of a return: STEP_RETURNS,
-     * and its effect is the event of the return, but for its target. */
+    /* Of a conditional jump: ids of blocks, not taken and taken; 0: not of the usual kind. Of
+     * others [0] is STEP_INDIRECT, or [1] STEP_RETURNS. */
     uint32_t to[2];
-    uint32_t effect; /* index of the event and the call; 0: there are none */
+    uint32_t effect; /* index; 0: there is none */
     uint16_t instructions;
-    uint8_t event_count, push_count; /* 0 or 1 */
+    uint8_t event_count, push_count; /* of a conditional jump: 0 or 1 */
 };
 
-#define STEP_RETURNS UINT32_MAX
+enum { STEP_INDIRECT = -2, STEP_RETURNS = -1 };
 
+/* Of a conditional jump: the event and the call on the way to it, as in struct stride. Of another
+ * branch: its own event, all but the target, and the call that it is. */
 struct step_effect {
-    struct flow_event event; /* as in struct stride */
-    struct return_place push;
+    struct flow_event event;
+    struct return_place push; /* of a jump: only the function that it leaves */
 };
 
 /* Has what is compared, so that blocks that are not the one are not touched. */
 struct block_slot {
     uint64_t ip;
-    struct block *block; /* NULL: the slot is empty */
+    uint32_t id; /* 0: the slot is empty */
     uint8_t mode;
 };
 
@@ -93,9 +95,10 @@ struct block_cache {
     struct block_slot *slots; /* by address and mode, open addressing. Owned */
     size_t capacity, count;
     /* By id; [0] is none. Grow, and so move, when blocks are added. */
-    struct array by_id;   /* struct block * */
-    struct array steps;   /* struct step */
-    struct array effects; /* struct step_effect */
+    struct array by_id;     /* struct block * */
+    struct array steps;     /* struct step */
+    struct array functions; /* function_id: block.bounds.function */
+    struct array effects;   /* struct step_effect */
     uint64_t *pages; /* numbers (plus 1) of the pages that blocks lie on, in the same way. Owned */
     size_t page_capacity, page_count;
     uint64_t epoch;      /* counts how often blocks were dropped */
@@ -106,13 +109,21 @@ void block_cache_init(struct block_cache *cache, const struct process *process,
                       struct symbols *symbols);
 void block_cache_free(struct block_cache *cache);
 
+/* The id of the block at `ip`, 0 when nobody has asked for it yet. */
+uint32_t block_cache_id(const struct block_cache *cache, uint64_t ip, enum x86_mode mode);
+
 /* The block at `ip`; there always is one, perhaps without instructions. Valid until the epoch
  * changes: by block_cache_advance or block_cache_trim. */
 struct block *block_cache_find(struct block_cache *cache, uint64_t ip, enum x86_mode mode);
 
 static inline struct block *block_of_id(const struct block_cache *cache, uint32_t id)
 {
-    return *(struct block **)array_at(&cache->by_id, id);
+    return ((struct block **)cache->by_id.elements)[id];
+}
+
+static inline function_id function_of_id(const struct block_cache *cache, uint32_t id)
+{
+    return ((function_id *)cache->functions.elements)[id];
 }
 
 static inline struct step *step_of(const struct block_cache *cache, uint32_t id)

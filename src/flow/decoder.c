@@ -292,7 +292,7 @@ static bool take_unusual_bit(struct decoder *decoder, bool taken)
     return true;
 }
 
-static bool take_return(struct decoder *decoder, const struct step *step)
+static bool take_return(struct decoder *decoder)
 {
     struct return_place place;
     if (!pop_place(decoder, &place))
@@ -313,8 +313,9 @@ static unsigned take_steps(struct decoder *decoder, uint64_t bits, unsigned coun
         const struct step *step = step_of(cache, decoder->at_id);
         unsigned taken = bits >> (count - 1) & 1;
         uint32_t to = step->to[taken];
-        if (__builtin_expect(to - 1 >= STEP_RETURNS - 1, 0)) {
-            if (to ? !take_return(decoder, step) : !take_unusual_bit(decoder, taken))
+        if (__builtin_expect(to - 1 >= (uint32_t)STEP_INDIRECT - 1, 0)) {
+            if (to == (uint32_t)STEP_RETURNS ? !take_return(decoder)
+                                             : !take_unusual_bit(decoder, taken))
                 return count;
             event_batch_reserve(&flow->batch, count + 1);
             continue;
@@ -374,17 +375,56 @@ static struct block *target_of(struct decoder *decoder, struct block *block, uin
     return to;
 }
 
-/* A return whose address is what a call has left behind, although it has a packet of its own. */
-static bool take_expected_return(struct decoder *decoder, uint64_t ip)
+/* A return whose address is what a call has left behind, although it has a packet of its own. False
+ * when it is none; then nothing has happened. */
+static bool take_expected_return(struct decoder *decoder, const struct step *step, uint64_t ip)
 {
-    const struct step *step = step_of(cache_of(decoder), decoder->at_id);
     struct return_stack *returns = &decoder->returns;
     struct return_place place;
-    if (step->to[1] != STEP_RETURNS || decoder->mode != decoder->next_mode ||
-        !return_stack_newest(returns, &place) || place.address != ip || !place.block)
+    if (!return_stack_newest(returns, &place) || place.address != ip || !place.block)
         return false;
     return_stack_pop(returns, &place);
     step_to_place(decoder, step, &place);
+    return true;
+}
+
+/* An indirect jump or call, with nothing on the way to it. */
+static void take_indirect(struct decoder *decoder, uint64_t ip)
+{
+    struct control_flow *flow = &decoder->flow;
+    struct block_cache *cache = cache_of(decoder);
+    uint32_t to = block_cache_id(cache, ip, decoder->mode);
+    if (!to)
+        to = block_at(decoder, ip)->id;
+    const struct step *step = step_of(cache, decoder->at_id);
+    const struct step_effect *effect = step_effect_of(cache, step);
+    function_id function = function_of_id(cache, to);
+    event_batch_reserve(&flow->batch, 1);
+    if (effect->event.kind == FLOW_CALL || effect->event.flags & FLOW_LOADS_STACK ||
+        function != effect->push.function) {
+        struct flow_event *event = &flow->batch.events[flow->batch.count++];
+        *event = effect->event;
+        event->time.value += flow->position;
+        event->to = ip;
+        event->function = function;
+    }
+    return_stack_push(&decoder->returns, effect->push, step->push_count);
+    flow->position += step->instructions;
+    decoder->last_id = decoder->at_id;
+    decoder->at_id = to;
+}
+
+/* Takes the branch to `ip` by a step, if one is known for it. */
+static bool take_tip_step(struct decoder *decoder, uint64_t ip)
+{
+    const struct step *step = step_of(cache_of(decoder), decoder->at_id);
+    if (decoder->mode != decoder->next_mode)
+        return false;
+    if (step->to[1] == (uint32_t)STEP_RETURNS)
+        return take_expected_return(decoder, step, ip);
+    if (step->to[0] != (uint32_t)STEP_INDIRECT)
+        return false;
+    take_indirect(decoder, ip);
     return true;
 }
 
@@ -452,7 +492,7 @@ static void take_usual_packets(struct decoder *decoder, uint64_t limit, uint64_t
             size_t events = decoder->flow.batch.count;
             uint64_t last_ip = decoder->last_ip;
             if (!size || !pt_last_ip_update(&last_ip, (uint8_t)compression, read_bytes(next + 1)) ||
-                (!take_expected_return(decoder, last_ip) && !take_tip(decoder, last_ip)))
+                (!take_tip_step(decoder, last_ip) && !take_tip(decoder, last_ip)))
                 break;
             decoder->last_ip = last_ip;
             decoder->next = next + 1 + size;

@@ -78,25 +78,36 @@ static const struct return_place *keep_pushes(struct paths *paths, struct arena 
 
 /* Strides. */
 
-static struct flow_event return_event(const struct stride *stride)
+static bool is_usual(const struct stride *stride)
 {
-    return (struct flow_event){.time = {stride->instructions},
-                               .from = stride->last_ip,
-                               .kind = FLOW_RETURN,
-                               .flags = stride->flags};
+    return stride->event_count <= 1 && stride->push_count <= 1 &&
+           stride->instructions <= UINT16_MAX;
 }
 
-/* The step of a block that runs on to a return, with nothing on the way. */
-static void learn_return(struct block_cache *cache, const struct block *block)
+/* The step of a block that runs on to a branch that is not conditional, with nothing on the way. */
+static void learn_branch(struct block_cache *cache, const struct block *block, enum flow_kind kind)
 {
     const struct stride *stride = &block->stride;
-    if (stride->event_count || stride->push_count || stride->instructions > UINT16_MAX)
+    bool calls = kind == FLOW_CALL;
+    if (!is_usual(stride) || stride->event_count || stride->push_count != calls)
         return;
     struct step_effect *effect = array_add(&cache->effects);
-    effect->event = return_event(stride);
+    effect->event = (struct flow_event){.time = {stride->instructions},
+                                        .from = stride->last_ip,
+                                        .next = calls ? stride->branch->next : 0,
+                                        .kind = (uint8_t)kind,
+                                        .flags = stride->flags};
+    if (calls)
+        effect->push = *stride->pushes;
+    else
+        effect->push.function = stride->branch_function;
     struct step *step = step_of(cache, block->id);
-    step->to[1] = STEP_RETURNS;
+    if (kind == FLOW_RETURN)
+        step->to[1] = (uint32_t)STEP_RETURNS;
+    else
+        step->to[0] = (uint32_t)STEP_INDIRECT;
     step->instructions = (uint16_t)stride->instructions;
+    step->push_count = calls;
     step->effect = (uint32_t)(cache->effects.count - 1);
 }
 
@@ -121,7 +132,11 @@ void paths_learn_stride(struct paths *paths, struct block *block)
     stride->push_count = (uint8_t)count_pushes(paths);
     stride->pushes = keep_pushes(paths, &paths->cache.memory, walk.at->mode);
     if (stride->kind == BRANCH_RETURN)
-        learn_return(&paths->cache, block);
+        learn_branch(&paths->cache, block, FLOW_RETURN);
+    else if (stride->kind == BRANCH_CALL)
+        learn_branch(&paths->cache, block, FLOW_CALL);
+    else if (stride->kind == BRANCH_JUMP)
+        learn_branch(&paths->cache, block, FLOW_JUMP);
 }
 
 static uint32_t add_effect(struct block_cache *cache, const struct stride *stride)
@@ -140,7 +155,7 @@ void paths_learn_step(struct paths *paths, struct block *block, bool taken, cons
 {
     const struct stride *stride = &block->stride;
     struct step *step = step_of(&paths->cache, block->id);
-    if (stride->event_count > 1 || stride->push_count > 1 || stride->instructions > UINT16_MAX)
+    if (!is_usual(stride))
         return;
     step->to[taken] = to->id;
     if (step->to[!taken])
