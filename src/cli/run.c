@@ -9,12 +9,14 @@
 enum run_option {
     RUN_FOLLOW,
     RUN_FORWARD_EXIT_STATUS,
+    RUN_PACKETS,
 };
 
 static const struct option_spec run_options[] = {
     {"follow", NULL, RUN_FOLLOW, NULL, "trace child processes too", NULL},
     {"forward-exit-status", NULL, RUN_FORWARD_EXIT_STATUS, NULL,
      "exit with the program's status (128 + N when\nsignal N killed it)", NULL},
+    {"packets", NULL, RUN_PACKETS, "LIST", NULL, NULL},
     {0},
 };
 
@@ -48,6 +50,28 @@ static int program_status(const struct record_result *result)
                                             : WEXITSTATUS(result->exit_status);
 }
 
+/* `list`: words with commas between them, named after the terms of the kernel's intel_pt events. */
+static int parse_packets(const struct command *self, const char *list,
+                         struct record_packets *packets)
+{
+    static const char no_cycles[] = "nocyc", no_return_compression[] = "noretcomp";
+    const char *at = list;
+    for (;;) {
+        size_t length = strcspn(at, ",");
+        if (length == strlen(no_cycles) && memcmp(at, no_cycles, length) == 0)
+            packets->coarse_time = true;
+        else if (length == strlen(no_return_compression) &&
+                 memcmp(at, no_return_compression, length) == 0)
+            packets->all_returns = true;
+        else
+            return command_usage_error(
+                self, "-packets is nocyc, noretcomp or nocyc,noretcomp, not `%s`.", list);
+        if (at[length] == 0)
+            return 0;
+        at += length + 1;
+    }
+}
+
 /* Reads the options; 0 with *first at COMMAND, or -1 after help, or the exit status after a
  * message. */
 static int read_options(const struct command *self, int argc, char **argv,
@@ -61,6 +85,8 @@ static int read_options(const struct command *self, int argc, char **argv,
             request->record.follow = true;
         else if (option == RUN_FORWARD_EXIT_STATUS)
             *forward_exit_status = true;
+        else if (option == RUN_PACKETS)
+            status = parse_packets(self, reader.value, &request->record.packets);
         else
             status = recording_request_option(request, self, option, reader.value);
     }

@@ -10,12 +10,18 @@ enum {
     CONFIG_BRANCH = 1 << 13,
 };
 
-struct pt_setup pt_packets_setup(const struct clock_conversion *clock, uint32_t bus_ratio)
+struct pt_setup pt_packets_setup(const struct clock_conversion *clock, uint32_t bus_ratio,
+                                 const struct record_packets *packets)
 {
+    uint64_t config = CONFIG_PT | CONFIG_TSC | CONFIG_BRANCH;
+    if (!packets->coarse_time)
+        config |= CONFIG_CYC;
+    if (packets->all_returns)
+        config |= CONFIG_NO_RETURN_COMPRESSION;
     return (struct pt_setup){
         .clock = *clock,
         .has_clock = true,
-        .config = CONFIG_PT | CONFIG_CYC | CONFIG_TSC | CONFIG_BRANCH,
+        .config = config,
         .tsc_bit = CONFIG_TSC,
         .no_return_compression_bit = CONFIG_NO_RETURN_COMPRESSION,
         .cyc_bit = CONFIG_CYC,

@@ -64,19 +64,33 @@ static void put_tsc(struct pt_encoder *encoder, struct group *group, uint64_t no
     encoder->last_time = now;
 }
 
-/* All time that passes is told in CYC packets, because perf adds them up from one TSC that directly
+/* The time of what follows in the group, or nothing with coarse time: then the owner is asked all
+ * the same, for he may have to do something at some moment.
+ *
+ * All time that passes is told in CYC packets, because perf adds them up from one TSC that directly
  * follows a CYC to the next such TSC (intel_pt_calc_tsc_timestamp() in
  * tools/perf/util/intel-pt-decoder): a TSC without one would leave perf's sum behind, and its clock
  * would stand still until the sum has caught up. */
 static void put_time(struct pt_encoder *encoder, struct group *group)
 {
     uint64_t now = encoder->owner->time(encoder->owner);
+    if (encoder->coarse_time)
+        return;
     uint64_t cycles = now - encoder->last_time;
     bool too_long = cycles > LONGEST_CYCLES;
     group->end += pt_packet_cyc(group->end, too_long ? 0 : cycles);
     encoder->last_time = now;
     if (too_long)
         put_tsc(encoder, group, now);
+}
+
+/* The time of a moment that decoders have to know: something else happens at it, too. */
+static void put_moment(struct pt_encoder *encoder, struct group *group)
+{
+    if (encoder->coarse_time)
+        put_tsc(encoder, group, encoder->owner->time(encoder->owner));
+    else
+        put_time(encoder, group);
 }
 
 static void count_work(struct pt_encoder *encoder)
@@ -86,15 +100,26 @@ static void count_work(struct pt_encoder *encoder)
     encoder->work = 0;
 }
 
-/* The time, and the branches up to it. What follows in the group happened at that time, too. */
-static void put_branches(struct pt_encoder *encoder, struct group *group)
+static void put_untimed_branches(struct pt_encoder *encoder, struct group *group)
 {
-    put_time(encoder, group);
     count_work(encoder);
     if (has_branches(encoder)) {
         group->end += pt_packet_tnt(group->end, encoder->tnt);
         encoder->tnt = NO_BRANCHES;
     }
+}
+
+/* The time, and the branches up to it. What follows in the group happened at that time, too. */
+static void put_branches(struct pt_encoder *encoder, struct group *group)
+{
+    put_time(encoder, group);
+    put_untimed_branches(encoder, group);
+}
+
+static void put_branches_up_to_moment(struct pt_encoder *encoder, struct group *group)
+{
+    put_moment(encoder, group);
+    put_untimed_branches(encoder, group);
 }
 
 static void put_ip(struct pt_encoder *encoder, struct group *group, enum pt_ip_packet kind,
@@ -111,14 +136,15 @@ static void put_ip(struct pt_encoder *encoder, struct group *group, enum pt_ip_p
 static void put_psb(struct pt_encoder *encoder, struct group *group, uint64_t ip)
 {
     bool first = encoder->last_time == 0;
-    if (!first)
+    bool timed = !first && !encoder->coarse_time;
+    if (timed)
         put_time(encoder, group);
     encoder->last_psb = atomic_load_explicit(&encoder->head, memory_order_relaxed) +
                         (uint64_t)(group->end - group->start);
     encoder->last_ip = 0;
     clear_returns(encoder);
     group->end += pt_packet_psb(group->end);
-    put_tsc(encoder, group, first ? encoder->owner->time(encoder->owner) : encoder->last_time);
+    put_tsc(encoder, group, timed ? encoder->last_time : encoder->owner->time(encoder->owner));
     group->end += pt_packet_cbr(group->end, encoder->bus_ratio);
     group->end += pt_packet_mode_exec_64(group->end);
     if (ip != 0)
@@ -326,7 +352,7 @@ void pt_encoder_tell(struct pt_encoder *encoder)
     if (encoder->stopped || !has_branches(encoder) || !may_go_on(encoder))
         return;
     struct group group = group_begin(encoder);
-    put_branches(encoder, &group);
+    put_branches_up_to_moment(encoder, &group);
     group_end(encoder, &group);
 }
 
@@ -351,7 +377,7 @@ void pt_encoder_tell_arrival(struct pt_encoder *encoder, uint64_t pc,
         (told && !has_branches(encoder)) || !may_go_on(encoder))
         return;
     struct group group = group_begin(encoder);
-    put_branches(encoder, &group);
+    put_branches_up_to_moment(encoder, &group);
     if (!told) {
         group.end += pt_packet_stop_at_ip(group.end);
         put_ip(encoder, &group, PT_FUP, pc);
@@ -427,7 +453,7 @@ static void edge_enable(struct pt_encoder *encoder, uint64_t pc)
     if (synchronises)
         put_psb(encoder, &group, 0);
     else
-        put_time(encoder, &group);
+        put_moment(encoder, &group);
     put_ip(encoder, &group, PT_TIP_PGE, pc);
     group_end(encoder, &group);
     if (synchronises)
@@ -452,6 +478,13 @@ static void edge_branch(struct pt_encoder *encoder, bool taken)
     group_end(encoder, &group);
 }
 
+static void edge_told_return(struct pt_encoder *encoder, uint64_t pc)
+{
+    clear_returns(encoder);
+    drop_dead_calls(encoder, *encoder->stack_pointer);
+    edge_indirect(encoder, pc);
+}
+
 static void edge_return(struct pt_encoder *encoder, uint64_t pc)
 {
     if (encoder->depth - encoder->floor > PT_RETURN_STACK)
@@ -462,9 +495,7 @@ static void edge_return(struct pt_encoder *encoder, uint64_t pc)
         edge_branch(encoder, true);
         return;
     }
-    clear_returns(encoder);
-    drop_dead_calls(encoder, *encoder->stack_pointer);
-    edge_indirect(encoder, pc);
+    edge_told_return(encoder, pc);
 }
 
 /* Nothing known leads to `pc`: say so and go on from there. */
@@ -498,6 +529,9 @@ static void put_edge(struct pt_encoder *encoder, uint64_t pc)
         return;
     case PT_BLOCK_RETURN:
         edge_return(encoder, pc);
+        return;
+    case PT_BLOCK_TOLD_RETURN:
+        edge_told_return(encoder, pc);
         return;
     case PT_BLOCK_INDIRECT_CALL:
         push_return(encoder, previous);
@@ -652,8 +686,15 @@ static bool edge_has_packet(const struct pt_encoder *encoder, const struct pt_co
 
 void pt_encoder_arrive_at_new_code(struct pt_encoder *encoder, const struct pt_code_block *block)
 {
-    if (!edge_has_packet(encoder, block))
+    if (!edge_has_packet(encoder, block)) {
         pt_encoder_interrupt(encoder, block->pc, is_restart(encoder->previous, block));
+    } else if (encoder->coarse_time && encoder->previous->kind != PT_BLOCK_NONE &&
+               !encoder->stopped && may_go_on(encoder)) {
+        struct group group = group_begin(encoder);
+        put_untimed_branches(encoder, &group);
+        put_moment(encoder, &group);
+        group_end(encoder, &group);
+    }
 }
 
 size_t pt_encoder_drain(const struct pt_encoder *encoder, uint8_t out[PT_DRAIN_SIZE])
