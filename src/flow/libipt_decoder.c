@@ -406,8 +406,11 @@ static void take_event(struct decoder *decoder, const struct pt_event *event)
     struct ticks time = {event->tsc};
     bool exact;
     decoder->position_of_packet = flow->position;
-    if (event->status_update)
+    if (event->status_update) {
         decoder->returns.depth = 0; /* a PSB: encoders forget their calls there */
+        if (event->has_tsc)
+            advance(decoder, time); /* its time comes without a tick */
+    }
     switch (event->type) {
     case ptev_tick:
         decoder->has_tick = true;
