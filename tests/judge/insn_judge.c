@@ -5,20 +5,16 @@
  * per second) and plain. Errors go to stdout too, with their place: exit status 1 when there was
  * any.
  */
-#include "flow/trace_stream.h"
-#include "image/address_space.h"
 #include "judge.h"
-#include "recording/perf_data_reader.h"
+#include "judged_recording.h"
 
-#include <intel-pt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { ERRORS_SHOWN_PER_THREAD = 20 };
 
 struct judge {
-    const struct perf_data *data;
+    const struct judged_recording *recording;
     struct address_space_cursor cursor;
     struct pt_insn_decoder *decoder;
     struct judgement judgement;
@@ -114,13 +110,8 @@ static void judge_stretch(struct judge *judge, const struct trace_stretch *stret
     struct pt_config config;
     uint8_t *copy;
     const uint8_t *bytes = trace_stretch_bytes(stretch, &copy);
-    pt_config_init(&config);
-    config.begin = (uint8_t *)(uintptr_t)bytes;
-    config.end = config.begin + stretch->size;
+    judged_recording_config(judge->recording, &config, bytes, stretch->size);
     config.flags.variant.insn.enable_tick_events = 1;
-    config.nom_freq = (uint8_t)judge->data->setup.max_nonturbo_ratio;
-    config.cpuid_0x15_eax = judge->data->setup.tsc_ctc_denominator;
-    config.cpuid_0x15_ebx = judge->data->setup.tsc_ctc_numerator;
     judge->decoder = pt_insn_alloc_decoder(&config);
     pt_image_set_callback(pt_insn_get_image(judge->decoder), read_code, judge);
     for (;;) {
@@ -136,12 +127,11 @@ static void judge_stretch(struct judge *judge, const struct trace_stretch *stret
     free(copy);
 }
 
-static uint64_t judge_stream(const struct perf_data *data, const struct address_spaces *spaces,
+static uint64_t judge_stream(const struct judged_recording *recording,
                              const struct trace_stream *stream)
 {
-    struct judge judge = {.data = data, .judgement = {.tid = stream->tid}};
-    const struct thread *thread = address_spaces_thread(spaces, stream->tid);
-    const struct process *process = thread ? address_spaces_process(spaces, thread->pid) : NULL;
+    struct judge judge = {.recording = recording, .judgement = {.tid = stream->tid}};
+    const struct process *process = judged_recording_process(recording, stream);
     if (!process) {
         printf("error: tid %u belongs to no known process\n", stream->tid);
         return 1;
@@ -154,40 +144,24 @@ static uint64_t judge_stream(const struct perf_data *data, const struct address_
     return judge.judgement.errors;
 }
 
-static bool open_recording(const char *path, struct perf_data *data, struct address_spaces *spaces,
-                           struct error *error)
-{
-    struct stat status;
-    char file[4096];
-    bool directory = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-    snprintf(file, sizeof(file), directory ? "%s/perf.data" : "%s", path);
-    return perf_data_open(data, file, error) &&
-           address_spaces_build(spaces, data, directory ? path : NULL, error);
-}
-
 int main(int argc, char **argv)
 {
-    struct perf_data data;
-    struct address_spaces spaces;
-    struct trace_streams streams;
+    struct judged_recording recording;
     struct error error;
     uint64_t errors = 0;
     if (argc != 2) {
         fprintf(stderr, "Usage: insn_judge RECORDING\n");
         return 2;
     }
-    if (!open_recording(argv[1], &data, &spaces, &error)) {
+    if (!judged_recording_open(&recording, argv[1], &error)) {
         fprintf(stderr, "%s\n", error.text);
         return 2;
     }
-    trace_streams_cut(&streams, &data);
-    for (size_t i = 0; i < streams.streams.count; i++) {
-        const struct trace_stream *stream = trace_stream_at(&streams, i);
+    for (size_t i = 0; i < recording.streams.streams.count; i++) {
+        const struct trace_stream *stream = trace_stream_at(&recording.streams, i);
         if (stream->tid != UINT32_MAX)
-            errors += judge_stream(&data, &spaces, stream);
+            errors += judge_stream(&recording, stream);
     }
-    trace_streams_free(&streams);
-    address_spaces_free(&spaces);
-    perf_data_close(&data);
+    judged_recording_close(&recording);
     return errors != 0;
 }
