@@ -6,7 +6,8 @@
  * 0. An interruption goes from the instruction that was not executed to 0. A jump that was not
  * taken is no branch.
  *
- * Used by the judges insn_judge and branch_dlfilter, whose output must be the same.
+ * Used by the judges insn_judge and branch_dlfilter, whose output must be the same. Printed one by
+ * one, a line is `TID FROM TO`, as `magic-trace dump -branches` has it.
  */
 #ifndef MAGIC_TRACE_TESTS_JUDGE_BRANCH_LOG_H
 #define MAGIC_TRACE_TESTS_JUDGE_BRANCH_LOG_H
