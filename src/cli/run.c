@@ -50,25 +50,42 @@ static int program_status(const struct record_result *result)
                                             : WEXITSTATUS(result->exit_status);
 }
 
-/* `list`: words with commas between them, named after the terms of the kernel's intel_pt events. */
+/* One word of -packets, named after the terms of the kernel's intel_pt events. */
+static bool parse_packet_word(const char *word, size_t length, struct record_packets *packets)
+{
+    static const struct {
+        const char *name;
+        struct record_packets packets;
+    } words[] = {
+        {"nocyc", {.coarse_time = true}},
+        {"mtc", {.coarse_time = true, .periods = true}},
+        {"noretcomp", {.all_returns = true}},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strlen(words[i].name) != length || memcmp(words[i].name, word, length) != 0)
+            continue;
+        packets->coarse_time |= words[i].packets.coarse_time;
+        packets->periods |= words[i].packets.periods;
+        packets->all_returns |= words[i].packets.all_returns;
+        return true;
+    }
+    return false;
+}
+
+/* `list`: words with commas between them. */
 static int parse_packets(const struct command *self, const char *list,
                          struct record_packets *packets)
 {
-    static const char no_cycles[] = "nocyc", no_return_compression[] = "noretcomp";
-    const char *at = list;
+    const char *word = list;
     for (;;) {
-        size_t length = strcspn(at, ",");
-        if (length == strlen(no_cycles) && memcmp(at, no_cycles, length) == 0)
-            packets->coarse_time = true;
-        else if (length == strlen(no_return_compression) &&
-                 memcmp(at, no_return_compression, length) == 0)
-            packets->all_returns = true;
-        else
+        size_t length = strcspn(word, ",");
+        if (!parse_packet_word(word, length, packets))
             return command_usage_error(
-                self, "-packets is nocyc, noretcomp or nocyc,noretcomp, not `%s`.", list);
-        if (at[length] == 0)
+                self, "-packets is nocyc, mtc, noretcomp or some of them with commas, not `%s`.",
+                list);
+        if (word[length] == 0)
             return 0;
-        at += length + 1;
+        word += length + 1;
     }
 }
 

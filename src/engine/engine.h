@@ -20,7 +20,8 @@ enum record_clock {
 
 /* What of the usual packets is left out, to try decoders with. */
 struct record_packets {
-    bool coarse_time; /* no CYC packets: the time is told by rare TSC packets */
+    bool coarse_time; /* no CYC packets: the time is told by rare TSC packets ... */
+    bool periods;     /* ... and MTC packets */
     bool all_returns; /* no return compression: the target of each return is told */
 };
 

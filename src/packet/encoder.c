@@ -61,11 +61,27 @@ static void clear_returns(struct pt_encoder *encoder)
 static void put_tsc(struct pt_encoder *encoder, struct group *group, uint64_t now)
 {
     group->end += pt_packet_tsc(group->end, now);
+    if (encoder->periods)
+        group->end += pt_packet_tma(group->end, (uint16_t)(now / PT_CRYSTAL_TICKS),
+                                    (uint16_t)(now % PT_CRYSTAL_TICKS));
     encoder->last_time = now;
 }
 
-/* The time of what follows in the group, or nothing with coarse time: then the owner is asked all
- * the same, for he may have to do something at some moment.
+/* A processor writes an MTC for each period. Decoders take one for up to 255 of them. */
+static void put_period(struct pt_encoder *encoder, struct group *group, uint64_t now)
+{
+    enum { PERIOD = PT_CRYSTAL_TICKS << PT_MTC_FREQUENCY, MOST_PERIODS = 128 };
+    uint64_t period = now / PERIOD, passed = period - encoder->last_time / PERIOD;
+    if (passed > MOST_PERIODS) {
+        put_tsc(encoder, group, now);
+    } else if (passed > 0) {
+        group->end += pt_packet_mtc(group->end, (uint8_t)period);
+        encoder->last_time = period * PERIOD;
+    }
+}
+
+/* The time of what follows in the group, or little or nothing with coarse time: then the owner is
+ * asked all the same, for he may have to do something at some moment.
  *
  * All time that passes is told in CYC packets, because perf adds them up from one TSC that directly
  * follows a CYC to the next such TSC (intel_pt_calc_tsc_timestamp() in
@@ -74,8 +90,11 @@ static void put_tsc(struct pt_encoder *encoder, struct group *group, uint64_t no
 static void put_time(struct pt_encoder *encoder, struct group *group)
 {
     uint64_t now = encoder->owner->time(encoder->owner);
-    if (encoder->coarse_time)
+    if (encoder->coarse_time) {
+        if (encoder->periods)
+            put_period(encoder, group, now);
         return;
+    }
     uint64_t cycles = now - encoder->last_time;
     bool too_long = cycles > LONGEST_CYCLES;
     group->end += pt_packet_cyc(group->end, too_long ? 0 : cycles);

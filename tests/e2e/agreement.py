@@ -15,7 +15,7 @@ sys.path.insert(0, str(harness.TESTS / "truth"))
 import truth_programs  # noqa: E402  (found through the path just set)
 
 # For -packets, and whether everything is kept or only the end.
-KINDS = [("", True), ("nocyc", True), ("noretcomp", True), ("nocyc,noretcomp", False)]
+KINDS = [("", True), ("nocyc", True), ("mtc", True), ("noretcomp", True), ("nocyc,noretcomp", False)]
 
 QUICK_STRIDE = 8  # with --quick only every so many programs are recorded
 

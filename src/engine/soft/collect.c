@@ -171,6 +171,7 @@ static bool write_perf_data(struct collection *collection, struct side_band_log 
         pt_packets_setup(&collection->clock, collection->control->options.bus_ratio,
                          &(struct record_packets){
                              .coarse_time = collection->control->options.coarse_time,
+                             .periods = collection->control->options.periods,
                              .all_returns = collection->control->options.all_returns,
                          });
     char *path = memory_format("%s/perf.data", collection->directory);

@@ -93,6 +93,7 @@ static struct soft_options soft_options(const struct record_options *wanted,
         .follow = wanted->follow,
         .snapshot_size = wanted->snapshot_size,
         .coarse_time = wanted->packets.coarse_time,
+        .periods = wanted->packets.periods,
         .all_returns = wanted->packets.all_returns,
     };
     memcpy(options.qemu, qemu->path, sizeof options.qemu);

@@ -214,6 +214,38 @@ static void a_moment_is_told_in_coarse_time_too(void **state)
     end(recording);
 }
 
+static void periods_are_told_when_they_have_passed(void **state)
+{
+    enum { PERIOD = PT_CRYSTAL_TICKS << PT_MTC_FREQUENCY };
+    struct recording *recording = begin(4096);
+    struct pt_code_block *jump = block(0x401000, 2, PT_BLOCK_INDIRECT_JUMP, 0);
+    recording->encoder.coarse_time = recording->encoder.periods = 1;
+    recording->ticks = 5 * PERIOD + 130;
+    step(recording, jump);
+    EXPECT_TYPES(recording, 0, ppt_psb, ppt_tsc, ppt_tma, ppt_cbr, ppt_mode, ppt_psbend,
+                 ppt_tip_pge);
+    uint64_t from = atomic_load(&recording->encoder.head);
+    step(recording, jump);
+    recording->ticks = 8 * PERIOD;
+    step(recording, jump);
+    step(recording, jump);
+    recording->ticks = 500 * PERIOD;
+    step(recording, jump);
+    struct written *written = read_back(recording, from);
+    static const enum pt_packet_type types[] = {ppt_tip, ppt_mtc, ppt_tip, ppt_tip,
+                                                ppt_tsc, ppt_tma, ppt_tip};
+    assert_int_equal(written->count, 7);
+    for (size_t i = 0; i < 7; i++)
+        assert_int_equal(written->packets[i].type, types[i]);
+    assert_int_equal(written->packets[1].payload.mtc.ctc, 8);
+    assert_int_equal(written->packets[5].payload.tma.ctc,
+                     500 * PERIOD / PT_CRYSTAL_TICKS % (1 << 16));
+    assert_int_equal(written->packets[5].payload.tma.fc, 1);
+    free(written);
+    free(jump);
+    end(recording);
+}
+
 static void an_uncompressed_return_is_a_tip(void **state)
 {
     struct recording *recording = begin(4096);
@@ -982,6 +1014,7 @@ int main(void)
         cmocka_unit_test(coarse_time_is_told_by_tsc_where_tracing_begins),
         cmocka_unit_test(coarse_time_is_told_once_behind_a_psb),
         cmocka_unit_test(a_moment_is_told_in_coarse_time_too),
+        cmocka_unit_test(periods_are_told_when_they_have_passed),
         cmocka_unit_test(an_uncompressed_return_is_a_tip),
         cmocka_unit_test(a_return_to_the_caller_is_one_bit_and_another_is_a_tip),
         cmocka_unit_test(a_call_to_the_next_instruction_is_not_pushed),
