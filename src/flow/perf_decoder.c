@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "flow/branch_lane.h"
+#include "flow/first_callers.h"
 
 #include <stdlib.h>
 #include <uthash.h>
@@ -96,9 +97,21 @@ static struct ring *get_ring(struct perf_decoding *decoding, uint32_t id)
     return decoding->newest = ring;
 }
 
+/* The ring is a thread's own, and this is its first event. */
+static void tell_callers(const struct perf_decoding *decoding, struct ring *ring)
+{
+    const struct array *streams = &decoding->request->streams->streams;
+    for (size_t i = 0; i < streams->count; i++) {
+        const struct trace_stream *stream = array_at(streams, i);
+        if (stream->tid == ring->id)
+            first_callers_tell(stream, &ring->lane.flow);
+    }
+}
+
 static void switch_thread(struct perf_decoding *decoding, struct ring *ring,
                           const struct branch_event *event)
 {
+    bool first = ring->tid == NOBODY;
     ring->tid = event->tid;
     if (event->tid == NOBODY || event->tid == IDLE_TID) {
         branch_lane_switch_thread(&ring->lane, NULL, NULL);
@@ -107,6 +120,8 @@ static void switch_thread(struct perf_decoding *decoding, struct ring *ring,
     struct receiver *receiver = get_receiver(decoding, event->pid, event->tid);
     branch_lane_switch_thread(&ring->lane, &receiver->output,
                               get_space(decoding, receiver->output.thread->pid));
+    if (first && !decoding->request->data->setup.per_cpu)
+        tell_callers(decoding, ring);
 }
 
 /* Threads with rings of their own begin in the order of the file, as with our own decoder. */
