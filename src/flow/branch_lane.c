@@ -174,13 +174,14 @@ static bool is_reachable(const struct branch_lane *lane, uint64_t address)
 
 /* Makes control be somewhere before `address` in straight code, if it is not: what led there is not
  * known. */
-static void be_before(struct branch_lane *lane, uint64_t address)
+static void be_before(struct branch_lane *lane, uint64_t address, struct ticks time)
 {
     if (lane->flow.running && is_reachable(lane, address))
         return;
+    bool exact = settle_all(lane, time);
     if (lane->flow.running)
         control_flow_gap(&lane->flow, FLOW_GAP_LOST, lane->flow.last_ip, 0);
-    control_flow_resume(&lane->flow, address, false);
+    control_flow_resume(&lane->flow, address, exact);
     lane->next = address;
     lane->ran_ahead = false;
 }
@@ -200,21 +201,31 @@ static enum branch_kind kind_of(uint32_t flags)
     return flags & BRANCH_IS_CONDITIONAL ? BRANCH_CONDITIONAL : BRANCH_JUMP;
 }
 
-static void start_tracing(struct branch_lane *lane, const struct branch_event *event,
-                          struct ticks time)
+static void start_tracing(struct branch_lane *lane, uint64_t ip, struct ticks time)
 {
     bool exact = settle_all(lane, time);
+    /* perf does not tell each time that it could not decode on. */
+    if (lane->flow.running)
+        control_flow_gap(&lane->flow, FLOW_GAP_LOST, lane->flow.last_ip, 0);
     advance_code(lane, time);
-    control_flow_resume(&lane->flow, event->to, exact);
-    lane->next = event->to;
+    control_flow_resume(&lane->flow, ip, exact);
+    lane->next = ip;
     lane->ran_ahead = false;
+}
+
+void branch_lane_begin(struct branch_lane *lane, const struct ring_beginning *beginning)
+{
+    for (size_t i = 0; i < beginning->told.count; i++)
+        control_flow_mnt(&lane->flow, *(uint64_t *)array_at(&beginning->told, i));
+    if (beginning->ip)
+        start_tracing(lane, beginning->ip, beginning->time);
 }
 
 /* The instruction at event->from was not executed. */
 static void interrupt(struct branch_lane *lane, const struct branch_event *event, struct ticks time)
 {
     struct control_flow *flow = &lane->flow;
-    be_before(lane, event->from);
+    be_before(lane, event->from, time);
     run_up_to(lane, event->from, event->flags & BRANCH_IN_TRANSACTION);
     lane->next = event->to;
     lane->ran_ahead = false;
@@ -226,7 +237,8 @@ static void interrupt(struct branch_lane *lane, const struct branch_event *event
                               event->from, event->to, exact);
 }
 
-static void run_branch(struct branch_lane *lane, const struct branch_event *event)
+static void run_branch(struct branch_lane *lane, const struct branch_event *event,
+                       struct ticks time)
 {
     struct branch code = code_at(lane, event->from);
     uint8_t kind = code.kind == BRANCH_NONE ? (uint8_t)kind_of(event->flags) : code.kind;
@@ -234,14 +246,14 @@ static void run_branch(struct branch_lane *lane, const struct branch_event *even
     lane->ran_ahead = false;
     if (has_run)
         return;
-    be_before(lane, event->from);
+    be_before(lane, event->from, time);
     run_to(lane, event->from, kind, event->flags & BRANCH_IN_TRANSACTION);
 }
 
 static void follow_branch(struct branch_lane *lane, const struct branch_event *event,
                           struct ticks time)
 {
-    run_branch(lane, event);
+    run_branch(lane, event, time);
     lane->next = event->to;
     if (event->flags & BRANCH_ENDS_TRACE)
         control_flow_disabled(&lane->flow, settle_all(lane, time));
@@ -257,7 +269,7 @@ static void take_branch(struct branch_lane *lane, const struct branch_event *eve
     if (is_news(lane, time) && !starts)
         advance_code(lane, time);
     if (starts && !ends)
-        start_tracing(lane, event, time);
+        start_tracing(lane, event->to, time);
     else if (starts || !event->from)
         return; /* nothing of it was traced */
     else if (asynchronous)

@@ -6,7 +6,7 @@
  *   - A time is that of the newest packet with a time. It is the time of the last branch that this
  *     packet's bits decided, but perf gives it to all of them, and does not say which bits were
  *     branches not taken. It is taken for that of the last taken branch with it.
- *   - Nothing of calls in progress (packet/told_calls.h).
+ *   - Nothing of calls in progress (packet/told_calls.h); those at the beginning are read besides.
  *
  * Used by perf_decoder.c, from its thread only.
  */
@@ -14,6 +14,7 @@
 #define MAGIC_TRACE_FLOW_BRANCH_LANE_H
 
 #include "flow/control_flow.h"
+#include "flow/ring_beginning.h"
 #include "recording/branch_stream_reader.h"
 
 struct branch_lane {
@@ -35,6 +36,9 @@ void branch_lane_free(struct branch_lane *lane);
 /* As control_flow_switch_thread. */
 void branch_lane_switch_thread(struct branch_lane *lane, struct thread_output *output,
                                struct code_space *space);
+
+/* The first event of a thread's ring is about to come. */
+void branch_lane_begin(struct branch_lane *lane, const struct ring_beginning *beginning);
 
 /* The event is one of the running thread's; `time` is that of the event. */
 void branch_lane_take(struct branch_lane *lane, const struct branch_event *event,

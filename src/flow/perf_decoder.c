@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "flow/branch_lane.h"
-#include "flow/first_callers.h"
+#include "flow/ring_beginning.h"
 
 #include <stdlib.h>
 #include <uthash.h>
@@ -97,15 +97,27 @@ static struct ring *get_ring(struct perf_decoding *decoding, uint32_t id)
     return decoding->newest = ring;
 }
 
-/* The ring is a thread's own, and this is its first event. */
-static void tell_callers(const struct perf_decoding *decoding, struct ring *ring)
+static const struct trace_stream *find_stream(const struct perf_decoding *decoding, uint32_t tid)
 {
     const struct array *streams = &decoding->request->streams->streams;
     for (size_t i = 0; i < streams->count; i++) {
         const struct trace_stream *stream = array_at(streams, i);
-        if (stream->tid == ring->id)
-            first_callers_tell(stream, &ring->lane.flow);
+        if (stream->tid == tid)
+            return stream;
     }
+    return NULL;
+}
+
+/* The ring is a thread's own, and this is its first event. */
+static void begin_ring(const struct perf_decoding *decoding, struct ring *ring)
+{
+    struct ring_beginning beginning;
+    const struct trace_stream *stream = find_stream(decoding, ring->id);
+    if (!stream)
+        return;
+    ring_beginning_read(&beginning, stream);
+    branch_lane_begin(&ring->lane, &beginning);
+    ring_beginning_free(&beginning);
 }
 
 static void switch_thread(struct perf_decoding *decoding, struct ring *ring,
@@ -121,7 +133,7 @@ static void switch_thread(struct perf_decoding *decoding, struct ring *ring,
     branch_lane_switch_thread(&ring->lane, &receiver->output,
                               get_space(decoding, receiver->output.thread->pid));
     if (first && !decoding->request->data->setup.per_cpu)
-        tell_callers(decoding, ring);
+        begin_ring(decoding, ring);
 }
 
 /* Threads with rings of their own begin in the order of the file, as with our own decoder. */
