@@ -14,7 +14,6 @@ What perf does not tell, and why that leaves the spans alike here:
 import bisect
 import collections
 import os
-import pathlib
 import re
 import shutil
 import stat
@@ -25,7 +24,7 @@ from harness import Settings
 
 TRUTH = harness.TESTS / "truth" / "programs"
 # A call has at least 1 ns, so that many calls in no time push each other on (stack/spread.h); and times were rounded.
-SLACK = 64
+SLACK = 16
 MOMENTS = 1
 
 
@@ -178,3 +177,88 @@ class PerfDecoder(harness.TestCase):
         """the end of a run alone: the callers that the recorder told, from a ring that was overwritten"""
         recording = self.record([harness.compile_program("deep_snapshot")], "-snapshot-size", "64K")
         self.assertGreater(self.compare(recording, times=False), 100)
+
+    # Where perf finds its way, and where it does not
+
+    def test_moved_recording(self):
+        """a recording that was moved, of a program that is gone"""
+        program = self.folder / "program"
+        shutil.copy(harness.compile_program("recursion"), program)
+        recording = self.record([program], "-full-execution")
+        program.unlink()
+        moved = recording.rename(self.folder / "moved")
+        self.assertGreater(self.compare(moved, times=False), 100)
+
+    def test_temporary_folder(self):
+        """the folder in which perf finds the images is removed"""
+        recording = self.record([harness.compile_program("longjmp")])
+        temporary = self.folder / "temporary"
+        temporary.mkdir()
+        self.decode("perf", recording, env=Settings.environment | {"TMPDIR": str(temporary)})
+        self.assertEqual(list(temporary.iterdir()), [])
+        temporary.rmdir()
+        _, messages = self.decode("perf", recording, expect=1, env=Settings.environment | {"TMPDIR": str(temporary)})
+        self.assertIn("set TMPDIR", messages)
+
+    def fake_perf(self, script):
+        """The environment in which `perf` is this shell script; $perf is the real one."""
+        folder = self.folder / "bin"
+        folder.mkdir()
+        path = folder / "perf"
+        path.write_text(f"#!/bin/sh\nperf={shutil.which('perf')}\n{script}\n")
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+        return Settings.environment | {"PATH": f"{folder}:{os.environ['PATH']}"}
+
+    def test_older_perf(self):
+        """a perf that knows no filters prints text, of which the same calls are made"""
+        recording = self.record([harness.compile_program("longjmp")], "-full-execution")
+        environment = self.fake_perf('case "$*" in *--list-dlfilters*|*--dlfilter*) exit 129;; esac\nexec $perf "$@"')
+        trace, messages = self.decode("perf", recording, env=environment)
+        self.assertIn("before Linux 5.14", messages)
+        self.assertIn("of text", messages)
+        native, _ = self.decode("native", recording)
+        names = {"main", "attempt", "dive"}
+        calls = [[name for spans in spans_in_order(path).values() for _, name, _, _ in spans if name in names]
+                 for path in (native, trace)]
+        self.assertEqual(calls[1], calls[0])
+        self.assertGreater(len(calls[0]), 100)
+
+    def test_no_perf(self):
+        """without perf: what to install"""
+        recording = self.record(["/bin/true"])
+        _, messages = self.decode("perf", recording, expect=1, env=Settings.environment | {"PATH": str(self.folder)})
+        self.assertIn("apt-get install linux-perf", messages)
+        self.assertFalse((self.folder / "perf.fxt").exists())
+
+    def test_failing_perf(self):
+        """a perf that fails: its own words"""
+        recording = self.record(["/bin/true"])
+        environment = self.fake_perf('case "$*" in *--list*) exit 0;; esac\necho no such luck >&2; exit 3')
+        _, messages = self.decode("perf", recording, expect=1, env=environment)
+        self.assertIn("failed with status 3:\nno such luck", messages)
+
+    def test_perf_that_ends_early(self):
+        """a perf that is killed: what came before is shown, and it is said"""
+        recording = self.record([harness.compile_program("longjmp")], "-full-execution")
+        environment = self.fake_perf('case "$*" in *--list*) exit 0;; esac\n$perf "$@" | head -c 100000; kill -9 $$')
+        trace, messages = self.decode("perf", recording, expect=1, env=environment)
+        self.assertIn("was killed by signal 9", messages)
+        self.assertGreater(sum(self.spans(trace).values()), 100)
+
+    def test_damaged_recording(self):
+        """damaged packets: gaps, and a trace that is well formed"""
+        recording = self.record([harness.compile_program("longjmp")], "-full-execution")
+        data = recording / "perf.data"
+        content = bytearray(data.read_bytes())
+        for offset in range(len(content) // 2, len(content), len(content) // 10):
+            content[offset] ^= 0xff
+        data.write_bytes(content)
+        trace, messages = self.decode("perf", recording)
+        self.assertRegex(messages, r"\d+ gaps? in the trace")
+        self.judge_trace(trace)
+
+    def test_unknown_decoder(self):
+        """-decoder knows two words"""
+        finished = self.magic_trace("decode", "-decoder", "libipt", "recording")
+        self.assertEqual(finished.status, 2)
+        self.assertIn(b"-decoder is native or perf", finished.stderr)
