@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+static const char debug_symbols[] = "/usr/lib/debug";
+
 static bool are_all_in_place(const struct address_spaces *spaces)
 {
     for (size_t i = 0; i < spaces->file_count; i++) {
@@ -29,14 +31,9 @@ static bool stays_below(const char *path)
     return !climbs && length < PATH_MAX && !image_path_is_anonymous(path);
 }
 
-static void make_link(const char *folder, const struct image_file *file)
+static void make_link(const char *folder, const char *recorded, const char *target)
 {
-    char *target = file->local_path ? realpath(file->local_path, NULL) : NULL;
-    if (!target || !stays_below(file->path)) {
-        free(target);
-        return;
-    }
-    char *path = memory_format("%s/%s", folder, file->path);
+    char *path = memory_format("%s/%s", folder, recorded);
     char *slash = strrchr(path, '/');
     *slash = 0;
     bool has_folder = file_make_directories(path, NULL);
@@ -46,6 +43,13 @@ static void make_link(const char *folder, const struct image_file *file)
         log_warning("%s could not be put where perf finds it (%s): perf may miss its code.", target,
                     strerror(errno));
     free(path);
+}
+
+static void link_image(const char *folder, const struct image_file *file)
+{
+    char *target = file->local_path ? realpath(file->local_path, NULL) : NULL;
+    if (target && stays_below(file->path))
+        make_link(folder, file->path, target);
     free(target);
 }
 
@@ -65,7 +69,11 @@ bool image_links_make(char **folder, const struct address_spaces *spaces, struct
         return false;
     }
     for (size_t i = 0; i < spaces->file_count; i++)
-        make_link(template, spaces->files[i]);
+        link_image(template, spaces->files[i]);
+    /* perf takes its symbols of distributions' libraries from there. Last, for nothing of ours may
+     * be made below it. */
+    if (access(debug_symbols, R_OK) == 0)
+        make_link(template, debug_symbols, debug_symbols);
     *folder = template;
     return true;
 }
