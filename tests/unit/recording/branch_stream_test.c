@@ -2,7 +2,7 @@
  * them, and damage of every sort. */
 #include "recording/branch_stream_reader.h"
 
-#include "base/array.h"
+#include "made_stream.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,56 +15,6 @@
 
 /* ---- a stream ---- */
 
-static void put(struct array *stream, const void *bytes, size_t size)
-{
-    array_add_all(stream, bytes, size);
-}
-
-static void put_begin(struct array *stream, uint32_t version)
-{
-    struct branch_stream_begin begin = {.kind = BRANCH_STREAM_BEGIN, .version = version};
-    memcpy(begin.magic, branch_stream_magic, sizeof begin.magic);
-    put(stream, &begin, sizeof begin);
-}
-
-static void put_thread(struct array *stream, uint32_t pid, uint32_t tid, uint32_t processor)
-{
-    struct branch_stream_thread thread = {
-        .kind = BRANCH_STREAM_THREAD, .pid = pid, .tid = tid, .processor = processor};
-    put(stream, &thread, sizeof thread);
-}
-
-static void put_time(struct array *stream, uint64_t nanoseconds)
-{
-    struct branch_stream_time time = {.kind = BRANCH_STREAM_TIME, .nanoseconds = nanoseconds};
-    put(stream, &time, sizeof time);
-}
-
-static void put_branch(struct array *stream, uint32_t flags, uint64_t from, uint64_t to)
-{
-    struct branch_stream_branch branch = {
-        .kind = BRANCH_STREAM_BRANCH, .flags = flags, .from = from, .to = to};
-    put(stream, &branch, sizeof branch);
-}
-
-static void put_stack(struct array *stream, uint64_t address, uint64_t value)
-{
-    struct branch_stream_stack stack = {
-        .kind = BRANCH_STREAM_STACK, .address = address, .value = value};
-    put(stream, &stack, sizeof stack);
-}
-
-static void put_end(struct array *stream, uint64_t records)
-{
-    struct branch_stream_end end = {.kind = BRANCH_STREAM_END, .records = records};
-    put(stream, &end, sizeof end);
-}
-
-static void put_line(struct array *stream, const char *line)
-{
-    put(stream, line, strlen(line));
-}
-
 static const char error_line[] =
     " instruction trace error type 1 time 1.000000009 cpu 3 pid 7 tid 8 ip 0x4010 code 6: Trace "
     "doesn't match instruction\n";
@@ -73,16 +23,16 @@ static const char error_line[] =
 static struct array sample_stream(void)
 {
     struct array stream = array_of(1);
-    put_begin(&stream, BRANCH_STREAM_VERSION);
-    put_thread(&stream, 7, 8, UINT32_MAX);
-    put_time(&stream, 1000000000);
-    put_branch(&stream, BRANCH_IS_BRANCH | BRANCH_IS_CALL, 0x4010, 0x5000);
-    put_line(&stream, "this is not for us\n");
-    put_line(&stream, error_line);
-    put_stack(&stream, 0x5004, 0x7fff0000);
-    put_thread(&stream, 7, 9, 2);
-    put_branch(&stream, BRANCH_IS_BRANCH | BRANCH_IS_RETURN, 0x5008, 0x4015);
-    put_end(&stream, 7);
+    made_stream_begin(&stream, BRANCH_STREAM_VERSION);
+    made_stream_thread(&stream, 7, 8, UINT32_MAX);
+    made_stream_time(&stream, 1000000000);
+    made_stream_branch(&stream, BRANCH_IS_BRANCH | BRANCH_IS_CALL, 0x4010, 0x5000);
+    made_stream_line(&stream, "this is not for us\n");
+    made_stream_line(&stream, error_line);
+    made_stream_stack(&stream, 0x5004, 0x7fff0000);
+    made_stream_thread(&stream, 7, 9, 2);
+    made_stream_branch(&stream, BRANCH_IS_BRANCH | BRANCH_IS_RETURN, 0x5008, 0x4015);
+    made_stream_end(&stream, 7);
     return stream;
 }
 
@@ -179,10 +129,10 @@ static void more_than_the_buffer_holds(void **state)
     enum { BRANCHES = 100000 };
     struct array stream = array_of(1);
     struct reading reading;
-    put_begin(&stream, BRANCH_STREAM_VERSION);
+    made_stream_begin(&stream, BRANCH_STREAM_VERSION);
     for (unsigned i = 0; i < BRANCHES; i++)
-        put_branch(&stream, 0, i, i);
-    put_end(&stream, BRANCHES + 1);
+        made_stream_branch(&stream, 0, i, i);
+    made_stream_end(&stream, BRANCHES + 1);
     read_whole(&stream, &reading);
     assert_int_equal(reading.count, BRANCHES);
     assert_int_equal(reading.damage.code, ERROR_NONE);
@@ -207,8 +157,8 @@ static void perf_that_ends_early_is_told(void **state)
 {
     struct array stream = array_of(1);
     struct reading reading;
-    put_begin(&stream, BRANCH_STREAM_VERSION);
-    put_branch(&stream, 0, 1, 2);
+    made_stream_begin(&stream, BRANCH_STREAM_VERSION);
+    made_stream_branch(&stream, 0, 1, 2);
     read_whole(&stream, &reading);
     assert_int_equal(reading.count, 1);
     assert_damage(&reading, "perf script ended before");
@@ -218,8 +168,8 @@ static void another_version_is_refused(void **state)
 {
     struct array stream = array_of(1);
     struct reading reading;
-    put_begin(&stream, BRANCH_STREAM_VERSION + 1);
-    put_branch(&stream, 0, 1, 2);
+    made_stream_begin(&stream, BRANCH_STREAM_VERSION + 1);
+    made_stream_branch(&stream, 0, 1, 2);
     read_whole(&stream, &reading);
     assert_int_equal(reading.count, 0);
     assert_damage(&reading, "another version");
@@ -239,7 +189,7 @@ static void nonsense_ends_the_stream(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct array stream = array_of(1);
         struct reading reading;
-        put_line(&stream, cases[i].bytes);
+        made_stream_line(&stream, cases[i].bytes);
         read_whole(&stream, &reading);
         assert_int_equal(reading.count, 0);
         assert_damage(&reading, cases[i].why);
@@ -250,13 +200,13 @@ static void missing_and_late_records_are_told(void **state)
 {
     struct array stream = array_of(1);
     struct reading reading;
-    put_begin(&stream, BRANCH_STREAM_VERSION);
-    put_end(&stream, 2);
+    made_stream_begin(&stream, BRANCH_STREAM_VERSION);
+    made_stream_end(&stream, 2);
     read_whole(&stream, &reading);
     assert_damage(&reading, "records are missing");
 
     stream = sample_stream();
-    put_branch(&stream, 0, 1, 2);
+    made_stream_branch(&stream, 0, 1, 2);
     read_whole(&stream, &reading);
     assert_int_equal(reading.count, 4);
     assert_damage(&reading, "behind the end");
