@@ -1,8 +1,8 @@
-/* A perf-dlfilter that drops every event as early as perf allows (man 1 perf-dlfilter): what is
- * left is what perf needs to decode. Loaded by `perf script --dlfilter`, called for each event. */
-int filter_event_early(void *data, const void *sample, void *context);
+/* A filter for perf script that drops every sample and does nothing else: what remains is what perf
+ * needs to decode (perf script --dlfilter). For bench/run. */
+#include "../dlfilter/perf_api.h"
 
-int filter_event_early(void *data, const void *sample, void *context)
+int filter_event_early(void *data, const struct perf_api_sample *sample, void *context)
 {
     return 1;
 }
