@@ -271,6 +271,9 @@ static void add_record(struct builder *builder, const struct side_band_record *r
     case SIDE_BAND_AUX:
     case SIDE_BAND_LOST:
     case SIDE_BAND_CONTEXT_SWITCH:
+    case SIDE_BAND_SAMPLE:
+    case SIDE_BAND_KERNEL_SYMBOL:
+    case SIDE_BAND_CODE_CHANGE:
         break;
     }
 }
