@@ -1,0 +1,70 @@
+"""Recordings in the forms of perf record: through a pipe, compressed, in a folder, out of order."""
+import os
+import shutil
+import threading
+import unittest
+
+import harness
+import perf_forms
+
+
+class ForeignForms(harness.TestCase):
+    def setUp(self):
+        super().setUp()
+        traced = self.trace([harness.compile_program("threads"), "3", "200"], "-full-execution")
+        lone = self.folder / "lone.data"  # without session.json, like the others
+        shutil.copy(traced.directory / "perf.data", lone)
+        if (traced.directory / "images").exists():
+            shutil.copytree(traced.directory / "images", self.folder / "images")
+        self.recording = perf_forms.Recording(lone)
+        self.expected = self.decode(lone)
+
+    def decode(self, recording, **options):
+        output = self.folder / "form.fxt"
+        finished = self.magic_trace("decode", "-o", output, recording, **options)
+        self.assertEqual(finished.status, 0, finished.stderr)
+        self.judge_trace(output)
+        return output.read_bytes()
+
+    def assert_same(self, contents):
+        path = self.folder / "form.data"
+        path.write_bytes(contents)
+        self.assertEqual(self.decode(path), self.expected)
+
+    def test_pipe(self):
+        """a recording through a pipe: as a file, from standard input, from a FIFO"""
+        contents = perf_forms.as_pipe(self.recording, self.recording.records)
+        self.assert_same(contents)
+        self.assertEqual(self.decode("-", input=contents), self.expected)
+        fifo = self.folder / "fifo"
+        os.mkfifo(fifo)
+        writer = threading.Thread(target=fifo.write_bytes, args=(contents,))
+        writer.start()
+        self.assertEqual(self.decode(fifo), self.expected)
+        writer.join()
+
+    @unittest.skipUnless(shutil.which("zstd"), "zstd is not installed")
+    def test_compressed(self):
+        """compressed records, of side band and of packets, in a file and through a pipe"""
+        setup, others = perf_forms.packets_first(self.recording.records)
+        side_band = [record for record in others if record[0] < 64]
+        packets = [record for record in others if record[0] >= 64]
+        self.assert_same(perf_forms.as_file(self.recording, setup + perf_forms.compressed(side_band) + packets))
+        self.assert_same(perf_forms.as_pipe(self.recording, setup + perf_forms.compressed(others, 999)))
+
+    @unittest.skipUnless(shutil.which("zstd"), "zstd is not installed")
+    def test_folder(self):
+        """a folder as by perf record --threads"""
+        folder = self.folder / "perf.data"
+        perf_forms.write_folder(self.recording, folder)
+        if (self.folder / "images").exists():
+            shutil.copytree(self.folder / "images", folder / "images")
+        self.assertEqual(self.decode(folder), self.expected)
+
+    def test_out_of_order(self):
+        """records with a time come in any order"""
+        setup, others = perf_forms.packets_first(self.recording.records)
+        packets = [record for record in others if record[0] >= 64]
+        side_band = [record for record in others if record[0] < 64]
+        # Two rows as of two rings of the kernel: each in order, the second wholly behind the first.
+        self.assert_same(perf_forms.as_file(self.recording, setup + packets + side_band[1::2] + side_band[0::2]))
