@@ -362,7 +362,7 @@ bool address_spaces_build(struct address_spaces *spaces, const struct perf_data 
         .arena = &spaces->memory->arena,
         .data = data,
     };
-    file_table_begin(&builder.files, builder.arena, directory, data->path);
+    file_table_begin(&builder.files, builder.arena, directory, data);
     for (size_t i = 0; i < data->record_count; i++)
         add_record(&builder, &data->records[i]);
     add_ring_owners(&builder);

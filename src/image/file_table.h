@@ -1,7 +1,8 @@
 /* The files that a recording's mappings name: each is looked for and opened once.
  *
  * Used by address_space_build.c while it builds. At the end the person is told, in one sentence
- * each, of those that are missing here and of those that were replaced since the recording.
+ * each, of those that are missing here and of those that were replaced since the recording. Where
+ * the recording tells a file's build id, that decides which file is the right one.
  */
 #ifndef MAGIC_TRACE_IMAGE_FILE_TABLE_H
 #define MAGIC_TRACE_IMAGE_FILE_TABLE_H
@@ -9,7 +10,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "image/image_file.h"
-#include "recording/side_band.h"
+#include "recording/perf_data_reader.h"
 
 #include <time.h>
 
@@ -20,17 +21,20 @@ struct file_report {
 };
 
 struct file_table {
-    struct arena *arena;       /* borrowed: owns the files */
-    const char *directory;     /* borrowed: the recording's folder, or NULL */
-    struct timespec recorded;  /* when perf.data was last written; 0 unknown */
-    struct known_file *by_key; /* a hash table */
-    struct array files;        /* of struct image_file *, by id */
+    struct arena *arena;              /* borrowed: owns the files */
+    const char *directory;            /* borrowed: the recording's folder, or NULL */
+    struct timespec recorded;         /* when perf.data was last written; 0 unknown */
+    struct known_file *by_key;        /* a hash table */
+    struct known_build_id *build_ids; /* a hash table by path: what the recording says of files */
+    struct debuginfod *servers;       /* NULL: none, or not asked yet */
+    bool servers_opened;
+    struct array files; /* of struct image_file *, by id */
     struct file_report missing, replaced;
 };
 
-/* `perf_data` is the path of the recording's file, or NULL. */
+/* `data` is borrowed until file_table_finish. */
 void file_table_begin(struct file_table *table, struct arena *arena, const char *directory,
-                      const char *perf_data);
+                      const struct perf_data *data);
 
 /* The file that the SIDE_BAND_MAPPING `record` maps. `path` is its path, one pointer per distinct
  * text, which must live as long as the arena. */

@@ -56,8 +56,10 @@ static void read_elf(struct image_file *file, struct arena *memory)
     GElf_Ehdr header;
     if (elf && elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &header) &&
         header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == ELFDATA2LSB &&
-        header.e_machine == EM_X86_64)
+        header.e_machine == EM_X86_64) {
         read_segments(file, elf, memory);
+        file->build_id = build_id_of_object(elf, file->view.size);
+    }
     file->elf = file->segment_count > 0;
     elf_end(elf);
 }

@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/file.h"
+#include "image/build_id.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,12 +26,13 @@ struct image_segment {
 };
 
 struct image_file {
-    uint32_t id;            /* index in its address_spaces */
-    const char *path;       /* as recorded */
-    const char *local_path; /* where its bytes are now; NULL when missing */
-    struct file_view view;  /* empty when missing */
-    bool elf;               /* a valid ELF64 x86-64 object; segments are filled */
-    bool jit;               /* dumped by the soft engine from memory: has no symbols of its own */
+    uint32_t id;              /* index in its address_spaces */
+    const char *path;         /* as recorded */
+    const char *local_path;   /* where its bytes are now; NULL when missing */
+    struct file_view view;    /* empty when missing */
+    bool elf;                 /* a valid ELF64 x86-64 object; segments are filled */
+    struct build_id build_id; /* as the object says */
+    bool jit;                 /* dumped by the soft engine from memory: has no symbols of its own */
     struct image_segment *segments; /* PT_LOAD, by address */
     uint32_t segment_count;
 };
