@@ -24,6 +24,11 @@ struct known_file {
     UT_hash_handle hh;
 };
 
+struct unique_string {
+    const char *text;
+    UT_hash_handle hh;
+};
+
 struct known_build_id {
     const char *path;
     struct build_id id;
@@ -36,6 +41,18 @@ static struct timespec time_of_recording(const char *perf_data)
     if (!perf_data || stat(perf_data, &status) != 0)
         return (struct timespec){0};
     return status.st_mtim;
+}
+
+const char *file_table_string(struct file_table *table, const char *text)
+{
+    struct unique_string *found;
+    HASH_FIND_STR(table->strings, text, found);
+    if (!found) {
+        found = arena_allocate(table->arena, sizeof *found);
+        found->text = arena_copy_string(table->arena, text);
+        HASH_ADD_KEYPTR(hh, table->strings, found->text, strlen(found->text), found);
+    }
+    return found->text;
 }
 
 static void learn_build_ids(struct file_table *table, const struct perf_data *data)
@@ -180,37 +197,52 @@ static void locate_file(struct file_table *table, struct image_file *file,
         free(location.path);
 }
 
+static struct image_file *new_file(struct file_table *table, const char *path)
+{
+    struct image_file *file = arena_allocate(table->arena, sizeof *file);
+    *file = (struct image_file){.id = (uint32_t)table->files.count, .path = path};
+    *(struct image_file **)array_add(&table->files) = file;
+    return file;
+}
+
 const struct image_file *file_table_get(struct file_table *table,
-                                        const struct side_band_record *record, const char *path)
+                                        const struct side_band_record *record)
 {
     struct file_key key;
     memset(&key, 0, sizeof key); /* padding is part of the hashed bytes */
     key.inode = record->mapping.inode;
     key.device_major = record->mapping.device_major;
     key.device_minor = record->mapping.device_minor;
-    key.path = path;
+    key.path = file_table_string(table, record->mapping.path);
 
     struct known_file *found;
     HASH_FIND(hh, table->by_key, &key, sizeof key, found);
     if (!found) {
         found = arena_allocate(table->arena, sizeof *found);
         found->key = key;
-        found->file = arena_allocate(table->arena, sizeof *found->file);
-        *found->file = (struct image_file){
-            .id = (uint32_t)table->files.count,
-            .path = key.path,
-        };
-        *(struct image_file **)array_add(&table->files) = found->file;
+        found->file = new_file(table, key.path);
         HASH_ADD(hh, table->by_key, key, sizeof key, found);
         locate_file(table, found->file, record);
     }
     return found->file;
 }
 
+const struct image_file *file_table_add_code(struct file_table *table,
+                                             const struct image_file *dump, const char *name)
+{
+    struct image_file *file = new_file(table, dump->path);
+    file->local_path = dump->local_path;
+    file->view = dump->view;
+    file->jit = true;
+    file->code_name = file_table_string(table, name);
+    return file;
+}
+
 struct array file_table_finish(struct file_table *table)
 {
     HASH_CLEAR(hh, table->by_key);
     HASH_CLEAR(hh, table->build_ids);
+    HASH_CLEAR(hh, table->strings);
     debuginfod_close(table->servers);
     warn_about_files(
         &table->missing, "these files ran in the recording but are not on this machine",

@@ -25,6 +25,7 @@ struct file_table {
     const char *directory;            /* borrowed: the recording's folder, or NULL */
     struct timespec recorded;         /* when perf.data was last written; 0 unknown */
     struct known_file *by_key;        /* a hash table */
+    struct unique_string *strings;    /* a hash table: paths repeat with every process */
     struct known_build_id *build_ids; /* a hash table by path: what the recording says of files */
     struct debuginfod *servers;       /* NULL: none, or not asked yet */
     bool servers_opened;
@@ -36,10 +37,16 @@ struct file_table {
 void file_table_begin(struct file_table *table, struct arena *arena, const char *directory,
                       const struct perf_data *data);
 
-/* The file that the SIDE_BAND_MAPPING `record` maps. `path` is its path, one pointer per distinct
- * text, which must live as long as the arena. */
+/* The file that the SIDE_BAND_MAPPING `record` maps. */
 const struct image_file *file_table_get(struct file_table *table,
-                                        const struct side_band_record *record, const char *path);
+                                        const struct side_band_record *record);
+
+/* A function called `name` whose code lies in the bytes of `dump`, as a file of its own. */
+const struct image_file *file_table_add_code(struct file_table *table,
+                                             const struct image_file *dump, const char *name);
+
+/* A copy of `text`; the same one for the same text. */
+const char *file_table_string(struct file_table *table, const char *text);
 
 /* Warns of missing and replaced files and frees the table. Returns the files (of struct image_file
  * *, by id); the array is the caller's. */
