@@ -1,6 +1,7 @@
 """Recordings in the forms of perf record: through a pipe, compressed, in a folder, out of order."""
 import os
 import shutil
+import struct
 import threading
 import unittest
 
@@ -68,3 +69,19 @@ class ForeignForms(harness.TestCase):
         side_band = [record for record in others if record[0] < 64]
         # Two rows as of two rings of the kernel: each in order, the second wholly behind the first.
         self.assert_same(perf_forms.as_file(self.recording, setup + packets + side_band[1::2] + side_band[0::2]))
+
+    def test_samples(self):
+        """samples of another event beside Intel PT: marks on a track of their own, per thread"""
+        records = [record for record in self.recording.records if record[0] == perf_forms.ITRACE_START]
+        pid, tid = struct.unpack_from("<II", records[0][2])
+        times = sorted(struct.unpack_from("<Q", record[2], len(record[2]) - 16)[0]
+                       for record in self.recording.records if record[0] in (perf_forms.EXIT, perf_forms.AUX))
+        perf_forms.add_samples(self.recording, [(times[-1] - 1000, pid, tid, 0x401000), (times[-1], pid, tid, 0x402000),
+                                                (times[-1], pid + 5555, tid + 5555, 0)])
+        path, output = self.folder / "samples.data", self.folder / "samples.fxt"
+        path.write_bytes(perf_forms.as_file(self.recording, self.recording.records))
+        finished = self.magic_trace("decode", "-o", output, path)
+        self.assertEqual(finished.status, 0, finished.stderr)
+        self.assertEqual(self.judge_trace(output)["instants"], {"branch-misses": 2})
+        tree = self.magic_trace("report", "-tree", output).stdout.decode()
+        self.assertRegex(tree, rf"branch-misses of \w+ \({tid}\)")
