@@ -20,6 +20,8 @@
 #include "image/file_table.h"
 #include "image/image_search.h"
 #include "image/jit_code.h"
+#include "image/kernel_changes.h"
+#include "image/kernel_image.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -344,6 +346,26 @@ static int compare_threads(const void *left, const void *right)
     return (a->tid > b->tid) - (a->tid < b->tid);
 }
 
+/* The kernel's code, and what it changed in it. */
+static void add_kernel(struct builder *builder)
+{
+    struct kernel_space *space = &builder->spaces->kernel;
+    if (!builder->data->setup.kernel)
+        return;
+    kernel_image_find(space, builder->data, builder->spaces->memory->directory, &builder->files,
+                      builder->arena);
+    if (!builder->data->setup.has_clock)
+        return;
+    struct array changes = kernel_changes_find(builder->data, space, &builder->files);
+    struct process_builder *process, *next;
+    HASH_ITER(hh, builder->processes, process, next)
+    {
+        if (changes.count > 0)
+            kernel_changes_add(&process->changes, &changes);
+    }
+    array_free(&changes);
+}
+
 static void finish_processes(struct builder *builder)
 {
     struct address_spaces *spaces = builder->spaces;
@@ -358,6 +380,7 @@ static void finish_processes(struct builder *builder)
             .name = process->name,
             .changes = process->changes.elements,
             .change_count = process->changes.count,
+            .kernel = spaces->kernel.mapping_count ? &spaces->kernel : NULL,
         };
     }
     HASH_CLEAR(hh, builder->processes);
@@ -409,6 +432,7 @@ bool address_spaces_build(struct address_spaces *spaces, const struct perf_data 
     file_table_begin(&builder.files, builder.arena, directory, data);
     add_records(&builder);
     add_ring_owners(&builder);
+    add_kernel(&builder);
     finish_processes(&builder);
     finish_threads(&builder);
     struct array files = file_table_finish(&builder.files);
@@ -426,6 +450,7 @@ void address_spaces_free(struct address_spaces *spaces)
     free(spaces->processes);
     free(spaces->threads);
     free(spaces->files);
+    free(spaces->kernel.mappings);
     if (spaces->memory) {
         arena_free(&spaces->memory->arena);
         free(spaces->memory->directory);

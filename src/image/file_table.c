@@ -227,6 +227,23 @@ const struct image_file *file_table_get(struct file_table *table,
     return found->file;
 }
 
+struct image_file *file_table_add(struct file_table *table, const char *path,
+                                  const char *local_path, const struct build_id *wanted)
+{
+    struct image_file *file = new_file(table, path);
+    bool open = open_file(table, file, memory_copy_string(local_path), wanted);
+    return open && file->elf ? file : NULL;
+}
+
+const struct image_file *file_table_add_bytes(struct file_table *table, const char *path,
+                                              const uint8_t *bytes, size_t size)
+{
+    struct image_file *file = new_file(table, path);
+    file->jit = true;
+    file->view = (struct file_view){memcpy(arena_allocate(table->arena, size), bytes, size), size};
+    return file;
+}
+
 const struct image_file *file_table_add_code(struct file_table *table,
                                              const struct image_file *dump, const char *name)
 {

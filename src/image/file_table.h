@@ -41,6 +41,15 @@ void file_table_begin(struct file_table *table, struct arena *arena, const char 
 const struct image_file *file_table_get(struct file_table *table,
                                         const struct side_band_record *record);
 
+/* The file at `local_path`, which no mapping names, called `path`; NULL when it cannot be opened or
+ * is no object. With `wanted` only if it has that build id. */
+struct image_file *file_table_add(struct file_table *table, const char *path,
+                                  const char *local_path, const struct build_id *wanted);
+
+/* The bytes at `bytes`, which are copied, as a file of their own. */
+const struct image_file *file_table_add_bytes(struct file_table *table, const char *path,
+                                              const uint8_t *bytes, size_t size);
+
 /* A function called `name` whose code lies in the bytes of `dump`, as a file of its own. */
 const struct image_file *file_table_add_code(struct file_table *table,
                                              const struct image_file *dump, const char *name);

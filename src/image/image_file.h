@@ -25,6 +25,12 @@ struct image_segment {
     bool executable;
 };
 
+struct image_symbol {
+    const char *name;
+    uint64_t start;
+    uint64_t size; /* 0: up to the next */
+};
+
 struct image_file {
     uint32_t id;              /* index in its address_spaces */
     const char *path;         /* as recorded */
@@ -36,6 +42,10 @@ struct image_file {
     const char
         *code_name; /* of one function that a JIT compiler dumped: its name; `view` is all of the
                        dump, borrowed from another image_file. NULL for everything else */
+    /* Names that are not in the file itself: of the kernel, from kallsyms and KSYMBOL records. NULL
+     * for everything else. */
+    const struct image_symbol *symbols;
+    size_t symbol_count;
     struct image_segment *segments; /* PT_LOAD, by address */
     uint32_t segment_count;
 };

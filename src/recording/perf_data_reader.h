@@ -43,6 +43,7 @@ struct perf_data {
     size_t chunk_count;
     struct recorded_event *events; /* in the file's order */
     size_t event_count;
+    const char *kernel_release; /* as uname -r; NULL: not known */
     struct recorded_build_id *build_ids;
     size_t build_id_count;
     /* Mappings and samples of guests of a virtual machine, which are left out: nothing here tells

@@ -134,6 +134,8 @@ static void take_code_change(struct side_band_record *record, struct byte_cursor
         cursor->overrun = true;
         return;
     }
+    record->code_change.old_bytes = cursor->next;
+    record->code_change.old_size = old_size;
     record->code_change.bytes = cursor->next + old_size;
     record->code_change.size = new_size;
 }

@@ -152,6 +152,9 @@ void recorded_feature_take(struct perf_data_input *input, uint64_t feature,
     case FEATURE_BUILD_ID:
         take_build_ids(input, &contents);
         break;
+    case FEATURE_OS_RELEASE:
+        input->data->kernel_release = take_string(&contents);
+        break;
     case FEATURE_CPUID:
         take_cpu_identity(input, &contents);
         break;

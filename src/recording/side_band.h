@@ -83,8 +83,8 @@ struct side_band_record {
         } kernel_symbol;
         struct {
             uint64_t address;
-            const uint8_t *bytes; /* that are there from now on */
-            size_t size;
+            const uint8_t *old_bytes, *bytes; /* until now, and from now on */
+            size_t old_size, size;
         } code_change;
     };
 };

@@ -6,7 +6,7 @@
 #ifndef MAGIC_TRACE_STACK_SAMPLE_SPANS_H
 #define MAGIC_TRACE_STACK_SAMPLE_SPANS_H
 
-#include "recording/perf_data_reader.h"
+#include "flow/flow.h"
 #include "stack/span.h"
 #include "stack/span_functions.h"
 

@@ -381,6 +381,8 @@ static void names_and_changes_of_the_kernels_code_are_read(void **state)
     assert_int_equal(data.records[1].code_change.address, 0xffffffff81000010);
     assert_int_equal(data.records[1].code_change.size, 5);
     assert_memory_equal(data.records[1].code_change.bytes, "NEWNE", 5);
+    assert_int_equal(data.records[1].code_change.old_size, 5);
+    assert_memory_equal(data.records[1].code_change.old_bytes, "oldol", 5);
     perf_data_close(&data);
 }
 
