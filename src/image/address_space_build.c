@@ -16,6 +16,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "image/file_table.h"
 #include "image/image_search.h"
@@ -416,6 +417,14 @@ static bool check_directory(const char *directory, struct error *error)
         directory);
 }
 
+static void warn_about_guests(const struct perf_data *data)
+{
+    if (data->guest_records > 0)
+        log_warning("%zu records of %s are of guests of a virtual machine, which cannot be decoded "
+                    "yet: only the host is. Record without guests: perf record -e intel_pt//H.",
+                    data->guest_records, data->path ? data->path : "the recording");
+}
+
 bool address_spaces_build(struct address_spaces *spaces, const struct perf_data *data,
                           const char *directory, struct error *error)
 {
@@ -430,6 +439,7 @@ bool address_spaces_build(struct address_spaces *spaces, const struct perf_data 
         .data = data,
     };
     file_table_begin(&builder.files, builder.arena, directory, data);
+    warn_about_guests(data);
     add_records(&builder);
     add_ring_owners(&builder);
     add_kernel(&builder);

@@ -9,6 +9,34 @@ import harness
 import perf_forms
 
 
+class RealForms(harness.TestCase):
+    """What this machine's perf writes. It cannot record Intel PT here, but all else is as with it: that the records are
+    read shows in the message, which says that no packets are among them."""
+
+    def check(self, *options, output="perf.data"):
+        if not shutil.which("perf"):
+            self.skipTest("perf is not installed")
+        command = ["perf", "record", "-e", "cpu-clock", "-e", "page-faults", *options, "-o", output, "--", "true"]
+        finished = harness.run(command, cwd=self.folder)
+        if finished.status != 0:
+            self.skipTest(f"perf cannot record here: {finished.stderr.decode()}")
+        if output == "-":
+            decoded = self.magic_trace("decode", "-o", "trace.fxt", "-", input=finished.stdout)
+        else:
+            decoded = self.magic_trace("decode", "-o", "trace.fxt", output)
+        self.assertEqual(decoded.status, 1)
+        self.assertIn(b"it holds no Intel PT recording", decoded.stderr)
+
+    def test_forms(self):
+        """files by this machine's perf, in every form: they are read"""
+        self.check()
+        self.check("--per-thread")
+        self.check("-z")
+        self.check(output="-")
+        self.check("-z", output="-")
+        self.check("--threads", output="folder")
+
+
 class ForeignForms(harness.TestCase):
     def setUp(self):
         super().setUp()
