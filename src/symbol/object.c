@@ -79,6 +79,8 @@ struct object *object_open(const struct image_file *file)
         frame_entries_read(elf, file, &entries);
         frame_ranges_add(&entries, &symbols);
         ocaml_code_find(&object->ocaml, elf, file, &symbols);
+    } else if (!file->symbols) {
+        elf_symbols_read_alone(file, &object->names, &symbols);
     }
     add_given_symbols(file, &symbols);
     add_gaps(file, &symbols);
