@@ -175,6 +175,14 @@ static bool open_by_build_id(struct file_table *table, struct image_file *file,
                                 open_file(table, file, fetch_file(table, file, wanted), wanted));
 }
 
+/* Memory that was dumped from its beginning on and is an object by itself: the kernel's [vdso],
+ * which has symbols like any other. */
+static bool is_dumped_object(const struct image_file *file)
+{
+    return file->jit && file->elf && file->segments[0].address == 0 &&
+           file->segments[0].file_offset == 0;
+}
+
 static void locate_file(struct file_table *table, struct image_file *file,
                         const struct side_band_record *record)
 {
@@ -185,6 +193,10 @@ static void locate_file(struct file_table *table, struct image_file *file,
     bool trusted = location.bundled || wanted.size == 0;
     char *path = location.path ? memory_copy_string(location.path) : NULL;
     bool right = open_file(table, file, path, trusted ? NULL : &wanted);
+    if (right && is_dumped_object(file)) {
+        file->jit = false;
+        right = image_file_open(file, table->arena, NULL);
+    }
     if (!right)
         right = open_by_build_id(table, file, &wanted);
     if (right && wanted.size == 0 && !location.bundled && was_replaced(table, file, inode))

@@ -38,7 +38,7 @@ struct image_file {
     struct file_view view;    /* empty when missing */
     bool elf;                 /* a valid ELF64 x86-64 object; segments are filled */
     struct build_id build_id; /* as the object says */
-    bool jit;                 /* dumped by the soft engine from memory: has no symbols of its own */
+    bool jit;                 /* dumped by an engine from memory: has no symbols of its own */
     const char
         *code_name; /* of one function that a JIT compiler dumped: its name; `view` is all of the
                        dump, borrowed from another image_file. NULL for everything else */

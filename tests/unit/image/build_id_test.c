@@ -137,11 +137,31 @@ static void kernels_own_object_is_found(void **state)
     assert_int_equal(mark_found("[vdso]", 0x23, true), 0);
 }
 
+/* As an engine dumps it: with the recording, under a name of its own. */
+static void dump_of_an_object_has_symbols_of_its_own(void **state)
+{
+    char *path = memory_format("%s/images/memory-7-1000", (char *)*state);
+    write_object(path, 0x22);
+    struct recording recording = recording_new();
+    add_mapping(&recording, 0, 7, 0x1000, 0x1000 + OBJECT_SIZE, 0, path);
+    struct perf_data data = recording_of(&recording);
+    struct address_spaces spaces;
+    assert_true(address_spaces_build(&spaces, &data, *state, NULL));
+    assert_true(spaces.files[0]->elf);
+    assert_false(spaces.files[0]->jit);
+    assert_int_equal(spaces.files[0]->view.bytes[CODE], 0x22);
+    address_spaces_free(&spaces);
+    recording_free(&recording);
+    free(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(cache_of_every_age_is_searched, set_up, tear_down),
         cmocka_unit_test_setup_teardown(right_file_is_taken, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(dump_of_an_object_has_symbols_of_its_own, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(kernels_own_object_is_found, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
