@@ -76,6 +76,7 @@ struct decode_run {
     unsigned passing_on; /* workers that are */
     uint64_t kept;       /* events that wait to be passed on */
     unsigned working;
+    struct array spare; /* struct delivery: memory for the slices to come */
     struct flow_statistics statistics;
 };
 
@@ -255,6 +256,7 @@ static void prepare_jobs(struct decode_run *run)
     run->jobs = array_of(sizeof(struct decode_job *));
     run->stretches = array_of(sizeof(struct stretch_bytes *));
     run->slices = array_of(sizeof(struct slice_work *));
+    run->spare = array_of(sizeof(struct delivery));
     add_thread_jobs(run);
     add_processors_job(run);
     if (run->jobs.count)
@@ -289,6 +291,9 @@ static void free_jobs(struct decode_run *run)
     }
     array_free(&run->jobs);
     array_free(&run->slices);
+    for (size_t i = 0; i < run->spare.count; i++)
+        delivery_free(array_at(&run->spare, i));
+    array_free(&run->spare);
     array_free(&run->stretches);
 }
 
@@ -304,7 +309,7 @@ static bool is_first_of_job(const struct slice_work *work)
 static void drop_slice(struct decode_run *run, struct slice_work *work)
 {
     run->kept -= work->delivery.events.count;
-    delivery_free(&work->delivery);
+    *(struct delivery *)array_add(&run->spare) = work->delivery;
     work->stream->next++;
 }
 
@@ -400,6 +405,17 @@ static struct slice_work *next_slice(struct decode_run *run)
     return slice_at(&run->slices, run->next_slice++);
 }
 
+static void begin_delivery(struct decode_run *run, struct slice_work *slice)
+{
+    bool direct = is_first_of_job(slice);
+    if (!run->spare.count) {
+        delivery_init(&slice->delivery, direct);
+        return;
+    }
+    slice->delivery = *(struct delivery *)array_at(&run->spare, --run->spare.count);
+    delivery_reuse(&slice->delivery, direct);
+}
+
 static void *work(void *context)
 {
     struct decode_run *run = context;
@@ -407,7 +423,7 @@ static void *work(void *context)
     struct slice_work *slice;
     pthread_mutex_lock(&run->lock);
     while ((slice = next_slice(run)) != NULL) {
-        delivery_init(&slice->delivery, is_first_of_job(slice));
+        begin_delivery(run, slice);
         run->decoding++;
         pthread_mutex_unlock(&run->lock);
         decode_slice(run, memory, slice);
