@@ -22,26 +22,11 @@ struct flow {
     struct session session; /* empty when there is none that can be read */
 };
 
-static bool check_packets(const struct flow *flow, struct error *error)
-{
-    if (!flow->data.has_setup)
-        return error_set(error, ERROR_FORMAT,
-                         "Decoding %s failed: it holds no Intel PT recording. Record with "
-                         "`magic-trace run` or `perf record -e intel_pt//`.",
-                         flow->data.path);
-    if (!flow->data.chunk_count)
-        return error_set(error, ERROR_FORMAT,
-                         "Decoding %s failed: it holds no packets: the program ended before "
-                         "anything was recorded, or the file is cut off.",
-                         flow->data.path);
-    return true;
-}
-
 static bool open_recording(struct flow *flow, const char *path, struct error *error)
 {
     if (!recording_open(&flow->recording, path, error) ||
         !perf_data_open(&flow->data, flow->recording.files[0], error) ||
-        !check_packets(flow, error) ||
+        !perf_data_check_packets(&flow->data, error) ||
         !address_spaces_build(&flow->spaces, &flow->data, flow->recording.directory, error))
         return false;
     if (flow->recording.directory)

@@ -30,4 +30,7 @@ struct perf_data {
 bool perf_data_open(struct perf_data *data, const char *path, struct error *error);
 void perf_data_close(struct perf_data *data);
 
+/* False, saying so, when the file holds no packets of Intel PT. */
+bool perf_data_check_packets(const struct perf_data *data, struct error *error);
+
 #endif

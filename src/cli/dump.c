@@ -1,0 +1,110 @@
+/* magic-trace dump: what a recording holds, one line each, to be read or compared by diff. */
+#include "cli/command.h"
+#include "cli/packet_lines.h"
+#include "cli/salvage.h"
+#include "recording/recording.h"
+
+enum dump_option {
+    DUMP_PACKETS,
+};
+
+static const struct option_spec dump_options[] = {
+    {"packets", NULL, DUMP_PACKETS, NULL, "the Intel PT packets, in the words of\n`perf script -D`",
+     NULL},
+    {0},
+};
+
+struct dump_request {
+    const char *path;
+    bool packets;
+};
+
+static bool dump_packets(const char *path, struct error *error)
+{
+    struct recording recording = {0};
+    struct perf_data data = {0};
+    bool ok = recording_open(&recording, path, error) &&
+              perf_data_open(&data, recording.files[0], error) &&
+              perf_data_check_packets(&data, error);
+    if (ok)
+        packet_lines_print(&data, stdout);
+    if (ok && data.damage.code != ERROR_NONE) {
+        *error = data.damage;
+        ok = false;
+    }
+    perf_data_close(&data);
+    recording_close(&recording);
+    return ok;
+}
+
+static int dump(const struct dump_request *request)
+{
+    struct error error = {0};
+    if (salvage(request->path, &error) && dump_packets(request->path, &error))
+        return 0;
+    return command_fail(&error);
+}
+
+static int read_options(const struct command *self, struct dump_request *request, int argc,
+                        char **argv, int *option)
+{
+    struct option_reader reader;
+    option_reader_open(&reader, dump_options, NULL, argc, argv);
+    int status = 0;
+    while (status == 0 && (*option = option_reader_next_or_operand(&reader)) != OPTION_END) {
+        if (*option == OPTION_HELP || *option == OPTION_ERROR)
+            break;
+        if (*option == DUMP_PACKETS)
+            request->packets = true;
+        else if (request->path)
+            status = command_usage_error(self, "one recording at a time, and there is `%s` too.",
+                                         reader.value);
+        else
+            request->path = reader.value;
+    }
+    option_reader_close(&reader);
+    return status;
+}
+
+static int check_request(const struct command *self, const struct dump_request *request)
+{
+    if (!request->packets)
+        return command_usage_error(self, "what is to be printed? Say -packets.");
+    if (!request->path)
+        return command_usage_error(
+            self, "no recording was given: a folder (see -working-directory of `magic-trace run`) "
+                  "or a perf.data file.");
+    return 0;
+}
+
+static int run_dump(const struct command *self, int argc, char **argv)
+{
+    struct dump_request request = {0};
+    int option = OPTION_END;
+    int status = read_options(self, &request, argc, argv, &option);
+    if (status != 0)
+        return status;
+    if (option == OPTION_ERROR)
+        return EXIT_STATUS_USAGE;
+    if (option == OPTION_HELP) {
+        command_print_help(self);
+        return 0;
+    }
+    status = check_request(self, &request);
+    return status == 0 ? dump(&request) : status;
+}
+
+const struct command dump_command = {
+    .name = "dump",
+    .summary = "print what a recording holds, one line each, for comparison",
+    .operands = "DIR|PERF.DATA",
+    .description =
+        "Prints the contents of a recording: DIR is a folder kept by `magic-trace run\n"
+        "-working-directory DIR`, PERF.DATA a file by `perf record -e intel_pt//`.\n"
+        "\n"
+        "A line of -packets holds whose ring it is (tid or cpu, and its number), the offset\n"
+        "in the ring in hexadecimal digits, and the packet:\n"
+        "  tid 1234 00000061 TIP 0xd794\n",
+    .options = dump_options,
+    .run = run_dump,
+};
