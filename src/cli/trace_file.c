@@ -1,6 +1,7 @@
 #include "cli/trace_file.h"
 
 #include "base/log.h"
+#include "cli/decode_statistics.h"
 #include "cli/shell_word.h"
 #include "cli/summary.h"
 #include "output/fxt_writer.h"
@@ -147,6 +148,8 @@ bool trace_file_write(const char *recording, const struct trace_file_options *op
     bool ok = write_spans(timeline, options, &summary, error);
     if (ok)
         say_result(recording, options, &summary);
+    if (ok && options->print_statistics)
+        decode_statistics_print(timeline, stdout);
     const struct error *damage = ok ? timeline_damage(timeline) : NULL;
     if (damage) {
         *error = *damage;

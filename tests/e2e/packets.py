@@ -1,4 +1,6 @@
 """`magic-trace dump -packets` against `perf script -D`: the same packets at the same places of the same rings."""
+import collections
+import json
 import re
 import shutil
 
@@ -100,3 +102,15 @@ class Packets(harness.TestCase):
         end = -20  # what is left of a packet that was cut is shown by the byte
         self.assertEqual(lines[:end], whole[:len(lines)][:end])
         self.assertEqual(self.magic_trace("dump", "-packets", self.folder).status, 1)
+
+    def test_statistics(self):
+        """decode -stats counts the packets that dump shows, and what the summary says"""
+        traced = self.trace([harness.compile_program("recursion")], "-full-execution")
+        finished = self.magic_trace("decode", "-stats", traced.directory)
+        self.assertEqual(finished.status, 0, finished.stderr)
+        statistics = json.loads(finished.stdout)
+        lines = self.magic_trace("dump", "-packets", traced.directory).stdout.decode().splitlines()
+        self.assertEqual(statistics["packets"], collections.Counter(line.split()[3] for line in lines))
+        self.assertEqual((statistics["stray_bytes"], statistics["error_count"], statistics["overflows"]), (0, 0, 0))
+        self.assertEqual(statistics["instructions"], self.decoded_instructions(traced))
+        self.assertEqual(statistics["calls"], self.calls(traced))
