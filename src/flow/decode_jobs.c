@@ -85,6 +85,7 @@ static void free_receivers(struct decode_run *run)
     HASH_ITER(hh, run->receivers, receiver, next)
     {
         thread_output_end(&receiver->output);
+        thread_output_add_statistics(&receiver->output, &run->statistics);
         HASH_DEL(run->receivers, receiver);
         free(receiver);
     }
