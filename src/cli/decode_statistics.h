@@ -6,11 +6,19 @@
 #ifndef MAGIC_TRACE_CLI_DECODE_STATISTICS_H
 #define MAGIC_TRACE_CLI_DECODE_STATISTICS_H
 
+#include "cli/stage_clock.h"
 #include "stack/timeline.h"
 
 #include <stdio.h>
 
-/* Errors of writing stay with `stream`. */
-void decode_statistics_print(const struct timeline *timeline, FILE *stream);
+struct decode_stages {
+    struct stage_seconds decoding; /* of packets to stacks */
+    struct stage_seconds writing;  /* of the trace */
+};
+
+/* `timeline` is what `recording` was decoded to; branches are counted by decoding it once more.
+ * Errors of writing stay with `stream`. */
+void decode_statistics_print(const char *recording, const struct timeline *timeline,
+                             const struct decode_stages *stages, FILE *stream);
 
 #endif

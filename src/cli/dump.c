@@ -2,21 +2,32 @@
 #include "cli/command.h"
 #include "cli/packet_lines.h"
 #include "cli/salvage.h"
+#include "cli/step_lines.h"
 #include "recording/recording.h"
 
 enum dump_option {
     DUMP_PACKETS,
+    DUMP_BRANCHES,
+    DUMP_INSTRUCTIONS,
+    DUMP_SYMBOLS,
 };
 
 static const struct option_spec dump_options[] = {
     {"packets", NULL, DUMP_PACKETS, NULL, "the Intel PT packets, in the words of\n`perf script -D`",
      NULL},
+    {"branches", NULL, DUMP_BRANCHES, NULL,
+     "the branches that were taken, and the decode errors\nbetween them", NULL},
+    {"instructions", NULL, DUMP_INSTRUCTIONS, NULL, "the instructions that were executed, likewise",
+     NULL},
+    {"symbols", NULL, DUMP_SYMBOLS, NULL,
+     "with -branches or -instructions: the functions that\nthe addresses lie in, too", NULL},
     {0},
 };
 
 struct dump_request {
     const char *path;
-    bool packets;
+    bool packets, branches;
+    struct step_lines_options steps;
 };
 
 static bool dump_packets(const char *path, struct error *error)
@@ -37,12 +48,45 @@ static bool dump_packets(const char *path, struct error *error)
     return ok;
 }
 
+static bool dump_contents(const struct dump_request *request, struct error *error)
+{
+    if (request->packets)
+        return dump_packets(request->path, error);
+    return step_lines_print(request->path, &request->steps, stdout, error);
+}
+
 static int dump(const struct dump_request *request)
 {
     struct error error = {0};
-    if (salvage(request->path, &error) && dump_packets(request->path, &error))
+    if (salvage(request->path, &error) && dump_contents(request, &error))
         return 0;
     return command_fail(&error);
+}
+
+static int apply_option(const struct command *self, struct dump_request *request, int option,
+                        const char *value)
+{
+    switch (option) {
+    case DUMP_PACKETS:
+        request->packets = true;
+        break;
+    case DUMP_BRANCHES:
+        request->branches = true;
+        break;
+    case DUMP_INSTRUCTIONS:
+        request->steps.instructions = true;
+        break;
+    case DUMP_SYMBOLS:
+        request->steps.symbols = true;
+        break;
+    default:
+        if (request->path)
+            return command_usage_error(self, "one recording at a time, and there is `%s` too.",
+                                       value);
+        request->path = value;
+        break;
+    }
+    return 0;
 }
 
 static int read_options(const struct command *self, struct dump_request *request, int argc,
@@ -54,13 +98,7 @@ static int read_options(const struct command *self, struct dump_request *request
     while (status == 0 && (*option = option_reader_next_or_operand(&reader)) != OPTION_END) {
         if (*option == OPTION_HELP || *option == OPTION_ERROR)
             break;
-        if (*option == DUMP_PACKETS)
-            request->packets = true;
-        else if (request->path)
-            status = command_usage_error(self, "one recording at a time, and there is `%s` too.",
-                                         reader.value);
-        else
-            request->path = reader.value;
+        status = apply_option(self, request, *option, reader.value);
     }
     option_reader_close(&reader);
     return status;
@@ -68,8 +106,11 @@ static int read_options(const struct command *self, struct dump_request *request
 
 static int check_request(const struct command *self, const struct dump_request *request)
 {
-    if (!request->packets)
-        return command_usage_error(self, "what is to be printed? Say -packets.");
+    if (request->packets + request->branches + request->steps.instructions != 1)
+        return command_usage_error(
+            self, "what is to be printed? Say one of -packets, -branches and -instructions.");
+    if (request->packets && request->steps.symbols)
+        return command_usage_error(self, "-symbols goes with -branches and -instructions.");
     if (!request->path)
         return command_usage_error(
             self, "no recording was given: a folder (see -working-directory of `magic-trace run`) "
@@ -104,7 +145,13 @@ const struct command dump_command = {
         "\n"
         "A line of -packets holds whose ring it is (tid or cpu, and its number), the offset\n"
         "in the ring in hexadecimal digits, and the packet:\n"
-        "  tid 1234 00000061 TIP 0xd794\n",
+        "  tid 1234 00000061 TIP 0xd794\n"
+        "\n"
+        "One of -branches holds from where to where a thread went, and how; one of\n"
+        "-instructions the address. Errors stand between them, with the offset of the\n"
+        "packet in its ring and the reason:\n"
+        "  tid 1234 401000 401020 call\n"
+        "  tid 1234 401020 0 error 1f3c bytes that are no packet\n",
     .options = dump_options,
     .run = run_dump,
 };

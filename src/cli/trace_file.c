@@ -140,16 +140,21 @@ bool trace_file_write(const char *recording, const struct trace_file_options *op
 {
     const struct flow_options flow = {.perf_map_directory = options->perf_map_directory,
                                       .progress = log_progress};
+    struct decode_stages stages;
+    struct stage_seconds start = stage_clock_read();
     struct timeline *timeline = timeline_decode(recording, &flow, error);
     log_progress_end();
     if (!timeline)
         return false;
+    stages.decoding = stage_clock_since(start);
     struct trace_summary summary = {0};
+    start = stage_clock_read();
     bool ok = write_spans(timeline, options, &summary, error);
+    stages.writing = stage_clock_since(start);
     if (ok)
         say_result(recording, options, &summary);
     if (ok && options->print_statistics)
-        decode_statistics_print(timeline, stdout);
+        decode_statistics_print(recording, timeline, &stages, stdout);
     const struct error *damage = ok ? timeline_damage(timeline) : NULL;
     if (damage) {
         *error = *damage;

@@ -111,6 +111,8 @@ static void open_next_stretch(struct decode_run *run, struct stream_progress *pr
     const struct trace_stretch *stretch = trace_stretch_at(progress->stream, progress->stretch++);
     struct decoder_input input = {.bytes = trace_stretch_bytes(stretch, &progress->copy),
                                   .size = stretch->size,
+                                  .offset = stretch->end - stretch->size,
+                                  .observer = run->request->options->observer,
                                   .schedule = &progress->schedule,
                                   .lost_after = stretch->lost_after};
     struct error error;
@@ -301,7 +303,7 @@ static void *work(void *context)
 
 static unsigned usable_cores(const struct decode_run *run)
 {
-    unsigned cores = run->request->options->cores;
+    unsigned cores = run->request->options->observer ? 1 : run->request->options->cores;
     cpu_set_t set;
     if (!cores && sched_getaffinity(0, sizeof(set), &set) == 0)
         cores = (unsigned)CPU_COUNT(&set);

@@ -41,6 +41,8 @@ struct decoder *decoder_open(struct decoder_shared *shared, const struct decoder
     decoder->mode = decoder->next_mode = X86_MODE_64;
     packet_time_init(&decoder->time, shared->setup);
     control_flow_init(&decoder->flow);
+    decoder->flow.observer = input->observer;
+    decoder->packet = decoder->next;
     decoder_synchronize(decoder);
     decoder_wake(decoder);
     return decoder;

@@ -25,8 +25,10 @@ void decoder_shared_close(struct decoder_shared *shared);
 struct decoder_input {
     const uint8_t *bytes; /* borrowed until decoder_close */
     uint64_t size;
-    const struct schedule *schedule; /* borrowed; whose events these are */
-    bool lost_after;                 /* data was lost behind the last byte */
+    uint64_t offset;                      /* of the first byte in its ring */
+    const struct schedule *schedule;      /* borrowed; whose events these are */
+    const struct flow_observer *observer; /* NULL: none */
+    bool lost_after;                      /* data was lost behind the last byte */
 };
 
 struct decoder;

@@ -4,6 +4,7 @@
  * "Packet Generation Scenarios", "Resolving ..."; the errata by their texts (errata.h).
  */
 #include "flow/decoder_state.h"
+#include "flow/observed_flow.h"
 
 #include <string.h>
 
@@ -83,9 +84,20 @@ static bool is_ragged_end(const struct decoder *decoder)
            decoder->end - decoder->next < RAGGED_END_BYTES;
 }
 
+/* A packet that is wrong by itself is noticed where the flow has come to. */
+static void observe_failure(const struct decoder *decoder, enum decode_error error, uint64_t ip)
+{
+    uint64_t offset = decoder->input.offset + (uint64_t)(decoder->packet - decoder->input.bytes);
+    if (!ip && decoder->at)
+        ip = decoder->at->ip;
+    observe_error(&decoder->flow, error, ip, offset);
+}
+
 static void tell_failure(struct decoder *decoder, enum decode_error error, uint64_t ip)
 {
     tell_time(decoder);
+    if (decoder->flow.observer)
+        observe_failure(decoder, error, ip);
     control_flow_gap(&decoder->flow, error == DECODE_NO_IMAGE ? FLOW_GAP_NO_IMAGE : FLOW_GAP_ERROR,
                      ip, error == DECODE_NO_IMAGE ? 0 : (uint8_t)error);
 }
@@ -698,6 +710,7 @@ void decoder_take_packet(struct decoder *decoder)
 {
     struct pt_packet packet;
     size_t size = (size_t)(decoder->end - decoder->next);
+    decoder->packet = decoder->next;
     enum pt_packet_status status =
         pt_packet_decode(&packet, decoder->next, size, decoder->item_size);
     if (status == PT_PACKET_CUT) {

@@ -29,6 +29,7 @@ struct decoder {
     struct decoder_shared *shared;
     struct decoder_input input;
     const uint8_t *next, *end; /* the packet to be read next, the end of the data */
+    const uint8_t *packet;     /* the one that decoder_take_packet has taken last */
     bool ended;
 
     /* Who runs, and what time it is. */
@@ -110,7 +111,7 @@ static inline void decoder_settle(struct decoder *decoder)
 {
     decoder->plain = decoder->at && !decoder->has_fup && !decoder->has_stack &&
                      !decoder->transaction && !decoder->item_size &&
-                     decoder->fup_owner == FUP_OF_NOTHING;
+                     decoder->fup_owner == FUP_OF_NOTHING && !decoder->flow.observer;
 }
 
 #endif

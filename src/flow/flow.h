@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "flow/flow_event.h"
+#include "flow/flow_step.h"
 #include "flow/text_code.h"
 #include "image/address_space.h"
 #include "recording/perf_data_reader.h"
@@ -36,7 +37,8 @@ struct flow_options {
     unsigned cores;                 /* 0: all that this process may use */
     const char *perf_map_directory; /* as in symbols_open; of text NULL: none. Outlives the flow */
     void (*progress)(const char *what, uint64_t done,
-                     uint64_t total); /* bytes of PT; may be NULL; from the calling thread */
+                     uint64_t total);     /* bytes of PT; may be NULL; from the calling thread */
+    const struct flow_observer *observer; /* is told every step of packets; NULL: none */
 };
 
 struct flow_statistics {
