@@ -54,7 +54,7 @@ static void forget_place(struct decoder *decoder)
     decoder->transaction = decoder->aborted = false;
     decoder->fup_owner = FUP_OF_NOTHING;
     decoder->item_size = 0;
-    decoder->returns.depth = 0;
+    return_stack_forget(&decoder->returns);
 }
 
 static void forget_asynchronous(struct decoder *decoder)
@@ -539,7 +539,7 @@ static void take_psb(struct decoder *decoder)
 {
     struct psb_header header;
     decoder->last_ip = 0;
-    decoder->returns.depth = 0;
+    return_stack_forget(&decoder->returns);
     decoder->item_size = 0;
     packet_time_forget_cycles(&decoder->time);
     enum decode_error error = read_header(decoder, &header);

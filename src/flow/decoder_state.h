@@ -48,8 +48,11 @@ struct decoder {
     struct return_stack returns;
 
     /* Where execution is. */
-    bool enabled;      /* packets are generated: between TIP.PGE and TIP.PGD */
-    struct block *at;  /* runs next; NULL: tracing is off, or the place is not known */
+    bool enabled;     /* packets are generated: between TIP.PGE and TIP.PGD */
+    struct block *at; /* runs next; NULL: tracing is off, or the place is not known */
+    /* Of the short ways, which leave `at` and flow.last_ip behind: */
+    uint32_t at_id;    /* of the block that runs next */
+    uint32_t last_id;  /* of the block whose stride has run last; 0: flow.last_ip is right */
     uint8_t mode;      /* enum x86_mode */
     uint8_t next_mode; /* from the next TIP packet on */
     uint64_t last_ip;  /* of packets */

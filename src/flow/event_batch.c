@@ -87,6 +87,12 @@ static void time_at_anchor(struct event_batch *batch, uint64_t position)
         deliver_timed(batch);
 }
 
+void event_batch_reserve(struct event_batch *batch, size_t count)
+{
+    if (__builtin_expect(batch->count + count > batch->capacity, 0))
+        make_room(batch, count);
+}
+
 void event_batch_add(struct event_batch *batch, const struct flow_event *event, uint64_t position)
 {
     make_room(batch, 1);
@@ -101,8 +107,7 @@ void event_batch_add(struct event_batch *batch, const struct flow_event *event, 
 void event_batch_add_path(struct event_batch *batch, const struct flow_event *events, size_t count,
                           uint64_t position)
 {
-    if (__builtin_expect(batch->count + count > batch->capacity, 0))
-        make_room(batch, count);
+    event_batch_reserve(batch, count);
     struct flow_event *added = batch->events + batch->count;
     for (size_t i = 0; i < count; i++) {
         added[i] = events[i];

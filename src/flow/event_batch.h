@@ -37,6 +37,20 @@ void event_batch_add(struct event_batch *batch, const struct flow_event *event, 
 void event_batch_add_path(struct event_batch *batch, const struct flow_event *events, size_t count,
                           uint64_t position);
 
+/* Makes sure that `count` more events can be added by event_batch_add_step. */
+void event_batch_reserve(struct event_batch *batch, size_t count);
+
+/* The same as event_batch_add_path for `count` 0 or 1, without asking which; `event` can be read in
+ * either case. */
+static inline void event_batch_add_step(struct event_batch *batch, const struct flow_event *event,
+                                        unsigned count, uint64_t position)
+{
+    struct flow_event *added = &batch->events[batch->count];
+    *added = *event;
+    added->time.value += position;
+    batch->count += count;
+}
+
 /* It was `time` when `position` instructions had been executed. An anchor that contradicts an
  * earlier one is moved to it. */
 void event_batch_anchor(struct event_batch *batch, uint64_t position, struct ticks time);

@@ -11,41 +11,59 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { RETURN_STACK_DEPTH = 64 };
-
-struct block;
+enum {
+    RETURN_STACK_DEPTH = 64,
+    RETURN_STACK_SLOTS = 128, /* more than the depth: the next one may be written without need */
+};
 
 struct return_place {
     uint64_t address;
-    struct block *block; /* at the address; NULL: not looked for */
+    uint32_t block;    /* id of the block there; 0: not looked for, or dropped since */
+    uint32_t function; /* function_id of what is there, if `block` is not 0 */
 };
 
 struct return_stack {
-    struct return_place places[RETURN_STACK_DEPTH];
-    uint64_t pushed, depth;
+    struct return_place places[RETURN_STACK_SLOTS];
+    uint64_t pushed; /* place number i lies at i modulo the slots */
+    uint64_t floor;  /* the oldest that is valid, unless it has been overwritten */
 };
 
-static inline void return_stack_push(struct return_stack *stack, struct return_place place)
+/* Adds `count` places, 0 or 1; branch-free, because nobody can guess which. */
+static inline void return_stack_push(struct return_stack *stack, struct return_place place,
+                                     unsigned count)
 {
-    stack->places[stack->pushed++ % RETURN_STACK_DEPTH] = place;
-    stack->depth += stack->depth < RETURN_STACK_DEPTH;
+    stack->places[stack->pushed % RETURN_STACK_SLOTS] = place;
+    stack->pushed += count;
 }
 
 /* False when it is empty. */
 static inline bool return_stack_pop(struct return_stack *stack, struct return_place *place)
 {
-    if (!stack->depth)
+    if (stack->pushed == stack->floor)
         return false;
-    stack->depth--;
-    *place = stack->places[--stack->pushed % RETURN_STACK_DEPTH];
+    if (stack->pushed - stack->floor > RETURN_STACK_DEPTH)
+        stack->floor = stack->pushed - RETURN_STACK_DEPTH;
+    *place = stack->places[--stack->pushed % RETURN_STACK_SLOTS];
     return true;
+}
+
+/* False when it is empty. Takes nothing off. */
+static inline bool return_stack_newest(const struct return_stack *stack, struct return_place *place)
+{
+    *place = stack->places[(stack->pushed - 1) % RETURN_STACK_SLOTS];
+    return stack->pushed != stack->floor;
+}
+
+static inline void return_stack_forget(struct return_stack *stack)
+{
+    stack->floor = stack->pushed;
 }
 
 /* Blocks have been dropped. */
 static inline void return_stack_forget_blocks(struct return_stack *stack)
 {
-    for (unsigned i = 0; i < RETURN_STACK_DEPTH; i++)
-        stack->places[i].block = NULL;
+    for (unsigned i = 0; i < RETURN_STACK_SLOTS; i++)
+        stack->places[i].block = 0;
 }
 
 #endif
