@@ -7,6 +7,7 @@
 #define MAGIC_TRACE_CLI_TRACE_FILE_H
 
 #include "base/error.h"
+#include "flow/flow.h"
 #include "stack/span_filter.h"
 
 enum trace_format {
@@ -20,6 +21,7 @@ struct trace_file_options {
     const char *perf_map_directory; /* NULL: the usual places */
     struct span_filter_names filter;
     bool print_statistics; /* on standard output, when the trace is written */
+    enum flow_decoder decoder;
 };
 
 /* "fxt" or "folded"; false when it is neither. */

@@ -142,6 +142,18 @@ void block_cache_advance(struct block_cache *cache, size_t count)
         drop_all(cache);
 }
 
+void block_cache_rewind(struct block_cache *cache, struct ticks time)
+{
+    const struct process *process = cache->space.process;
+    size_t applied = process ? cache->space.cursor.next_change : 0;
+    if (!applied || process->changes[applied - 1].time.value <= time.value)
+        return;
+    struct symbols *symbols = cache->space.symbols;
+    code_space_free(&cache->space);
+    code_space_init(&cache->space, process, symbols);
+    drop_all(cache);
+}
+
 /* Blocks. */
 
 /* Decodes the instruction at `ip`. `*end`: why that was not possible. */

@@ -141,6 +141,9 @@ static inline const struct step_effect *step_effect_of(const struct block_cache 
  * has changed; in fact all blocks, when there are such. */
 void block_cache_advance(struct block_cache *cache, size_t count);
 
+/* If changes have been applied that are later than `time`: begins anew, with none. */
+void block_cache_rewind(struct block_cache *cache, struct ticks time);
+
 /* Drops all blocks when there are too many; so hostile data cannot fill the memory. */
 void block_cache_trim(struct block_cache *cache);
 

@@ -29,50 +29,53 @@ const char *decoder_error_text(uint8_t code)
     return decode_error_text(code);
 }
 
-struct decoder *decoder_open(struct decoder_shared *shared, const struct decoder_input *input,
-                             struct error *error)
+struct decoder_memory *decoder_memory_new(void)
+{
+    struct decoder_memory *memory = memory_allocate(sizeof(*memory));
+    memory->processes = array_of(sizeof(struct paths *));
+    return memory;
+}
+
+void decoder_memory_free(struct decoder_memory *memory)
+{
+    for (size_t i = 0; i < memory->processes.count; i++) {
+        struct paths *paths = *(struct paths **)array_at(&memory->processes, i);
+        paths_free(paths);
+        free(paths);
+    }
+    array_free(&memory->processes);
+    free(memory);
+}
+
+struct decoder *decoder_open(struct decoder_shared *shared, struct decoder_memory *memory,
+                             const struct decoder_input *input)
 {
     struct decoder *decoder = memory_allocate_zeroed(sizeof(*decoder));
     decoder->shared = shared;
+    decoder->memory = memory;
     decoder->input = *input;
-    decoder->next = input->bytes;
+    decoder->next = input->bytes + input->start;
+    decoder->stop = input->bytes + input->stop;
     decoder->end = input->bytes + input->size;
-    decoder->processes = array_of(sizeof(struct paths *));
     decoder->mode = decoder->next_mode = X86_MODE_64;
     packet_time_init(&decoder->time, shared->setup);
     control_flow_init(&decoder->flow);
     decoder->flow.observer = input->observer;
     decoder->packet = decoder->next;
-    decoder_synchronize(decoder);
-    decoder_wake(decoder);
+    decoder->flow.batch.delivery = input->delivery;
+    decoder_begin(decoder);
     return decoder;
 }
 
 void decoder_close(struct decoder *decoder)
 {
-    for (size_t i = 0; i < decoder->processes.count; i++) {
-        struct paths *paths = *(struct paths **)array_at(&decoder->processes, i);
-        paths_free(paths);
-        free(paths);
-    }
-    array_free(&decoder->processes);
     control_flow_free(&decoder->flow);
     free(decoder);
 }
 
-struct ticks decoder_time(const struct decoder *decoder)
-{
-    return decoder->time.now;
-}
-
-uint64_t decoder_offset(const struct decoder *decoder)
-{
-    return (uint64_t)(decoder->next - decoder->input.bytes);
-}
-
 void decoder_add_statistics(const struct decoder *decoder, struct flow_statistics *statistics)
 {
-    statistics->bytes += decoder->input.size;
+    statistics->bytes += decoder->input.stop - decoder->input.start;
     statistics->instructions += decoder->flow.position;
 }
 
@@ -80,14 +83,18 @@ void decoder_add_statistics(const struct decoder *decoder, struct flow_statistic
 
 static struct paths *paths_of(struct decoder *decoder, const struct process *process)
 {
-    for (size_t i = 0; i < decoder->processes.count; i++) {
-        struct paths *paths = *(struct paths **)array_at(&decoder->processes, i);
-        if (paths->cache.space.process == process)
-            return paths;
+    struct array *processes = &decoder->memory->processes;
+    for (size_t i = 0; i < processes->count; i++) {
+        struct paths *paths = *(struct paths **)array_at(processes, i);
+        if (paths->cache.space.process != process)
+            continue;
+        /* Another slice may have been later. */
+        block_cache_rewind(&paths->cache, decoder->time.now);
+        return paths;
     }
     struct paths *paths = memory_allocate(sizeof(*paths));
     paths_init(paths, process, decoder->shared->symbols);
-    *(struct paths **)array_add(&decoder->processes) = paths;
+    *(struct paths **)array_add(processes) = paths;
     return paths;
 }
 
@@ -130,8 +137,9 @@ static void follow_code(struct decoder *decoder)
     uint64_t epoch = cache->epoch;
     uint64_t ip = decoder->at ? decoder->at->ip : 0;
     /* A user program is never running while it calls execve. */
-    bool before_exec = decoder->enabled && !decoder->shared->setup->kernel;
-    block_cache_advance(cache, code_space_changes(&cache->space, decoder->time.now, before_exec));
+    bool may_exec = !decoder->enabled || decoder->shared->setup->kernel;
+    struct ticks exec_until = may_exec ? decoder->time.now : decoder->enabled_at;
+    block_cache_advance(cache, code_space_changes(&cache->space, decoder->time.now, exec_until));
     block_cache_trim(cache);
     if (cache->epoch == epoch)
         return;
@@ -477,7 +485,7 @@ static uint64_t read_bytes(const uint8_t *bytes)
 }
 
 /* Takes the packets at decoder->next as long as there are short ways for them. */
-static void take_usual_packets(struct decoder *decoder, uint64_t limit, uint64_t *steps)
+static void take_usual_packets(struct decoder *decoder, uint64_t *steps)
 {
     const uint8_t *end = decoder->end - LONGEST_SHORT_WAY;
     enter_short_ways(decoder);
@@ -507,7 +515,7 @@ static void take_usual_packets(struct decoder *decoder, uint64_t limit, uint64_t
             packet_time_cyc(&decoder->time, first >> 3 | (more ? next[1] >> 1 << 5 : 0));
             decoder->time_is_news = true;
             decoder->next = next + 1 + more;
-            if (decoder->time.now.value >= decoder->wake || decoder->time.now.value > limit)
+            if (decoder->time.now.value >= decoder->wake)
                 break;
         } else if (first == 2 && next[1] == 0xa3) { /* TNT of up to 47 bits */
             uint64_t bits = lowest(read_bytes(next + 2), 48);
@@ -525,7 +533,8 @@ static void take_usual_packets(struct decoder *decoder, uint64_t limit, uint64_t
         decoder_wake(decoder);
 }
 
-static void finish(struct decoder *decoder)
+/* The stretch ends. */
+static void finish_stretch(struct decoder *decoder)
 {
     struct control_flow *flow = &decoder->flow;
     decoder_tell_place(decoder);
@@ -535,17 +544,27 @@ static void finish(struct decoder *decoder)
     else
         control_flow_stop(flow);
     event_batch_flush(&flow->batch, NULL);
-    decoder->ended = true;
 }
 
-bool decoder_run(struct decoder *decoder, struct ticks limit, uint64_t steps)
+/* Tracing goes on in the next slice, from its PSB on, in a state that this PSB tells. */
+static void finish_slice(struct decoder *decoder)
 {
-    while (!decoder->ended && steps && decoder->time.now.value <= limit.value) {
+    decoder_take_next_slice(decoder);
+    event_batch_finish(&decoder->flow.batch);
+}
+
+bool decoder_run(struct decoder *decoder, uint64_t steps)
+{
+    while (!decoder->ended && steps) {
         steps--;
         if (decoder->plain)
-            take_usual_packets(decoder, limit.value, &steps);
-        if (decoder->next == decoder->end) {
-            finish(decoder);
+            take_usual_packets(decoder, &steps);
+        if (decoder->next >= decoder->stop) {
+            if (decoder->stop == decoder->end)
+                finish_stretch(decoder);
+            else
+                finish_slice(decoder);
+            decoder->ended = true;
         } else {
             decoder_take_packet(decoder);
             decoder_settle(decoder);

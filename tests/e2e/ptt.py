@@ -71,7 +71,7 @@ class Ptt(harness.TestCase):
                                   none={})
         self.assertEqual(status, 1)
         self.assertEqual(text.splitlines()[-1], "0 passed, 4 failed")
-        self.assertIn("FAIL  instruction (ptxed): line 4: 0000000000001005, expected: 0000000000001003", text)
+        self.assertIn("FAIL  instruction (ptxed): line 3: 0000000000001005, expected: 0000000000001003", text)
 
     def test_steps(self):
         """what ptxed tells in other words is the same"""

@@ -78,12 +78,12 @@ static bool decode(const struct perf_data *data, struct error *error)
                                            .sink = &sink,
                                            .options = &options};
     struct flow_statistics statistics = {0};
-    bool ok = decode_all(&request, &statistics, error);
+    decode_all(&request, &statistics);
     decoder_shared_close(shared);
     trace_streams_free(&streams);
     symbols_close(symbols);
     address_spaces_free(&spaces);
-    return ok;
+    return true;
 }
 
 static bool judge(const struct input *input, struct error *error)
