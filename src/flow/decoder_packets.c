@@ -323,6 +323,38 @@ static void take_trace_stop(struct decoder *decoder)
     forget_place(decoder);
 }
 
+/* Whether the next packet that is not about time or modes is a TIP.PGE: then tracing is off,
+ * whatever a PSB's header (BDM70) or the FUP behind an overflow (APL12) says. */
+static bool is_before_enable(const struct decoder *decoder)
+{
+    const uint8_t *next = decoder->next;
+    struct pt_packet packet;
+    while (pt_packet_decode(&packet, next, (size_t)(decoder->end - next), 0) == PT_PACKET_OK) {
+        switch ((enum pt_packet_kind)packet.kind) {
+        case PT_PACKET_TIP_PGE:
+            return true;
+        case PT_PACKET_PAD:
+        case PT_PACKET_PSB:
+        case PT_PACKET_TSC:
+        case PT_PACKET_CBR:
+        case PT_PACKET_PSBEND:
+        case PT_PACKET_PIP:
+        case PT_PACKET_MODE_EXEC:
+        case PT_PACKET_MODE_TSX:
+        case PT_PACKET_VMCS:
+        case PT_PACKET_TMA:
+        case PT_PACKET_MTC:
+        case PT_PACKET_CYC:
+        case PT_PACKET_MNT:
+            next += packet.size;
+            break;
+        default:
+            return false;
+        }
+    }
+    return false;
+}
+
 /* FUP. */
 
 /* Runs the instruction at `ip`, if it needs no packet, and tells that the stack pointer is `value`
@@ -367,6 +399,8 @@ static void take_fup(struct decoder *decoder, uint64_t ip)
         decoder->fup = ip;
         break;
     case FUP_OF_OVERFLOW:
+        if (decoder->shared->errata.apl12 && is_before_enable(decoder))
+            break; /* tracing is off all the same */
         decoder->mode = decoder->next_mode;
         resume(decoder, ip);
         break;
@@ -465,37 +499,6 @@ static enum decode_error read_header(struct decoder *decoder, struct psb_header 
         if (!take_header_packet(decoder, header, &packet))
             return DECODE_MISPLACED_PACKET;
     }
-}
-
-/* Whether the next packet that is not about time or modes is a TIP.PGE: then tracing is off,
- * whatever the header says (BDM70). */
-static bool is_before_enable(const struct decoder *decoder)
-{
-    const uint8_t *next = decoder->next;
-    struct pt_packet packet;
-    while (pt_packet_decode(&packet, next, (size_t)(decoder->end - next), 0) == PT_PACKET_OK) {
-        switch ((enum pt_packet_kind)packet.kind) {
-        case PT_PACKET_TIP_PGE:
-            return true;
-        case PT_PACKET_PAD:
-        case PT_PACKET_TSC:
-        case PT_PACKET_CBR:
-        case PT_PACKET_PSBEND:
-        case PT_PACKET_PIP:
-        case PT_PACKET_MODE_EXEC:
-        case PT_PACKET_MODE_TSX:
-        case PT_PACKET_VMCS:
-        case PT_PACKET_TMA:
-        case PT_PACKET_MTC:
-        case PT_PACKET_CYC:
-        case PT_PACKET_MNT:
-            next += packet.size;
-            break;
-        default:
-            return false;
-        }
-    }
-    return false;
 }
 
 /* The header says that tracing is on, at `ip`. */
