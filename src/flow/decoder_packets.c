@@ -286,6 +286,18 @@ static void stop_at_branch(struct decoder *decoder, uint64_t ip)
     control_flow_disabled(&decoder->flow, exact);
 }
 
+/* VM entry ended tracing at itself, and its FUP is superfluous (SKD022). */
+static bool is_fup_of_vm_entry(const struct decoder *decoder)
+{
+    static const uint8_t launch[] = {0x0f, 0x01, 0xc2}, resume[] = {0x0f, 0x01, 0xc3};
+    uint8_t bytes[sizeof(launch)];
+    if (!decoder->shared->errata.skd022 ||
+        code_space_read(&decoder->paths->cache.space, decoder->fup, bytes, sizeof(bytes)) !=
+            sizeof(bytes))
+        return false;
+    return memcmp(bytes, launch, sizeof(bytes)) == 0 || memcmp(bytes, resume, sizeof(bytes)) == 0;
+}
+
 static void take_disable(struct decoder *decoder, uint64_t ip)
 {
     bool expected =
@@ -295,7 +307,7 @@ static void take_disable(struct decoder *decoder, uint64_t ip)
         decoder_fail(decoder, DECODE_MISPLACED_PACKET, 0);
         return;
     }
-    if (decoder->at && decoder->has_fup)
+    if (decoder->at && decoder->has_fup && !is_fup_of_vm_entry(decoder))
         stop_at_fup(decoder);
     else if (decoder->at)
         stop_at_branch(decoder, ip);
@@ -475,6 +487,15 @@ static bool take_header_packet(struct decoder *decoder, struct psb_header *heade
     }
 }
 
+/* The processor wrote OVF when it had written the first byte of this CYC packet (SKD007). */
+static bool is_cut_by_overflow(const struct decoder *decoder, const struct pt_packet *packet)
+{
+    static const uint8_t overflow[] = {0x02, 0xf3};
+    return decoder->shared->errata.skd007 && packet->size > 1 &&
+           decoder->end - decoder->next > (ptrdiff_t)sizeof(overflow) &&
+           memcmp(decoder->next + 1, overflow, sizeof(overflow)) == 0;
+}
+
 /* Reads the header behind a PSB. */
 static enum decode_error read_header(struct decoder *decoder, struct psb_header *header)
 {
@@ -489,6 +510,10 @@ static enum decode_error read_header(struct decoder *decoder, struct psb_header 
         }
         if (status != PT_PACKET_OK)
             return DECODE_BAD_PACKET;
+        if (packet.kind == PT_PACKET_CYC && is_cut_by_overflow(decoder, &packet)) {
+            decoder->next++;
+            continue;
+        }
         if (packet.kind == PT_PACKET_OVF) {
             header->overflow = true;
             return DECODE_OK;
@@ -652,15 +677,6 @@ static void take_time(struct decoder *decoder, const struct pt_packet *packet)
     if (packet->kind == PT_PACKET_TSC || packet->kind == PT_PACKET_CYC)
         decoder->time_is_news = true;
     wake_if_due(decoder);
-}
-
-/* The processor wrote OVF when it had written the first byte of this CYC packet (SKD007). */
-static bool is_cut_by_overflow(const struct decoder *decoder, const struct pt_packet *packet)
-{
-    static const uint8_t overflow[] = {0x02, 0xf3};
-    return decoder->shared->errata.skd007 && packet->size > 1 &&
-           decoder->end - decoder->next > (ptrdiff_t)sizeof(overflow) &&
-           memcmp(decoder->next + 1, overflow, sizeof(overflow)) == 0;
 }
 
 static void take_tsx(struct decoder *decoder, const struct pt_packet *packet)

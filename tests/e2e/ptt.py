@@ -77,10 +77,12 @@ class Ptt(harness.TestCase):
         """what ptxed tells in other words is the same"""
         ours, theirs = ptt_steps.comparable("[overflow]\n[start]\n0000000000001000\n[abort]\n",
                                             "[overflow]\n? 0000000000001000\n[begin transaction]\n[aborted, ip: "
-                                            "0000000000001000]\n[interrupt]\n0000000000001010\n[end of trace]\n")
+                                            "0000000000001000]\n[interrupt]\n0000000000001010\n[end of trace]\n", 99)
         self.assertEqual(ours, theirs)
-        ours, theirs = ptt_steps.comparable("[start]\n", "[enabled]\n[18, 1000: error: no memory mapped]\n")
+        ours, theirs = ptt_steps.comparable("[start]\n", "[enabled]\n[18, 1000: error: no memory mapped]\n", 99)
         self.assertNotEqual(ours, theirs)
+        ours, theirs = ptt_steps.comparable("[start]\n", "[18, 1000: error: no memory mapped]\n", 0x18)
+        self.assertEqual(ours, theirs)
 
     def test_sources(self):
         """where packages come from is where their sources come from"""

@@ -6,7 +6,7 @@ two differ in how they tell the same:
   - where decoding begins while tracing is on, and behind an overflow or an error, only we say that it starts;
   - an abort is two events there (aborted, interrupt), one here;
   - errors have other words, and other places: a decoder that notices an error later is not wrong;
-  - at the end of the data ptxed runs on as far as the code needs no packet; we stop at the last packet.
+  - at the end of the data ptxed runs on as far as the code needs no packet, or is known; we stop at the last packet.
 """
 import re
 
@@ -45,11 +45,12 @@ def steps_of(text):
     return steps
 
 
-def comparable(ours, expected):
-    """Both as lists of steps that are equal when the two agree."""
+def comparable(ours, expected, size):
+    """Both as lists of steps that are equal when the two agree. `size`: of the packets, in bytes."""
     count = re.search(r"^insn: *(\d+)\.$", expected, re.MULTILINE)
     if count:  # ptxed --quiet --stat:insn
         return [f"{sum(map(is_instruction, steps_of(ours)))} instructions"], [f"{count.group(1)} instructions"]
+    expected = re.sub(rf"^\[{size:x}, .*$", "[end of trace]", expected, flags=re.MULTILINE)
     our_steps, their_steps = steps_of(ours), steps_of(expected)
     runs_on = their_steps[-1:] == ["end of trace"]
     for steps in (our_steps, their_steps):
