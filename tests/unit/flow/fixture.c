@@ -140,6 +140,7 @@ static void prepare(struct fixture *fixture)
     fixture->data = (struct perf_data){.path = (char *)"made up",
                                        .setup = fixture->setup,
                                        .has_setup = true,
+                                       .cpu = fixture->cpu,
                                        .records = fixture->records.elements,
                                        .record_count = fixture->records.count,
                                        .chunks = fixture->chunks.elements,
@@ -158,7 +159,7 @@ void fixture_decode(struct fixture *fixture)
     struct decoder_shared *shared = decoder_shared_open(&fixture->data, fixture->symbols, &error);
     assert_non_null(shared);
     struct flow_sink sink = {fixture, sink_begin, sink_events, sink_end};
-    struct flow_options options = {.cores = fixture->cores};
+    struct flow_options options = {.cores = fixture->cores, .observer = fixture->observer};
     struct decode_request request = {.data = &fixture->data,
                                      .spaces = &fixture->spaces,
                                      .streams = &streams,
