@@ -90,10 +90,9 @@ static json_t *error_to_json(const struct step_error *error)
     return object;
 }
 
-static void set_steps(json_t *object, const char *recording)
+static void set_steps(json_t *object, const struct flow *flow)
 {
-    struct step_counts counts;
-    step_counts_take(&counts, recording, NULL); /* damage was told when it was decoded before */
+    struct step_counts counts = step_counts_of(flow);
     json_object_set_new(object, "branches", branches_to_json(&counts));
     json_t *errors = json_array();
     for (size_t i = 0; i < counts.errors.count; i++)
@@ -118,8 +117,8 @@ static void set_seconds(json_t *object, const struct decode_stages *stages)
     json_object_set_new(object, "seconds", seconds);
 }
 
-void decode_statistics_print(const char *recording, const struct timeline *timeline,
-                             const struct decode_stages *stages, FILE *stream)
+void decode_statistics_print(const struct timeline *timeline, const struct decode_stages *stages,
+                             FILE *stream)
 {
     const struct timeline_statistics statistics = timeline_statistics(timeline);
     json_t *object = json_object();
@@ -127,8 +126,9 @@ void decode_statistics_print(const char *recording, const struct timeline *timel
     if (statistics.flow.text_lines > 0) {
         set_text(object, &statistics.flow);
     } else {
-        set_packets(object, flow_perf_data(timeline_flow(timeline)));
-        set_steps(object, recording);
+        const struct flow *flow = timeline_flow(timeline);
+        set_packets(object, flow_perf_data(flow));
+        set_steps(object, flow);
     }
     set_stacks(object, &statistics);
     set_seconds(object, stages);

@@ -16,9 +16,9 @@ struct decode_stages {
     struct stage_seconds writing;  /* of the trace */
 };
 
-/* `timeline` is what `recording` was decoded to; branches are counted by decoding it once more.
- * Errors of writing stay with `stream`. */
-void decode_statistics_print(const char *recording, const struct timeline *timeline,
-                             const struct decode_stages *stages, FILE *stream);
+/* Branches are counted by decoding the timeline's recording once more. Errors of writing stay with
+ * `stream`. */
+void decode_statistics_print(const struct timeline *timeline, const struct decode_stages *stages,
+                             FILE *stream);
 
 #endif

@@ -5,6 +5,8 @@
 #include "cli/step_lines.h"
 #include "recording/recording.h"
 
+#include <string.h>
+
 enum dump_option {
     DUMP_PACKETS,
     DUMP_BRANCHES,
@@ -30,13 +32,25 @@ struct dump_request {
     struct step_lines_options steps;
 };
 
+/* No code is needed for packets. */
+static bool open_data(struct perf_data *data, const char *path, struct error *error)
+{
+    struct file_view view;
+    if (strcmp(path, "-") == 0)
+        return file_map_input(&view, path, error) &&
+               perf_data_open_view(data, view, "standard input", error);
+    struct recording recording;
+    if (!recording_open(&recording, path, error))
+        return false;
+    bool ok = perf_data_open(data, recording.files[0], error);
+    recording_close(&recording);
+    return ok;
+}
+
 static bool dump_packets(const char *path, struct error *error)
 {
-    struct recording recording = {0};
     struct perf_data data = {0};
-    bool ok = recording_open(&recording, path, error) &&
-              perf_data_open(&data, recording.files[0], error) &&
-              perf_data_check_packets(&data, error);
+    bool ok = open_data(&data, path, error) && perf_data_check_packets(&data, error);
     if (ok)
         packet_lines_print(&data, stdout);
     if (ok && data.damage.code != ERROR_NONE) {
@@ -44,7 +58,6 @@ static bool dump_packets(const char *path, struct error *error)
         ok = false;
     }
     perf_data_close(&data);
-    recording_close(&recording);
     return ok;
 }
 
@@ -141,7 +154,8 @@ const struct command dump_command = {
     .operands = "DIR|PERF.DATA",
     .description =
         "Prints the contents of a recording: DIR is a folder kept by `magic-trace run\n"
-        "-working-directory DIR`, PERF.DATA a file by `perf record -e intel_pt//`.\n"
+        "-working-directory DIR`, PERF.DATA a file by `perf record -e intel_pt//`, or - for\n"
+        "standard input.\n"
         "\n"
         "A line of -packets holds whose ring it is (tid or cpu, and its number), the offset\n"
         "in the ring in hexadecimal digits, and the packet:\n"

@@ -1,6 +1,6 @@
 #include "cli/step_lines.h"
 
-#include "flow/flow_step.h"
+#include "flow/flow.h"
 
 #include <inttypes.h>
 
@@ -74,10 +74,33 @@ static void print_step(void *context, const struct flow_step *step)
     fputc('\n', printer->stream);
 }
 
+static struct flow *open_packets(const char *recording, const struct flow_options *options,
+                                 struct error *error)
+{
+    struct flow *flow = flow_open(recording, options, error);
+    if (!flow || flow_perf_data(flow)->has_setup)
+        return flow;
+    flow_close(flow);
+    error_set(error, ERROR_FORMAT,
+              "%s is text that perf script has printed: there are no packets in it. Give the "
+              "recording that it was made of.",
+              recording);
+    return NULL;
+}
+
 bool step_lines_print(const char *recording, const struct step_lines_options *options, FILE *stream,
                       struct error *error)
 {
     struct printer printer = {.options = options, .stream = stream};
     const struct flow_observer observer = {.context = &printer, .step = print_step};
-    return flow_observe(recording, &observer, error);
+    const struct flow_options decoding = {.decoder = FLOW_DECODER_NATIVE};
+    struct flow *flow = open_packets(recording, &decoding, error);
+    if (!flow)
+        return false;
+    flow_steps(flow, &observer);
+    const struct error *damage = flow_damage(flow);
+    if (damage)
+        *error = *damage;
+    flow_close(flow);
+    return !damage;
 }

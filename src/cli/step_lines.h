@@ -22,7 +22,8 @@ struct step_lines_options {
     bool symbols;
 };
 
-/* Decodes `recording`, a folder or a perf.data file. Errors of writing stay with `stream`. */
+/* Decodes `recording`, as flow_open takes it. False also when it is damaged: everything before the
+ * damage is printed then. Errors of writing stay with `stream`. */
 bool step_lines_print(const char *recording, const struct step_lines_options *options, FILE *stream,
                       struct error *error);
 

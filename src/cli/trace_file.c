@@ -155,7 +155,7 @@ bool trace_file_write(const char *recording, const struct trace_file_options *op
     if (ok)
         say_result(recording, options, &summary);
     if (ok && options->print_statistics)
-        decode_statistics_print(recording, timeline, &stages, stdout);
+        decode_statistics_print(timeline, &stages, stdout);
     const struct error *damage = ok ? timeline_damage(timeline) : NULL;
     if (damage) {
         *error = *damage;

@@ -43,8 +43,7 @@ struct flow_options {
     unsigned cores;                 /* 0: all that this process may use */
     const char *perf_map_directory; /* as in symbols_open; of text NULL: none. Outlives the flow */
     void (*progress)(const char *what, uint64_t done,
-                     uint64_t total);     /* bytes of PT; may be NULL; from the calling thread */
-    const struct flow_observer *observer; /* is told every step of packets; NULL: none */
+                     uint64_t total); /* bytes of PT; may be NULL; from the calling thread */
 };
 
 struct flow_statistics {
@@ -60,12 +59,16 @@ struct flow_statistics {
 /* Owns perf data, address spaces and symbols, which the receivers' results point into. */
 struct flow;
 
-/* `path` is a recording directory, whose first snapshot is decoded, a perf.data file, or text: a
- * file, a pipe, or "-" for standard input. NULL when nothing could be decoded at all; damage that
- * left something to decode is reported by flow_damage. */
+/* `path` is a recording directory, whose first snapshot is decoded, a perf.data file, or text; of
+ * the last two also a pipe, or "-" for standard input. NULL when nothing could be decoded at all;
+ * damage that left something to decode is reported by flow_damage. */
 struct flow *flow_open(const char *path, const struct flow_options *options, struct error *error);
 bool flow_decode(struct flow *flow, const struct flow_sink *sink, struct error *error);
 void flow_close(struct flow *flow);
+
+/* Tells `observer` every step of the recording, decoded by our own decoder once more; nothing when
+ * it is text. */
+void flow_steps(const struct flow *flow, const struct flow_observer *observer);
 
 /* Whether flow_open would take `path` for text. Reads from regular files only. */
 bool flow_is_text(const char *path);

@@ -3,12 +3,12 @@
  * Flow events leave out what no call stack needs; steps leave out nothing: each instruction that
  * ran, each branch with where it went, each error with the packet at which it was noticed. A
  * decoder with an observer takes no shortcuts and works on one core, so it is many times slower; it
- * goes the way by which the shortcuts are learnt. Called by `dump` and `decode -stats`.
+ * goes the way by which the shortcuts are learnt. Told by flow_steps (flow.h)
+ * to `dump` and `decode -stats`.
  */
 #ifndef MAGIC_TRACE_FLOW_FLOW_STEP_H
 #define MAGIC_TRACE_FLOW_FLOW_STEP_H
 
-#include "base/error.h"
 #include "flow/code_space.h"
 #include "flow/decode_error.h"
 
@@ -51,9 +51,5 @@ struct flow_observer {
 
 /* "conditional", "call"...; the two of a conditional jump have the same. */
 const char *flow_step_name(enum flow_step_kind kind);
-
-/* Decodes a recording, as flow_open takes it, for its steps alone. False also when it is damaged:
- * everything before the damage has been told then. */
-bool flow_observe(const char *recording, const struct flow_observer *observer, struct error *error);
 
 #endif

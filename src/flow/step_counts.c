@@ -20,11 +20,12 @@ static void count_step(void *context, const struct flow_step *step)
         keep_error(counts, step);
 }
 
-bool step_counts_take(struct step_counts *counts, const char *recording, struct error *error)
+struct step_counts step_counts_of(const struct flow *flow)
 {
-    *counts = (struct step_counts){.errors = array_of(sizeof(struct step_error))};
-    const struct flow_observer observer = {.context = counts, .step = count_step};
-    return flow_observe(recording, &observer, error);
+    struct step_counts counts = {.errors = array_of(sizeof(struct step_error))};
+    const struct flow_observer observer = {.context = &counts, .step = count_step};
+    flow_steps(flow, &observer);
+    return counts;
 }
 
 void step_counts_free(struct step_counts *counts)

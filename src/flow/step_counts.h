@@ -7,7 +7,7 @@
 #define MAGIC_TRACE_FLOW_STEP_COUNTS_H
 
 #include "base/array.h"
-#include "flow/flow_step.h"
+#include "flow/flow.h"
 
 enum { STEP_COUNTS_ERRORS_AT_MOST = 1000 };
 
@@ -24,8 +24,8 @@ struct step_counts {
     struct array errors; /* struct step_error: the first STEP_COUNTS_ERRORS_AT_MOST */
 };
 
-/* As flow_observe. `counts` is to be freed in any case. */
-bool step_counts_take(struct step_counts *counts, const char *recording, struct error *error);
+/* To be freed. */
+struct step_counts step_counts_of(const struct flow *flow);
 void step_counts_free(struct step_counts *counts);
 
 #endif

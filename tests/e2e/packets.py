@@ -103,6 +103,21 @@ class Packets(harness.TestCase):
         self.assertEqual(lines[:end], whole[:len(lines)][:end])
         self.assertEqual(self.magic_trace("dump", "-packets", self.folder).status, 1)
 
+    def test_standard_input(self):
+        """a recording may come through a pipe; text by perf script has no packets, which is said"""
+        traced = self.trace([harness.compile_program("recursion")], "-no-decode", "-full-execution")
+        data = traced.directory / "perf.data"
+        for what in ("-packets", "-branches"):
+            piped = self.magic_trace("dump", what, "-", input=data.read_bytes())
+            self.assertEqual((piped.status, piped.stdout), (0, self.magic_trace("dump", what, data).stdout))
+        piped = self.magic_trace("decode", "-stats", "-", input=data.read_bytes())
+        self.assertEqual(json.loads(piped.stdout)["branches"],
+                         json.loads(self.magic_trace("decode", "-stats", data).stdout)["branches"])
+        text = self.folder / "text"
+        text.write_text("prog 1/1 1.000000001:   call   401000 main+0x0 (/p) => 401010 f+0x0 (/p)\n")
+        for what in ("-packets", "-branches"):
+            self.assertEqual(self.magic_trace("dump", what, text).status, 1)
+
     def test_statistics(self):
         """decode -stats counts the packets that dump shows, and what the summary says"""
         traced = self.trace([harness.compile_program("recursion")], "-full-execution")

@@ -63,7 +63,7 @@ static bool decode(const struct perf_data *data, struct error *error)
     static const struct flow_observer observer = {.step = print_step};
     static const struct flow_sink sink = {
         .begin = begin_thread, .events = drop_events, .end = end_thread};
-    const struct flow_options options = {.observer = &observer};
+    const struct flow_options options = {.cores = 1};
     struct address_spaces spaces = {0};
     if (!address_spaces_build(&spaces, data, NULL, error))
         return false;
@@ -76,7 +76,8 @@ static bool decode(const struct perf_data *data, struct error *error)
                                            .streams = &streams,
                                            .shared = shared,
                                            .sink = &sink,
-                                           .options = &options};
+                                           .options = &options,
+                                           .observer = &observer};
     struct flow_statistics statistics = {0};
     decode_all(&request, &statistics);
     decoder_shared_close(shared);

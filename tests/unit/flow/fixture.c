@@ -159,13 +159,14 @@ void fixture_decode(struct fixture *fixture)
     struct decoder_shared *shared = decoder_shared_open(&fixture->data, fixture->symbols, &error);
     assert_non_null(shared);
     struct flow_sink sink = {fixture, sink_begin, sink_events, sink_end};
-    struct flow_options options = {.cores = fixture->cores, .observer = fixture->observer};
+    struct flow_options options = {.cores = fixture->cores};
     struct decode_request request = {.data = &fixture->data,
                                      .spaces = &fixture->spaces,
                                      .streams = &streams,
                                      .shared = shared,
                                      .sink = &sink,
-                                     .options = &options};
+                                     .options = &options,
+                                     .observer = fixture->observer};
     decode_all(&request, &fixture->statistics);
     decoder_shared_close(shared);
     trace_streams_free(&streams);
