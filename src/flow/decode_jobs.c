@@ -379,6 +379,8 @@ static void decode_slice(struct decode_run *run, struct decoder_memory *memory,
                                         .size = work->stretch->size,
                                         .start = work->slice.start,
                                         .stop = work->slice.stop,
+                                        .offset = work->stretch->end - work->stretch->size,
+                                        .observer = run->request->observer,
                                         .schedule = &work->stream->schedule,
                                         .delivery = &work->delivery,
                                         .lost_after = work->last && work->stretch->lost_after};
@@ -443,7 +445,7 @@ static void *work(void *context)
 
 static unsigned usable_cores(const struct decode_run *run)
 {
-    unsigned cores = run->request->options->cores;
+    unsigned cores = run->request->observer ? 1 : run->request->options->cores;
     cpu_set_t set;
     if (!cores && sched_getaffinity(0, sizeof(set), &set) == 0)
         cores = (unsigned)CPU_COUNT(&set);

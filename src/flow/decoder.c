@@ -60,6 +60,8 @@ struct decoder *decoder_open(struct decoder_shared *shared, struct decoder_memor
     decoder->mode = decoder->next_mode = X86_MODE_64;
     packet_time_init(&decoder->time, shared->setup);
     control_flow_init(&decoder->flow);
+    decoder->flow.observer = input->observer;
+    decoder->packet = decoder->next;
     decoder->flow.batch.delivery = input->delivery;
     decoder_begin(decoder);
     return decoder;
