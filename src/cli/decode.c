@@ -195,8 +195,9 @@ const struct command decode_command = {
     .description =
         "Decodes a recording and writes its trace. DIR is a folder kept by `magic-trace\n"
         "run -working-directory DIR`, or left by a magic-trace that was killed; PERF.DATA\n"
-        "is a file by `perf record -e intel_pt//u`; TEXT is what perf script printed of one,\n"
-        "or of samples with call stacks, a file or - for standard input:\n"
+        "is a file or folder by `perf record -e intel_pt//`, or - for what comes from\n"
+        "`perf record -e intel_pt// -o -`; TEXT is what perf script printed of one, or of\n"
+        "samples with call stacks, a file or - for standard input:\n"
         "perf script --ns --itrace=bep -F "
         "pid,tid,time,flags,ip,addr,sym,symoff,synth,dso,event,period\n",
     .options = decode_options,

@@ -12,11 +12,14 @@ void branch_lane_init(struct branch_lane *lane, bool kernel)
 {
     *lane = (struct branch_lane){.kernel = kernel};
     control_flow_init(&lane->flow);
+    delivery_init(&lane->delivery, true);
+    lane->flow.batch.delivery = &lane->delivery;
 }
 
 void branch_lane_free(struct branch_lane *lane)
 {
     control_flow_free(&lane->flow);
+    delivery_free(&lane->delivery);
 }
 
 /* perf does not say whether code is 64-bit. In 32-bit code calls are as long, and what cannot be
@@ -24,7 +27,8 @@ void branch_lane_free(struct branch_lane *lane)
 static struct branch code_at(const struct branch_lane *lane, uint64_t address)
 {
     struct code_space *space = lane->flow.space;
-    return space ? code_space_branch(space, address, true) : (struct branch){.kind = BRANCH_NONE};
+    return space ? code_space_branch(space, address, X86_MODE_64)
+                 : (struct branch){.kind = BRANCH_NONE};
 }
 
 /* ---- time ---- */
@@ -34,9 +38,10 @@ static struct branch code_at(const struct branch_lane *lane, uint64_t address)
 static void advance_code(struct branch_lane *lane, struct ticks time)
 {
     struct code_space *space = lane->flow.space;
-    bool before_exec = lane->flow.running && !lane->kernel;
+    bool may_exec = !lane->flow.running || lane->kernel;
+    struct ticks exec_until = may_exec ? time : lane->resumed_at;
     if (space)
-        code_space_advance(space, code_space_changes(space, time, before_exec));
+        code_space_advance(space, code_space_changes(space, time, exec_until));
 }
 
 static bool is_news(const struct branch_lane *lane, struct ticks time)
@@ -113,12 +118,16 @@ static bool settle_all(struct branch_lane *lane, struct ticks time)
 static void run_block(struct branch_lane *lane, uint64_t first, uint64_t last,
                       uint32_t instructions, uint8_t kind, bool transaction)
 {
-    struct executed_block block = {.ip = first,
-                                   .last = last,
-                                   .instructions = instructions,
-                                   .kind = kind,
-                                   .wide = true,
-                                   .transaction = transaction};
+    struct branch branch = code_at(lane, last);
+    struct block block = {.ip = first,
+                          .last = last,
+                          .next = last + branch.length,
+                          .instructions = instructions,
+                          .kind = kind,
+                          .mode = X86_MODE_64,
+                          .direct = branch.direct,
+                          .reads_own_address = branch.reads_own_address};
+    lane->flow.transaction = transaction;
     control_flow_block(&lane->flow, &block);
 }
 
@@ -182,6 +191,7 @@ static void be_before(struct branch_lane *lane, uint64_t address, struct ticks t
     if (lane->flow.running)
         control_flow_gap(&lane->flow, FLOW_GAP_LOST, lane->flow.last_ip, 0);
     control_flow_resume(&lane->flow, address, exact);
+    lane->resumed_at = lane->now;
     lane->next = address;
     lane->ran_ahead = false;
 }
@@ -209,6 +219,7 @@ static void start_tracing(struct branch_lane *lane, uint64_t ip, struct ticks ti
         control_flow_gap(&lane->flow, FLOW_GAP_LOST, lane->flow.last_ip, 0);
     advance_code(lane, time);
     control_flow_resume(&lane->flow, ip, exact);
+    lane->resumed_at = lane->now;
     lane->next = ip;
     lane->ran_ahead = false;
 }

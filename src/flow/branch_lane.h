@@ -23,6 +23,8 @@ struct branch_lane {
     uint64_t next;    /* while running: the instruction that is executed next; 0 unknown */
     bool ran_ahead;   /* the instruction at flow.last_ip was executed before its branch was read */
     struct ticks now; /* of the newest packet that tells a time */
+    struct ticks resumed_at;
+    struct delivery delivery; /* direct */
 
     bool bits_held; /* a packet of bits is being used up, whose last branch was at bits_time */
     struct ticks bits_time;

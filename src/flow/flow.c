@@ -13,6 +13,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct flow {
@@ -47,17 +49,21 @@ static bool check_packets(const struct flow *flow, struct error *error)
     return true;
 }
 
-static bool open_recording(struct flow *flow, const char *path, struct error *error)
+/* What follows when the perf data is there. */
+static bool open_perf_data(struct flow *flow, struct error *error)
 {
-    if (!recording_open(&flow->recording, path, error) ||
-        !perf_data_open(&flow->data, flow->recording.files[0], error) ||
-        !check_packets(flow, error) ||
+    if (!check_packets(flow, error) ||
         !address_spaces_build(&flow->spaces, &flow->data, flow->recording.directory, error))
         return false;
     if (flow->recording.directory)
         session_read(&flow->session, flow->recording.directory, NULL);
     flow->symbols = symbols_open(&flow->spaces, flow->options.perf_map_directory);
     trace_streams_cut(&flow->streams, &flow->data);
+    if (flow->options.decoder == FLOW_DECODER_PERF && !flow->recording.files)
+        return error_set(
+            error, ERROR_USAGE,
+            "perf cannot decode what comes through a pipe: write it to a file, and give "
+            "that with -decoder perf.");
     if (flow->options.decoder == FLOW_DECODER_PERF)
         return perf_tool_find(&flow->perf, error) &&
                image_links_make(&flow->images, &flow->spaces, error);
@@ -65,11 +71,32 @@ static bool open_recording(struct flow *flow, const char *path, struct error *er
     return flow->shared;
 }
 
-static bool open_text(struct flow *flow, const char *path, struct error *error)
+static bool open_recording(struct flow *flow, const char *path, struct error *error)
 {
+    return recording_open(&flow->recording, path, error) &&
+           perf_data_open(&flow->data, flow->recording.files[0], error) &&
+           open_perf_data(flow, error);
+}
+
+static bool is_stream(const char *path)
+{
+    struct stat status;
+    return strcmp(path, "-") == 0 || (stat(path, &status) == 0 && S_ISFIFO(status.st_mode));
+}
+
+/* Standard input, a pipe, or a file of text. A pipe can be read but once: what it is shows when it
+ * is there. */
+static bool open_input(struct flow *flow, const char *path, struct error *error)
+{
+    struct file_view view;
+    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
+    if (!file_map_input(&view, path, error))
+        return false;
+    if (perf_data_recognizes(&view))
+        return perf_data_open_view(&flow->data, view, name, error) && open_perf_data(flow, error);
     flow->symbols = symbols_open(&flow->spaces, NULL);
-    flow->text = text_flow_open(path, flow->symbols, flow->options.perf_map_directory, error);
-    return flow->text;
+    flow->text = text_flow_open(view, name, flow->symbols, flow->options.perf_map_directory);
+    return true;
 }
 
 static struct perf_script_request perf_request(const struct flow *flow)
@@ -123,7 +150,7 @@ static bool become_text(struct flow *flow, struct error *error)
     struct flow_options options = flow->options;
     close_recording(flow);
     *flow = (struct flow){.options = options};
-    bool ok = open_text(flow, path, error);
+    bool ok = open_input(flow, path, error);
     free(path);
     close(text);
     return ok;
@@ -133,7 +160,8 @@ struct flow *flow_open(const char *path, const struct flow_options *options, str
 {
     struct flow *flow = memory_allocate_zeroed(sizeof(*flow));
     flow->options = *options;
-    bool ok = flow_is_text(path) ? open_text(flow, path, error) : open_recording(flow, path, error);
+    bool ok = is_stream(path) || flow_is_text(path) ? open_input(flow, path, error)
+                                                    : open_recording(flow, path, error);
     if (ok && flow->perf.path && !flow->perf.filter)
         ok = become_text(flow, error);
     if (ok)
@@ -178,7 +206,8 @@ bool flow_decode(struct flow *flow, const struct flow_sink *sink, struct error *
                                      .shared = flow->shared,
                                      .sink = sink,
                                      .options = &flow->options};
-    return decode_all(&request, &flow->statistics, error);
+    decode_all(&request, &flow->statistics);
+    return true;
 }
 
 const struct text_code *flow_text_code(const struct flow *flow, uint32_t pid)

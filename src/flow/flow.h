@@ -58,9 +58,9 @@ struct flow_statistics {
 /* Owns perf data, address spaces and symbols, which the receivers' results point into. */
 struct flow;
 
-/* `path` is a recording directory, whose first snapshot is decoded, a perf.data file, or text: a
- * file, a pipe, or "-" for standard input. NULL when nothing could be decoded at all; damage that
- * left something to decode is reported by flow_damage. */
+/* `path` is a recording directory, whose first snapshot is decoded, a perf.data file, or text; of
+ * the last two also a pipe, or "-" for standard input. NULL when nothing could be decoded at all;
+ * damage that left something to decode is reported by flow_damage. */
 struct flow *flow_open(const char *path, const struct flow_options *options, struct error *error);
 bool flow_decode(struct flow *flow, const struct flow_sink *sink, struct error *error);
 void flow_close(struct flow *flow);

@@ -185,21 +185,19 @@ static void end_rings(struct perf_decoding *decoding, struct flow_statistics *st
         const struct control_flow *flow = &ring->lane.flow;
         branch_lane_end(&ring->lane);
         statistics->instructions += flow->position;
-        statistics->events += flow->batch.delivered;
-        statistics->errors += flow->batch.errors;
-        statistics->overflows += flow->batch.overflows;
         branch_lane_free(&ring->lane);
         HASH_DEL(decoding->rings, ring);
         free(ring);
     }
 }
 
-static void end_threads(struct perf_decoding *decoding)
+static void end_threads(struct perf_decoding *decoding, struct flow_statistics *statistics)
 {
     struct receiver *receiver, *next;
     HASH_ITER(hh, decoding->receivers, receiver, next)
     {
         thread_output_end(&receiver->output);
+        thread_output_add_statistics(&receiver->output, statistics);
         HASH_DEL(decoding->receivers, receiver);
         free(receiver);
     }
@@ -242,7 +240,7 @@ uint64_t perf_decode_stream(const struct perf_decode_request *request, int descr
     *damage = reader.damage;
     branch_stream_close(&reader);
     end_rings(&decoding, statistics);
-    end_threads(&decoding);
+    end_threads(&decoding, statistics);
     free_processes(&decoding);
     statistics->bytes += size_of_packets(request->streams);
     return events;

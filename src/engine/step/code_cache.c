@@ -52,7 +52,8 @@ static struct cached_block *make_block(uint64_t pc, const uint8_t *bytes, size_t
     size_t at = 0;
     struct x86_instruction instruction = {.flow = X86_SEQUENTIAL};
     while (block->instructions < BLOCK_INSTRUCTIONS && instruction.flow == X86_SEQUENTIAL &&
-           !made->pushes_flags && x86_decode(&instruction, bytes + at, size - at, pc + at, true)) {
+           !made->pushes_flags &&
+           x86_decode(&instruction, bytes + at, size - at, pc + at, X86_MODE_64)) {
         block->length[block->instructions++] = (uint8_t)instruction.length;
         made->pushes_flags = pushes_flags(bytes + at, instruction.length);
         at += instruction.length;
@@ -60,7 +61,7 @@ static struct cached_block *make_block(uint64_t pc, const uint8_t *bytes, size_t
     block->end = pc + at;
     /* A rep instruction is one to the stepper, which stays on it until it is through. */
     block->kind = instruction.flow == X86_REPEAT ? PT_BLOCK_SEQUENTIAL
-                                                 : (uint8_t)block_kind(instruction.flow);
+                                                 : (uint8_t)block_kind(instruction.flow, true);
     block->target = instruction.target;
     pt_code_block_describe(block);
     return made;
