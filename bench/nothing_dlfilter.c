@@ -1,6 +1,7 @@
-/* A perf-dlfilter that drops every event as early as perf allows (man 1 perf-dlfilter): what is
- * left is what perf needs to decode. Loaded by `perf script --dlfilter`, called for each event. */
-int filter_event_early(void *data, const void *sample, void *context);
+/* A filter for perf script that drops every sample and does nothing else: what remains is what perf
+ * needs to decode (perf script --dlfilter). For bench/decode. */
+__attribute__((visibility("default"))) int filter_event_early(void *data, const void *sample,
+                                                              void *context);
 
 int filter_event_early(void *data, const void *sample, void *context)
 {
