@@ -57,8 +57,9 @@ class Damage(harness.TestCase):
     def test_random_bytes(self):
         """random bytes in the packets cost no event outside of the intervals between PSBs that they lie in"""
         recording = self.folder / "recording"
-        self.magic_trace("run", "-no-decode", "-full-execution", "-working-directory", recording, "--", "gzip", "-nc",
-                         harness.TESTS / "e2e" / "harness.py")
+        # In instructions, the time of an event tells in which interval it lies, to the instruction.
+        self.magic_trace("run", "-no-decode", "-full-execution", "-clock", "instructions", "-working-directory", recording,
+                         "--", "gzip", "-nc", harness.TESTS / "e2e" / "harness.py")
         whole = self.events(recording)
         path = recording / "perf.data"
         content = path.read_bytes()
