@@ -24,7 +24,16 @@ static void read_result(const struct perf_data *data)
             sink += strlen(record->mapping.path);
         else if (record->kind == SIDE_BAND_NAME)
             sink += strlen(record->name.name);
+        else if (record->kind == SIDE_BAND_KERNEL_SYMBOL)
+            sink += strlen(record->kernel_symbol.name);
+        else if (record->kind == SIDE_BAND_SAMPLE)
+            sink += strlen(data->events[record->sample.event].name);
+        for (size_t j = 0; record->kind == SIDE_BAND_CODE_CHANGE && j < record->code_change.size;
+             j++)
+            sink += record->code_change.bytes[j];
     }
+    for (size_t i = 0; i < data->build_id_count; i++)
+        sink += strlen(data->build_ids[i].path) + data->build_ids[i].id[0];
     for (size_t i = 0; i < data->chunk_count; i++)
         for (size_t j = 0; j < data->chunks[i].size; j++)
             sink += data->chunks[i].bytes[j];

@@ -59,7 +59,8 @@ static bool count_instructions(const struct x86_code *code, uint64_t first, uint
     for (; first < address; first += instruction.length, ++*count) {
         uint64_t offset = first - code->address;
         if (first < code->address || offset >= code->size ||
-            !x86_decode(&instruction, code->bytes + offset, code->size - offset, first, true))
+            !x86_decode(&instruction, code->bytes + offset, code->size - offset, first,
+                        X86_MODE_64))
             return false;
     }
     return first == address;

@@ -1,8 +1,6 @@
 #include "flow/branch.h"
 
-#include "x86/instruction.h"
-
-static enum branch_kind kind_of(enum x86_flow flow)
+enum branch_kind branch_kind_of(enum x86_flow flow)
 {
     static const enum branch_kind kinds[] = {
         [X86_SEQUENTIAL] = BRANCH_NONE,
@@ -20,13 +18,13 @@ static enum branch_kind kind_of(enum x86_flow flow)
     return kinds[flow];
 }
 
-struct branch branch_classify(const uint8_t *bytes, size_t size, bool wide)
+struct branch branch_classify(const uint8_t *bytes, size_t size, enum x86_mode mode)
 {
     struct x86_instruction instruction;
-    if (!x86_decode(&instruction, bytes, size, 0, wide))
+    if (!x86_decode(&instruction, bytes, size, 0, mode))
         return (struct branch){.kind = BRANCH_NONE};
     return (struct branch){
-        .kind = (uint8_t)kind_of(instruction.flow),
+        .kind = (uint8_t)branch_kind_of(instruction.flow),
         .length = (uint8_t)instruction.length,
         .direct = instruction.flow == X86_JUMP || instruction.flow == X86_CALL,
         .reads_own_address =

@@ -6,6 +6,8 @@
 #ifndef MAGIC_TRACE_FLOW_BRANCH_H
 #define MAGIC_TRACE_FLOW_BRANCH_H
 
+#include "x86/instruction.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,8 +32,10 @@ struct branch {
     bool reads_own_address;
 };
 
+enum branch_kind branch_kind_of(enum x86_flow flow);
+
 /* Classifies the instruction in the first of `size` bytes; `size` may be more than the
- * instruction's. `wide`: 64-bit code, else 32-bit. */
-struct branch branch_classify(const uint8_t *bytes, size_t size, bool wide);
+ * instruction's. */
+struct branch branch_classify(const uint8_t *bytes, size_t size, enum x86_mode mode);
 
 #endif

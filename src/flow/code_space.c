@@ -48,13 +48,15 @@ void code_space_free(struct code_space *space)
     free(space->blocks);
 }
 
-size_t code_space_changes(const struct code_space *space, struct ticks time, bool before_exec)
+size_t code_space_changes(const struct code_space *space, struct ticks time,
+                          struct ticks exec_until)
 {
     const struct process *process = space->process;
     size_t count = space->cursor.next_change;
     while (process && count < process->change_count &&
            process->changes[count].time.value <= time.value) {
-        if (before_exec && process->changes[count].kind == ADDRESS_SPACE_CLEAR)
+        if (process->changes[count].kind == ADDRESS_SPACE_CLEAR &&
+            process->changes[count].time.value > exec_until.value)
             break;
         count++;
     }
@@ -89,36 +91,32 @@ static const struct mapping *find_mapping(struct code_space *space, uint64_t add
     return mapping;
 }
 
-/* Bytes from `address` to the end of its mapping or of its file, whichever comes first. */
-static size_t read_one_mapping(struct code_space *space, uint64_t address, uint8_t *bytes,
-                               size_t size)
+const uint8_t *code_space_bytes(struct code_space *space, uint64_t address, size_t *known)
 {
     const struct mapping *mapping = find_mapping(space, address);
+    *known = 0;
     if (!mapping || !mapping->file)
-        return 0;
+        return NULL;
     const struct file_view *view = &mapping->file->view;
     uint64_t distance = address - mapping->start;
     if (mapping->file_offset > view->size || distance >= view->size - mapping->file_offset)
-        return 0;
+        return NULL;
     uint64_t offset = mapping->file_offset + distance;
-    uint64_t known = view->size - offset;
-    if (known > mapping->end - address)
-        known = mapping->end - address;
-    if (known > size)
-        known = size;
-    memcpy(bytes, view->bytes + offset, known);
-    return known;
+    uint64_t left = view->size - offset;
+    *known = left < mapping->end - address ? left : mapping->end - address;
+    return view->bytes + offset;
 }
 
-/* Copies at most `size` bytes of code at `address`, across adjacent mappings; returns how many are
- * known. */
-static size_t read_code(struct code_space *space, uint64_t address, uint8_t *bytes, size_t size)
+size_t code_space_read(struct code_space *space, uint64_t address, uint8_t *bytes, size_t size)
 {
     size_t done = 0;
     while (done < size) {
-        size_t step = read_one_mapping(space, address + done, bytes + done, size - done);
-        if (!step)
+        size_t known;
+        const uint8_t *code = code_space_bytes(space, address + done, &known);
+        if (!known)
             break;
+        size_t step = known < size - done ? known : size - done;
+        memcpy(bytes + done, code, step);
         done += step;
     }
     return done;
@@ -135,13 +133,13 @@ struct function_bounds code_space_function(struct code_space *space, uint64_t ad
     return slot->bounds;
 }
 
-struct branch code_space_branch(struct code_space *space, uint64_t address, bool wide)
+struct branch code_space_branch(struct code_space *space, uint64_t address, enum x86_mode mode)
 {
     struct code_space_branch *slot = &space->branches[slot_of(address)];
     if (slot->address != address || slot->generation != space->generation) {
         uint8_t bytes[X86_LONGEST_INSTRUCTION];
-        size_t size = read_code(space, address, bytes, sizeof(bytes));
-        slot->branch = branch_classify(bytes, size, wide);
+        size_t size = code_space_read(space, address, bytes, sizeof(bytes));
+        slot->branch = branch_classify(bytes, size, mode);
         slot->address = address;
         slot->generation = space->generation;
     }

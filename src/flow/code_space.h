@@ -30,15 +30,24 @@ void code_space_init(struct code_space *space, const struct process *process,
 void code_space_free(struct code_space *space);
 
 /* How many of the process's changes have happened by `time`; at least as many as have been applied.
- * With `before_exec` only those before the next execve, whatever its time: code that is running is
+ * Only those before the first execve after `exec_until`, whatever its time: code that is running is
  * still the old program's. */
-size_t code_space_changes(const struct code_space *space, struct ticks time, bool before_exec);
+size_t code_space_changes(const struct code_space *space, struct ticks time,
+                          struct ticks exec_until);
 
 /* Applies the process's changes, the first `count` of them. */
 void code_space_advance(struct code_space *space, size_t count);
 
+/* The bytes at `address`, as far as they lie in one mapping and its file: `known` of them. NULL
+ * when there are none. Valid as long as the process's files. */
+const uint8_t *code_space_bytes(struct code_space *space, uint64_t address, size_t *known);
+
+/* Copies at most `size` bytes of code at `address`, across adjacent mappings; returns how many are
+ * known. */
+size_t code_space_read(struct code_space *space, uint64_t address, uint8_t *bytes, size_t size);
+
 struct function_bounds code_space_function(struct code_space *space, uint64_t address);
-struct branch code_space_branch(struct code_space *space, uint64_t address, bool wide);
+struct branch code_space_branch(struct code_space *space, uint64_t address, enum x86_mode mode);
 
 /* What the 64-bit code from the instruction at `first` to the one at `last` does besides its
  * branch. Valid until the next call. */

@@ -17,8 +17,6 @@ void control_flow_free(struct control_flow *flow)
 
 static void emit(struct control_flow *flow, const struct flow_event *event, uint64_t position)
 {
-    if (flow->batch.output)
-        flow->batch.output->in_gap = event->kind == FLOW_GAP;
     event_batch_add(&flow->batch, event, position);
 }
 
@@ -37,20 +35,6 @@ static void enter_function_at(struct control_flow *flow, uint64_t ip)
             : (struct function_bounds){.function = FUNCTION_UNKNOWN, .start = ip, .end = ip + 1};
 }
 
-static void release_interrupt(struct control_flow *flow)
-{
-    if (!flow->interrupt_held)
-        return;
-    flow->interrupt_held = false;
-    emit(flow, &flow->interrupt, flow->position);
-}
-
-void control_flow_mnt(struct control_flow *flow, uint64_t payload)
-{
-    if (!flow->running || flow->resume_held)
-        told_callers_add(&flow->callers, payload);
-}
-
 static void emit_caller(struct control_flow *flow, uint64_t told)
 {
     uint64_t address = told & TOLD_CALL_ADDRESS_MASK;
@@ -65,32 +49,40 @@ static void emit_caller(struct control_flow *flow, uint64_t told)
         emit(flow, &event, flow->position);
 }
 
-/* Behind a RESUME. */
+/* Nothing has happened since the RESUME. */
+static bool is_at_resume(const struct control_flow *flow)
+{
+    return flow->resumed && flow->position == flow->resume_position;
+}
+
+/* Behind a RESUME, once the list is there. */
 static void emit_callers(struct control_flow *flow)
 {
     const struct told_callers *callers = &flow->callers;
-    if (callers->whole) {
-        for (size_t i = 0; i < callers->addresses.count; i++)
-            emit_caller(flow, *(uint64_t *)array_at(&callers->addresses, i));
-        if (callers->all)
-            emit(flow, &(struct flow_event){.kind = FLOW_CALLER, .function = FUNCTION_UNKNOWN},
-                 flow->position);
-    }
+    if (!is_at_resume(flow) || !callers->whole)
+        return;
+    for (size_t i = 0; i < callers->addresses.count; i++)
+        emit_caller(flow, *(uint64_t *)array_at(&callers->addresses, i));
+    if (callers->all)
+        emit(flow, &(struct flow_event){.kind = FLOW_CALLER, .function = FUNCTION_UNKNOWN},
+             flow->position);
     told_callers_forget(&flow->callers);
 }
 
-/* `ip`: the first instruction after it; 0 when there is none. */
-static void release_resume(struct control_flow *flow, uint64_t ip)
+void control_flow_mnt(struct control_flow *flow, uint64_t payload)
 {
-    if (!flow->resume_held)
+    if (flow->running && !is_at_resume(flow))
         return;
-    flow->resume_held = false;
-    if (!flow->resume.to)
-        flow->resume.to = ip;
-    enter_function_at(flow, flow->resume.to);
-    flow->resume.function = flow->current.function;
-    emit(flow, &flow->resume, flow->position);
+    told_callers_add(&flow->callers, payload);
     emit_callers(flow);
+}
+
+/* Something other than running code happens behind the RESUME. */
+static void end_resume(struct control_flow *flow)
+{
+    if (flow->resumed)
+        told_callers_forget(&flow->callers);
+    flow->resumed = false;
 }
 
 /* The hot and the cold part of one function are apart, but no jump between them is a call. */
@@ -108,8 +100,7 @@ static bool went_directly(const struct control_flow *flow)
 {
     if (flow->branch_kind != BRANCH_JUMP && flow->branch_kind != BRANCH_FAR_JUMP)
         return true;
-    return flow->space &&
-           code_space_branch(flow->space, flow->branch.from, flow->branch_wide).direct;
+    return flow->branch_direct;
 }
 
 static void emit_stack_pointer(struct control_flow *flow, uint64_t value)
@@ -134,7 +125,6 @@ void control_flow_arrive(struct control_flow *flow, uint64_t ip)
     struct flow_event *branch = &flow->branch;
     /* Once it has been followed, the flag is of no branch. */
     bool loads_stack = flow->branch_kind == BRANCH_JUMP && branch->flags & FLOW_LOADS_STACK;
-    release_resume(flow, ip);
     switch ((enum branch_kind)flow->branch_kind) {
     case BRANCH_CALL:
         branch->kind = FLOW_CALL;
@@ -179,11 +169,11 @@ struct trap_walk {
 };
 
 /* Asks for the facts of those blocks alone that may have any. */
-static struct trap_walk begin_traps(struct control_flow *flow, const struct executed_block *block)
+static struct trap_walk begin_traps(struct control_flow *flow, const struct block *block)
 {
     struct trap_walk walk = {NULL, 0};
     bool may_load_stack = block->kind == BRANCH_JUMP && block->instructions > 1;
-    if ((flow->current.ocaml || may_load_stack) && block->wide && flow->space)
+    if ((flow->current.ocaml || may_load_stack) && block->mode == X86_MODE_64 && flow->space)
         walk.facts = code_space_block(flow->space, block->ip, block->last);
     return walk;
 }
@@ -209,12 +199,12 @@ static void emit_traps(struct control_flow *flow, struct trap_walk *walk, uint64
 /* The code of `block` runs on, without a branch, into another function: hand-written assembly, or a
  * function whose symbol covers less than its code. Finds the last instruction of each function by
  * walking. */
-static void fall_through(struct control_flow *flow, const struct executed_block *block,
+static void fall_through(struct control_flow *flow, const struct block *block,
                          struct trap_walk *traps)
 {
     uint64_t ip = block->ip;
     for (uint32_t done = 0; done + 1 < block->instructions && ip < block->last; done++) {
-        struct branch instruction = code_space_branch(flow->space, ip, block->wide);
+        struct branch instruction = code_space_branch(flow->space, ip, block->mode);
         if (!instruction.length)
             break;
         uint64_t next = ip + instruction.length;
@@ -229,7 +219,7 @@ static void fall_through(struct control_flow *flow, const struct executed_block 
     enter_function_at(flow, block->last);
 }
 
-void control_flow_block(struct control_flow *flow, const struct executed_block *block)
+void control_flow_block(struct control_flow *flow, const struct block *block)
 {
     control_flow_arrive(flow, block->ip);
     struct trap_walk traps = begin_traps(flow, block);
@@ -240,25 +230,19 @@ void control_flow_block(struct control_flow *flow, const struct executed_block *
     flow->last_ip = block->last;
     flow->running = true;
     flow->branch = (struct flow_event){.from = block->last};
-    if (block->transaction)
+    if (flow->transaction)
         flow->branch.flags |= FLOW_TRANSACTION;
     if (block->kind == BRANCH_JUMP && traps.facts && traps.facts->loads_stack)
         flow->branch.flags |= FLOW_LOADS_STACK;
     flow->branch_position = flow->position;
-    flow->branch_kind = block->kind;
-    flow->branch_wide = block->wide;
-    if ((block->kind != BRANCH_CALL && block->kind != BRANCH_FAR_CALL) || !flow->space)
-        return;
-    struct branch branch = code_space_branch(flow->space, block->last, block->wide);
-    if (branch.reads_own_address)
-        flow->branch_kind = BRANCH_NONE;
-    if (branch.length)
-        flow->branch.next = block->last + branch.length;
+    flow->branch_kind = block->reads_own_address ? BRANCH_NONE : block->kind;
+    flow->branch_direct = block->direct;
+    if (block->kind == BRANCH_CALL || block->kind == BRANCH_FAR_CALL)
+        flow->branch.next = block->next;
 }
 
 void control_flow_time(struct control_flow *flow, uint64_t position, struct ticks time)
 {
-    release_interrupt(flow);
     event_batch_anchor(&flow->batch, position, time);
 }
 
@@ -269,19 +253,24 @@ void control_flow_branch_time_exact(struct control_flow *flow)
 
 void control_flow_resume(struct control_flow *flow, uint64_t ip, bool exact)
 {
-    release_interrupt(flow);
     flow->current = (struct function_bounds){.function = FUNCTION_UNKNOWN};
     flow->branch_kind = BRANCH_NONE;
     flow->last_ip = 0;
     flow->running = true;
-    flow->resume_held = true;
-    flow->resume =
-        (struct flow_event){.kind = FLOW_RESUME, .to = ip, .flags = exact ? FLOW_TIME_EXACT : 0};
+    enter_function_at(flow, ip);
+    struct flow_event event = {.kind = FLOW_RESUME,
+                               .to = ip,
+                               .function = flow->current.function,
+                               .flags = exact ? FLOW_TIME_EXACT : 0};
+    emit(flow, &event, flow->position);
+    flow->resumed = true;
+    flow->resume_position = flow->position;
+    emit_callers(flow);
 }
 
 void control_flow_disabled(struct control_flow *flow, bool exact)
 {
-    release_resume(flow, 0);
+    end_resume(flow);
     struct flow_event event = {.kind =
                                    flow->branch_kind == BRANCH_FAR_CALL ? FLOW_SYSCALL : FLOW_STOP,
                                .from = flow->last_ip,
@@ -298,18 +287,20 @@ void control_flow_disabled(struct control_flow *flow, bool exact)
 void control_flow_interrupted(struct control_flow *flow, uint64_t ip, bool exact)
 {
     control_flow_arrive(flow, ip);
+    end_resume(flow);
     flow->running = false;
-    flow->interrupt_held = true;
-    flow->interrupt = (struct flow_event){.kind = FLOW_INTERRUPT,
-                                          .from = ip,
-                                          .function = flow->current.function,
-                                          .flags = exact ? FLOW_TIME_EXACT : 0};
+    struct flow_event event = {.kind = FLOW_INTERRUPT,
+                               .from = ip,
+                               .function = flow->current.function,
+                               .flags = exact ? FLOW_TIME_EXACT : 0};
+    emit(flow, &event, flow->position);
 }
 
 void control_flow_diverted(struct control_flow *flow, enum flow_kind kind, uint64_t from,
                            uint64_t to, bool exact)
 {
     control_flow_arrive(flow, from);
+    end_resume(flow);
     enter_function_at(flow, to);
     struct flow_event event = {.kind = (uint8_t)kind,
                                .from = from,
@@ -322,12 +313,9 @@ void control_flow_diverted(struct control_flow *flow, enum flow_kind kind, uint6
 
 void control_flow_stop(struct control_flow *flow)
 {
-    if (flow->interrupt_held)
-        flow->interrupt.kind = FLOW_STOP;
-    release_interrupt(flow);
     if (!flow->running)
         return;
-    release_resume(flow, 0);
+    end_resume(flow);
     struct flow_event event = {
         .kind = FLOW_STOP, .from = flow->last_ip, .function = flow->current.function};
     flow->branch_kind = BRANCH_NONE;
@@ -337,17 +325,11 @@ void control_flow_stop(struct control_flow *flow)
 
 void control_flow_gap(struct control_flow *flow, enum flow_gap gap, uint64_t ip, uint8_t code)
 {
-    bool in_gap = flow->batch.output && flow->batch.output->in_gap;
-    release_interrupt(flow);
-    if (in_gap)
-        flow->resume_held = false;
-    release_resume(flow, 0);
+    end_resume(flow);
     flow->branch_kind = BRANCH_NONE;
     flow->running = false;
     flow->current = (struct function_bounds){.function = FUNCTION_UNKNOWN};
     flow->last_ip = 0;
-    if (in_gap)
-        return;
     struct flow_event event = {
         .kind = FLOW_GAP, .from = ip, .gap = gap, .error = code, .flags = FLOW_TIME_LOST};
     emit(flow, &event, flow->position);
@@ -356,13 +338,7 @@ void control_flow_gap(struct control_flow *flow, enum flow_gap gap, uint64_t ip,
 void control_flow_switch_thread(struct control_flow *flow, struct thread_output *output,
                                 struct code_space *space)
 {
-    bool was_running = flow->running;
-    release_interrupt(flow);
     control_flow_stop(flow);
     event_batch_flush(&flow->batch, output);
     flow->space = space;
-    /* The kernel was traced across the switch: where it goes on will be known with the next block.
-     */
-    if (was_running)
-        control_flow_resume(flow, 0, false);
 }

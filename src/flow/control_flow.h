@@ -9,20 +9,9 @@
 #ifndef MAGIC_TRACE_FLOW_CONTROL_FLOW_H
 #define MAGIC_TRACE_FLOW_CONTROL_FLOW_H
 
-#include "flow/branch.h"
-#include "flow/code_space.h"
+#include "flow/block_cache.h"
 #include "flow/event_batch.h"
 #include "flow/told_callers.h"
-
-/* Instructions that ran one after the other; only the last one may be a branch. */
-struct executed_block {
-    uint64_t ip;   /* of the first instruction */
-    uint64_t last; /* of the last instruction */
-    uint32_t instructions;
-    uint8_t kind; /* of the last instruction, enum branch_kind */
-    bool wide;    /* 64-bit code */
-    bool transaction;
-};
 
 struct control_flow {
     struct code_space *space; /* of the running thread's process; NULL: of nobody known */
@@ -35,21 +24,13 @@ struct control_flow {
 
     struct flow_event branch; /* the newest branch; its target is not known yet */
     uint8_t branch_kind;      /* enum branch_kind */
-    bool branch_wide;         /* in 64-bit code */
+    bool branch_direct;       /* its target is in its bytes */
     uint64_t branch_position;
+    bool transaction; /* what runs belongs to a TSX transaction */
 
-    /* RESUME is held back until the first instruction behind it could be decoded, so that a stretch
-     * of undecodable packets becomes one gap and not one for each time that tracing stops and
-     * starts. */
-    bool resume_held;
-    struct flow_event resume;
-
-    struct told_callers callers; /* of what runs behind the RESUME */
-
-    /* An INTERRUPT that stopped tracing: held back until tracing starts again, because at the end
-     * of the data it was no interrupt but the end of tracing. */
-    bool interrupt_held;
-    struct flow_event interrupt;
+    struct told_callers callers; /* of what runs behind the next or newest RESUME */
+    bool resumed;                /* there was a RESUME, ... */
+    uint64_t resume_position;    /* ... here; nothing has run since while `position` is this */
 };
 
 void control_flow_init(struct control_flow *flow);
@@ -70,7 +51,8 @@ void control_flow_branch_time_exact(struct control_flow *flow);
  * begins there. */
 void control_flow_arrive(struct control_flow *flow, uint64_t ip);
 
-void control_flow_block(struct control_flow *flow, const struct executed_block *block);
+/* `block` ran, all of it. */
+void control_flow_block(struct control_flow *flow, const struct block *block);
 
 /* The stack pointer is `value` at the instruction that ended the last block; behind it, if that is
  * a branch. */
@@ -79,8 +61,7 @@ void control_flow_stack_pointer(struct control_flow *flow, uint64_t value);
 /* A recorder's own packet, at this point of the flow. */
 void control_flow_mnt(struct control_flow *flow, uint64_t payload);
 
-/* Tracing starts again at `ip` (0: where the next block begins). `exact`: the time given last
- * belongs to this very event. */
+/* Tracing starts again at `ip`. `exact`: the time given last belongs to this very event. */
 void control_flow_resume(struct control_flow *flow, uint64_t ip, bool exact);
 
 /* Tracing stopped at the newest branch: a syscall, or a branch out of what is traced. */

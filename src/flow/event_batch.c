@@ -7,7 +7,7 @@
 
 enum {
     /* Events handed over at once: enough to make the call free, few enough to stay in the cache. */
-    BATCH_EVENTS = 4096,
+    BATCH_EVENTS = 2048,
     /* Events held while their time is unknown. A recording with no timing packets but those at each
      * PSB has some ten thousand branches between them; what exceeds this gets the time of the last
      * anchor. */
@@ -16,62 +16,35 @@ enum {
     FIRST_CAPACITY = 64,
 };
 
-void thread_output_begin(struct thread_output *output)
-{
-    if (!output->begun)
-        output->object = output->sink->begin(output->sink->context, output->thread);
-    output->begun = true;
-}
-
-void thread_output_end(struct thread_output *output)
-{
-    if (output->begun)
-        output->sink->end(output->object);
-    output->begun = false;
-}
-
 void event_batch_init(struct event_batch *batch)
 {
-    *batch = (struct event_batch){.output = NULL};
+    *batch = (struct event_batch){.plain = true};
 }
 
 void event_batch_free(struct event_batch *batch)
 {
     free(batch->events);
-    free(batch->positions);
 }
 
-static void count_gap(struct event_batch *batch, const struct flow_event *event)
+void event_batch_forget(struct event_batch *batch)
 {
-    if (event->kind != FLOW_GAP)
-        return;
-    if (event->gap == FLOW_GAP_OVERFLOW)
-        batch->overflows++;
-    else if (event->gap == FLOW_GAP_ERROR || event->gap == FLOW_GAP_NO_IMAGE)
-        batch->errors++;
+    batch->count = batch->timed = 0;
+    batch->anchor_position = 0;
+    batch->anchor_time.value = 0;
+    batch->plain = true;
 }
 
-/* Hands the timed events to the sink and keeps the others. */
+/* Hands the timed events to the receiver and keeps the others. */
 static void deliver_timed(struct event_batch *batch)
 {
-    struct thread_output *output = batch->output;
     size_t timed = batch->timed;
-    if (output && timed) {
-        for (size_t i = 0; i < timed; i++) {
-            struct ticks *time = &batch->events[i].time;
-            if (time->value < output->last_time.value)
-                *time = output->last_time;
-            output->last_time = *time;
-        }
-        thread_output_begin(output);
-        output->sink->events(output->object, batch->events, timed);
-        batch->delivered += timed;
-    }
+    if (batch->output && timed)
+        delivery_add(batch->delivery, batch->output, batch->events, timed, batch->plain);
     size_t kept = batch->count - timed;
-    if (kept > 0) {
+    if (kept > 0)
         memmove(batch->events, batch->events + timed, kept * sizeof(*batch->events));
-        memmove(batch->positions, batch->positions + timed, kept * sizeof(*batch->positions));
-    }
+    else
+        batch->plain = true;
     batch->count = kept;
     batch->timed = 0;
 }
@@ -81,44 +54,48 @@ static void interpolate(struct event_batch *batch, uint64_t position, struct tic
 {
     uint64_t instructions = position - batch->anchor_position;
     uint64_t elapsed = time.value - batch->anchor_time.value;
+    double share = instructions ? (double)elapsed / (double)instructions : 0;
     for (; batch->timed < batch->count; batch->timed++) {
-        if (batch->positions[batch->timed] > position)
-            break;
-        uint64_t executed = batch->positions[batch->timed] - batch->anchor_position;
         struct ticks *event_time = &batch->events[batch->timed].time;
-        if (executed == instructions)
-            *event_time = time;
-        else
-            event_time->value = batch->anchor_time.value +
-                                (uint64_t)((unsigned __int128)elapsed * executed / instructions);
+        if (event_time->value > position)
+            break;
+        uint64_t executed = event_time->value - batch->anchor_position;
+        uint64_t since = executed == instructions ? elapsed : (uint64_t)((double)executed * share);
+        event_time->value = batch->anchor_time.value + since;
     }
 }
 
-static void grow(struct event_batch *batch)
+void event_batch_make_room(struct event_batch *batch, size_t count)
 {
-    batch->capacity = batch->capacity ? 2 * batch->capacity : FIRST_CAPACITY;
-    batch->events = memory_resize(batch->events, batch->capacity * sizeof(*batch->events));
-    batch->positions = memory_resize(batch->positions, batch->capacity * sizeof(*batch->positions));
-}
-
-void event_batch_add(struct event_batch *batch, const struct flow_event *event, uint64_t position)
-{
-    if (batch->output)
-        count_gap(batch, event);
-    if (batch->count == HELD_EVENTS_LIMIT) {
+    if (batch->count + count > HELD_EVENTS_LIMIT) {
         interpolate(batch, UINT64_MAX, batch->anchor_time);
         deliver_timed(batch);
     }
-    if (batch->count == batch->capacity)
-        grow(batch);
-    batch->events[batch->count] = *event;
-    batch->positions[batch->count] = position;
-    batch->count++;
-    /* At the anchor itself nothing is left to find out. */
+    if (batch->count + count <= batch->capacity)
+        return;
+    while (batch->count + count > batch->capacity)
+        batch->capacity = batch->capacity ? 2 * batch->capacity : FIRST_CAPACITY;
+    batch->events = memory_resize(batch->events, batch->capacity * sizeof(*batch->events));
+}
+
+/* At the anchor itself nothing is left to find out. */
+static void time_at_anchor(struct event_batch *batch, uint64_t position)
+{
     if (position <= batch->anchor_position)
         interpolate(batch, batch->anchor_position, batch->anchor_time);
     if (batch->timed >= BATCH_EVENTS)
         deliver_timed(batch);
+}
+
+void event_batch_add(struct event_batch *batch, const struct flow_event *event, uint64_t position)
+{
+    event_batch_reserve(batch, 1);
+    struct flow_event *added = &batch->events[batch->count++];
+    *added = *event;
+    added->time.value = position;
+    if (thread_output_must_see(event->kind))
+        batch->plain = false;
+    time_at_anchor(batch, position);
 }
 
 void event_batch_anchor(struct event_batch *batch, uint64_t position, struct ticks time)
@@ -127,16 +104,30 @@ void event_batch_anchor(struct event_batch *batch, uint64_t position, struct tic
         position = batch->anchor_position;
     if (time.value < batch->anchor_time.value)
         time = batch->anchor_time;
-    interpolate(batch, position, time);
+    if (batch->timed < batch->count)
+        interpolate(batch, position, time);
     batch->anchor_position = position;
     batch->anchor_time = time;
     if (batch->timed >= BATCH_EVENTS)
         deliver_timed(batch);
 }
 
-void event_batch_flush(struct event_batch *batch, struct thread_output *output)
+void event_batch_restart(struct event_batch *batch, uint64_t position, struct ticks time)
+{
+    event_batch_anchor(batch, position, time);
+    batch->anchor_time = time;
+}
+
+void event_batch_finish(struct event_batch *batch)
 {
     interpolate(batch, UINT64_MAX, batch->anchor_time);
     deliver_timed(batch);
+}
+
+void event_batch_flush(struct event_batch *batch, struct thread_output *output)
+{
+    event_batch_finish(batch);
+    if (batch->output)
+        delivery_stop(batch->delivery, batch->output);
     batch->output = output;
 }

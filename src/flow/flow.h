@@ -32,7 +32,13 @@ struct flow_sink {
     void (*end)(void *thread_object);
 };
 
+enum flow_decoder {
+    FLOW_DECODER_NATIVE, /* our own */
+    FLOW_DECODER_PERF,   /* stock perf (perf_decoder.h); of before Linux 5.14: the text it prints */
+};
+
 struct flow_options {
+    enum flow_decoder decoder;      /* of packets; text needs none */
     unsigned cores;                 /* 0: all that this process may use */
     const char *perf_map_directory; /* as in symbols_open; of text NULL: none. Outlives the flow */
     void (*progress)(const char *what, uint64_t done,
@@ -52,9 +58,9 @@ struct flow_statistics {
 /* Owns perf data, address spaces and symbols, which the receivers' results point into. */
 struct flow;
 
-/* `path` is a recording directory, whose first snapshot is decoded, a perf.data file, or text: a
- * file, a pipe, or "-" for standard input. NULL when nothing could be decoded at all; damage that
- * left something to decode is reported by flow_damage. */
+/* `path` is a recording directory, whose first snapshot is decoded, a perf.data file, or text; of
+ * the last two also a pipe, or "-" for standard input. NULL when nothing could be decoded at all;
+ * damage that left something to decode is reported by flow_damage. */
 struct flow *flow_open(const char *path, const struct flow_options *options, struct error *error);
 bool flow_decode(struct flow *flow, const struct flow_sink *sink, struct error *error);
 void flow_close(struct flow *flow);
@@ -76,7 +82,7 @@ bool flow_death(const struct flow *flow, uint32_t pid, uint32_t tid, struct sess
 /* What session.json says; all zero without one. Valid until flow_close. */
 const struct session *flow_session(const struct flow *flow);
 struct flow_statistics flow_statistics(const struct flow *flow);
-/* NULL when the file is whole. */
+/* NULL when the file is whole, and all of it was decoded. */
 const struct error *flow_damage(const struct flow *flow);
 /* What a FLOW_GAP_ERROR's `error` means, in words. */
 const char *flow_error_text(uint8_t error);

@@ -17,11 +17,28 @@ void schedule_of_thread(struct schedule *schedule, struct thread_output *output,
     add_entry(schedule, (struct ticks){0}, output, process);
 }
 
+/* Of a thread that is dying, the kernel tells no number any more. */
+static bool is_nobody(uint32_t tid)
+{
+    return tid == IDLE_TID || tid == UINT32_MAX;
+}
+
+/* Samples of sched:sched_switch tell threads alone. One that the side band does not know counts as
+ * a process, as everywhere. */
+static uint32_t process_of(uint32_t pid, uint32_t tid, const struct address_spaces *spaces)
+{
+    if (pid != UINT32_MAX)
+        return pid;
+    const struct thread *thread = address_spaces_thread(spaces, tid);
+    return thread ? thread->pid : tid;
+}
+
 static void add_thread(struct schedule *schedule, struct ticks since, uint32_t pid, uint32_t tid,
                        const struct address_spaces *spaces, schedule_find_output *find_output,
                        void *context)
 {
-    struct thread_output *output = tid == IDLE_TID ? NULL : find_output(context, pid, tid);
+    pid = process_of(pid, tid, spaces);
+    struct thread_output *output = is_nobody(tid) ? NULL : find_output(context, pid, tid);
     add_entry(schedule, since, output, output ? address_spaces_process(spaces, pid) : NULL);
 }
 
@@ -41,8 +58,11 @@ void schedule_of_processor(struct schedule *schedule, const struct perf_data *da
         if (leaves && !schedule->entries.count)
             add_thread(schedule, (struct ticks){0}, record->pid, record->tid, spaces, find_output,
                        context);
+        /* Who comes is told too, if all switches of a processor are recorded; else it is 0, as if
+         * it were the idle thread: whoever comes is none that is traced. */
         if (leaves)
-            add_entry(schedule, since, NULL, NULL);
+            add_thread(schedule, since, record->context_switch.other_pid,
+                       record->context_switch.other_tid, spaces, find_output, context);
         else if (starts || switches)
             add_thread(schedule, since, record->pid, record->tid, spaces, find_output, context);
     }

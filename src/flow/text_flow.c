@@ -85,14 +85,11 @@ bool text_flow_recognizes(const char *path)
     return S_ISFIFO(status.st_mode) || (S_ISREG(status.st_mode) && begins_with_record(path));
 }
 
-struct text_flow *text_flow_open(const char *path, struct symbols *symbols,
-                                 const char *perf_map_directory, struct error *error)
+struct text_flow *text_flow_open(struct file_view view, const char *path, struct symbols *symbols,
+                                 const char *perf_map_directory)
 {
-    struct file_view view;
-    if (!file_map_input(&view, path, error))
-        return NULL;
     struct text_flow *text = memory_allocate_zeroed(sizeof(*text));
-    text->path = memory_copy_string(strcmp(path, "-") == 0 ? "standard input" : path);
+    text->path = memory_copy_string(path);
     text->view = view;
     text->symbols = symbols;
     text->perf_map_directory = perf_map_directory;

@@ -8,18 +8,19 @@
 #ifndef MAGIC_TRACE_FLOW_TEXT_FLOW_H
 #define MAGIC_TRACE_FLOW_TEXT_FLOW_H
 
+#include "base/file.h"
 #include "flow/flow.h"
 
 struct text_flow;
 
-/* Whether `path` is text: "-" (standard input), a pipe, or a file with a record of text near its
- * beginning. */
+/* Whether `path` may be text: "-" (standard input), a pipe (of either it shows when it is read), or
+ * a file with a record of text near its beginning. */
 bool text_flow_recognizes(const char *path);
 
-/* NULL when `path` cannot be read. `symbols` is borrowed and gets the functions;
- * `perf_map_directory` is borrowed too, and may be NULL. */
-struct text_flow *text_flow_open(const char *path, struct symbols *symbols,
-                                 const char *perf_map_directory, struct error *error);
+/* `view` is the text, which is owned from now on, and `path` where it came from. `symbols` is
+ * borrowed and gets the functions; `perf_map_directory` is borrowed too, and may be NULL. */
+struct text_flow *text_flow_open(struct file_view view, const char *path, struct symbols *symbols,
+                                 const char *perf_map_directory);
 void text_flow_close(struct text_flow *text);
 
 /* False when there is nothing in it that could be shown. */

@@ -19,6 +19,8 @@ void text_thread_begin(struct text_thread *thread, const struct thread *describe
         .output = {.thread = described, .sink = sink},
     };
     event_batch_init(&thread->batch);
+    delivery_init(&thread->delivery, true);
+    thread->batch.delivery = &thread->delivery;
     event_batch_flush(&thread->batch, &thread->output);
 }
 
@@ -27,7 +29,6 @@ void text_thread_emit(struct text_thread *thread, const struct flow_event *event
     struct flow_event timed = *event;
     if (thread->exact)
         timed.flags |= FLOW_TIME_EXACT;
-    thread->output.in_gap = event->kind == FLOW_GAP;
     event_batch_add(&thread->batch, &timed, thread->position);
 }
 
@@ -243,12 +244,9 @@ void text_thread_branch(struct text_thread *thread, const struct perf_text_recor
 void text_thread_error(struct text_thread *thread, const struct perf_text_record *record)
 {
     struct text_error error = text_error_of(record->message);
-    bool in_gap = thread->output.in_gap;
     text_thread_time(thread, record);
     release_interrupt(thread, FLOW_INTERRUPT);
     thread->running = false;
-    if (in_gap)
-        return;
     text_thread_emit(thread, &(struct flow_event){.kind = FLOW_GAP,
                                                   .from = record->from.address,
                                                   .gap = error.gap,
@@ -265,9 +263,8 @@ void text_thread_end(struct text_thread *thread, struct flow_statistics *statist
                                                       .from = thread->current.address,
                                                       .function = thread->current.function});
     event_batch_flush(&thread->batch, NULL);
-    statistics->events += thread->batch.delivered;
-    statistics->errors += thread->batch.errors;
-    statistics->overflows += thread->batch.overflows;
     thread_output_end(&thread->output);
+    thread_output_add_statistics(&thread->output, statistics);
     event_batch_free(&thread->batch);
+    delivery_free(&thread->delivery);
 }

@@ -48,11 +48,12 @@ static struct trace_stretch *newest_stretch(struct trace_stream *stream)
     return count ? trace_stretch_at(stream, count - 1) : NULL;
 }
 
+/* `follows`: no packet is missing between the newest stretch and this piece. */
 static void add_piece(struct trace_stream *stream, uint32_t ring, uint64_t offset,
-                      const uint8_t *bytes, uint64_t size)
+                      const uint8_t *bytes, uint64_t size, bool follows)
 {
     struct trace_stretch *stretch = newest_stretch(stream);
-    if (!stretch || stretch->ring != ring || stretch->end != offset || stretch->lost_after) {
+    if (!stretch || stretch->ring != ring || !follows || stretch->lost_after) {
         if (stretch && stretch->ring == ring)
             stretch->lost_after = true;
         stretch = array_add(&stream->stretches);
@@ -80,28 +81,116 @@ static uint64_t next_loss(const struct array *losses, const struct trace_stream 
     return first;
 }
 
+/* ---- snapshots ---- */
+
 static bool continues_earlier_ring(struct trace_stream *stream, const struct aux_chunk *chunk)
 {
     const struct trace_stretch *newest = newest_stretch(stream);
     return newest && newest->ring == chunk->index;
 }
 
+/* The packets that were added last, which are those of one chunk, or its end. */
+static const struct trace_piece *newest_piece(struct trace_stream *stream)
+{
+    const struct trace_stretch *newest = newest_stretch(stream);
+    return array_at(&newest->pieces, newest->pieces.count - 1);
+}
+
+/* Whether the last `size` bytes of `piece`, or all if it has fewer, are where the repeated part of
+ * `bytes` ends. */
+static bool ends_alike(const struct trace_piece *piece, const uint8_t *bytes, uint64_t size)
+{
+    uint64_t compared = piece->size < size ? piece->size : size;
+    return memcmp(piece->bytes + piece->size - compared, bytes + size - compared, compared) == 0;
+}
+
+/* The next PSB in [bytes + from, bytes + size); `size` when there is none. */
+static uint64_t find_psb(const uint8_t *bytes, uint64_t from, uint64_t size)
+{
+    static const uint8_t psb[] = {0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82,
+                                  0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82};
+    const uint8_t *found = from < size ? memmem(bytes + from, size - from, psb, sizeof psb) : NULL;
+    return found ? (uint64_t)(found - bytes) : size;
+}
+
+/* How many bytes are alike, of at most `size`; in steps, so that a difference near the beginning
+ * costs little. */
+static uint64_t count_alike(const uint8_t *left, const uint8_t *right, uint64_t size)
+{
+    enum { BLOCK = 256 };
+    uint64_t done = 0;
+    while (done < size) {
+        uint64_t step = size - done < BLOCK ? size - done : BLOCK;
+        if (memcmp(left + done, right + done, step) != 0)
+            break;
+        done += step;
+    }
+    return done;
+}
+
+/* How many bytes of `chunk` repeat the end of `piece`, told by the packets: from its first PSB on,
+ * all that is left of `piece` behind one of its own. 0: none, or the packets are so much alike
+ * (without time, say) that it cannot be told. */
+static uint64_t find_repeated(const struct trace_piece *piece, const struct aux_chunk *chunk)
+{
+    enum { PATIENCE = 16 }; /* bytes compared per byte of the chunk */
+    uint64_t first = find_psb(chunk->bytes, 0, chunk->size);
+    uint64_t budget = chunk->size * PATIENCE;
+    for (uint64_t at = find_psb(piece->bytes, 0, piece->size); at < piece->size;
+         at = find_psb(piece->bytes, at + 1, piece->size)) {
+        uint64_t left = piece->size - at;
+        if (left > chunk->size - first)
+            continue;
+        uint64_t alike = count_alike(piece->bytes + at, chunk->bytes + first, left);
+        if (alike == left)
+            return first + left;
+        if (alike > budget)
+            break;
+        budget -= alike;
+    }
+    return 0;
+}
+
+/* Snapshots taken one after the other from one ring repeat what both hold. Offsets tell how much,
+ * if they count from the ring's beginning; those of perf record -S do not once the ring has wrapped
+ * (intel_pt_find_snapshot in tools/perf/arch/x86/util/intel-pt.c). Returns how many bytes of
+ * `chunk` are there already; *follows: and nothing is missing before the others. */
+static uint64_t count_repeated(struct trace_stream *stream, const struct aux_chunk *chunk,
+                               bool *follows)
+{
+    *follows = false;
+    if (!continues_earlier_ring(stream, chunk))
+        return 0;
+    uint64_t end = newest_stretch(stream)->end;
+    *follows = end == chunk->offset;
+    if (end <= chunk->offset)
+        return 0;
+    const struct trace_piece *piece = newest_piece(stream);
+    uint64_t repeated = end - chunk->offset;
+    if (repeated > chunk->size || !ends_alike(piece, chunk->bytes, repeated))
+        repeated = find_repeated(piece, chunk);
+    *follows = repeated > 0;
+    return repeated;
+}
+
+/* ---- chunks ---- */
+
 static void add_chunk(struct trace_streams *streams, const struct array *losses,
                       const struct aux_chunk *chunk)
 {
     struct trace_stream *stream = find_stream(streams, chunk);
-    uint64_t start = chunk->offset, end = chunk->offset + chunk->size;
-    /* Snapshots taken one after the other from one ring repeat what both hold. */
-    if (continues_earlier_ring(stream, chunk) && newest_stretch(stream)->end > start)
-        start = newest_stretch(stream)->end;
+    bool follows;
+    uint64_t start = chunk->offset + count_repeated(stream, chunk, &follows);
+    uint64_t end = chunk->offset + chunk->size;
     while (start < end) {
         uint64_t loss = next_loss(losses, stream, start, end);
         uint64_t stop = loss < end ? loss : end;
-        add_piece(stream, chunk->index, start, chunk->bytes + (start - chunk->offset),
-                  stop - start);
+        add_piece(stream, chunk->index, start, chunk->bytes + (start - chunk->offset), stop - start,
+                  follows);
         if (loss <= end)
             newest_stretch(stream)->lost_after = true;
         start = stop;
+        follows = true;
     }
 }
 

@@ -17,12 +17,12 @@ void address_space_cursor_free(struct address_space_cursor *cursor)
 }
 
 /* Index of the first mapping that ends after `address`. */
-static size_t first_ending_after(const struct address_space_cursor *cursor, uint64_t address)
+static size_t first_ending_after(const struct mapping *mappings, size_t count, uint64_t address)
 {
-    size_t low = 0, high = cursor->mapping_count;
+    size_t low = 0, high = count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (cursor->mappings[middle].end > address)
+        if (mappings[middle].end > address)
             high = middle;
         else
             low = middle + 1;
@@ -87,7 +87,8 @@ static struct mapping tail_of(const struct mapping *mapping, uint64_t start)
 /* A new mapping hides what it covers; of what it covers in part, the rest stays. */
 static void apply_map(struct address_space_cursor *cursor, const struct mapping *mapping)
 {
-    size_t first = first_ending_after(cursor, mapping->start), last = first;
+    size_t first = first_ending_after(cursor->mappings, cursor->mapping_count, mapping->start);
+    size_t last = first;
     while (last < cursor->mapping_count && cursor->mappings[last].start < mapping->end)
         last++;
 
@@ -121,13 +122,19 @@ bool address_space_cursor_advance(struct address_space_cursor *cursor, struct ti
     return cursor->next_change != before;
 }
 
+static const struct mapping *find_mapping(const struct mapping *mappings, size_t count,
+                                          uint64_t address)
+{
+    size_t index = first_ending_after(mappings, count, address);
+    return index < count && mappings[index].start <= address ? &mappings[index] : NULL;
+}
+
 const struct mapping *address_space_find(const struct address_space_cursor *cursor,
                                          uint64_t address)
 {
-    size_t index = first_ending_after(cursor, address);
-    if (index == cursor->mapping_count || cursor->mappings[index].start > address)
-        return NULL;
-    return &cursor->mappings[index];
+    const struct mapping *own = find_mapping(cursor->mappings, cursor->mapping_count, address);
+    const struct kernel_space *kernel = cursor->process ? cursor->process->kernel : NULL;
+    return own || !kernel ? own : find_mapping(kernel->mappings, kernel->mapping_count, address);
 }
 
 static int compare_pid(const void *key, const void *element)

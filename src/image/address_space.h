@@ -36,12 +36,20 @@ struct address_space_change {
     struct mapping mapping; /* of ADDRESS_SPACE_MAP */
 };
 
+/* The kernel's own code, which is the same in all processes. What changes in it is among the
+ * changes of each process. */
+struct kernel_space {
+    struct mapping *mappings; /* by start, not overlapping */
+    size_t mapping_count;
+};
+
 struct process {
     uint32_t pid;
     uint32_t parent_pid;                  /* 0 unknown */
     const char *name;                     /* last name of its main thread; never NULL */
     struct address_space_change *changes; /* by time; a forked child starts with its parent's */
     size_t change_count;
+    const struct kernel_space *kernel; /* NULL: its code is not known */
 };
 
 struct thread {
@@ -58,12 +66,14 @@ struct address_spaces {
     size_t thread_count;
     struct image_file **files;
     size_t file_count;
+    struct kernel_space kernel; /* empty unless the kernel was traced and its code is here */
     struct address_spaces_memory *memory; /* private */
 };
 
 /* `directory` is the recording's folder, whose images/ is searched first; NULL for a lone
  * perf.data. Copies all that it needs: `data` may be closed afterwards. Warns about image files
- * that are missing or were replaced. False when `directory` is no folder. */
+ * that are missing or were replaced, of the kernel too if it was traced. False when `directory` is
+ * no folder. */
 bool address_spaces_build(struct address_spaces *spaces, const struct perf_data *data,
                           const char *directory, struct error *error);
 void address_spaces_free(struct address_spaces *spaces);

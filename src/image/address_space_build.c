@@ -7,6 +7,7 @@
  * - A pid that is forked again is another process that got the same number: what was mapped is
  *   gone. FORK records without time were made up by perf for what ran already
  *   (perf_event__synthesize_fork): they tell who belongs to whom and copy nothing.
+ * - Code of a JIT compiler that wrote a jit-PID.dump is mapped when the dump says so.
  * - A record's time is rounded down to ticks, so that a mapping never comes later than the code
  *   that runs in it. Without a clock in the recording everything holds from the beginning, in the
  *   order of the records.
@@ -15,8 +16,13 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "image/file_table.h"
+#include "image/image_search.h"
+#include "image/jit_code.h"
+#include "image/kernel_changes.h"
+#include "image/kernel_image.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +45,7 @@ struct process_builder {
     struct array changes; /* of struct address_space_change */
     /* What is mapped at some past change; moved on when the process forks. */
     struct address_space_cursor live;
+    uint64_t code_start, code_end; /* of all code that a JIT compiler dumped; empty: none */
     UT_hash_handle hh;
 };
 
@@ -48,33 +55,14 @@ struct thread_builder {
     UT_hash_handle hh;
 };
 
-/* Paths and names repeat with every process: each text is kept once. */
-struct unique_string {
-    const char *text;
-    UT_hash_handle hh;
-};
-
 struct builder {
     struct address_spaces *spaces;
     struct arena *arena;
     const struct perf_data *data;
     struct process_builder *processes;
     struct thread_builder *threads;
-    struct unique_string *strings;
     struct file_table files;
 };
-
-static const char *unique_string(struct builder *builder, const char *text)
-{
-    struct unique_string *found;
-    HASH_FIND_STR(builder->strings, text, found);
-    if (!found) {
-        found = arena_allocate(builder->arena, sizeof *found);
-        found->text = arena_copy_string(builder->arena, text);
-        HASH_ADD_KEYPTR(hh, builder->strings, found->text, strlen(found->text), found);
-    }
-    return found->text;
-}
 
 /* perf writes -1 for the kernel and where it does not know. */
 static bool is_user_id(uint32_t id)
@@ -119,14 +107,19 @@ static struct thread *get_thread(struct builder *builder, uint32_t pid, uint32_t
     return &found->thread;
 }
 
-static struct ticks time_of(const struct builder *builder, const struct side_band_record *record)
+static struct ticks ticks_of(const struct builder *builder, struct nanoseconds time)
 {
     const struct pt_setup *setup = &builder->data->setup;
     /* Before tick 0, as the clock counts: the time is damaged or not of this clock. */
-    bool before_clock = (int64_t)(record->time.value - setup->clock.zero) < 0;
-    if (record->time.value == 0 || !setup->has_clock || before_clock)
+    bool before_clock = (int64_t)(time.value - setup->clock.zero) < 0;
+    if (time.value == 0 || !setup->has_clock || before_clock)
         return (struct ticks){0};
-    return clock_to_ticks(&setup->clock, record->time);
+    return clock_to_ticks(&setup->clock, time);
+}
+
+static struct ticks time_of(const struct builder *builder, const struct side_band_record *record)
+{
+    return ticks_of(builder, record->time);
 }
 
 /* Changes are kept in ascending time even when a record's time is damaged. */
@@ -145,6 +138,15 @@ static struct address_space_change *add_change(struct process_builder *process, 
     return change;
 }
 
+/* JIT compilers make memory executable again and again: that says nothing about the code in it,
+ * which the dump tells. */
+static bool is_memory_of_jit_code(const struct process_builder *process,
+                                  const struct mapping *mapping)
+{
+    return mapping->start < process->code_end && mapping->end > process->code_start &&
+           !mapping->file->local_path && image_path_is_anonymous(mapping->file->path);
+}
+
 static void add_mapping(struct builder *builder, const struct side_band_record *record)
 {
     uint64_t start = record->mapping.start, end;
@@ -155,19 +157,19 @@ static void add_mapping(struct builder *builder, const struct side_band_record *
         .start = start,
         .end = end,
         .file_offset = record->mapping.file_offset,
-        .file =
-            file_table_get(&builder->files, record, unique_string(builder, record->mapping.path)),
+        .file = file_table_get(&builder->files, record),
         .pid = record->pid,
     };
     struct process_builder *process = get_process(builder, record->pid);
-    add_change(process, time_of(builder, record), ADDRESS_SPACE_MAP)->mapping = mapping;
+    if (!is_memory_of_jit_code(process, &mapping))
+        add_change(process, time_of(builder, record), ADDRESS_SPACE_MAP)->mapping = mapping;
 }
 
 static void add_name(struct builder *builder, const struct side_band_record *record)
 {
     if (!is_user_id(record->pid) || !is_user_id(record->tid))
         return;
-    const char *name = unique_string(builder, record->name.name);
+    const char *name = file_table_string(&builder->files, record->name.name);
     struct process_builder *process = get_process(builder, record->pid);
     struct thread *thread = get_thread(builder, record->pid, record->tid);
     thread->pid = record->pid;
@@ -271,8 +273,56 @@ static void add_record(struct builder *builder, const struct side_band_record *r
     case SIDE_BAND_AUX:
     case SIDE_BAND_LOST:
     case SIDE_BAND_CONTEXT_SWITCH:
+    case SIDE_BAND_SAMPLE:
+    case SIDE_BAND_KERNEL_SYMBOL:
+    case SIDE_BAND_CODE_CHANGE:
         break;
     }
+}
+
+static void note_jit_code(struct builder *builder, const struct jit_code *code)
+{
+    struct process_builder *process = get_process(builder, code->pid);
+    bool first = process->code_start == process->code_end;
+    if (first || code->start < process->code_start)
+        process->code_start = code->start;
+    if (first || code->end > process->code_end)
+        process->code_end = code->end;
+}
+
+static void add_jit_code(struct builder *builder, const struct jit_code *code)
+{
+    struct process_builder *process = get_process(builder, code->pid);
+    add_change(process, ticks_of(builder, code->time), ADDRESS_SPACE_MAP)->mapping =
+        (struct mapping){
+            .start = code->start,
+            .end = code->end,
+            .file_offset = code->file_offset,
+            .file = code->file,
+            .pid = code->pid,
+        };
+}
+
+/* Records, and between them the code of JIT compilers, in the order of time. */
+static void add_records(struct builder *builder)
+{
+    struct array codes = jit_code_find(builder->data, &builder->files);
+    size_t next_code = 0;
+    for (size_t i = 0; i < codes.count; i++)
+        note_jit_code(builder, array_at(&codes, i));
+    for (size_t i = 0; i < builder->data->record_count; i++) {
+        const struct side_band_record *record = &builder->data->records[i];
+        for (; next_code < codes.count; next_code++) {
+            const struct jit_code *code = array_at(&codes, next_code);
+            if (code->time.value >= record->time.value)
+                break;
+            add_jit_code(builder, code);
+        }
+        add_record(builder, record);
+    }
+    for (; next_code < codes.count; next_code++)
+        add_jit_code(builder, array_at(&codes, next_code));
+    array_free(&codes);
 }
 
 /* Every ring of a thread has its thread, also when the records about it were lost. */
@@ -297,6 +347,26 @@ static int compare_threads(const void *left, const void *right)
     return (a->tid > b->tid) - (a->tid < b->tid);
 }
 
+/* The kernel's code, and what it changed in it. */
+static void add_kernel(struct builder *builder)
+{
+    struct kernel_space *space = &builder->spaces->kernel;
+    if (!builder->data->setup.kernel)
+        return;
+    kernel_image_find(space, builder->data, builder->spaces->memory->directory, &builder->files,
+                      builder->arena);
+    if (!builder->data->setup.has_clock)
+        return;
+    struct array changes = kernel_changes_find(builder->data, space, &builder->files);
+    struct process_builder *process, *next;
+    HASH_ITER(hh, builder->processes, process, next)
+    {
+        if (changes.count > 0)
+            kernel_changes_add(&process->changes, &changes);
+    }
+    array_free(&changes);
+}
+
 static void finish_processes(struct builder *builder)
 {
     struct address_spaces *spaces = builder->spaces;
@@ -311,6 +381,7 @@ static void finish_processes(struct builder *builder)
             .name = process->name,
             .changes = process->changes.elements,
             .change_count = process->changes.count,
+            .kernel = spaces->kernel.mapping_count ? &spaces->kernel : NULL,
         };
     }
     HASH_CLEAR(hh, builder->processes);
@@ -346,6 +417,14 @@ static bool check_directory(const char *directory, struct error *error)
         directory);
 }
 
+static void warn_about_guests(const struct perf_data *data)
+{
+    if (data->guest_records > 0)
+        log_warning("%zu records of %s are of guests of a virtual machine, which cannot be decoded "
+                    "yet: only the host is. Record without guests: perf record -e intel_pt//H.",
+                    data->guest_records, data->path ? data->path : "the recording");
+}
+
 bool address_spaces_build(struct address_spaces *spaces, const struct perf_data *data,
                           const char *directory, struct error *error)
 {
@@ -359,13 +438,13 @@ bool address_spaces_build(struct address_spaces *spaces, const struct perf_data 
         .arena = &spaces->memory->arena,
         .data = data,
     };
-    file_table_begin(&builder.files, builder.arena, directory, data->path);
-    for (size_t i = 0; i < data->record_count; i++)
-        add_record(&builder, &data->records[i]);
+    file_table_begin(&builder.files, builder.arena, directory, data);
+    warn_about_guests(data);
+    add_records(&builder);
     add_ring_owners(&builder);
+    add_kernel(&builder);
     finish_processes(&builder);
     finish_threads(&builder);
-    HASH_CLEAR(hh, builder.strings);
     struct array files = file_table_finish(&builder.files);
     spaces->files = files.elements;
     spaces->file_count = files.count;
@@ -381,6 +460,7 @@ void address_spaces_free(struct address_spaces *spaces)
     free(spaces->processes);
     free(spaces->threads);
     free(spaces->files);
+    free(spaces->kernel.mappings);
     if (spaces->memory) {
         arena_free(&spaces->memory->arena);
         free(spaces->memory->directory);

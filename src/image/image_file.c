@@ -32,6 +32,34 @@ static bool segment_of_header(struct image_segment *segment, const GElf_Phdr *he
     return true;
 }
 
+/* Of an object without program headers, as perf inject --jit made them up to Linux 6.1: its
+ * sections of code, as if each were a segment. */
+static void read_sections(struct image_file *file, Elf *elf, struct arena *memory)
+{
+    size_t count;
+    if (elf_getshdrnum(elf, &count) != 0 || count == 0 ||
+        count > file->view.size / sizeof(Elf64_Shdr))
+        return;
+    file->segments = arena_allocate(memory, count * sizeof *file->segments);
+    for (size_t i = 1; i < count; i++) {
+        GElf_Shdr section;
+        Elf_Scn *found = elf_getscn(elf, i);
+        if (!found || !gelf_getshdr(found, &section) || section.sh_type != SHT_PROGBITS ||
+            !(section.sh_flags & SHF_EXECINSTR))
+            continue;
+        const GElf_Phdr header = {
+            .p_type = PT_LOAD,
+            .p_flags = PF_R | PF_X,
+            .p_offset = section.sh_offset,
+            .p_vaddr = section.sh_addr,
+            .p_filesz = section.sh_size,
+            .p_memsz = section.sh_size,
+        };
+        file->segment_count +=
+            segment_of_header(&file->segments[file->segment_count], &header, file->view.size);
+    }
+}
+
 static void read_segments(struct image_file *file, Elf *elf, struct arena *memory)
 {
     size_t header_count;
@@ -56,8 +84,13 @@ static void read_elf(struct image_file *file, struct arena *memory)
     GElf_Ehdr header;
     if (elf && elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &header) &&
         header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == ELFDATA2LSB &&
-        header.e_machine == EM_X86_64)
-        read_segments(file, elf, memory);
+        header.e_machine == EM_X86_64) {
+        if (header.e_phnum == 0 && header.e_type == ET_DYN)
+            read_sections(file, elf, memory);
+        else
+            read_segments(file, elf, memory);
+        file->build_id = build_id_of_object(elf, file->view.size);
+    }
     file->elf = file->segment_count > 0;
     elf_end(elf);
 }

@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/file.h"
+#include "image/build_id.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,13 +25,27 @@ struct image_segment {
     bool executable;
 };
 
+struct image_symbol {
+    const char *name;
+    uint64_t start;
+    uint64_t size; /* 0: up to the next */
+};
+
 struct image_file {
-    uint32_t id;            /* index in its address_spaces */
-    const char *path;       /* as recorded */
-    const char *local_path; /* where its bytes are now; NULL when missing */
-    struct file_view view;  /* empty when missing */
-    bool elf;               /* a valid ELF64 x86-64 object; segments are filled */
-    bool jit;               /* dumped by the soft engine from memory: has no symbols of its own */
+    uint32_t id;              /* index in its address_spaces */
+    const char *path;         /* as recorded */
+    const char *local_path;   /* where its bytes are now; NULL when missing */
+    struct file_view view;    /* empty when missing */
+    bool elf;                 /* a valid ELF64 x86-64 object; segments are filled */
+    struct build_id build_id; /* as the object says */
+    bool jit;                 /* dumped by an engine from memory: has no symbols of its own */
+    const char
+        *code_name; /* of one function that a JIT compiler dumped: its name; `view` is all of the
+                       dump, borrowed from another image_file. NULL for everything else */
+    /* Names that are not in the file itself: of the kernel, from kallsyms and KSYMBOL records. NULL
+     * for everything else. */
+    const struct image_symbol *symbols;
+    size_t symbol_count;
     struct image_segment *segments; /* PT_LOAD, by address */
     uint32_t segment_count;
 };

@@ -10,6 +10,9 @@
  *   3. The recorded path itself. Of a file that the kernel marked " (deleted)" only when its inode
  *      is still the recorded one: what has since taken its place is another file.
  *
+ * Further places, for a file whose build id the recording tells and that is not at its path, or is
+ * another there, are those of build_id_cache.h and debuginfod.h.
+ *
  * Names of memory without a file ("//anon", "[heap]", "/memfd:x (deleted)") are looked for in
  * DIR/images only.
  */

@@ -5,7 +5,9 @@
  * Also called by `dump -packets` and the tests.
  *
  * Source of every format: Intel SDM volume 3, chapter "Intel Processor Trace", section "Packet
- * Definitions"; MNT: libipt's intel-pt.h.
+ * Definitions"; MNT and TRIG: libipt's intel-pt.h and pt_opcodes.h. Where peers disagree about what
+ * is malformed (libipt's pt_packet.c, perf's intel-pt-pkt-decoder.c), what either refuses is
+ * refused, but for CYC packets of ten bytes and more, which libipt refuses.
  */
 #ifndef MAGIC_TRACE_PACKET_PACKET_DECODER_H
 #define MAGIC_TRACE_PACKET_PACKET_DECODER_H
@@ -45,6 +47,7 @@ enum pt_packet_kind {
     PT_PACKET_CFE,
     PT_PACKET_EVD,
     PT_PACKET_MNT,
+    PT_PACKET_TRIG,
     PT_PACKET_KINDS,
 };
 
@@ -62,8 +65,7 @@ struct pt_packet {
     uint8_t size; /* bytes, all of the packet */
     /* Of TIP, TIP_PGE, TIP_PGD, FUP: the IPBytes field, 0 (no address) to 4 and 6. */
     uint8_t ip_compression;
-    /* Of FUP-like companions (PTWRITE, EXSTOP, BBP's none, BEP, CFE): a FUP follows that belongs to
-     * it. */
+    /* Of PTWRITE, EXSTOP, BEP, CFE, TRIG: a FUP follows that belongs to it. */
     bool has_ip;
     /* What the packet says, by kind:
      * - TNT: the branches, oldest in the highest bit, under a leading 1 (as pt_packet_tnt)
@@ -75,16 +77,20 @@ struct pt_packet {
      * - TSC: 56 bits
      * - TMA: CTC, 16 bits; `second`: the fast counter, 9 bits
      * - MTC: CTC, 8 bits
-     * - CYC: cycles; saturated at UINT64_MAX if it was longer
+     * - CYC: cycles; UINT64_MAX if there were more
      * - PTWRITE: 4 or 8 bytes; `second`: how many
-     * - MWAIT: hints, 8 bits; `second`: extensions, 2 bits
-     * - PWRE: sub C-state, 4 bits; `second`: C-state, 4 bits | 0x80 when by hardware
-     * - PWRX: last core C-state, 4 bits; `second`: deepest, 4 bits | wake reason << 4
+     * - MWAIT: 8 bytes as they stand: hints in bits 7..0, extensions in bits 33..32
+     * - PWRE: 2 bytes as they stand: by hardware in bit 7, sub C-state in bits 11..8, C-state in
+     *   bits 15..12
+     * - PWRX: 5 bytes as they stand: deepest core C-state in bits 3..0, last in bits 7..4, wake
+     *   reason in bits 11..8
      * - BBP: type, 5 bits; `second`: bytes of each item, 4 or 8
      * - BIP: the item; `second`: its id, 5 bits
      * - CFE: type, 5 bits; `second`: vector
      * - EVD: payload; `second`: type, 6 bits
-     * - MNT: payload */
+     * - MNT: payload
+     * - TRIG: instructions since the trigger, 16 bits; `second`: the triggers, 8 bits, 0x100 when
+     *   there were several, 0x200 when instructions are told */
     uint64_t payload;
     uint32_t second;
 };
@@ -102,10 +108,14 @@ enum pt_packet_status {
 enum pt_packet_status pt_packet_decode(struct pt_packet *packet, const uint8_t *bytes, size_t size,
                                        unsigned item_size);
 
+/* The `item_size` for the packet behind `packet`, which was read with `item_size`. Blocks also end
+ * without BEP. */
+unsigned pt_packet_next_item_size(const struct pt_packet *packet, unsigned item_size);
+
 /* The offset of the first PSB at or behind `from`; `size` when there is none. */
 size_t pt_packet_find_psb(const uint8_t *bytes, size_t size, size_t from);
 
-/* What a packet is called by the manual and by `perf script -D`: "TIP.PGE". */
+/* What a packet is called by `perf script -D`: "TIP.PGE". */
 const char *pt_packet_name(enum pt_packet_kind kind);
 
 /* The address of a packet with one, given that of the packet before it. Packets without an address

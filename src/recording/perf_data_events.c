@@ -23,6 +23,20 @@ static bool inside(const struct file_view *view, const struct file_section *sect
     return section->offset <= view->size && section->size <= view->size - section->offset;
 }
 
+/* What stands before the id in a sample (perf_output_sample in kernel/events/core.c). */
+static void find_sample_id(struct perf_data_event *event)
+{
+    static const uint64_t before[] = {PERF_SAMPLE_IP, PERF_SAMPLE_TID, PERF_SAMPLE_TIME,
+                                      PERF_SAMPLE_ADDR};
+    uint64_t fields = event->attribute.sample_type;
+    event->id_from_start = fields & PERF_SAMPLE_IDENTIFIER ? 0 : SIZE_MAX;
+    if (!(fields & PERF_SAMPLE_ID) || event->id_from_start == 0)
+        return;
+    event->id_from_start = 0;
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++)
+        event->id_from_start += (fields & before[i]) != 0;
+}
+
 static void find_trailer(struct perf_data_event *event)
 {
     if (!event->attribute.sample_id_all)
@@ -38,6 +52,15 @@ static void find_trailer(struct perf_data_event *event)
     }
 }
 
+static void add_ids(struct perf_data_events *events, size_t event, struct byte_cursor *cursor)
+{
+    while (cursor_left(cursor) >= sizeof(uint64_t)) {
+        struct event_id *id = array_add(&events->ids);
+        id->id = cursor_take_u64(cursor);
+        id->event = event;
+    }
+}
+
 static bool read_ids(struct perf_data_events *events, size_t event, const struct file_view *view,
                      const struct file_section *section)
 {
@@ -48,27 +71,44 @@ static bool read_ids(struct perf_data_events *events, size_t event, const struct
         return false;
     struct byte_cursor cursor = {view->bytes + section->offset,
                                  view->bytes + section->offset + section->size, false};
-    while (cursor_left(&cursor) >= sizeof(uint64_t)) {
-        struct event_id *id = array_add(&events->ids);
-        id->id = cursor_take_u64(&cursor);
-        id->event = event;
-    }
+    add_ids(events, event, &cursor);
     return true;
+}
+
+/* The attribute at `cursor`, of which `size` bytes are there. */
+static void take_attribute(struct perf_data_events *events, struct byte_cursor *cursor, size_t size)
+{
+    struct perf_data_event *event = array_add(&events->events);
+    size_t known = size < sizeof event->attribute ? size : sizeof event->attribute;
+    cursor_take(cursor, &event->attribute, known);
+    cursor->next += size - known;
+    find_trailer(event);
+    find_sample_id(event);
+    events->prepared = false;
 }
 
 static bool read_event(struct perf_data_events *events, struct byte_cursor *cursor,
                        size_t attribute_size, const struct file_view *view)
 {
     size_t index = events->events.count;
-    struct perf_data_event *event = array_add(&events->events);
-    size_t known =
-        attribute_size < sizeof event->attribute ? attribute_size : sizeof event->attribute;
-    cursor_take(cursor, &event->attribute, known);
-    cursor->next += attribute_size - known;
+    take_attribute(events, cursor, attribute_size);
     struct file_section ids;
     cursor_take(cursor, &ids, sizeof ids);
-    find_trailer(event);
     return read_ids(events, index, view, &ids);
+}
+
+bool perf_data_events_add(struct perf_data_events *events, const uint8_t *body, size_t size)
+{
+    uint32_t attribute_size;
+    struct byte_cursor cursor = {body, body + size, false};
+    if (size < ATTRIBUTE_SIZE_MINIMUM)
+        return false;
+    memcpy(&attribute_size, body + offsetof(struct perf_event_attr, size), sizeof attribute_size);
+    if (attribute_size < ATTRIBUTE_SIZE_MINIMUM || attribute_size > size)
+        return false;
+    take_attribute(events, &cursor, attribute_size);
+    add_ids(events, events->events.count - 1, &cursor);
+    return true;
 }
 
 static int compare_ids(const void *left, const void *right)
@@ -77,8 +117,12 @@ static int compare_ids(const void *left, const void *right)
     return (a->id > b->id) - (a->id < b->id);
 }
 
-static void prepare_lookup(struct perf_data_events *events)
+/* False when there is no event. */
+static bool prepare(struct perf_data_events *events)
 {
+    if (events->prepared || events->events.count == 0)
+        return events->prepared;
+    events->prepared = true;
     if (events->ids.count > 0)
         qsort(events->ids.elements, events->ids.count, sizeof(struct event_id), compare_ids);
     uint64_t every_field = 0;
@@ -96,15 +140,20 @@ static void prepare_lookup(struct perf_data_events *events)
         if (event->id_from_end == 0)
             events->without_id = i;
     }
+    return true;
+}
+
+struct perf_data_events perf_data_events_new(void)
+{
+    return (struct perf_data_events){
+        .events = array_of(sizeof(struct perf_data_event)),
+        .ids = array_of(sizeof(struct event_id)),
+    };
 }
 
 bool perf_data_events_read(struct perf_data_events *events, const struct file_view *view,
                            const struct file_header *header, const char *path, struct error *error)
 {
-    *events = (struct perf_data_events){
-        .events = array_of(sizeof(struct perf_data_event)),
-        .ids = array_of(sizeof(struct event_id)),
-    };
     const struct file_section *section = &header->attributes;
     size_t element_size = header->attribute_size;
     if (!inside(view, section) ||
@@ -125,7 +174,6 @@ bool perf_data_events_read(struct perf_data_events *events, const struct file_vi
                              " has its ids outside of the file. Record again.",
                              path, offset);
     }
-    prepare_lookup(events);
     return true;
 }
 
@@ -161,10 +209,35 @@ static const struct perf_data_event *event_of_record(const struct perf_data_even
     return array_at(&events->events, events->without_id);
 }
 
-bool perf_data_events_sample_id(const struct perf_data_events *events, const uint8_t *body,
-                                size_t size, struct sample_id *id)
+struct perf_data_event *perf_data_events_find(struct perf_data_events *events, uint64_t id)
+{
+    const struct event_id *found = prepare(events) ? find_id(events, id) : NULL;
+    return found ? array_at(&events->events, found->event) : NULL;
+}
+
+const struct perf_data_event *perf_data_events_of_sample(struct perf_data_events *events,
+                                                         const uint8_t *body, size_t size)
+{
+    if (!prepare(events))
+        return NULL;
+    if (events->events.count == 1)
+        return array_at(&events->events, 0);
+    for (size_t words = 0; words <= 4 && (words + 1) * 8 <= size; words++) {
+        uint64_t id;
+        memcpy(&id, body + words * 8, sizeof id);
+        const struct perf_data_event *event = perf_data_events_find(events, id);
+        if (event && event->id_from_start == words)
+            return event;
+    }
+    return NULL;
+}
+
+bool perf_data_events_sample_id(struct perf_data_events *events, const uint8_t *body, size_t size,
+                                struct sample_id *id)
 {
     *id = (struct sample_id){.cpu = UINT32_MAX};
+    if (!prepare(events))
+        return false;
     const struct perf_data_event *event = event_of_record(events, body, size);
     if (event->trailer_size > size)
         return false;

@@ -35,7 +35,7 @@ static void decode_clock(struct pt_setup *setup, const uint64_t words[PT_WORD_CO
 }
 
 bool pt_setup_decode(struct pt_setup *setup, const uint8_t *body, size_t size,
-                     const struct perf_data_events *events, struct error *error)
+                     const struct perf_data_events *events, uint64_t *switches, struct error *error)
 {
     struct byte_cursor cursor = {body, body + size, false};
     uint32_t type = cursor_take_u32(&cursor);
@@ -59,6 +59,7 @@ bool pt_setup_decode(struct pt_setup *setup, const uint8_t *body, size_t size,
         .per_cpu = words[PT_WORD_PER_CPU] != 0,
         .snapshot = words[PT_WORD_SNAPSHOT] != 0,
     };
+    *switches = words[PT_WORD_CONTEXT_SWITCHES];
     decode_clock(setup, words);
     const struct perf_data_event *event = perf_data_events_of_type(events, words[PT_WORD_PMU_TYPE]);
     if (event) {

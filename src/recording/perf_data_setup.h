@@ -15,9 +15,11 @@
 
 /* `body` is what follows the record's header. False, with a sentence in `error` that lacks file and
  * offset, when the record is not of Intel PT or too short. A clock that cannot be is taken for
- * none. */
+ * none. *switches is how context switches are told, enum pt_context_switches of perf_file_format.h.
+ */
 bool pt_setup_decode(struct pt_setup *setup, const uint8_t *body, size_t size,
-                     const struct perf_data_events *events, struct error *error);
+                     const struct perf_data_events *events, uint64_t *switches,
+                     struct error *error);
 
 /* From perf's "vendor,family,model,stepping", `size` bytes that need not end with a NUL. */
 struct cpu_identity cpu_identity_parse(const char *text, size_t size);

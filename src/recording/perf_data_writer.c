@@ -218,6 +218,10 @@ static void note_time(struct perf_data_writer *writer, struct nanoseconds time)
 bool perf_data_write_record(struct perf_data_writer *writer, const struct side_band_record *record,
                             struct error *error)
 {
+    if (!record_can_be_encoded(record))
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "cannot write %s: records of kind %d are read only", writer->path,
+                         (int)record->kind);
     record_encode(&writer->encoder, record);
     write_record(writer);
     note_time(writer, record->time);

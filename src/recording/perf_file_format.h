@@ -5,6 +5,9 @@
  * feature bit that is set, in the order of the bits, and the features' contents. Everything is in
  * the byte order of the machine that wrote it.
  *
+ * Pipe mode (perf record -o -) has no sections: a pipe_header, then records to the end; attributes
+ * and features are records, too.
+ *
  * Sources: tools/perf/Documentation/perf.data-file-format.txt, tools/perf/util/header.h (enum
  * HEADER_*), tools/lib/perf/include/perf/event.h (records that perf itself adds, type 64 and up),
  * tools/perf/util/intel-pt.h (the words of AUXTRACE_INFO), all of Linux 6.1.
@@ -13,6 +16,14 @@
 #define MAGIC_TRACE_RECORDING_PERF_FILE_FORMAT_H
 
 #include <stdint.h>
+
+/* What precedes everything: the magic, and the size of the header, which tells the two forms of the
+ * file apart. */
+struct pipe_header {
+    char magic[8];
+    uint64_t size; /* 16 */
+};
+_Static_assert(sizeof(struct pipe_header) == 16, "pipe mode's header has 16 bytes");
 
 #define PERF_FILE_MAGIC "PERFILE2"
 #define PERF_FILE_MAGIC_SWAPPED "2ELIFREP"
@@ -27,7 +38,7 @@ enum { FEATURE_BITS = 256 };
 
 struct file_header {
     char magic[8];
-    uint64_t size; /* of this header; of pipe mode: 16 */
+    uint64_t size; /* of this header */
     uint64_t attribute_size;
     struct file_section attributes;
     struct file_section data;
@@ -45,6 +56,8 @@ enum {
 };
 
 enum feature {
+    FEATURE_TRACING_DATA = 1,
+    FEATURE_BUILD_ID = 2,
     FEATURE_HOSTNAME = 3,
     FEATURE_OS_RELEASE = 4,
     FEATURE_VERSION = 5,
@@ -61,11 +74,17 @@ enum feature {
 /* Record types that perf adds to those of the kernel. */
 enum user_record_type {
     USER_RECORD_HEADER_ATTRIBUTE = 64,
+    USER_RECORD_TRACING_DATA = 66, /* as many bytes as its first word says follow the record */
+    USER_RECORD_BUILD_ID = 67,
     USER_RECORD_AUXTRACE_INFO = 70,
     USER_RECORD_AUXTRACE = 71,
-    USER_RECORD_COMPRESSED = 81,
-    USER_RECORD_COMPRESSED2 = 83,
+    USER_RECORD_EVENT_UPDATE = 78,
+    USER_RECORD_FEATURE = 80,
+    USER_RECORD_COMPRESSED = 81,  /* bytes of a zstd stream: records */
+    USER_RECORD_COMPRESSED2 = 83, /* the same behind the number of bytes, then padding */
 };
+
+enum { EVENT_UPDATE_NAME = 2 };
 
 enum { AUXTRACE_INFO_INTEL_PT = 1 };
 
@@ -94,6 +113,8 @@ enum pt_word {
 
 enum pt_context_switches {
     PT_CONTEXT_SWITCHES_NONE = 0,
+    PT_CONTEXT_SWITCHES_SAMPLED = 1,  /* samples of sched:sched_switch, before Linux 4.3 */
+    PT_CONTEXT_SWITCHES_OWN = 2,      /* PERF_RECORD_SWITCH of the traced threads */
     PT_CONTEXT_SWITCHES_CPU_WIDE = 3, /* PERF_RECORD_SWITCH_CPU_WIDE on every CPU */
 };
 

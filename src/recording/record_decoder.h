@@ -1,11 +1,11 @@
 /* One record of the kernel, as bytes of a perf.data file -> a side-band record.
  *
- * Used by the reader, private to this room. Layouts: enum perf_event_type in linux/perf_event.h.
+ * Used by record_row.c, private to this room. Layouts: enum perf_event_type in linux/perf_event.h.
  */
 #ifndef MAGIC_TRACE_RECORDING_RECORD_DECODER_H
 #define MAGIC_TRACE_RECORDING_RECORD_DECODER_H
 
-#include "recording/perf_data_events.h"
+#include "recording/perf_data_input.h"
 #include "recording/side_band.h"
 
 #include <linux/perf_event.h>
@@ -17,9 +17,8 @@ enum record_outcome {
 };
 
 /* `body` is what follows the header, header->size - sizeof *header bytes. Strings of the side-band
- * record point into it. */
+ * record point into it. Counts in `input` what it leaves out because it is of a guest. */
 enum record_outcome record_decode(const struct perf_event_header *header, const uint8_t *body,
-                                  const struct perf_data_events *events,
-                                  struct side_band_record *record);
+                                  struct perf_data_input *input, struct side_band_record *record);
 
 #endif

@@ -140,6 +140,11 @@ static void add_context_switch(struct record_encoder *encoder,
     add_sample_id(encoder, record->pid, record->tid, record);
 }
 
+bool record_can_be_encoded(const struct side_band_record *record)
+{
+    return record->kind <= SIDE_BAND_CONTEXT_SWITCH;
+}
+
 void record_encode(struct record_encoder *encoder, const struct side_band_record *record)
 {
     switch (record->kind) {
@@ -164,6 +169,10 @@ void record_encode(struct record_encoder *encoder, const struct side_band_record
         break;
     case SIDE_BAND_CONTEXT_SWITCH:
         add_context_switch(encoder, record);
+        break;
+    case SIDE_BAND_SAMPLE:
+    case SIDE_BAND_KERNEL_SYMBOL:
+    case SIDE_BAND_CODE_CHANGE:
         break;
     }
 }

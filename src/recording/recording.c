@@ -65,6 +65,15 @@ static bool no_snapshots(const char *directory, struct error *error)
                      directory);
 }
 
+/* perf record --kcore and --threads make a folder whose file with the header is called `data`. */
+static bool take_perf_folder(struct recording *recording)
+{
+    if (!has_entry(recording->directory, "data"))
+        return false;
+    recording->files[recording->file_count++] = memory_format("%s/data", recording->directory);
+    return true;
+}
+
 static bool list_snapshots(struct recording *recording, const char *path, struct error *error)
 {
     struct dirent **entries;
@@ -72,14 +81,14 @@ static bool list_snapshots(struct recording *recording, const char *path, struct
     if (count < 0)
         return error_set_errno(error, ERROR_IO, errno, "cannot read the folder %s", path);
     recording->directory = memory_copy_string(path);
-    recording->files = memory_allocate_zeroed((size_t)(count + 1) * sizeof *recording->files);
+    recording->files = memory_allocate_zeroed((size_t)(count + 2) * sizeof *recording->files);
     for (int i = 0; i < count; i++) {
         recording->files[i] = memory_format("%s/%s", path, entries[i]->d_name);
         free(entries[i]);
     }
     free(entries);
     recording->file_count = (size_t)count;
-    return count > 0 || no_snapshots(path, error);
+    return count > 0 || take_perf_folder(recording) || no_snapshots(path, error);
 }
 
 static void take_file(struct recording *recording, const char *path)
@@ -90,7 +99,8 @@ static void take_file(struct recording *recording, const char *path)
     /* A file picked out of a recording still has its images beside it. */
     char *copy = memory_copy_string(path);
     const char *directory = dirname(copy);
-    if (has_entry(directory, "session.json"))
+    if (has_entry(directory, "session.json") || has_entry(directory, "images") ||
+        has_entry(directory, "kcore_dir"))
         recording->directory = memory_copy_string(directory);
     free(copy);
 }

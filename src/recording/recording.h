@@ -3,7 +3,8 @@
  *
  * Called by flow/ when a recording is decoded, after the engines have had their chance to finish
  * what a killed magic-trace left in the folder (engine.h, salvage). A folder holds perf.data, then
- * perf.data.1, perf.data.2 ..., one per snapshot.
+ * perf.data.1, perf.data.2 ..., one per snapshot. One by perf record --kcore or --threads holds
+ * `data`.
  */
 #ifndef MAGIC_TRACE_RECORDING_RECORDING_H
 #define MAGIC_TRACE_RECORDING_RECORDING_H
@@ -14,8 +15,8 @@
 #include <stddef.h>
 
 struct recording {
-    char *directory; /* holds session.json and images/; NULL for a file that lies outside of any
-                        recording */
+    char *directory; /* holds session.json, images/ or perf's kcore_dir/; NULL for a file that has
+                        none of them beside it */
     char **files; /* paths of the perf.data files, in the order of their snapshots; at least one */
     size_t file_count;
 };

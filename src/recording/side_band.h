@@ -10,6 +10,7 @@
 #include "base/clock.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum side_band_kind {
@@ -21,7 +22,12 @@ enum side_band_kind {
     SIDE_BAND_AUX,  /* PERF_RECORD_AUX: how much was written to an AUX ring, and whether some was
                        lost */
     SIDE_BAND_LOST, /* PERF_RECORD_LOST: side-band records themselves were lost */
-    SIDE_BAND_CONTEXT_SWITCH, /* PERF_RECORD_SWITCH, SWITCH_CPU_WIDE */
+    /* PERF_RECORD_SWITCH, SWITCH_CPU_WIDE; of perf before Linux 4.3 a sample of sched:sched_switch,
+     * which tells the thread that comes: its pid is then UINT32_MAX. */
+    SIDE_BAND_CONTEXT_SWITCH,
+    SIDE_BAND_SAMPLE,        /* PERF_RECORD_SAMPLE: an event beside Intel PT happened */
+    SIDE_BAND_KERNEL_SYMBOL, /* PERF_RECORD_KSYMBOL: code of the kernel got a name, or went */
+    SIDE_BAND_CODE_CHANGE,   /* PERF_RECORD_TEXT_POKE: the kernel changed its code */
 };
 
 struct side_band_record {
@@ -64,6 +70,22 @@ struct side_band_record {
             bool out;
             uint32_t other_pid, other_tid; /* of SWITCH_CPU_WIDE: next (out) or previous (in) */
         } context_switch;
+        struct {
+            uint32_t event;  /* index into the events of perf_data */
+            uint64_t ip;     /* 0: not known */
+            uint64_t period; /* how much was counted since the last one; 0: not known */
+        } sample;
+        struct {
+            uint64_t start; /* address in the kernel */
+            uint64_t length;
+            bool gone;
+            const char *name;
+        } kernel_symbol;
+        struct {
+            uint64_t address;
+            const uint8_t *old_bytes, *bytes; /* until now, and from now on */
+            size_t old_size, size;
+        } code_change;
     };
 };
 

@@ -1,11 +1,10 @@
 #include "stack/hit_spans.h"
 
-#include "base/array.h"
 #include "base/memory.h"
+#include "stack/span_overlay.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* More tracks than that nobody reads; further hits are shown without their length, and not before
  * the track that is free first. */
@@ -13,7 +12,6 @@ enum { LANES_MAX = 64, LANE_NAME_SIZE = 16 };
 
 struct lane {
     uint64_t end; /* of the last hit on it */
-    char name[LANE_NAME_SIZE];
 };
 
 struct hit_event {
@@ -24,25 +22,17 @@ struct hit_event {
     const struct span_hit *hit;
 };
 
-struct hit_source {
-    struct span_source source; /* first: what the consumer sees */
-    struct span_source *wrapped;
-    struct span_event next; /* of `wrapped` */
-    bool has_next;
-    bool finished;         /* `wrapped` has no more */
-    struct error ended_by; /* why; ERROR_NONE: it was read to its end */
-    const struct span_function *function;
-    struct span_hit *hits;     /* owned */
-    struct hit_event *events;  /* owned; by time */
-    struct span_track *tracks; /* owned: those of `wrapped`, then the lanes */
-    size_t event_count, given;
+struct hit_lanes {
+    struct span_hit *hits;
+    struct hit_event *events; /* owned; by time */
+    size_t event_count;
     struct lane lanes[LANES_MAX];
     uint32_t lane_count;
 };
 
 /* ---- lanes ---- */
 
-static uint32_t choose_lane(struct hit_source *hits, uint64_t start)
+static uint32_t choose_lane(struct hit_lanes *hits, uint64_t start)
 {
     for (uint32_t i = 0; i < hits->lane_count; i++)
         if (hits->lanes[i].end <= start)
@@ -50,7 +40,7 @@ static uint32_t choose_lane(struct hit_source *hits, uint64_t start)
     return hits->lane_count < LANES_MAX ? hits->lane_count++ : LANES_MAX;
 }
 
-static uint32_t lane_free_first(const struct hit_source *hits)
+static uint32_t lane_free_first(const struct hit_lanes *hits)
 {
     uint32_t first = 0;
     for (uint32_t i = 1; i < hits->lane_count; i++)
@@ -59,14 +49,14 @@ static uint32_t lane_free_first(const struct hit_source *hits)
     return first;
 }
 
-static void add_event(struct hit_source *hits, uint64_t time, uint32_t lane, bool enter,
+static void add_event(struct hit_lanes *hits, uint64_t time, uint32_t lane, bool enter,
                       const struct span_hit *hit)
 {
     uint32_t order = (uint32_t)hits->event_count;
     hits->events[hits->event_count++] = (struct hit_event){time, order, lane, enter, hit};
 }
 
-static void place(struct hit_source *hits, const struct span_hit *hit)
+static void place(struct hit_lanes *hits, const struct span_hit *hit)
 {
     uint64_t end = hit->time.value;
     uint64_t start = hit->has_passed && hit->passed.value < end ? hit->passed.value : end;
@@ -103,10 +93,9 @@ static int by_time(const void *left, const void *right)
 enum { BEGINNING_NS = 1000 };
 
 /* What came before the trace's beginning is not in it. */
-static void take_hits(struct hit_source *hits, const struct session *session,
+static void take_hits(struct hit_lanes *hits, const struct session *session,
                       struct nanoseconds origin)
 {
-    hits->hits = memory_allocate_zeroed(session->hit_count * sizeof *hits->hits);
     hits->events = memory_allocate_zeroed(2 * session->hit_count * sizeof *hits->events);
     size_t count = 0;
     for (size_t i = 0; i < session->hit_count; i++) {
@@ -131,97 +120,47 @@ static void take_hits(struct hit_source *hits, const struct session *session,
     qsort(hits->events, hits->event_count, sizeof *hits->events, by_time);
 }
 
-/* ---- tracks ---- */
+/* ---- as an overlay ---- */
 
-/* A number that no process or thread of the recording has. */
-static uint32_t free_number(const struct span_source *source)
+static void add_tracks(const struct hit_lanes *hits, const struct span_source *source,
+                       struct span_overlay *overlay)
 {
-    uint32_t number = 1;
-    for (size_t i = 0; i < source->track_count; i++) {
-        const struct span_track *track = &source->tracks[i];
-        uint32_t larger = track->pid > track->tid ? track->pid : track->tid;
-        if (larger >= number && larger < UINT32_MAX - LANES_MAX)
-            number = larger + 1;
-    }
-    return number;
-}
-
-static void add_tracks(struct hit_source *hits)
-{
-    const struct span_source *wrapped = hits->wrapped;
-    size_t count = wrapped->track_count;
-    uint32_t number = free_number(wrapped);
-    hits->tracks = memory_allocate((count + hits->lane_count) * sizeof *hits->tracks);
-    memcpy(hits->tracks, wrapped->tracks, count * sizeof *hits->tracks);
+    uint32_t number = span_overlay_free_number(source, LANES_MAX);
     for (uint32_t i = 0; i < hits->lane_count; i++) {
-        char *name = hits->lanes[i].name;
-        if (i == 0)
-            snprintf(name, LANE_NAME_SIZE, "hits");
-        else
+        char name[LANE_NAME_SIZE] = "hits";
+        if (i > 0)
             snprintf(name, LANE_NAME_SIZE, "hits %u", i + 1);
-        hits->tracks[count + i] = (struct span_track){
+        *(struct span_track *)array_add(&overlay->tracks) = (struct span_track){
             .pid = number,
             .tid = number + i,
             .process_name = "Snapshot symbol hits",
-            .thread_name = name,
+            .thread_name = arena_copy_string(&overlay->memory, name),
         };
     }
-    hits->source.tracks = hits->tracks;
-    hits->source.track_count = count + hits->lane_count;
 }
 
-/* ---- events ---- */
-
-static void give_hit(struct hit_source *hits, struct span_event *event)
+static void add_span_events(const struct hit_lanes *hits, const struct span_function *function,
+                            struct span_overlay *overlay)
 {
-    const struct hit_event *given = &hits->events[hits->given++];
-    *event = (struct span_event){
-        .kind = given->enter ? SPAN_ENTER : SPAN_LEAVE,
-        .track = (uint32_t)hits->wrapped->track_count + given->lane,
-        .time = {given->time},
-        .function = hits->function,
-        .hit = given->enter ? given->hit : NULL,
-    };
-}
-
-static void look_ahead(struct hit_source *hits)
-{
-    if (hits->has_next || hits->finished)
-        return;
-    hits->wrapped->no_lines = hits->source.no_lines;
-    hits->has_next = hits->wrapped->next(hits->wrapped, &hits->next, &hits->ended_by);
-    hits->finished = !hits->has_next;
-    hits->source.function_count = hits->wrapped->function_count;
-}
-
-/* At equal times the hit comes first: the call that it happened at follows. */
-static bool next(struct span_source *source, struct span_event *event, struct error *error)
-{
-    struct hit_source *hits = source->context;
-    look_ahead(hits);
-    bool hit = hits->given < hits->event_count && hits->ended_by.code == ERROR_NONE &&
-               (!hits->has_next || hits->events[hits->given].time <= hits->next.time.value);
-    if (hit) {
-        give_hit(hits, event);
-    } else if (hits->has_next) {
-        *event = hits->next;
-        hits->has_next = false;
-    } else {
-        if (error)
-            *error = hits->ended_by;
-        return false;
+    for (size_t i = 0; i < hits->event_count; i++) {
+        const struct hit_event *event = &hits->events[i];
+        *(struct span_event *)array_add(&overlay->events) = (struct span_event){
+            .kind = event->enter ? SPAN_ENTER : SPAN_LEAVE,
+            .track = event->lane,
+            .time = {event->time},
+            .function = function,
+            .hit = event->enter ? event->hit : NULL,
+        };
     }
-    return true;
 }
 
-static void close_hits(struct span_source *source)
+static const struct span_function *function_of_hits(const struct session *session,
+                                                    struct span_functions *functions)
 {
-    struct hit_source *hits = source->context;
-    hits->wrapped->close(hits->wrapped);
-    free(hits->hits);
-    free(hits->events);
-    free(hits->tracks);
-    free(hits);
+    char *name = memory_format("hit %s", session->trigger ? session->trigger : "trigger");
+    const struct span_function *function = span_functions_get_special(functions, name);
+    free(name);
+    return function;
 }
 
 struct span_source *hit_spans(struct span_source *source, const struct session *session,
@@ -229,17 +168,13 @@ struct span_source *hit_spans(struct span_source *source, const struct session *
 {
     if (session->hit_count == 0)
         return source;
-    struct hit_source *hits = memory_allocate_zeroed(sizeof *hits);
-    char *name = memory_format("hit %s", session->trigger ? session->trigger : "trigger");
-    hits->function = span_functions_get_special(functions, name);
-    free(name);
-    hits->source = *source;
-    hits->source.function_count = functions->count;
-    hits->source.context = hits;
-    hits->source.next = next;
-    hits->source.close = close_hits;
-    hits->wrapped = source;
+    struct span_overlay overlay = span_overlay_new();
+    struct hit_lanes *hits = memory_allocate_zeroed(sizeof *hits);
+    hits->hits = arena_allocate(&overlay.memory, session->hit_count * sizeof *hits->hits);
     take_hits(hits, session, origin);
-    add_tracks(hits);
-    return &hits->source;
+    add_tracks(hits, source, &overlay);
+    add_span_events(hits, function_of_hits(session, functions), &overlay);
+    free(hits->events);
+    free(hits);
+    return span_overlay_open(source, &overlay, functions);
 }

@@ -7,6 +7,7 @@
 #include "stack/hit_places.h"
 #include "stack/hit_spans.h"
 #include "stack/replay.h"
+#include "stack/sample_spans.h"
 #include "stack/timeline_memory.h"
 
 #include <stdlib.h>
@@ -166,6 +167,16 @@ static struct span_source *add_hits(struct timeline_source *merged)
     return source;
 }
 
+/* Without a clock in the recording the times of samples and of packets cannot be compared. */
+static struct span_source *add_samples(struct timeline_source *merged, struct span_source *source)
+{
+    struct timeline *timeline = merged->timeline;
+    if (!timeline_clock(timeline))
+        return source;
+    return sample_spans(source, flow_perf_data(timeline->flow), merged->origin,
+                        &timeline->functions);
+}
+
 struct span_source *timeline_spans(struct timeline *timeline, struct error *error)
 {
     size_t count = timeline->threads.count;
@@ -190,5 +201,5 @@ struct span_source *timeline_spans(struct timeline *timeline, struct error *erro
         .close = close_source,
         .wall_clock = flow_wall_clock(timeline->flow, merged->origin),
     };
-    return add_hits(merged);
+    return add_samples(merged, add_hits(merged));
 }

@@ -118,12 +118,12 @@ static void read_best_table(Dwfl_Module *module, const struct image_file *file, 
     }
 }
 
-static void read_dynamic_table(Elf *elf, const struct image_file *file, struct arena *names,
-                               struct array *symbols)
+static void read_table(Elf *elf, GElf_Word type, const struct image_file *file, struct arena *names,
+                       struct array *symbols)
 {
     for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) != NULL;) {
         GElf_Shdr header;
-        if (!gelf_getshdr(section, &header) || header.sh_type != SHT_DYNSYM)
+        if (!gelf_getshdr(section, &header) || header.sh_type != type)
             continue;
         Elf_Data *data = elf_getdata(section, NULL);
         if (!data)
@@ -148,5 +148,19 @@ void elf_symbols_read(Dwfl_Module *module, const struct image_file *file, struct
     GElf_Addr bias;
     Elf *elf = dwfl_module_getelf(module, &bias);
     if (elf)
-        read_dynamic_table(elf, file, names, symbols);
+        read_table(elf, SHT_DYNSYM, file, names, symbols);
+}
+
+void elf_symbols_read_alone(const struct image_file *file, struct arena *names,
+                            struct array *symbols)
+{
+    Elf *elf = elf_memory((char *)file->view.bytes, file->view.size);
+    size_t first = symbols->count;
+    if (elf)
+        read_table(elf, SHT_SYMTAB, file, names, symbols);
+    for (size_t i = first; i < symbols->count; i++) {
+        struct code_symbol *symbol = array_at(symbols, i);
+        symbol->name = arena_copy_string(names, symbol->name);
+    }
+    elf_end(elf);
 }

@@ -21,4 +21,9 @@
 void elf_symbols_read(Dwfl_Module *module, const struct image_file *file, struct arena *names,
                       struct array *symbols);
 
+/* The same of an object that libdwfl does not accept: those by perf inject --jit, which up to
+ * Linux 6.1 have no program headers. */
+void elf_symbols_read_alone(const struct image_file *file, struct arena *names,
+                            struct array *symbols);
+
 #endif

@@ -41,12 +41,37 @@ static void add_gaps(const struct image_file *file, struct array *symbols)
     }
 }
 
+/* Of the kernel: names that are not in the file. */
+static void add_given_symbols(const struct image_file *file, struct array *symbols)
+{
+    for (size_t i = 0; i < file->symbol_count; i++) {
+        const struct image_symbol *given = &file->symbols[i];
+        for (uint32_t j = 0; j < file->segment_count; j++) {
+            const struct image_segment *segment = &file->segments[j];
+            uint64_t distance = given->start - segment->address;
+            if (given->start < segment->address || distance >= segment->memory_size)
+                continue;
+            uint64_t rest = segment->memory_size - distance;
+            *(struct code_symbol *)array_add(symbols) = (struct code_symbol){
+                .name = given->name,
+                .start = given->start,
+                .end = given->start + (given->size < rest ? given->size : rest),
+                .limit = given->start + rest,
+                .kind = CODE_FUNCTION,
+                .binding = CODE_GLOBAL,
+            };
+            break;
+        }
+    }
+}
+
 struct object *object_open(const struct image_file *file)
 {
     struct object *object = memory_allocate_zeroed(sizeof *object);
     struct array symbols = array_of(sizeof(struct code_symbol));
     struct array entries = array_of(sizeof(struct frame_entry));
-    open_module(object, file);
+    if (!file->symbols)
+        open_module(object, file);
     Elf *elf = object->module ? dwfl_module_getelf(object->module, &object->bias) : NULL;
     if (elf) {
         elf_symbols_read(object->module, file, &object->names, &symbols);
@@ -54,7 +79,10 @@ struct object *object_open(const struct image_file *file)
         frame_entries_read(elf, file, &entries);
         frame_ranges_add(&entries, &symbols);
         ocaml_code_find(&object->ocaml, elf, file, &symbols);
+    } else if (!file->symbols) {
+        elf_symbols_read_alone(file, &object->names, &symbols);
     }
+    add_given_symbols(file, &symbols);
     add_gaps(file, &symbols);
     symbol_table_build(&object->table, &symbols, OVERLAP_LATER_START);
     array_free(&symbols);

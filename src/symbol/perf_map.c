@@ -26,6 +26,18 @@ static bool read_number(char **at, uint64_t *number)
     return true;
 }
 
+static void add_code(struct array *symbols, const char *name, uint64_t start, uint64_t end)
+{
+    *(struct code_symbol *)array_add(symbols) = (struct code_symbol){
+        .name = name,
+        .start = start,
+        .end = end,
+        .limit = end,
+        .kind = CODE_FUNCTION,
+        .binding = CODE_GLOBAL,
+    };
+}
+
 static void read_line(char *line, struct array *symbols)
 {
     uint64_t start, size, end;
@@ -33,14 +45,7 @@ static void read_line(char *line, struct array *symbols)
     if (!read_number(&line, &start) || !read_number(&line, &size) || *line == 0 || size == 0 ||
         __builtin_add_overflow(start, size, &end))
         return;
-    *(struct code_symbol *)array_add(symbols) = (struct code_symbol){
-        .name = line,
-        .start = start,
-        .end = end,
-        .limit = end,
-        .kind = CODE_FUNCTION,
-        .binding = CODE_GLOBAL,
-    };
+    add_code(symbols, line, start, end);
 }
 
 static void read_lines(char *text, struct array *symbols)
@@ -77,6 +82,16 @@ static char *read_text(const char *path, bool owner_must_match)
     return text;
 }
 
+/* Frees `symbols`. */
+static struct perf_map *new_map(char *text, struct array *symbols)
+{
+    struct perf_map *map = memory_allocate_zeroed(sizeof *map);
+    map->text = text;
+    symbol_table_build(&map->table, symbols, OVERLAP_LATER_ADDED);
+    array_free(symbols);
+    return map;
+}
+
 struct perf_map *perf_map_open(const char *folder, uint32_t pid, bool owner_must_match)
 {
     char *path = memory_format("%s/perf-%u.map", folder, pid);
@@ -84,13 +99,21 @@ struct perf_map *perf_map_open(const char *folder, uint32_t pid, bool owner_must
     free(path);
     if (!text)
         return NULL;
-    struct perf_map *map = memory_allocate_zeroed(sizeof *map);
-    map->text = text;
     struct array symbols = array_of(sizeof(struct code_symbol));
     read_lines(text, &symbols);
-    symbol_table_build(&map->table, &symbols, OVERLAP_LATER_ADDED);
-    array_free(&symbols);
-    return map;
+    return new_map(text, &symbols);
+}
+
+struct perf_map *perf_map_of_dump(const struct process *process)
+{
+    struct array symbols = array_of(sizeof(struct code_symbol));
+    for (size_t i = 0; i < process->change_count; i++) {
+        const struct address_space_change *change = &process->changes[i];
+        if (change->kind == ADDRESS_SPACE_MAP && change->mapping.file->code_name)
+            add_code(&symbols, change->mapping.file->code_name, change->mapping.start,
+                     change->mapping.end);
+    }
+    return symbols.count ? new_map(NULL, &symbols) : NULL;
 }
 
 void perf_map_close(struct perf_map *map)

@@ -10,17 +10,22 @@
 #ifndef MAGIC_TRACE_SYMBOL_PERF_MAP_H
 #define MAGIC_TRACE_SYMBOL_PERF_MAP_H
 
+#include "image/address_space.h"
 #include "symbol/symbol_table.h"
 
 struct perf_map {
     struct symbol_table table; /* addresses in the process */
-    char *text;                /* the file; names point into it */
+    char *text;                /* the file, into which names point; NULL: of a dump */
 };
 
 /* Looks for perf-PID.map in `folder`. NULL when there is none. With `owner_must_match` a file that
  * belongs neither to this user nor to root is not taken, nor is a symbolic link: in /tmp anybody
  * can make one. */
 struct perf_map *perf_map_open(const char *folder, uint32_t pid, bool owner_must_match);
+
+/* The same of what the process's JIT compiler dumped (jitdump.h): for pages that the recorder
+ * dumped over it. NULL when there is none. `process` must outlive it. */
+struct perf_map *perf_map_of_dump(const struct process *process);
 void perf_map_close(struct perf_map *map);
 
 #endif

@@ -140,8 +140,9 @@ static struct object *get_object(struct symbols *symbols, const struct image_fil
     return object;
 }
 
-static struct perf_map *open_perf_map(const struct symbols *symbols, uint32_t pid)
+static struct perf_map *open_perf_map(const struct symbols *symbols, const struct process *process)
 {
+    uint32_t pid = process->pid;
     if (symbols->perf_map_directory)
         return perf_map_open(symbols->perf_map_directory, pid, false);
     struct perf_map *map = NULL;
@@ -151,6 +152,8 @@ static struct perf_map *open_perf_map(const struct symbols *symbols, uint32_t pi
         map = perf_map_open(images, pid, false);
         free(images);
     }
+    if (!map)
+        map = perf_map_of_dump(process);
     return map ? map : perf_map_open("/tmp", pid, true);
 }
 
@@ -172,7 +175,7 @@ static struct perf_map *find_perf_map(struct symbols *symbols, const struct proc
     for (int i = 0; process && i < MAX_GENERATIONS; i++) {
         struct process_slot *slot = &symbols->processes[process - spaces->processes];
         if (!slot->own_map && !atomic_load_explicit(&slot->looked_for_map, memory_order_relaxed))
-            slot->own_map = open_perf_map(symbols, process->pid);
+            slot->own_map = open_perf_map(symbols, process);
         if (slot->own_map || was_executed(process))
             return slot->own_map;
         process = address_spaces_process(spaces, process->parent_pid);
@@ -309,6 +312,17 @@ static struct function_bounds find_in_object(struct symbols *symbols, const stru
     return bounds_around(mapping, address, 0, 1, get_file_function(symbols, file));
 }
 
+/* The mapping is one function, or what is left of it: the compiler dumped it. */
+static struct function_bounds find_dumped_code(struct symbols *symbols,
+                                               const struct mapping *mapping, uint64_t address)
+{
+    const struct image_file *file = mapping->file;
+    function_id function = get_whole_function(symbols, &symbols->files[file->id].whole,
+                                              file->code_name, false, jit_object);
+    return bounds_around(mapping, address, address - mapping->start, mapping->end - address,
+                         function);
+}
+
 static struct function_bounds find_in_jit_code(struct symbols *symbols,
                                                const struct mapping *mapping, uint64_t address)
 {
@@ -342,6 +356,8 @@ struct function_bounds symbols_find(struct symbols *symbols, const struct mappin
         return find_in_object(symbols, mapping, mapping->patched, mapping->patched_offset, address);
     if (mapping->file->elf && !mapping->file->jit)
         return find_in_object(symbols, mapping, mapping->file, mapping->file_offset, address);
+    if (mapping->file->code_name)
+        return find_dumped_code(symbols, mapping, address);
     return find_in_jit_code(symbols, mapping, address);
 }
 

@@ -56,20 +56,26 @@ static bool is_direct(enum x86_flow flow)
 }
 
 bool x86_decode(struct x86_instruction *instruction, const uint8_t *bytes, size_t size, uint64_t pc,
-                bool wide)
+                enum x86_mode mode)
 {
+    static const ZydisMachineMode modes[] = {
+        ZYDIS_MACHINE_MODE_LEGACY_16, ZYDIS_MACHINE_MODE_LEGACY_32, ZYDIS_MACHINE_MODE_LONG_64};
+    static const ZydisStackWidth widths[] = {ZYDIS_STACK_WIDTH_16, ZYDIS_STACK_WIDTH_32,
+                                             ZYDIS_STACK_WIDTH_64};
     ZydisDecoder decoder;
     ZydisDecodedInstruction decoded;
-    ZydisDecoderInit(&decoder, wide ? ZYDIS_MACHINE_MODE_LONG_64 : ZYDIS_MACHINE_MODE_LEGACY_32,
-                     wide ? ZYDIS_STACK_WIDTH_64 : ZYDIS_STACK_WIDTH_32);
+    ZydisDecoderInit(&decoder, modes[mode], widths[mode]);
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, bytes, size, &decoded)))
         return false;
     *instruction = (struct x86_instruction){
         .flow = flow_of(&decoded),
         .length = decoded.length,
+        .is_ptwrite = decoded.mnemonic == ZYDIS_MNEMONIC_PTWRITE,
     };
     if (is_direct(instruction->flow))
         instruction->target = pc + decoded.length + (uint64_t)decoded.raw.imm[0].value.s;
+    if (mode != X86_MODE_64)
+        instruction->target = (uint32_t)instruction->target;
     return true;
 }
 

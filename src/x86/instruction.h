@@ -29,17 +29,21 @@ enum x86_flow {
     X86_REPEAT, /* string instruction with a rep prefix */
 };
 
+/* How the processor reads the code: by the CS.L and CS.D bits. */
+enum x86_mode { X86_MODE_16, X86_MODE_32, X86_MODE_64 };
+
 struct x86_instruction {
     enum x86_flow flow;
     unsigned length; /* bytes */
     uint64_t target; /* of X86_CONDITIONAL, X86_JUMP, X86_CALL */
+    bool is_ptwrite;
 };
 
-/* Decodes the instruction whose first `size` bytes are at `bytes` and which runs at address `pc`;
- * `wide`: as 64-bit code, else 32-bit. False when it is not whole or not an instruction: nothing
- * may be concluded from the bytes that are there. */
+/* Decodes the instruction whose first `size` bytes are at `bytes` and which runs at address `pc`.
+ * False when it is not whole or not an instruction: nothing may be concluded from the bytes that
+ * are there. */
 bool x86_decode(struct x86_instruction *instruction, const uint8_t *bytes, size_t size, uint64_t pc,
-                bool wide);
+                enum x86_mode mode);
 
 /* Whether the instruction puts what its thread did before in order for the others: a LOCK prefix,
  * XCHG with memory, MFENCE (SDM volume 3, "Strengthening or Weakening the Memory-Ordering Model").

@@ -52,7 +52,8 @@ static struct cached_block *make_block(uint64_t pc, const uint8_t *bytes, size_t
     size_t at = 0;
     struct x86_instruction instruction = {.flow = X86_SEQUENTIAL};
     while (block->instructions < BLOCK_INSTRUCTIONS && instruction.flow == X86_SEQUENTIAL &&
-           !made->pushes_flags && x86_decode(&instruction, bytes + at, size - at, pc + at, true)) {
+           !made->pushes_flags &&
+           x86_decode(&instruction, bytes + at, size - at, pc + at, X86_MODE_64)) {
         block->length[block->instructions++] = (uint8_t)instruction.length;
         made->pushes_flags = pushes_flags(bytes + at, instruction.length);
         at += instruction.length;

@@ -2,7 +2,11 @@
 
 #include "recording/perf_file_format.h"
 
+#include <stdlib.h>
 #include <string.h>
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#endif
 
 struct foreign_file foreign_file_new(void)
 {
@@ -21,6 +25,36 @@ void foreign_file_add(struct foreign_file *file, uint32_t type, uint16_t misc, c
     array_add_all(&file->records, &header, sizeof header);
     array_add_all(&file->records, body, word_count * 8);
 }
+
+void foreign_file_add_bytes(struct foreign_file *file, const void *bytes, size_t size)
+{
+    array_add_all(&file->records, bytes, size);
+}
+
+static void add_with_header(struct array *bytes, uint32_t type, const void *body, size_t size)
+{
+    const struct perf_event_header header = {type, 0, (uint16_t)(sizeof header + size)};
+    array_add_all(bytes, &header, sizeof header);
+    array_add_all(bytes, body, size);
+}
+
+#ifdef HAVE_ZSTD
+void foreign_file_compress(struct foreign_file *file, size_t from, size_t piece)
+{
+    struct array plain = file->records;
+    size_t bound = ZSTD_compressBound(plain.count - from);
+    char *compressed = malloc(bound);
+    size_t size =
+        ZSTD_compress(compressed, bound, (char *)plain.elements + from, plain.count - from, 1);
+    file->records = array_of(1);
+    array_add_all(&file->records, plain.elements, from);
+    for (size_t at = 0; at < size; at += piece)
+        add_with_header(&file->records, USER_RECORD_COMPRESSED, compressed + at,
+                        size - at < piece ? size - at : piece);
+    free(compressed);
+    array_free(&plain);
+}
+#endif
 
 static void add_cpuid(struct array *bytes, const char *cpuid)
 {
@@ -54,6 +88,8 @@ struct array foreign_file_finish(struct foreign_file *file)
     header.data.size = file->records.count;
     if (file->cpuid)
         header.features[0] = 1 << FEATURE_CPUID;
+    if (file->folder)
+        header.features[0] |= 1 << FEATURE_DIRECTORY_FORMAT;
     array_add_all(&bytes, &header, sizeof header);
     array_add_all(&bytes, file->ids, sizeof file->ids);
     for (size_t i = 0; i < file->event_count; i++) {
@@ -64,6 +100,42 @@ struct array foreign_file_finish(struct foreign_file *file)
     array_add_all(&bytes, file->records.elements, file->records.count);
     if (file->cpuid)
         add_cpuid(&bytes, file->cpuid);
+    if (file->folder)
+        array_add_all(&bytes, &(struct file_section){0, 8}, sizeof(struct file_section));
+    array_free(&file->records);
+    return bytes;
+}
+
+/* A record HEADER_ATTR with the id, if there is one. */
+static void add_attribute_record(struct array *bytes, const struct foreign_file *file, size_t index)
+{
+    struct perf_event_attr attribute = file->events[index];
+    attribute.size = (uint32_t)file->attribute_size;
+    struct array body = array_of(1);
+    add_event(&body, &attribute, file->attribute_size);
+    array_add_all(&body, &file->ids[index], file->ids[index] ? 8 : 0);
+    add_with_header(bytes, USER_RECORD_HEADER_ATTRIBUTE, body.elements, body.count);
+    array_free(&body);
+}
+
+struct array foreign_file_finish_pipe(struct foreign_file *file)
+{
+    struct array bytes = array_of(1);
+    const struct pipe_header header = {PERF_FILE_MAGIC, sizeof header};
+    array_add_all(&bytes, &header, sizeof header);
+    for (size_t i = 0; i < file->event_count; i++)
+        add_attribute_record(&bytes, file, i);
+    if (file->cpuid) {
+        struct array body = array_of(1);
+        const uint64_t feature = FEATURE_CPUID;
+        uint32_t length = (uint32_t)strlen(file->cpuid) + 1;
+        array_add_all(&body, &feature, sizeof feature);
+        array_add_all(&body, &length, sizeof length);
+        array_add_all(&body, file->cpuid, length);
+        add_with_header(&bytes, USER_RECORD_FEATURE, body.elements, body.count);
+        array_free(&body);
+    }
+    array_add_all(&bytes, file->records.elements, file->records.count);
     array_free(&file->records);
     return bytes;
 }

@@ -5,6 +5,7 @@
 #include "base/array.h"
 
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,6 +15,7 @@ struct foreign_file {
     size_t event_count;
     size_t attribute_size; /* bytes of each event that are written */
     struct array records;  /* bytes of the data section */
+    bool folder;           /* has the feature DIR_FORMAT: more files lie beside it */
     const char *cpuid;     /* contents of the CPUID feature; NULL for no such feature */
 };
 
@@ -29,7 +31,16 @@ static inline uint64_t pair(uint32_t first, uint32_t second)
     return first | (uint64_t)second << 32;
 }
 
+/* Any bytes as records: what follows an AUXTRACE record, say. */
+void foreign_file_add_bytes(struct foreign_file *file, const void *bytes, size_t size);
+
+/* Replaces the records from byte `from` on by COMPRESSED records of at most `piece` bytes each. */
+void foreign_file_compress(struct foreign_file *file, size_t from, size_t piece);
+
 /* The complete file, element_size 1; the caller frees. Frees `file`. */
 struct array foreign_file_finish(struct foreign_file *file);
+
+/* The same in the form of a pipe. */
+struct array foreign_file_finish_pipe(struct foreign_file *file);
 
 #endif

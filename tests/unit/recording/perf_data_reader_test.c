@@ -101,6 +101,9 @@ static void assert_same_record(const struct side_band_record *read,
         assert_int_equal(read->context_switch.other_tid, written->context_switch.other_tid);
         break;
     case SIDE_BAND_TRACE_START:
+    case SIDE_BAND_SAMPLE:
+    case SIDE_BAND_KERNEL_SYMBOL:
+    case SIDE_BAND_CODE_CHANGE:
         break;
     }
 }
@@ -463,7 +466,8 @@ static void unknown_records_are_skipped(void **state)
     file.events[0].sample_id_all = 1;
     file.events[0].sample_type = PERF_SAMPLE_TIME;
     const uint64_t body[] = {1, 2, 3};
-    static const uint32_t types[] = {PERF_RECORD_SAMPLE, PERF_RECORD_THROTTLE, 63, 68, 79, 4242};
+    static const uint32_t types[] = {
+        PERF_RECORD_AUX_OUTPUT_HW_ID, PERF_RECORD_THROTTLE, 63, 68, 79, 4242};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         foreign_file_add(&file, types[i], 0, body, i % 4);
     add_itrace_start(&file, 7, 123);
@@ -500,22 +504,10 @@ static void other_forms_of_perf_data_are_refused_by_name(void **state)
     memcpy(header.magic, PERF_FILE_MAGIC_OLD, 8);
     refuse(state, &header, sizeof header, ERROR_UNSUPPORTED, "before Linux 2.6.38");
     memcpy(header.magic, PERF_FILE_MAGIC, 8);
-    header.size = 16;
-    refuse(state, &header, sizeof header, ERROR_UNSUPPORTED, "pipe");
     header.size = 17;
     refuse(state, &header, sizeof header, ERROR_FORMAT, "offset 8");
     header.size = sizeof header;
     refuse(state, &header, sizeof header, ERROR_FORMAT, "list of events");
-}
-
-static void compressed_records_are_refused_by_name(void **state)
-{
-    struct foreign_file file = foreign_file_new();
-    add_itrace_start(&file, 7, 123);
-    foreign_file_add(&file, USER_RECORD_COMPRESSED, 0, (const uint64_t[]){1, 2}, 2);
-    struct array bytes = foreign_file_finish(&file);
-    refuse(state, bytes.elements, bytes.count, ERROR_UNSUPPORTED, "compressed");
-    array_free(&bytes);
 }
 
 static void other_aux_data_is_named(void **state)
@@ -558,7 +550,6 @@ int main(void)
         cmocka_unit_test(missing_file_is_not_found),
         IN_FOLDER(what_is_not_perf_data_is_refused),
         IN_FOLDER(other_forms_of_perf_data_are_refused_by_name),
-        IN_FOLDER(compressed_records_are_refused_by_name),
         IN_FOLDER(other_aux_data_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "symbol/perf_map.h"
 
+#include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -273,9 +274,86 @@ static void only_a_file_of_ones_own_is_taken_from_a_shared_folder(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+/* ---- what perf inject --jit writes ---- */
+
+enum { TEXT = 0x80, SYMBOLS = 0x100, NAMES = 0x130, SECTIONS = 0x180, OBJECT_SIZE = 0x2c0 };
+
+/* As jit_write_elf in tools/perf/util/genelf.c: one function, and before Linux 6.2 no program
+ * header. */
+static void write_injected(const char *path, bool program_header)
+{
+    uint8_t bytes[OBJECT_SIZE] = {0};
+    static const char names[] = "\0jitted_adder\0.text\0.symtab\0.strtab";
+    const Elf64_Ehdr header = {
+        .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+        .e_type = ET_DYN,
+        .e_machine = EM_X86_64,
+        .e_version = EV_CURRENT,
+        .e_phoff = program_header ? sizeof header : 0,
+        .e_shoff = SECTIONS,
+        .e_ehsize = sizeof header,
+        .e_phentsize = program_header ? sizeof(Elf64_Phdr) : 0,
+        .e_phnum = program_header,
+        .e_shentsize = sizeof(Elf64_Shdr),
+        .e_shnum = 4,
+        .e_shstrndx = 3,
+    };
+    const Elf64_Phdr segment = {PT_LOAD, PF_R | PF_X, TEXT, TEXT, TEXT, 4, 4, 8};
+    const Elf64_Sym symbols[2] = {{0}, {1, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0, 1, TEXT, 4}};
+    const Elf64_Shdr sections[] = {
+        {0},
+        {.sh_name = 14,
+         .sh_type = SHT_PROGBITS,
+         .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+         .sh_addr = TEXT,
+         .sh_offset = TEXT,
+         .sh_size = 4,
+         .sh_addralign = 16},
+        {.sh_name = 20,
+         .sh_type = SHT_SYMTAB,
+         .sh_offset = SYMBOLS,
+         .sh_size = sizeof symbols,
+         .sh_link = 3,
+         .sh_addralign = 8,
+         .sh_entsize = sizeof symbols[0]},
+        {.sh_name = 28,
+         .sh_type = SHT_STRTAB,
+         .sh_offset = NAMES,
+         .sh_size = sizeof names,
+         .sh_addralign = 1},
+    };
+    memcpy(bytes, &header, sizeof header);
+    if (program_header)
+        memcpy(bytes + sizeof header, &segment, sizeof segment);
+    memcpy(bytes + SYMBOLS, symbols, sizeof symbols);
+    memcpy(bytes + NAMES, names, sizeof names);
+    memcpy(bytes + SECTIONS, sections, sizeof sections);
+    write_file(path, bytes, sizeof bytes);
+}
+
+static void injected_objects_have_their_names(void **state)
+{
+    for (int program_header = 0; program_header < 2; program_header++) {
+        char *path = memory_format("%s/jitted-7-%d.so", (char *)*state, program_header);
+        write_injected(path, program_header);
+        struct recording recording = recording_new();
+        add_mapping(&recording, 0, FIXTURE_PID, 0x10000, 0x10004, TEXT, path);
+        struct symbol_fixture fixture;
+        symbol_fixture_open_recording(&fixture, &recording, NULL, NULL);
+        struct function_bounds bounds = find(&fixture, 0x10002);
+        assert_string_equal(name_at(&fixture, 0x10002), "jitted_adder");
+        assert_int_equal(bounds.start, 0x10000);
+        assert_int_equal(bounds.end, 0x10004);
+        symbol_fixture_close(&fixture);
+        recording_free(&recording);
+        free(path);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(injected_objects_have_their_names, set_up, tear_down),
         TEST(names_come_from_the_map),
         TEST(code_between_the_named_is_unnamed),
         TEST(later_lines_take_the_addresses_of_earlier_ones),

@@ -16,7 +16,7 @@ enum { PC = 0x401000 };
 static struct x86_instruction decode(const uint8_t *bytes, size_t size)
 {
     struct x86_instruction instruction;
-    assert_true(x86_decode(&instruction, bytes, size, PC, true));
+    assert_true(x86_decode(&instruction, bytes, size, PC, X86_MODE_64));
     assert_int_equal(instruction.length, size);
     return instruction;
 }
@@ -131,8 +131,8 @@ static void a_truncated_instruction_is_refused(void **state)
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
         struct x86_instruction instruction;
         for (size_t size = 0; size < whole[i][0]; size++)
-            assert_false(x86_decode(&instruction, whole[i] + 1, size, PC, true));
-        assert_true(x86_decode(&instruction, whole[i] + 1, whole[i][0], PC, true));
+            assert_false(x86_decode(&instruction, whole[i] + 1, size, PC, X86_MODE_64));
+        assert_true(x86_decode(&instruction, whole[i] + 1, whole[i][0], PC, X86_MODE_64));
     }
 }
 
@@ -140,12 +140,12 @@ static void bytes_that_are_no_instruction_are_refused(void **state)
 {
     struct x86_instruction instruction;
     assert_false(
-        x86_decode(&instruction, BYTES(0x06), PC, true)); /* push %es: not in 64-bit mode */
-    assert_true(x86_decode(&instruction, BYTES(0x06), PC, false));
+        x86_decode(&instruction, BYTES(0x06), PC, X86_MODE_64)); /* push %es: not in 64-bit mode */
+    assert_true(x86_decode(&instruction, BYTES(0x06), PC, X86_MODE_32));
     uint8_t prefixes[X86_LONGEST_INSTRUCTION + 1];
     memset(prefixes, 0x66, sizeof prefixes);
     prefixes[sizeof prefixes - 1] = 0x90;
-    assert_false(x86_decode(&instruction, prefixes, sizeof prefixes, PC, true));
+    assert_false(x86_decode(&instruction, prefixes, sizeof prefixes, PC, X86_MODE_64));
 }
 
 static void atomic_instructions_synchronise(void **state)

@@ -59,7 +59,7 @@ static void classify(struct pt_code_block *block, const uint8_t *bytes, uint64_t
 {
     uint8_t last = block->length[block->instructions - 1];
     struct x86_instruction instruction;
-    if (x86_decode(&instruction, bytes + size - last, last, block->end - last, true)) {
+    if (x86_decode(&instruction, bytes + size - last, last, block->end - last, X86_MODE_64)) {
         block->kind = (uint8_t)block_kind(instruction.flow, compress_returns);
         block->target = instruction.target;
         return;

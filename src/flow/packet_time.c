@@ -1,0 +1,122 @@
+#include "flow/packet_time.h"
+
+enum { FRACTION_BITS = 16, MTC_BITS = 8, TMA_BITS = 16 };
+
+void packet_time_init(struct packet_time *time, const struct pt_setup *setup)
+{
+    *time = (struct packet_time){.setup = setup};
+    if (setup->mtc_period_bits && setup->config & setup->mtc_bit)
+        time->mtc_shift = (unsigned)((setup->config & setup->mtc_period_bits) >>
+                                     __builtin_ctzll(setup->mtc_period_bits));
+}
+
+static void set_now(struct packet_time *time, uint64_t now)
+{
+    if (now > time->now.value)
+        time->now.value = now;
+}
+
+/* A packet tells the time without cycles: learns how long cycles are, if nobody says. */
+static void measure(struct packet_time *time, uint64_t now)
+{
+    bool known = time->setup->max_nonturbo_ratio && time->ticks_per_cycle;
+    if (!known && time->measured_from && time->measured_cycles && now > time->measured_from)
+        time->ticks_per_cycle =
+            (uint64_t)(((unsigned __int128)(now - time->measured_from) << FRACTION_BITS) /
+                       time->measured_cycles);
+    time->measured_from = now;
+    time->measured_cycles = 0;
+}
+
+static void set_base(struct packet_time *time, uint64_t now)
+{
+    measure(time, now);
+    time->base = now;
+    time->cycles = 0;
+    set_now(time, now);
+}
+
+void packet_time_tsc(struct packet_time *time, uint64_t tsc)
+{
+    time->has_counter = false;
+    set_base(time, tsc);
+}
+
+void packet_time_forget_cycles(struct packet_time *time)
+{
+    time->ticks_per_cycle = time->cycles = 0;
+    time->measured_from = time->measured_cycles = 0;
+}
+
+void packet_time_restart(struct packet_time *time, uint64_t tsc)
+{
+    time->now.value = 0;
+    packet_time_tsc(time, tsc);
+}
+
+static bool knows_counter(const struct packet_time *time)
+{
+    return time->setup->tsc_ctc_numerator && time->setup->tsc_ctc_denominator;
+}
+
+static uint64_t counter_to_ticks(const struct packet_time *time, uint64_t counter)
+{
+    return (uint64_t)((unsigned __int128)counter * time->setup->tsc_ctc_numerator /
+                      time->setup->tsc_ctc_denominator);
+}
+
+void packet_time_tma(struct packet_time *time, uint64_t counter, uint64_t fast)
+{
+    if (!knows_counter(time))
+        return;
+    time->has_counter = true;
+    time->counter = counter;
+    time->counter_base = time->base - fast;
+}
+
+/* The counter's value that ends in the packet's bits and is the next from `counter` on. */
+static uint64_t next_counter(const struct packet_time *time, uint64_t bits)
+{
+    uint64_t unit = (uint64_t)1 << time->mtc_shift;
+    uint64_t period = unit << MTC_BITS;
+    uint64_t next = (time->counter & ~(period - 1)) | (bits << time->mtc_shift);
+    return next <= time->counter ? next + period : next;
+}
+
+void packet_time_mtc(struct packet_time *time, uint64_t bits)
+{
+    if (!time->has_counter)
+        return;
+    uint64_t next = next_counter(time, bits);
+    time->counter_base += counter_to_ticks(time, next - time->counter);
+    time->counter = next;
+    set_base(time, time->counter_base);
+}
+
+void packet_time_cbr(struct packet_time *time, uint64_t ratio)
+{
+    uint64_t nominal = time->setup->max_nonturbo_ratio;
+    /* What has passed so far did at the old ratio. */
+    time->base +=
+        (uint64_t)((unsigned __int128)time->cycles * time->ticks_per_cycle >> FRACTION_BITS);
+    time->cycles = 0;
+    if (nominal && ratio)
+        time->ticks_per_cycle = (nominal << FRACTION_BITS) / ratio;
+}
+
+void packet_time_cyc(struct packet_time *time, uint64_t cycles)
+{
+    time->cycles += cycles;
+    time->measured_cycles += cycles;
+    if (time->ticks_per_cycle)
+        set_now(time,
+                time->base + (uint64_t)((unsigned __int128)time->cycles * time->ticks_per_cycle >>
+                                        FRACTION_BITS));
+}
+
+void packet_time_overflow(struct packet_time *time)
+{
+    time->base = time->now.value;
+    time->cycles = time->measured_cycles = time->measured_from = 0;
+    time->has_counter = false;
+}

@@ -1,0 +1,51 @@
+/* The time that packets tell, in ticks of the time-stamp counter.
+ *
+ * TSC packets tell it whole. Between them MTC packets tell bits of a slower counter that runs
+ * together with it, and CYC packets how many core cycles have passed: a cycle is as long as CBR
+ * says, or, where the ratio of the processor is not known, as the last cycles were. Time never goes
+ * back: what is earlier than the newest time is that time.
+ *
+ * Nothing is kept from before a PSB with a TSC packet, so streams may be decoded from any of them
+ * on. Used by the decoder.
+ *
+ * Source: Intel SDM volume 3, "Intel Processor Trace", section "Time Information"; the relation of
+ * MTC and TMA to the TSC: "Reconstructing TSC from MTC and TMA".
+ */
+#ifndef MAGIC_TRACE_FLOW_PACKET_TIME_H
+#define MAGIC_TRACE_FLOW_PACKET_TIME_H
+
+#include "recording/perf_data.h"
+
+struct packet_time {
+    const struct pt_setup *setup; /* borrowed */
+    unsigned mtc_shift;           /* an MTC packet holds bits 7..0 of the counter above this */
+
+    struct ticks now; /* the newest time told */
+    uint64_t base;    /* time of the newest TSC, TMA or MTC packet */
+    uint64_t cycles;  /* since then */
+
+    bool has_counter;         /* a TMA packet has tied the counter to the TSC */
+    uint64_t counter_base;    /* the TSC when the counter was `counter`, less its fraction */
+    uint64_t counter;         /* low bits as TMA and MTC tell them, extended */
+    uint64_t ticks_per_cycle; /* 16 fraction bits; 0: not known */
+    uint64_t measured_cycles, measured_from; /* cycles since the time `measured_from`; 0: none */
+};
+
+void packet_time_init(struct packet_time *time, const struct pt_setup *setup);
+
+/* A PSB, behind which CBR tells how long cycles are. */
+void packet_time_forget_cycles(struct packet_time *time);
+
+/* The TSC packet behind a PSB: time begins anew, even if it was later before. */
+void packet_time_restart(struct packet_time *time, uint64_t tsc);
+
+void packet_time_tsc(struct packet_time *time, uint64_t tsc);
+void packet_time_tma(struct packet_time *time, uint64_t counter, uint64_t fast);
+void packet_time_mtc(struct packet_time *time, uint64_t counter);
+void packet_time_cbr(struct packet_time *time, uint64_t ratio);
+void packet_time_cyc(struct packet_time *time, uint64_t cycles);
+
+/* Packets were lost: cycles too. */
+void packet_time_overflow(struct packet_time *time);
+
+#endif

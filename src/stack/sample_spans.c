@@ -1,0 +1,121 @@
+#include "stack/sample_spans.h"
+
+#include "base/memory.h"
+#include "stack/span_overlay.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+/* A thread and an event: what has a track. */
+struct track_key {
+    uint32_t tid, event;
+};
+
+struct sampled_track {
+    struct track_key key;
+    uint32_t track; /* in the overlay */
+    UT_hash_handle hh;
+};
+
+struct sample_tracks {
+    const struct span_source *source;
+    const struct perf_data *data;
+    struct span_overlay overlay;
+    struct sampled_track *by_key; /* owned */
+    uint32_t first_number;        /* for tracks: no thread's */
+};
+
+/* More tracks than that nobody reads. */
+enum { TRACKS_MAX = 4096 };
+
+static const struct span_track *track_of_thread(const struct span_source *source, uint32_t tid)
+{
+    for (size_t i = 0; i < source->track_count; i++)
+        if (source->tracks[i].tid == tid)
+            return &source->tracks[i];
+    return NULL;
+}
+
+static void add_track(struct sample_tracks *tracks, struct sampled_track *added,
+                      const struct span_track *thread)
+{
+    uint32_t index = (uint32_t)tracks->overlay.tracks.count;
+    char *name = memory_format("%s of %s (%u)", tracks->data->events[added->key.event].name,
+                               thread->thread_name, thread->tid);
+    added->track = index;
+    *(struct span_track *)array_add(&tracks->overlay.tracks) = (struct span_track){
+        .pid = thread->pid,
+        .tid = tracks->first_number + index,
+        .process_name = thread->process_name,
+        .thread_name = arena_copy_string(&tracks->overlay.memory, name),
+    };
+    free(name);
+}
+
+/* NULL for a thread that was not traced. */
+static const struct sampled_track *find_track(struct sample_tracks *tracks,
+                                              const struct side_band_record *record)
+{
+    const struct track_key key = {record->tid, record->sample.event};
+    struct sampled_track *found;
+    HASH_FIND(hh, tracks->by_key, &key, sizeof key, found);
+    if (found)
+        return found->track < TRACKS_MAX ? found : NULL;
+    found = memory_allocate_zeroed(sizeof *found);
+    found->key = key;
+    found->track = TRACKS_MAX;
+    HASH_ADD(hh, tracks->by_key, key, sizeof found->key, found);
+    const struct span_track *thread = track_of_thread(tracks->source, record->tid);
+    if (!thread || tracks->overlay.tracks.count == TRACKS_MAX)
+        return NULL;
+    add_track(tracks, found, thread);
+    return found;
+}
+
+/* Records are in the order of time. What came before the trace's beginning is not in it. */
+static void add_samples(struct sample_tracks *tracks, struct nanoseconds origin)
+{
+    const struct perf_data *data = tracks->data;
+    for (size_t i = 0; i < data->record_count; i++) {
+        const struct side_band_record *record = &data->records[i];
+        if (record->kind != SIDE_BAND_SAMPLE || record->time.value < origin.value)
+            continue;
+        const struct sampled_track *track = find_track(tracks, record);
+        if (!track)
+            continue;
+        *(struct span_event *)array_add(&tracks->overlay.events) = (struct span_event){
+            .kind = SPAN_INSTANT,
+            .track = track->track,
+            .time = {record->time.value - origin.value},
+            .address = record->sample.ip,
+            .text = data->events[record->sample.event].name,
+        };
+    }
+}
+
+static void free_keys(struct sample_tracks *tracks)
+{
+    struct sampled_track *track, *next;
+    HASH_ITER(hh, tracks->by_key, track, next)
+    {
+        HASH_DEL(tracks->by_key, track);
+        free(track);
+    }
+}
+
+struct span_source *sample_spans(struct span_source *source, const struct perf_data *data,
+                                 struct nanoseconds origin, const struct span_functions *functions)
+{
+    struct sample_tracks tracks = {
+        .source = source,
+        .data = data,
+        .overlay = span_overlay_new(),
+        .first_number = span_overlay_free_number(source, TRACKS_MAX),
+    };
+    add_samples(&tracks, origin);
+    free_keys(&tracks);
+    if (tracks.overlay.events.count > 0)
+        return span_overlay_open(source, &tracks.overlay, functions);
+    return source;
+}

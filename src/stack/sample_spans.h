@@ -1,0 +1,18 @@
+/* Adds the samples that were recorded beside Intel PT (cycles, branch-misses, tracepoints) to a
+ * recording's spans: for each event a track of each thread that was traced, a mark per sample.
+ *
+ * Called by timeline_spans.c.
+ */
+#ifndef MAGIC_TRACE_STACK_SAMPLE_SPANS_H
+#define MAGIC_TRACE_STACK_SAMPLE_SPANS_H
+
+#include "flow/flow.h"
+#include "stack/span.h"
+#include "stack/span_functions.h"
+
+/* Wraps `source`, whose time 0 is `origin` of perf's clock; close() closes both. `functions` must
+ * outlive it, and `data` too. Returns `source` itself when there are no samples of its threads. */
+struct span_source *sample_spans(struct span_source *source, const struct perf_data *data,
+                                 struct nanoseconds origin, const struct span_functions *functions);
+
+#endif

@@ -1,0 +1,30 @@
+/* Adds tracks to a source of spans, with events that are known beforehand: hits of the trigger,
+ * samples beside Intel PT.
+ *
+ * Used by hit_spans.c and sample_spans.c.
+ */
+#ifndef MAGIC_TRACE_STACK_SPAN_OVERLAY_H
+#define MAGIC_TRACE_STACK_SPAN_OVERLAY_H
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "stack/span.h"
+#include "stack/span_functions.h"
+
+struct span_overlay {
+    struct array tracks; /* struct span_track */
+    struct array events; /* struct span_event, by time; `track` counts from the first of `tracks` */
+    struct arena memory; /* owns what both point into */
+};
+
+struct span_overlay span_overlay_new(void);
+
+/* A number that no process or thread of the source has, nor any of the `count` - 1 after it. */
+uint32_t span_overlay_free_number(const struct span_source *source, uint32_t count);
+
+/* Wraps `source`; close() closes it and frees the overlay, which is given away. At equal times its
+ * events come first. `functions` are those of the source and must outlive it. */
+struct span_source *span_overlay_open(struct span_source *source, struct span_overlay *overlay,
+                                      const struct span_functions *functions);
+
+#endif

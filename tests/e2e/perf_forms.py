@@ -1,0 +1,120 @@
+"""Rewrites a perf.data file into the other forms in which perf record writes what it records.
+
+Formats: tools/perf/Documentation/perf.data-file-format.txt of Linux. A record is (type, misc, body, tail): the tail is
+what follows an AUXTRACE record without being counted in its header.
+"""
+import struct
+import subprocess
+
+MAGIC = b"PERFILE2"
+EXIT, SAMPLE, AUX, ITRACE_START = 4, 9, 11, 12
+HEADER_ATTR, AUXTRACE_INFO, AUXTRACE, FEATURE, COMPRESSED = 64, 70, 71, 80, 81
+FEATURE_AUXTRACE, FEATURE_FOLDER = 18, 24
+IDENTIFIER, IP, TID, TIME, CPU, PERIOD = 1 << 16, 1, 2, 4, 1 << 7, 1 << 8
+HARDWARE, BRANCH_MISSES = 0, 5
+
+
+class Recording:
+    """A perf.data file in the form of a file, taken apart."""
+
+    def __init__(self, path):
+        data = path.read_bytes()
+        fields = struct.unpack_from("<8sQQQQQQQQ4Q", data)
+        assert fields[0] == MAGIC and fields[1] == 104
+        self.element_size = fields[2]
+        attributes = data[fields[3]:fields[3] + fields[4]]
+        self.attributes = []  # (attribute, ids)
+        for at in range(0, len(attributes), self.element_size):
+            element = attributes[at:at + self.element_size]
+            offset, size = struct.unpack_from("<QQ", element, self.element_size - 16)
+            self.attributes.append((element[:-16], data[offset:offset + size]))
+        self.records = list(read_records(data, fields[5], fields[5] + fields[6]))
+        self.features = {}
+        entry = fields[5] + fields[6]
+        for bit in range(256):
+            if fields[9 + bit // 64] >> bit % 64 & 1:
+                offset, size = struct.unpack_from("<QQ", data, entry)
+                self.features[bit] = data[offset:offset + size]
+                entry += 16
+
+
+def read_records(data, at, end):
+    while at < end:
+        kind, misc, size = struct.unpack_from("<IHH", data, at)
+        tail = struct.unpack_from("<Q", data, at + 8)[0] if kind == AUXTRACE else 0
+        yield kind, misc, data[at + 8:at + size], data[at + size:at + size + tail]
+        at += size + tail
+
+
+def encode(record):
+    kind, misc, body, tail = record
+    return struct.pack("<IHH", kind, misc, 8 + len(body)) + body + tail
+
+
+def encode_all(records):
+    return b"".join(map(encode, records))
+
+
+def compressed(records, piece=60000):
+    """The records as perf record -z writes them: pieces of one zstd stream, cut wherever they are full."""
+    stream = subprocess.run(["zstd", "-q", "-c"], input=encode_all(records), stdout=subprocess.PIPE, check=True).stdout
+    return [(COMPRESSED, 0, stream[at:at + piece], b"") for at in range(0, len(stream), piece)]
+
+
+def packets_first(records):
+    """Set-up records, which perf never compresses, and all others."""
+    return ([record for record in records if record[0] >= 64 and record[0] != AUXTRACE],
+            [record for record in records if record[0] < 64 or record[0] == AUXTRACE])
+
+
+def as_pipe(recording, records):
+    out = MAGIC + struct.pack("<Q", 16)
+    for attribute, ids in recording.attributes:
+        out += encode((HEADER_ATTR, 0, attribute + ids, b""))
+    for bit, contents in recording.features.items():
+        if bit != FEATURE_AUXTRACE:
+            out += encode((FEATURE, 0, struct.pack("<Q", bit) + contents, b""))
+    return out + encode_all(records)
+
+
+def as_file(recording, records, more_features=()):
+    """Without the list of AUXTRACE records, whose offsets change."""
+    features = {bit: contents for bit, contents in recording.features.items() if bit != FEATURE_AUXTRACE}
+    features.update(more_features)
+    ids = b"".join(ids for _, ids in recording.attributes)
+    attributes, at = b"", 104
+    for attribute, own in recording.attributes:
+        attributes += attribute + struct.pack("<QQ", at, len(own))
+        at += len(own)
+    data = encode_all(records)
+    begin = 104 + len(ids) + len(attributes)
+    at = begin + len(data) + 16 * len(features)
+    table = b""
+    for bit in sorted(features):
+        table += struct.pack("<QQ", at, len(features[bit]))
+        at += len(features[bit])
+    words = [sum(1 << bit % 64 for bit in features if bit // 64 == word) for word in range(4)]
+    header = MAGIC + struct.pack("<QQQQQQQQ4Q", 104, recording.element_size, 104 + len(ids), len(attributes), begin,
+                                 len(data), 0, 0, *words)
+    return header + ids + attributes + data + table + b"".join(features[bit] for bit in sorted(features))
+
+
+def write_folder(recording, folder):
+    """As perf record --threads: AUX data and half of the records in files of their own."""
+    folder.mkdir()
+    setup, others = packets_first(recording.records)
+    (folder / "data").write_bytes(as_file(recording, setup + others[0::3], {FEATURE_FOLDER: struct.pack("<Q", 1)}))
+    (folder / "data.0").write_bytes(encode_all(others[1::3]))
+    (folder / "data.1").write_bytes(encode_all(compressed(others[2::3])))
+
+
+def add_samples(recording, samples):
+    """A second event, branch-misses, and its samples: (time, pid, tid, address)."""
+    number = 987654321
+    fields = IDENTIFIER | IP | TID | TIME | CPU | PERIOD
+    attribute = bytearray(recording.attributes[0][0])
+    struct.pack_into("<IIQQQQ", attribute, 0, HARDWARE, len(attribute), BRANCH_MISSES, 1000, fields, 0)
+    recording.attributes.append((bytes(attribute), struct.pack("<Q", number)))
+    for time, pid, tid, address in samples:
+        body = struct.pack("<QQIIQIIQ", number, address, pid, tid, time, 0, 0, 1000)
+        recording.records.append((SAMPLE, 2, body, b""))
