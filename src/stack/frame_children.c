@@ -20,6 +20,7 @@ static frame_id *allocate_buckets(uint32_t count)
 void frame_children_init(struct frame_children *children)
 {
     *children = (struct frame_children){
+        .recent = memory_allocate_zeroed(RECENT_COUNT * sizeof(frame_id)),
         .buckets = allocate_buckets(FIRST_BUCKET_COUNT),
         .bucket_count = FIRST_BUCKET_COUNT,
     };
@@ -50,17 +51,6 @@ static uint32_t hash_child(frame_id parent, function_id function, uint64_t retur
     hash ^= ((uint64_t)parent << 32 | function) * UINT64_C(0xbb67ae8584caa73b);
     hash *= UINT64_C(0x9e3779b97f4a7c15);
     return (uint32_t)(hash >> 32);
-}
-
-/* --- Children met again and again: the last ones found, by their hash. --- */
-
-/* Where the child would be. */
-static frame_id *recent_slot(struct frame_tree *tree, uint32_t hash)
-{
-    struct frame_children *children = &tree->children;
-    if (children->recent == NULL)
-        children->recent = memory_allocate_zeroed(RECENT_COUNT * sizeof(*children->recent));
-    return &children->recent[hash >> (32 - RECENT_BITS)];
 }
 
 /* --- Many children: the hash table. --- */
@@ -136,24 +126,19 @@ static frame_id find_among_all(const struct frame_tree *tree, uint32_t hash, fra
                                const struct activation *activation)
 {
     frame_id first = frame_tree_at(tree, parent)->first_child;
-    return frame_tree_at(tree, first)->in_table ? find_in_table(tree, hash, parent, activation)
-                                                : find_in_list(tree, first, parent, activation);
+    bool in_table = first != FRAME_NONE && frame_tree_at(tree, first)->in_table;
+    return in_table ? find_in_table(tree, hash, parent, activation)
+                    : find_in_list(tree, first, parent, activation);
 }
 
 frame_id frame_children_find(struct frame_tree *tree, frame_id parent,
                              const struct activation *activation)
 {
-    frame_id first = frame_tree_at(tree, parent)->first_child;
-    if (first == FRAME_NONE || is_activation(tree, first, parent, activation))
-        return first;
     uint32_t hash = hash_child(parent, activation->function, activation->return_address);
-    frame_id *recent = recent_slot(tree, hash);
-    if (*recent != FRAME_NONE && is_activation(tree, *recent, parent, activation))
-        return *recent;
-    frame_id found = find_among_all(tree, hash, parent, activation);
-    if (found != FRAME_NONE)
-        *recent = found;
-    return found;
+    frame_id *recent = &tree->children.recent[hash >> (32 - RECENT_BITS)];
+    if (*recent == FRAME_NONE || !is_activation(tree, *recent, parent, activation))
+        *recent = find_among_all(tree, hash, parent, activation);
+    return *recent;
 }
 
 void frame_children_add(struct frame_tree *tree, frame_id child)

@@ -97,7 +97,7 @@ struct frame_chunk {
 
 /* Where children are found again; see frame_children.h. */
 struct frame_children {
-    frame_id *recent;      /* owned; NULL: no frame has several children yet */
+    frame_id *recent;      /* the ones found last, by their hash; owned */
     frame_id *buckets;     /* owned */
     uint32_t bucket_count; /* a power of two */
     uint32_t in_table;     /* frames */
