@@ -5,10 +5,6 @@
 
 #include <stdlib.h>
 
-/* Ids of the frames one event may add: a discovered caller's new placeholder, a segment's
- * placeholder and root. */
-enum { FRAMES_PER_EVENT = 4 };
-
 static void add_chunk(struct frame_tree *tree)
 {
     if (tree->chunk_count == tree->chunk_capacity) {
@@ -53,11 +49,6 @@ void frame_tree_free(struct frame_tree *tree)
     frame_starts_free(&tree->starts);
     frame_children_free(&tree->children);
     *tree = (struct frame_tree){0};
-}
-
-bool frame_tree_full(const struct frame_tree *tree)
-{
-    return tree->count > tree->limit - FRAMES_PER_EVENT;
 }
 
 frame_id frame_tree_add_placeholder(struct frame_tree *tree)

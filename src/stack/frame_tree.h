@@ -142,9 +142,16 @@ static inline frame_id frame_tree_parent(const struct frame_tree *tree, frame_id
     return frame_tree_resolve(tree, frame_tree_at(tree, id)->parent);
 }
 
+/* Ids of the frames one event may add: a discovered caller's new placeholder, a segment's
+ * placeholder and root. */
+enum { FRAMES_PER_EVENT = 4 };
+
 /* True when so many frames exist that there might be no ids for those of another event. The owner
  * then starts no more frames. */
-bool frame_tree_full(const struct frame_tree *tree);
+static inline bool frame_tree_full(const struct frame_tree *tree)
+{
+    return tree->count > tree->limit - FRAMES_PER_EVENT;
+}
 
 /* A new segment's placeholder. The tree must not be full. */
 frame_id frame_tree_add_placeholder(struct frame_tree *tree);

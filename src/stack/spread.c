@@ -7,33 +7,11 @@ struct extent {
 };
 
 /* What ends a segment, and a death, are but the last moment of the step before. */
-static struct extent extent_of(enum history_kind kind)
-{
-    switch (kind) {
-    case HISTORY_BEGIN:
-    case HISTORY_BEGIN_SEEN:
-    case HISTORY_ENTER:
-    case HISTORY_ENTER_MOVABLE:
-    case HISTORY_REPLACE:
-    case HISTORY_RESUME:
-    case HISTORY_GAP:
-        return (struct extent){1, 1};
-    case HISTORY_RETURN:
-    case HISTORY_UNWIND:
-        return (struct extent){1, 0};
-    case HISTORY_END_GAP:
-    case HISTORY_END_EXEC:
-    case HISTORY_END_TRACE:
-    case HISTORY_END_LANDING:
-    case HISTORY_END_SWITCH:
-    case HISTORY_GAP_END:
-    case HISTORY_DEATH:
-    case HISTORY_PAUSE:
-    case HISTORY_KIND_COUNT:
-        break;
-    }
-    return (struct extent){0, 0};
-}
+static const struct extent extents[HISTORY_KIND_COUNT] = {
+    [HISTORY_BEGIN] = {1, 1},         [HISTORY_BEGIN_SEEN] = {1, 1}, [HISTORY_ENTER] = {1, 1},
+    [HISTORY_ENTER_MOVABLE] = {1, 1}, [HISTORY_REPLACE] = {1, 1},    [HISTORY_RESUME] = {1, 1},
+    [HISTORY_GAP] = {1, 1},           [HISTORY_RETURN] = {1, 0},     [HISTORY_UNWIND] = {1, 0},
+};
 
 static struct nanoseconds time_of(const struct spread *spread, struct ticks ticks)
 {
@@ -42,12 +20,12 @@ static struct nanoseconds time_of(const struct spread *spread, struct ticks tick
     return clock_to_nanoseconds(spread->clock, ticks);
 }
 
-/* Goes to the next step that is not of the run. */
-static void look_behind(struct spread *spread, struct history_step *step)
+/* Goes to the next step that may be behind the run. */
+static void look_behind(struct spread *spread)
 {
-    spread->run_is_last = !history_next(&spread->ahead, step);
+    spread->run_is_last = !history_next(&spread->ahead, &spread->behind);
     if (!spread->run_is_last)
-        spread->behind_run = time_of(spread, step->time);
+        spread->behind_run = time_of(spread, spread->behind.time);
 }
 
 struct spread spread_of(const struct history *history, const struct clock_conversion *clock)
@@ -57,8 +35,7 @@ struct spread spread_of(const struct history *history, const struct clock_conver
         .next = history_cursor_of(history),
         .ahead = history_cursor_of(history),
     };
-    struct history_step first;
-    look_behind(&spread, &first);
+    look_behind(&spread);
     return spread;
 }
 
@@ -77,20 +54,33 @@ static uint64_t length_of_run(const struct spread *spread)
     return length < limit ? length : limit;
 }
 
-/* The run begins with the step that `next` comes to and ends where time goes on. */
-static void begin_run(struct spread *spread)
+static bool is_in_run(const struct spread *spread)
 {
-    struct history_cursor next = spread->next;
-    struct history_step step;
-    history_next(&next, &step);
-    spread->begin = spread->behind_run;
-    spread->steps = spread->shares = spread->taken = 0;
+    return !spread->run_is_last && spread->behind_run.value == spread->begin.value;
+}
+
+/* The run has more than its first step: goes to its end. */
+static void measure_run(struct spread *spread)
+{
     do {
-        spread->shares += extent_of(step.kind).shares;
+        spread->shares += extents[spread->behind.kind].shares;
         spread->steps++;
-        look_behind(spread, &step);
-    } while (!spread->run_is_last && spread->behind_run.value == spread->begin.value);
+        look_behind(spread);
+    } while (is_in_run(spread));
     spread->length = length_of_run(spread);
+}
+
+/* The run begins with the step `behind`, which is given, and ends where time goes on. */
+static void begin_run(struct spread *spread, struct history_step *first)
+{
+    *first = spread->behind;
+    spread->next = spread->ahead;
+    spread->begin = spread->behind_run;
+    spread->shares = extents[first->kind].shares;
+    spread->taken = 0;
+    look_behind(spread);
+    if (is_in_run(spread))
+        measure_run(spread);
 }
 
 static uint64_t planned_place(const struct spread *spread)
@@ -103,24 +93,28 @@ static uint64_t planned_place(const struct spread *spread)
 
 bool spread_next(struct spread *spread, struct spread_step *step)
 {
-    if (spread->steps == 0) {
-        if (spread->run_is_last)
-            return false;
-        begin_run(spread);
+    if (spread->steps > 0) {
+        history_next(&spread->next, &step->step);
+        spread->steps--;
+    } else if (!spread->run_is_last) {
+        begin_run(spread, &step->step);
+    } else {
+        return false;
     }
-    history_next(&spread->next, &step->step);
-    struct extent extent = extent_of(step->step.kind);
+    struct extent extent = extents[step->step.kind];
     uint64_t planned = planned_place(spread);
     step->time = spread->begin;
     step->place.value = planned > spread->earliest ? planned : spread->earliest;
     spread->earliest = step->place.value + extent.minimum;
     spread->taken += extent.shares;
-    spread->steps--;
     return true;
 }
 
 bool spread_peek(const struct spread *spread, struct history_step *step)
 {
     struct history_cursor next = spread->next;
-    return history_next(&next, step);
+    if (spread->steps > 0)
+        return history_next(&next, step);
+    *step = spread->behind;
+    return !spread->run_is_last;
 }

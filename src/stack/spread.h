@@ -33,9 +33,10 @@ enum { SPREAD_STEP = 10, SPREAD_COARSE_STEP = 1000 };
 
 struct spread {
     const struct clock_conversion *clock; /* NULL: ticks are nanoseconds */
-    struct history_cursor next;           /* the step to be given next */
-    struct history_cursor ahead;          /* just behind `behind_run` */
-    struct nanoseconds behind_run;        /* time of the first step behind the run, ... */
+    struct history_cursor next;           /* the step to be given next, if `steps` are left */
+    struct history_cursor ahead;          /* just behind `behind` */
+    struct history_step behind;           /* the first step behind the run, ... */
+    struct nanoseconds behind_run;        /* ... its time, ... */
     bool run_is_last;                     /* ... unless there is none */
     struct nanoseconds begin;             /* of the run */
     uint64_t length;                      /* nanoseconds over which it is spread */
