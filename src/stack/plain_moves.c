@@ -1,7 +1,9 @@
 #include "stack/plain_moves.h"
 
+#include "stack/goroutines.h"
 #include "stack/kernel_entry.h"
 #include "stack/told_switch.h"
+#include "stack/unwinding.h"
 
 /* True when the stack is in no state that any rule asks about before it makes a plain move. */
 static bool is_at_ease(const struct thread_stack *stack)
@@ -67,13 +69,22 @@ static inline bool return_plainly(struct thread_stack *stack, const struct flow_
     return true;
 }
 
+/* An indirect jump: through a table of the linker, a thunk, a pointer at the end of a function. */
+static bool stays_plainly(const struct thread_stack *stack, const struct flow_event *event)
+{
+    return stack->traps.count == 0 && stays_in_leaf(stack, event) && !runs_gogo(stack);
+}
+
 static inline bool jump_plainly(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (!(event->flags & FLOW_DIRECT) || event->next != 0)
+    bool is_direct = event->flags & FLOW_DIRECT;
+    go_to(stack, event->time); /* which code there is depends on it */
+    if (event->next != 0 || (!is_direct && !stays_plainly(stack, event)))
         return false;
-    go_to(stack, event->time);
     if (thread_stack_leaf(stack)->function != event->function)
         thread_stack_replace(stack, event->function, event->to);
+    if (!is_direct) /* as end_move_by has it */
+        leave_pointer(stack);
     return true;
 }
 

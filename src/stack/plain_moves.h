@@ -1,10 +1,10 @@
 /* Plain moves: the calls, returns and tail calls about which there is nothing to ask.
  *
- * Nearly all events of a program are calls, returns to where the leaf's call pushed, and direct
- * jumps, while no stack pointer was told, no OCaml handler is set, no transaction runs. The rules
- * (calls.h and its like) would ask one question after the other about each of them, and all answers
- * would be no. Here these answers are looked up at once; what remains is the move, the same that
- * the rules would make.
+ * Nearly all events of a program are calls, returns to where the leaf's call pushed, and jumps that
+ * stay in the leaf, while no stack pointer was told, no OCaml handler is set, no transaction runs.
+ * The rules (calls.h and its like) would ask one question after the other about each of them, and
+ * all answers would be no. Here these answers are looked up at once; what remains is the move, the
+ * same that the rules would make.
  *
  * Called by follow_events alone.
  */

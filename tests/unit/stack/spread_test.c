@@ -134,6 +134,34 @@ static void a_million_calls_at_once_slip_by_their_number(void **state)
     history_free(&history);
 }
 
+/* Steps are placed many at once; where that begins and ends must not be seen. */
+static void places_do_not_depend_on_how_many_steps_follow_or_went_before(void **state)
+{
+    enum { STEPS_MAXIMUM = 3 * SPREAD_WINDOW };
+    struct history history;
+    history_init(&history);
+    for (uint32_t count = 0; count < STEPS_MAXIMUM; count++) {
+        struct spread spread = spread_of(&history, NULL);
+        for (uint32_t i = 0; i < count; i++) {
+            const struct history_step *peeked = spread_peek(&spread);
+            assert_non_null(peeked);
+            assert_int_equal(peeked->frame, i);
+            /* Runs of three, ten nanoseconds after each other: one step every 3 ns. */
+            const struct spread_step *step = spread_next(&spread);
+            assert_non_null(step);
+            assert_int_equal(step->time.value, i / 3 * 10);
+            bool run_ends = (count - 1) / 3 > i / 3;
+            if (run_ends)
+                assert_int_equal(step->place.value, i / 3 * 10 + i % 3 * 10 / 3);
+        }
+        assert_null(spread_peek(&spread));
+        assert_null(spread_next(&spread));
+        assert_null(spread_next(&spread));
+        history_add(&history, (struct ticks){count / 3 * 10}, HISTORY_RETURN, count);
+    }
+    history_free(&history);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -142,6 +170,7 @@ int main(void)
         cmocka_unit_test(a_run_is_spread_evenly_until_the_next_step),
         cmocka_unit_test(what_waits_is_left_to_the_last_step),
         cmocka_unit_test(whole_microseconds_are_spread_over_a_microsecond),
+        cmocka_unit_test(places_do_not_depend_on_how_many_steps_follow_or_went_before),
         cmocka_unit_test(calls_nearer_than_a_nanosecond_slip_and_catch_up),
         cmocka_unit_test(returns_need_no_time_when_there_is_none),
         cmocka_unit_test(the_last_call_of_all_has_a_length),
