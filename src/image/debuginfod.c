@@ -67,7 +67,7 @@ static int watch(void *client, long done, long total)
 
 static bool load(struct debuginfod *session)
 {
-    session->library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
+    session->library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!session->library)
         return false;
     begin_client *begin = (begin_client *)dlsym(session->library, "debuginfod_begin");
