@@ -56,7 +56,8 @@ static struct debuginfod *session_of(void *client)
 static int watch(void *client, long done, long total)
 {
     struct debuginfod *session = session_of(client);
-    if (done != session->done)
+    /* Before an answer comes, the library counts its own calls in `done`. */
+    if (done > session->done + 1)
         session->last_change = now();
     session->done = done;
     session->gave_up = now() - session->last_change >= SILENCE_SECONDS;
