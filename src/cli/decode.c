@@ -18,6 +18,7 @@ enum decode_option {
     DECODE_WORKING_DIRECTORY,
     DECODE_EXECUTABLE,
     DECODE_FILTER,
+    DECODE_DECODER,
     DECODE_UNAVAILABLE,
 };
 
@@ -37,6 +38,9 @@ static const struct option_spec decode_options[] = {
      "accepted as in the original; the recording itself\nnames its programs", NULL},
     {"filter", NULL, DECODE_FILTER, "\"(A B)\"",
      "show only what ran between a call of A and the\nnext call of B", NULL},
+    {"decoder", NULL, DECODE_DECODER, "DECODER",
+     "who decodes the packets: native (default) or perf,\nstock perf script, which takes longer",
+     NULL},
     {"serve", NULL, DECODE_UNAVAILABLE, NULL, NULL, NEEDS_VIEWER},
     {"serve-port", NULL, DECODE_UNAVAILABLE, "PORT", NULL, NEEDS_VIEWER},
     {"share", NULL, DECODE_UNAVAILABLE, NULL, NULL, NEEDS_VIEWER},
@@ -89,6 +93,12 @@ static int find_perf_maps(const struct command *self, const char *list, char **d
     return status;
 }
 
+static bool parse_decoder(const char *name, enum flow_decoder *decoder)
+{
+    *decoder = strcmp(name, "perf") == 0 ? FLOW_DECODER_PERF : FLOW_DECODER_NATIVE;
+    return *decoder == FLOW_DECODER_PERF || strcmp(name, "native") == 0;
+}
+
 static int apply_option(const struct command *self, struct decode_request *request, int option,
                         const char *value)
 {
@@ -109,6 +119,10 @@ static int apply_option(const struct command *self, struct decode_request *reque
         if (!span_filter_names_parse(&request->trace.filter, value))
             return command_usage_error(
                 self, "-filter is two functions in parentheses, \"(A B)\", not `%s`.", value);
+        break;
+    case DECODE_DECODER:
+        if (!parse_decoder(value, &request->trace.decoder))
+            return command_usage_error(self, "-decoder is native or perf, not `%s`.", value);
         break;
     default:
         break;

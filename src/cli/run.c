@@ -9,12 +9,14 @@
 enum run_option {
     RUN_FOLLOW,
     RUN_FORWARD_EXIT_STATUS,
+    RUN_PACKETS,
 };
 
 static const struct option_spec run_options[] = {
     {"follow", NULL, RUN_FOLLOW, NULL, "trace child processes too", NULL},
     {"forward-exit-status", NULL, RUN_FORWARD_EXIT_STATUS, NULL,
      "exit with the program's status (128 + N when\nsignal N killed it)", NULL},
+    {"packets", NULL, RUN_PACKETS, "LIST", NULL, NULL},
     {0},
 };
 
@@ -48,6 +50,45 @@ static int program_status(const struct record_result *result)
                                             : WEXITSTATUS(result->exit_status);
 }
 
+/* One word of -packets, named after the terms of the kernel's intel_pt events. */
+static bool parse_packet_word(const char *word, size_t length, struct record_packets *packets)
+{
+    static const struct {
+        const char *name;
+        struct record_packets packets;
+    } words[] = {
+        {"nocyc", {.coarse_time = true}},
+        {"mtc", {.coarse_time = true, .periods = true}},
+        {"noretcomp", {.all_returns = true}},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strlen(words[i].name) != length || memcmp(words[i].name, word, length) != 0)
+            continue;
+        packets->coarse_time |= words[i].packets.coarse_time;
+        packets->periods |= words[i].packets.periods;
+        packets->all_returns |= words[i].packets.all_returns;
+        return true;
+    }
+    return false;
+}
+
+/* `list`: words with commas between them. */
+static int parse_packets(const struct command *self, const char *list,
+                         struct record_packets *packets)
+{
+    const char *word = list;
+    for (;;) {
+        size_t length = strcspn(word, ",");
+        if (!parse_packet_word(word, length, packets))
+            return command_usage_error(
+                self, "-packets is nocyc, mtc, noretcomp or some of them with commas, not `%s`.",
+                list);
+        if (word[length] == 0)
+            return 0;
+        word += length + 1;
+    }
+}
+
 /* Reads the options; 0 with *first at COMMAND, or -1 after help, or the exit status after a
  * message. */
 static int read_options(const struct command *self, int argc, char **argv,
@@ -61,6 +102,8 @@ static int read_options(const struct command *self, int argc, char **argv,
             request->record.follow = true;
         else if (option == RUN_FORWARD_EXIT_STATUS)
             *forward_exit_status = true;
+        else if (option == RUN_PACKETS)
+            status = parse_packets(self, reader.value, &request->record.packets);
         else
             status = recording_request_option(request, self, option, reader.value);
     }

@@ -137,7 +137,8 @@ static void say_result(const char *recording, const struct trace_file_options *o
 bool trace_file_write(const char *recording, const struct trace_file_options *options,
                       struct error *error)
 {
-    const struct flow_options flow = {.perf_map_directory = options->perf_map_directory,
+    const struct flow_options flow = {.decoder = options->decoder,
+                                      .perf_map_directory = options->perf_map_directory,
                                       .progress = log_progress};
     struct timeline *timeline = timeline_decode(recording, &flow, error);
     log_progress_end();

@@ -7,6 +7,7 @@
 #define MAGIC_TRACE_CLI_TRACE_FILE_H
 
 #include "base/error.h"
+#include "flow/flow.h"
 #include "stack/span_filter.h"
 
 enum trace_format {
@@ -19,6 +20,7 @@ struct trace_file_options {
     enum trace_format format;
     const char *perf_map_directory; /* NULL: the usual places */
     struct span_filter_names filter;
+    enum flow_decoder decoder;
 };
 
 /* "fxt" or "folded"; false when it is neither. */

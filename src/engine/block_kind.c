@@ -1,6 +1,6 @@
 #include "engine/block_kind.h"
 
-enum pt_code_block_kind block_kind(enum x86_flow flow)
+enum pt_code_block_kind block_kind(enum x86_flow flow, bool compress_returns)
 {
     static const enum pt_code_block_kind kinds[] = {
         [X86_SEQUENTIAL] = PT_BLOCK_SEQUENTIAL,
@@ -15,5 +15,5 @@ enum pt_code_block_kind block_kind(enum x86_flow flow)
         [X86_FAR_JUMP] = PT_BLOCK_FAR,
         [X86_REPEAT] = PT_BLOCK_REPEAT,
     };
-    return kinds[flow];
+    return flow == X86_RETURN && !compress_returns ? PT_BLOCK_TOLD_RETURN : kinds[flow];
 }

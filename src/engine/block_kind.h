@@ -8,6 +8,6 @@
 #include "packet/encoder.h"
 #include "x86/instruction.h"
 
-enum pt_code_block_kind block_kind(enum x86_flow flow);
+enum pt_code_block_kind block_kind(enum x86_flow flow, bool compress_returns);
 
 #endif

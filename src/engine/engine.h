@@ -18,6 +18,13 @@ enum record_clock {
     RECORD_CLOCK_INSTRUCTIONS, /* one instruction, one tick: repeatable */
 };
 
+/* What of the usual packets is left out, to try decoders with. */
+struct record_packets {
+    bool coarse_time; /* no CYC packets: the time is told by rare TSC packets ... */
+    bool periods;     /* ... and MTC packets */
+    bool all_returns; /* no return compression: the target of each return is told */
+};
+
 struct record_options {
     /* Of record(): argv of the program, NULL-terminated; command[0] as the person typed it. */
     char **command;
@@ -29,9 +36,10 @@ struct record_options {
     uint64_t snapshot_size; /* bytes kept per thread; a power of two, at least 4096 */
     bool full_execution;    /* keep everything, not only the last snapshot_size bytes */
     bool multi_thread;
-    bool follow;                /* child processes too */
-    struct trigger trigger;     /* when to take a snapshot; without a name: at the end */
-    char **magic_trace_command; /* our own argv, for the recording's header */
+    bool follow;                   /* child processes too */
+    struct record_packets packets; /* the soft engine's; others write all */
+    struct trigger trigger;        /* when to take a snapshot; without a name: at the end */
+    char **magic_trace_command;    /* our own argv, for the recording's header */
 };
 
 /* What came of a recording. */

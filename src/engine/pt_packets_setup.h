@@ -9,7 +9,8 @@
 #include "recording/perf_data.h"
 
 /* `bus_ratio`: what the encoder's CBR packets say. */
-struct pt_setup pt_packets_setup(const struct clock_conversion *clock, uint32_t bus_ratio);
+struct pt_setup pt_packets_setup(const struct clock_conversion *clock, uint32_t bus_ratio,
+                                 const struct record_packets *packets);
 
 /* As session.json names it. */
 const char *record_clock_name(enum record_clock clock);

@@ -1,8 +1,6 @@
 #include "flow/block_cache.h"
 
 #include "base/memory.h"
-#include "flow/flow_event.h"
-#include "flow/return_stack.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,29 +19,49 @@ static size_t hash(uint64_t key)
     return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
 }
 
+/* What id 0 and effect 0 stand for. */
+static void add_nothing(struct block_cache *cache)
+{
+    array_add(&cache->by_id);
+    array_add(&cache->steps);
+    array_add(&cache->functions);
+    array_add(&cache->effects);
+}
+
 void block_cache_init(struct block_cache *cache, const struct process *process,
                       struct symbols *symbols)
 {
     *cache = (struct block_cache){.epoch = 1};
     code_space_init(&cache->space, process, symbols);
     cache->capacity = cache->page_capacity = FIRST_CAPACITY;
-    cache->blocks = memory_allocate_zeroed(cache->capacity * sizeof(*cache->blocks));
+    cache->slots = memory_allocate_zeroed(cache->capacity * sizeof(*cache->slots));
     cache->pages = memory_allocate_zeroed(cache->page_capacity * sizeof(*cache->pages));
+    cache->by_id = array_of(sizeof(struct block *));
+    cache->steps = array_of(sizeof(struct step));
+    cache->functions = array_of(sizeof(function_id));
+    cache->effects = array_of(sizeof(struct step_effect));
+    add_nothing(cache);
 }
 
 void block_cache_free(struct block_cache *cache)
 {
     code_space_free(&cache->space);
     arena_free(&cache->memory);
-    free(cache->blocks);
+    array_free(&cache->by_id);
+    array_free(&cache->steps);
+    array_free(&cache->functions);
+    array_free(&cache->effects);
+    free(cache->slots);
     free(cache->pages);
 }
 
 static void drop_all(struct block_cache *cache)
 {
-    memset(cache->blocks, 0, cache->capacity * sizeof(*cache->blocks));
+    memset(cache->slots, 0, cache->capacity * sizeof(*cache->slots));
     memset(cache->pages, 0, cache->page_capacity * sizeof(*cache->pages));
     cache->count = cache->page_count = 0;
+    cache->by_id.count = cache->steps.count = cache->functions.count = cache->effects.count = 0;
+    add_nothing(cache);
     arena_free(&cache->memory);
     cache->memory = (struct arena){0};
     cache->epoch++;
@@ -124,6 +142,18 @@ void block_cache_advance(struct block_cache *cache, size_t count)
         drop_all(cache);
 }
 
+void block_cache_rewind(struct block_cache *cache, struct ticks time)
+{
+    const struct process *process = cache->space.process;
+    size_t applied = process ? cache->space.cursor.next_change : 0;
+    if (!applied || process->changes[applied - 1].time.value <= time.value)
+        return;
+    struct symbols *symbols = cache->space.symbols;
+    code_space_free(&cache->space);
+    code_space_init(&cache->space, process, symbols);
+    drop_all(cache);
+}
+
 /* Blocks. */
 
 /* Decodes the instruction at `ip`. `*end`: why that was not possible. */
@@ -169,33 +199,29 @@ static void read_block(struct block_cache *cache, struct block *block)
     end_in(block, &instruction);
 }
 
-static struct block **block_slot(const struct block_cache *cache, uint64_t ip, enum x86_mode mode)
+static struct block_slot *slot_of(const struct block_cache *cache, uint64_t ip, enum x86_mode mode)
 {
     size_t slot = hash(ip) & (cache->capacity - 1);
-    while (cache->blocks[slot] &&
-           (cache->blocks[slot]->ip != ip || cache->blocks[slot]->mode != mode))
+    while (cache->slots[slot].id &&
+           (cache->slots[slot].ip != ip || cache->slots[slot].mode != mode))
         slot = (slot + 1) & (cache->capacity - 1);
-    return &cache->blocks[slot];
+    return &cache->slots[slot];
 }
 
 static void grow(struct block_cache *cache)
 {
-    struct block **old = cache->blocks;
+    struct block_slot *old = cache->slots;
     size_t old_capacity = cache->capacity;
     cache->capacity *= 2;
-    cache->blocks = memory_allocate_zeroed(cache->capacity * sizeof(*cache->blocks));
+    cache->slots = memory_allocate_zeroed(cache->capacity * sizeof(*cache->slots));
     for (size_t i = 0; i < old_capacity; i++)
-        if (old[i])
-            *block_slot(cache, old[i]->ip, old[i]->mode) = old[i];
+        if (old[i].id)
+            *slot_of(cache, old[i].ip, old[i].mode) = old[i];
     free(old);
 }
 
-/* What a stride without events and calls points at. */
-static const struct flow_event no_event;
-static const struct return_place no_place;
-
 /* At the beginning of a cache line. */
-static void *allocate_line(struct arena *arena, size_t size)
+static void *allocate_lines(struct arena *arena, size_t size)
 {
     enum { LINE = 64 };
     uintptr_t memory = (uintptr_t)arena_allocate(arena, size + LINE);
@@ -204,14 +230,14 @@ static void *allocate_line(struct arena *arena, size_t size)
 
 static struct block *new_block(struct block_cache *cache, uint64_t ip, enum x86_mode mode)
 {
-    struct block *block = allocate_line(&cache->memory, sizeof(*block));
-    *block = (struct block){.ip = ip, .mode = (uint8_t)mode, .id = (uint32_t)cache->count};
+    struct block *block = allocate_lines(&cache->memory, sizeof(*block));
+    *block = (struct block){.ip = ip, .mode = (uint8_t)mode, .id = (uint32_t)cache->by_id.count};
     read_block(cache, block);
     block->bounds = code_space_function(&cache->space, ip);
-    block->stride.first_function = block->bounds.function;
     block->stride.kind = STRIDE_UNKNOWN;
-    block->stride.events = &no_event;
-    block->stride.pushes = &no_place;
+    *(struct block **)array_add(&cache->by_id) = block;
+    *(function_id *)array_add(&cache->functions) = block->bounds.function;
+    array_add(&cache->steps);
     /* An instruction that could not be read may be there after the next change. */
     uint64_t end = block->next + X86_LONGEST_INSTRUCTION;
     for (uint64_t page = ip >> PAGE_BITS; page <= end >> PAGE_BITS; page++)
@@ -219,12 +245,18 @@ static struct block *new_block(struct block_cache *cache, uint64_t ip, enum x86_
     return block;
 }
 
+uint32_t block_cache_id(const struct block_cache *cache, uint64_t ip, enum x86_mode mode)
+{
+    return slot_of(cache, ip, mode)->id;
+}
+
 struct block *block_cache_find(struct block_cache *cache, uint64_t ip, enum x86_mode mode)
 {
-    struct block **slot = block_slot(cache, ip, mode);
-    if (*slot)
-        return *slot;
-    struct block *block = *slot = new_block(cache, ip, mode);
+    struct block_slot *slot = slot_of(cache, ip, mode);
+    if (slot->id)
+        return block_of_id(cache, slot->id);
+    struct block *block = new_block(cache, ip, mode);
+    *slot = (struct block_slot){ip, block->id, (uint8_t)mode};
     if (++cache->count > cache->capacity / 2)
         grow(cache);
     return block;

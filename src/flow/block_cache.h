@@ -7,8 +7,11 @@
 #define MAGIC_TRACE_FLOW_BLOCK_CACHE_H
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "flow/branch.h"
 #include "flow/code_space.h"
+#include "flow/flow_event.h"
+#include "flow/return_stack.h"
 
 /* Why a block goes no further. */
 enum block_end {
@@ -17,26 +20,16 @@ enum block_end {
     BLOCK_OF_NO_CODE,    /* the next bytes are no instruction */
 };
 
-struct flow_event;
-struct return_place;
-
 /* What runs from a block on until a packet is needed: the block itself and those that it leads to
  * by direct jumps and calls, up to and including the branch that a packet tells of. Filled by
- * path.c.
- *
- * All that the decoder's inner loop touches of a block, in one cache line. */
+ * path.c. */
 struct stride {
-    /* Of a conditional jump: where it goes when it is not taken, and when it is. NULL: not known
-     * yet, or there is more to do on the way. */
-    struct block *to[2];
-    /* At least one of each can be read, even if there are none. The events' `time`: instructions of
-     * the stride executed until then. */
-    const struct flow_event *events;
-    const struct return_place *pushes; /* in the order of their calls */
+    struct block *branch;              /* the last block; its branch is the one */
     uint64_t last_ip;                  /* of the branch */
+    const struct flow_event *events;   /* `time`: instructions executed until then */
+    const struct return_place *pushes; /* calls on the way, in their order */
     uint32_t instructions;
-    function_id first_function; /* that holds the block's first instruction */
-    function_id last_function;  /* that holds the branch */
+    function_id branch_function; /* that the branch is in */
     uint8_t event_count, push_count;
     uint8_t kind;  /* of the branch: enum branch_kind, or STRIDE_UNKNOWN, STRIDE_HARD */
     uint8_t flags; /* of the branch's event, enum flow_flag */
@@ -47,30 +40,65 @@ enum {
     STRIDE_HARD = 0x41,    /* to be walked block by block: it ends in an error, or is too long */
 };
 
+/* In the order in which it is needed together: where control arrives, where it leaves, the rest;
+ * each in a cache line. */
 struct block {
-    struct stride stride;
     uint64_t ip;                   /* of the first instruction */
-    uint64_t last;                 /* of the last instruction */
-    uint64_t next;                 /* behind the last instruction */
-    uint64_t target;               /* of a direct branch */
     struct function_bounds bounds; /* of what is at `ip` */
-    struct block *branch;          /* of path.c: the last block of the stride */
-    struct block *known[2]; /* as stride.to, where there is more to do; of an indirect branch: [0]
-                               is where it went last */
-    uint32_t id;            /* dense, from 0; of one epoch */
-    uint32_t instructions;  /* 0: not even the first could be read */
-    uint8_t kind;           /* of the last instruction, enum branch_kind */
-    uint8_t end;            /* enum block_end */
-    uint8_t mode;           /* enum x86_mode */
-    bool direct;            /* the branch is a jump or call whose target is in its bytes */
-    bool reads_own_address; /* as in struct branch */
-    bool is_ptwrite;        /* the last instruction is one */
+    uint32_t id;                   /* dense, from 1; of one epoch */
+    uint32_t instructions;         /* 0: not even the first could be read */
+    uint8_t kind;                  /* of the last instruction, enum branch_kind */
+    uint8_t end;                   /* enum block_end */
+    uint8_t mode;                  /* enum x86_mode */
+    bool direct;                   /* the branch is a jump or call whose target is in its bytes */
+    bool reads_own_address;        /* as in struct branch */
+    bool is_ptwrite;               /* the last instruction is one */
+    struct stride stride;
+    /* Of the stride's branch. A conditional jump: where it goes when it is not taken, and when it
+     * is. Another: [0] is where it went last. NULL: not known yet. */
+    struct block *to[2];
+    uint64_t last;   /* of the last instruction */
+    uint64_t next;   /* behind the last instruction */
+    uint64_t target; /* of a direct branch */
+};
+
+/* The stride and the branch of a block, as far as they are of the usual kind: with one event and
+ * one call on the way at most. So small that those of most programs stay in the processor's cache.
+ */
+struct step {
+    /* Of a conditional jump: ids of blocks, not taken and taken; 0: not of the usual kind. Of
+     * others [0] is STEP_INDIRECT, or [1] STEP_RETURNS. */
+    uint32_t to[2];
+    uint32_t effect; /* index; 0: there is none */
+    uint16_t instructions;
+    uint8_t event_count, push_count; /* of a conditional jump: 0 or 1 */
+};
+
+enum { STEP_INDIRECT = -2, STEP_RETURNS = -1 };
+
+/* Of a conditional jump: the event and the call on the way to it, as in struct stride. Of another
+ * branch: its own event, all but the target, and the call that it is. */
+struct step_effect {
+    struct flow_event event;
+    struct return_place push; /* of a jump: only the function that it leaves */
+};
+
+/* Has what is compared, so that blocks that are not the one are not touched. */
+struct block_slot {
+    uint64_t ip;
+    uint32_t id; /* 0: the slot is empty */
+    uint8_t mode;
 };
 
 struct block_cache {
     struct code_space space;
-    struct block **blocks; /* by address and mode, open addressing; NULL: empty. Owned */
+    struct block_slot *slots; /* by address and mode, open addressing. Owned */
     size_t capacity, count;
+    /* By id; [0] is none. Grow, and so move, when blocks are added. */
+    struct array by_id;     /* struct block * */
+    struct array steps;     /* struct step */
+    struct array functions; /* function_id: block.bounds.function */
+    struct array effects;   /* struct step_effect */
     uint64_t *pages; /* numbers (plus 1) of the pages that blocks lie on, in the same way. Owned */
     size_t page_capacity, page_count;
     uint64_t epoch;      /* counts how often blocks were dropped */
@@ -81,13 +109,40 @@ void block_cache_init(struct block_cache *cache, const struct process *process,
                       struct symbols *symbols);
 void block_cache_free(struct block_cache *cache);
 
+/* The id of the block at `ip`, 0 when nobody has asked for it yet. */
+uint32_t block_cache_id(const struct block_cache *cache, uint64_t ip, enum x86_mode mode);
+
 /* The block at `ip`; there always is one, perhaps without instructions. Valid until the epoch
  * changes: by block_cache_advance or block_cache_trim. */
 struct block *block_cache_find(struct block_cache *cache, uint64_t ip, enum x86_mode mode);
 
+static inline struct block *block_of_id(const struct block_cache *cache, uint32_t id)
+{
+    return ((struct block **)cache->by_id.elements)[id];
+}
+
+static inline function_id function_of_id(const struct block_cache *cache, uint32_t id)
+{
+    return ((function_id *)cache->functions.elements)[id];
+}
+
+static inline struct step *step_of(const struct block_cache *cache, uint32_t id)
+{
+    return (struct step *)cache->steps.elements + id;
+}
+
+static inline const struct step_effect *step_effect_of(const struct block_cache *cache,
+                                                       const struct step *step)
+{
+    return (const struct step_effect *)cache->effects.elements + step->effect;
+}
+
 /* Applies the process's changes, the first `count` of them, and drops the blocks below which memory
  * has changed; in fact all blocks, when there are such. */
 void block_cache_advance(struct block_cache *cache, size_t count);
+
+/* If changes have been applied that are later than `time`: begins anew, with none. */
+void block_cache_rewind(struct block_cache *cache, struct ticks time);
 
 /* Drops all blocks when there are too many; so hostile data cannot fill the memory. */
 void block_cache_trim(struct block_cache *cache);

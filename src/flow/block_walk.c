@@ -33,7 +33,7 @@ static void run(struct block_walk *walk)
     const struct block *block = walk->at;
     control_flow_block(walk->flow, block);
     if (block->kind == BRANCH_CALL && !block->reads_own_address)
-        return_stack_push(walk->returns, (struct return_place){block->next, NULL}, 1);
+        return_stack_push(walk->returns, (struct return_place){.address = block->next}, 1);
 }
 
 enum decode_error walk_to_branch(struct block_walk *walk)

@@ -48,13 +48,15 @@ void code_space_free(struct code_space *space)
     free(space->blocks);
 }
 
-size_t code_space_changes(const struct code_space *space, struct ticks time, bool before_exec)
+size_t code_space_changes(const struct code_space *space, struct ticks time,
+                          struct ticks exec_until)
 {
     const struct process *process = space->process;
     size_t count = space->cursor.next_change;
     while (process && count < process->change_count &&
            process->changes[count].time.value <= time.value) {
-        if (before_exec && process->changes[count].kind == ADDRESS_SPACE_CLEAR)
+        if (process->changes[count].kind == ADDRESS_SPACE_CLEAR &&
+            process->changes[count].time.value > exec_until.value)
             break;
         count++;
     }

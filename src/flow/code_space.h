@@ -30,9 +30,10 @@ void code_space_init(struct code_space *space, const struct process *process,
 void code_space_free(struct code_space *space);
 
 /* How many of the process's changes have happened by `time`; at least as many as have been applied.
- * With `before_exec` only those before the next execve, whatever its time: code that is running is
+ * Only those before the first execve after `exec_until`, whatever its time: code that is running is
  * still the old program's. */
-size_t code_space_changes(const struct code_space *space, struct ticks time, bool before_exec);
+size_t code_space_changes(const struct code_space *space, struct ticks time,
+                          struct ticks exec_until);
 
 /* Applies the process's changes, the first `count` of them. */
 void code_space_advance(struct code_space *space, size_t count);

@@ -1,8 +1,9 @@
 /* Decodes the streams of a recording on several processor cores.
  *
- * A job is what must be decoded in order: one thread's stream, or all processors' streams together,
- * because a thread's events may come from any of them. Workers take the largest job first. What
- * comes out does not depend on how many workers there are. Called by flow_decode.
+ * Workers take one slice (slice.h) after the other and keep what comes of it until its turn has
+ * come. A job is what has to be passed on in order: the events of one thread's stream, or of all
+ * processors' streams together, because a thread's events may come from any of them. What comes out
+ * does not depend on how many workers there are. Called by flow_decode.
  */
 #ifndef MAGIC_TRACE_FLOW_DECODE_JOBS_H
 #define MAGIC_TRACE_FLOW_DECODE_JOBS_H
@@ -19,9 +20,7 @@ struct decode_request {
     const struct flow_options *options;
 };
 
-/* Adds to `statistics`. False when something could not be decoded for want of memory; what the sink
- * got is valid. */
-bool decode_all(const struct decode_request *request, struct flow_statistics *statistics,
-                struct error *error);
+/* Adds to `statistics`. */
+void decode_all(const struct decode_request *request, struct flow_statistics *statistics);
 
 #endif

@@ -29,48 +29,51 @@ const char *decoder_error_text(uint8_t code)
     return decode_error_text(code);
 }
 
-struct decoder *decoder_open(struct decoder_shared *shared, const struct decoder_input *input,
-                             struct error *error)
+struct decoder_memory *decoder_memory_new(void)
+{
+    struct decoder_memory *memory = memory_allocate(sizeof(*memory));
+    memory->processes = array_of(sizeof(struct paths *));
+    return memory;
+}
+
+void decoder_memory_free(struct decoder_memory *memory)
+{
+    for (size_t i = 0; i < memory->processes.count; i++) {
+        struct paths *paths = *(struct paths **)array_at(&memory->processes, i);
+        paths_free(paths);
+        free(paths);
+    }
+    array_free(&memory->processes);
+    free(memory);
+}
+
+struct decoder *decoder_open(struct decoder_shared *shared, struct decoder_memory *memory,
+                             const struct decoder_input *input)
 {
     struct decoder *decoder = memory_allocate_zeroed(sizeof(*decoder));
     decoder->shared = shared;
+    decoder->memory = memory;
     decoder->input = *input;
-    decoder->next = input->bytes;
+    decoder->next = input->bytes + input->start;
+    decoder->stop = input->bytes + input->stop;
     decoder->end = input->bytes + input->size;
-    decoder->processes = array_of(sizeof(struct paths *));
     decoder->mode = decoder->next_mode = X86_MODE_64;
     packet_time_init(&decoder->time, shared->setup);
     control_flow_init(&decoder->flow);
-    decoder_synchronize(decoder);
-    decoder_wake(decoder);
+    decoder->flow.batch.delivery = input->delivery;
+    decoder_begin(decoder);
     return decoder;
 }
 
 void decoder_close(struct decoder *decoder)
 {
-    for (size_t i = 0; i < decoder->processes.count; i++) {
-        struct paths *paths = *(struct paths **)array_at(&decoder->processes, i);
-        paths_free(paths);
-        free(paths);
-    }
-    array_free(&decoder->processes);
     control_flow_free(&decoder->flow);
     free(decoder);
 }
 
-struct ticks decoder_time(const struct decoder *decoder)
-{
-    return decoder->time.now;
-}
-
-uint64_t decoder_offset(const struct decoder *decoder)
-{
-    return (uint64_t)(decoder->next - decoder->input.bytes);
-}
-
 void decoder_add_statistics(const struct decoder *decoder, struct flow_statistics *statistics)
 {
-    statistics->bytes += decoder->input.size;
+    statistics->bytes += decoder->input.stop - decoder->input.start;
     statistics->instructions += decoder->flow.position;
 }
 
@@ -78,14 +81,18 @@ void decoder_add_statistics(const struct decoder *decoder, struct flow_statistic
 
 static struct paths *paths_of(struct decoder *decoder, const struct process *process)
 {
-    for (size_t i = 0; i < decoder->processes.count; i++) {
-        struct paths *paths = *(struct paths **)array_at(&decoder->processes, i);
-        if (paths->cache.space.process == process)
-            return paths;
+    struct array *processes = &decoder->memory->processes;
+    for (size_t i = 0; i < processes->count; i++) {
+        struct paths *paths = *(struct paths **)array_at(processes, i);
+        if (paths->cache.space.process != process)
+            continue;
+        /* Another slice may have been later. */
+        block_cache_rewind(&paths->cache, decoder->time.now);
+        return paths;
     }
     struct paths *paths = memory_allocate(sizeof(*paths));
     paths_init(paths, process, decoder->shared->symbols);
-    *(struct paths **)array_add(&decoder->processes) = paths;
+    *(struct paths **)array_add(processes) = paths;
     return paths;
 }
 
@@ -128,8 +135,9 @@ static void follow_code(struct decoder *decoder)
     uint64_t epoch = cache->epoch;
     uint64_t ip = decoder->at ? decoder->at->ip : 0;
     /* A user program is never running while it calls execve. */
-    bool before_exec = decoder->enabled && !decoder->shared->setup->kernel;
-    block_cache_advance(cache, code_space_changes(&cache->space, decoder->time.now, before_exec));
+    bool may_exec = !decoder->enabled || decoder->shared->setup->kernel;
+    struct ticks exec_until = may_exec ? decoder->time.now : decoder->enabled_at;
+    block_cache_advance(cache, code_space_changes(&cache->space, decoder->time.now, exec_until));
     block_cache_trim(cache);
     if (cache->epoch == epoch)
         return;
@@ -158,6 +166,25 @@ void decoder_wake(struct decoder *decoder)
  * is to be minded but the packet itself. Where one cannot deal with a packet it does nothing and
  * says so. */
 
+static inline struct block_cache *cache_of(struct decoder *decoder)
+{
+    return &decoder->paths->cache;
+}
+
+static void enter_short_ways(struct decoder *decoder)
+{
+    decoder->at_id = decoder->at->id;
+    decoder->last_id = 0;
+}
+
+static void leave_short_ways(struct decoder *decoder)
+{
+    decoder->at = block_of_id(cache_of(decoder), decoder->at_id);
+    if (decoder->last_id)
+        decoder->flow.last_ip = block_of_id(cache_of(decoder), decoder->last_id)->stride.last_ip;
+    decoder->last_id = 0;
+}
+
 static inline void push_all(struct decoder *decoder, const struct return_place *pushes,
                             unsigned count)
 {
@@ -172,27 +199,28 @@ static inline void run_path(struct decoder *decoder, const struct path *path)
     flow->position += path->instructions;
     flow->last_ip = path->last_ip;
     push_all(decoder, path->pushes, path->push_count);
-    decoder->at = path->next;
+    decoder->last_id = 0;
+    decoder->at_id = path->next;
 }
 
-static inline void run_stride(struct decoder *decoder, const struct stride *stride)
+static void run_stride(struct decoder *decoder, const struct block *block)
 {
     struct control_flow *flow = &decoder->flow;
+    const struct stride *stride = &block->stride;
     event_batch_add_path(&flow->batch, stride->events, stride->event_count, flow->position);
     flow->position += stride->instructions;
-    flow->last_ip = stride->last_ip;
     push_all(decoder, stride->pushes, stride->push_count);
+    decoder->last_id = block->id;
 }
 
-static inline void add_event(struct decoder *decoder, const struct stride *stride,
-                             enum flow_kind kind, uint8_t flags, uint64_t next,
-                             const struct block *to)
+static void add_event(struct decoder *decoder, const struct stride *stride, enum flow_kind kind,
+                      uint8_t flags, uint64_t next, const struct block *to)
 {
     struct flow_event event = {.time = {0},
                                .from = stride->last_ip,
                                .to = to->ip,
                                .next = next,
-                               .function = to->stride.first_function,
+                               .function = to->bounds.function,
                                .kind = (uint8_t)kind,
                                .flags = stride->flags | flags};
     event_batch_add_path(&decoder->flow.batch, &event, 1, decoder->flow.position);
@@ -200,77 +228,113 @@ static inline void add_event(struct decoder *decoder, const struct stride *strid
 
 static struct block *block_at(struct decoder *decoder, uint64_t ip)
 {
-    return block_cache_find(&decoder->paths->cache, ip, decoder->mode);
+    return block_cache_find(cache_of(decoder), ip, decoder->mode);
 }
 
-static bool take_compressed_return(struct decoder *decoder, const struct stride *stride)
+/* Takes the step of a block that returns, to `place`. */
+static inline void step_to_place(struct decoder *decoder, const struct step *step,
+                                 const struct return_place *place)
 {
-    struct return_place place;
-    if (!return_stack_pop(&decoder->returns, &place)) {
-        decoder_fail(decoder, DECODE_EMPTY_RETURN_STACK, stride->last_ip);
+    struct control_flow *flow = &decoder->flow;
+    event_batch_reserve(&flow->batch, 1);
+    struct flow_event *event = &flow->batch.events[flow->batch.count++];
+    *event = step_effect_of(cache_of(decoder), step)->event;
+    event->time.value += flow->position;
+    event->to = place->address;
+    event->function = place->function;
+    flow->position += step->instructions;
+    decoder->last_id = decoder->at_id;
+    decoder->at_id = place->block;
+}
+
+/* False when there is no such call; then nothing has happened. */
+static bool pop_place(struct decoder *decoder, struct return_place *place)
+{
+    if (!return_stack_pop(&decoder->returns, place))
         return false;
-    }
-    decoder->at = place.block ? place.block : block_at(decoder, place.address);
-    add_event(decoder, stride, FLOW_RETURN, 0, 0, decoder->at);
+    if (place->block)
+        return true;
+    const struct block *block = block_at(decoder, place->address);
+    place->block = block->id;
+    place->function = block->bounds.function;
     return true;
 }
 
 /* The conditional jump at the end of the stride goes to another block for the first time, or into
- * another function. Where that is no event, the short way will be taken from then on. */
+ * another function. Where that is no event, a step will do from then on. */
 static void take_edge(struct decoder *decoder, struct block *block, bool taken)
 {
-    struct stride *stride = &block->stride;
-    const struct block *branch = block->branch;
-    struct block *to = block->known[taken];
+    const struct block *branch = block->stride.branch;
+    struct block *to = block->to[taken];
     if (!to)
-        to = block->known[taken] = block_at(decoder, taken ? branch->target : branch->next);
-    if (stride->last_function != to->stride.first_function)
-        add_event(decoder, stride, FLOW_JUMP, FLOW_DIRECT, 0, to);
-    else if (stride->event_count <= 1 && stride->push_count <= 1)
-        stride->to[taken] = to;
-    decoder->at = to;
+        to = block->to[taken] = block_at(decoder, taken ? branch->target : branch->next);
+    if (block->stride.branch_function != to->bounds.function)
+        add_event(decoder, &block->stride, FLOW_JUMP, FLOW_DIRECT, 0, to);
+    else
+        paths_learn_step(decoder->paths, block, taken, to);
+    decoder->at_id = to->id;
 }
 
-/* Takes one bit where the short way ends. False when that is too hard for here. */
+/* Takes one bit where no step is known. False when that is too hard for here; then nothing has
+ * happened. */
 static bool take_unusual_bit(struct decoder *decoder, bool taken)
 {
-    struct block *block = decoder->at;
+    struct block *block = block_of_id(cache_of(decoder), decoder->at_id);
     struct stride *stride = &block->stride;
+    struct return_place place;
     if (stride->kind == STRIDE_UNKNOWN)
         paths_learn_stride(decoder->paths, block);
-    if (stride->kind != BRANCH_CONDITIONAL && (stride->kind != BRANCH_RETURN || !taken))
+    if (stride->kind == BRANCH_CONDITIONAL) {
+        run_stride(decoder, block);
+        take_edge(decoder, block, taken);
+        return true;
+    }
+    if (stride->kind != BRANCH_RETURN || !taken ||
+        (!stride->push_count && !return_stack_newest(&decoder->returns, &place)))
         return false;
-    run_stride(decoder, stride);
-    if (stride->kind == BRANCH_RETURN)
-        return take_compressed_return(decoder, stride);
-    take_edge(decoder, block, taken);
+    run_stride(decoder, block);
+    if (!pop_place(decoder, &place))
+        return false;
+    add_event(decoder, stride, FLOW_RETURN, 0, 0, block_of_id(cache_of(decoder), place.block));
+    decoder->at_id = place.block;
+    return true;
+}
+
+static bool take_return(struct decoder *decoder)
+{
+    struct return_place place;
+    if (!pop_place(decoder, &place))
+        return false;
+    /* Looking for the place may have moved the steps. */
+    step_to_place(decoder, step_of(cache_of(decoder), decoder->at_id), &place);
     return true;
 }
 
 /* Takes one bit after the other: `count` of them, oldest first, of which the lowest is bit 0 of
  * `bits`. Returns how many are left when it comes to what is too hard. */
-static unsigned step(struct decoder *decoder, uint64_t bits, unsigned count)
+static unsigned take_steps(struct decoder *decoder, uint64_t bits, unsigned count)
 {
     struct control_flow *flow = &decoder->flow;
-    event_batch_reserve(&flow->batch, count);
-    while (count) {
-        struct block *at = decoder->at;
-        const struct stride *stride = &at->stride;
+    const struct block_cache *cache = cache_of(decoder);
+    event_batch_reserve(&flow->batch, count + 1);
+    for (; count; count--) {
+        const struct step *step = step_of(cache, decoder->at_id);
         unsigned taken = bits >> (count - 1) & 1;
-        struct block *to = stride->to[taken];
-        if (__builtin_expect(!to, 0)) {
-            if (!take_unusual_bit(decoder, taken))
+        uint32_t to = step->to[taken];
+        if (__builtin_expect(to - 1 >= (uint32_t)STEP_INDIRECT - 1, 0)) {
+            if (to == (uint32_t)STEP_RETURNS ? !take_return(decoder)
+                                             : !take_unusual_bit(decoder, taken))
                 return count;
-            event_batch_reserve(&flow->batch, count);
-        } else {
-            /* Whether there is an event or a call is what no branch predictor can guess. */
-            event_batch_add_step(&flow->batch, stride->events, stride->event_count, flow->position);
-            return_stack_push(&decoder->returns, *stride->pushes, stride->push_count);
-            flow->position += stride->instructions;
-            flow->last_ip = stride->last_ip;
-            decoder->at = to;
+            event_batch_reserve(&flow->batch, count + 1);
+            continue;
         }
-        count--;
+        /* Whether there is an event or a call is what no branch predictor can guess. */
+        const struct step_effect *effect = step_effect_of(cache, step);
+        event_batch_add_step(&flow->batch, &effect->event, step->event_count, flow->position);
+        return_stack_push(&decoder->returns, effect->push, step->push_count);
+        flow->position += step->instructions;
+        decoder->last_id = decoder->at_id;
+        decoder->at_id = to;
     }
     return 0;
 }
@@ -280,48 +344,102 @@ static uint64_t lowest(uint64_t bits, unsigned count)
     return bits & ((UINT64_C(1) << count) - 1);
 }
 
-/* Takes `count` bits, oldest first, of which the lowest is bit 0 of `bits`. */
-static void take_bits(struct decoder *decoder, uint64_t bits, unsigned count)
+/* Takes `count` bits, oldest first, of which the lowest is bit 0 of `bits`. False: the short ways
+ * have been left. */
+static bool take_bits(struct decoder *decoder, uint64_t bits, unsigned count)
 {
     while (count) {
         unsigned chunk = count < PATH_BITS ? count : PATH_BITS;
         count -= chunk;
         uint64_t these = lowest(bits >> count, chunk);
         const struct path *path =
-            paths_find(decoder->paths, decoder->at, (uint32_t)(these | 1u << chunk));
+            paths_find(decoder->paths, decoder->at_id, (uint32_t)(these | 1u << chunk));
         if (path) {
             run_path(decoder, path);
             continue;
         }
-        unsigned left = step(decoder, these, chunk);
+        unsigned left = take_steps(decoder, these, chunk);
         if (left) {
             count += left;
-            if (decoder->at)
-                decoder_take_bits(decoder, lowest(bits, count) | UINT64_C(1) << count);
+            leave_short_ways(decoder);
+            decoder_take_bits(decoder, lowest(bits, count) | UINT64_C(1) << count);
             decoder_settle(decoder);
-            return;
+            return false;
         }
     }
     decoder->holds_time |= decoder->time_is_news;
     decoder->time_is_news = false;
+    return true;
 }
 
 static struct block *target_of(struct decoder *decoder, struct block *block, uint64_t ip)
 {
     struct return_place place;
-    if (block->stride.kind == BRANCH_RETURN && return_stack_pop(&decoder->returns, &place) &&
-        place.address == ip && place.block)
-        return place.block;
-    struct block *to = block->known[0];
+    if (block->stride.kind == BRANCH_RETURN)
+        return_stack_pop(&decoder->returns, &place);
+    struct block *to = block->to[0];
     if (!to || to->ip != ip)
-        to = block->known[0] = block_at(decoder, ip);
+        to = block->to[0] = block_at(decoder, ip);
     return to;
+}
+
+/* A return whose address is what a call has left behind, although it has a packet of its own. False
+ * when it is none; then nothing has happened. */
+static bool take_expected_return(struct decoder *decoder, const struct step *step, uint64_t ip)
+{
+    struct return_stack *returns = &decoder->returns;
+    struct return_place place;
+    if (!return_stack_newest(returns, &place) || place.address != ip || !place.block)
+        return false;
+    return_stack_pop(returns, &place);
+    step_to_place(decoder, step, &place);
+    return true;
+}
+
+/* An indirect jump or call, with nothing on the way to it. */
+static void take_indirect(struct decoder *decoder, uint64_t ip)
+{
+    struct control_flow *flow = &decoder->flow;
+    struct block_cache *cache = cache_of(decoder);
+    uint32_t to = block_cache_id(cache, ip, decoder->mode);
+    if (!to)
+        to = block_at(decoder, ip)->id;
+    const struct step *step = step_of(cache, decoder->at_id);
+    const struct step_effect *effect = step_effect_of(cache, step);
+    function_id function = function_of_id(cache, to);
+    event_batch_reserve(&flow->batch, 1);
+    if (effect->event.kind == FLOW_CALL || effect->event.flags & FLOW_LOADS_STACK ||
+        function != effect->push.function) {
+        struct flow_event *event = &flow->batch.events[flow->batch.count++];
+        *event = effect->event;
+        event->time.value += flow->position;
+        event->to = ip;
+        event->function = function;
+    }
+    return_stack_push(&decoder->returns, effect->push, step->push_count);
+    flow->position += step->instructions;
+    decoder->last_id = decoder->at_id;
+    decoder->at_id = to;
+}
+
+/* Takes the branch to `ip` by a step, if one is known for it. */
+static bool take_tip_step(struct decoder *decoder, uint64_t ip)
+{
+    const struct step *step = step_of(cache_of(decoder), decoder->at_id);
+    if (decoder->mode != decoder->next_mode)
+        return false;
+    if (step->to[1] == (uint32_t)STEP_RETURNS)
+        return take_expected_return(decoder, step, ip);
+    if (step->to[0] != (uint32_t)STEP_INDIRECT)
+        return false;
+    take_indirect(decoder, ip);
+    return true;
 }
 
 /* False when the branch is of a kind that is left to the long way. */
 static bool take_tip(struct decoder *decoder, uint64_t ip)
 {
-    struct block *block = decoder->at;
+    struct block *block = block_of_id(cache_of(decoder), decoder->at_id);
     struct stride *stride = &block->stride;
     if (stride->kind == STRIDE_UNKNOWN)
         paths_learn_stride(decoder->paths, block);
@@ -329,17 +447,16 @@ static bool take_tip(struct decoder *decoder, uint64_t ip)
         (stride->kind != BRANCH_RETURN && stride->kind != BRANCH_CALL &&
          stride->kind != BRANCH_JUMP))
         return false;
-    run_stride(decoder, stride);
+    run_stride(decoder, block);
     struct block *to = target_of(decoder, block, ip);
-    if (stride->kind == BRANCH_RETURN) {
+    if (stride->kind == BRANCH_RETURN)
         add_event(decoder, stride, FLOW_RETURN, 0, 0, to);
-    } else if (stride->kind == BRANCH_CALL) {
-        add_event(decoder, stride, FLOW_CALL, 0, block->branch->next, to);
-    } else if (stride->flags & FLOW_LOADS_STACK ||
-               stride->last_function != to->stride.first_function) {
+    else if (stride->kind == BRANCH_CALL)
+        add_event(decoder, stride, FLOW_CALL, 0, stride->branch->next, to);
+    else if (stride->flags & FLOW_LOADS_STACK ||
+             block->stride.branch_function != to->bounds.function)
         add_event(decoder, stride, FLOW_JUMP, 0, 0, to);
-    }
-    decoder->at = to;
+    decoder->at_id = to->id;
     return true;
 }
 
@@ -366,50 +483,56 @@ static uint64_t read_bytes(const uint8_t *bytes)
 }
 
 /* Takes the packets at decoder->next as long as there are short ways for them. */
-static void take_usual_packets(struct decoder *decoder, uint64_t limit, uint64_t *steps)
+static void take_usual_packets(struct decoder *decoder, uint64_t *steps)
 {
     const uint8_t *end = decoder->end - LONGEST_SHORT_WAY;
-    while (decoder->plain && decoder->next < end && (*steps)--) {
+    enter_short_ways(decoder);
+    while (decoder->next < end && (*steps)--) {
         const uint8_t *next = decoder->next;
         uint8_t first = *next;
-        if (!(first & 1) && first > 2) { /* TNT of up to six bits: bits, leading 1 on top, then 0 */
-            unsigned count = 30 - (unsigned)__builtin_clz(first);
+        if (!(first & 1) && first > 2) { /* TNT of up to six bits: a leading 1, the bits, 0 */
             decoder->next = next + 1;
-            take_bits(decoder, first >> 1, count);
+            if (!take_bits(decoder, first >> 1, 30 - (unsigned)__builtin_clz(first)))
+                return;
         } else if ((first & 0x1f) == PT_TIP) {
             unsigned compression = first >> 5;
             unsigned size = address_sizes[compression];
             size_t events = decoder->flow.batch.count;
             uint64_t last_ip = decoder->last_ip;
             if (!size || !pt_last_ip_update(&last_ip, (uint8_t)compression, read_bytes(next + 1)) ||
-                !take_tip(decoder, last_ip))
-                return;
+                (!take_tip_step(decoder, last_ip) && !take_tip(decoder, last_ip)))
+                break;
             decoder->last_ip = last_ip;
             decoder->next = next + 1 + size;
             if (decoder->time_is_news)
                 time_branch(decoder, events);
-        } else if ((first & 7) == 3) { /* CYC of one byte */
+        } else if ((first & 7) == 3 || ((first & 7) == 7 && !(next[1] & 1))) {
+            /* CYC of one byte, or of two */
+            unsigned more = first >> 2 & 1;
             decoder_settle_time(decoder);
-            packet_time_cyc(&decoder->time, first >> 3);
+            packet_time_cyc(&decoder->time, first >> 3 | (more ? next[1] >> 1 << 5 : 0));
             decoder->time_is_news = true;
-            decoder->next = next + 1;
+            decoder->next = next + 1 + more;
             if (decoder->time.now.value >= decoder->wake)
-                decoder_wake(decoder);
-            if (decoder->time.now.value > limit)
-                return;
+                break;
         } else if (first == 2 && next[1] == 0xa3) { /* TNT of up to 47 bits */
-            uint64_t bits = read_bytes(next + 2) & ((UINT64_C(1) << 48) - 1);
+            uint64_t bits = lowest(read_bytes(next + 2), 48);
             if (bits < 2)
-                return;
+                break;
             decoder->next = next + 8;
-            take_bits(decoder, bits, 63 - (unsigned)__builtin_clzll(bits));
+            if (!take_bits(decoder, bits, 63 - (unsigned)__builtin_clzll(bits)))
+                return;
         } else {
-            return;
+            break;
         }
     }
+    leave_short_ways(decoder);
+    if (decoder->time.now.value >= decoder->wake)
+        decoder_wake(decoder);
 }
 
-static void finish(struct decoder *decoder)
+/* The stretch ends. */
+static void finish_stretch(struct decoder *decoder)
 {
     struct control_flow *flow = &decoder->flow;
     decoder_tell_place(decoder);
@@ -419,17 +542,27 @@ static void finish(struct decoder *decoder)
     else
         control_flow_stop(flow);
     event_batch_flush(&flow->batch, NULL);
-    decoder->ended = true;
 }
 
-bool decoder_run(struct decoder *decoder, struct ticks limit, uint64_t steps)
+/* Tracing goes on in the next slice, from its PSB on, in a state that this PSB tells. */
+static void finish_slice(struct decoder *decoder)
 {
-    while (!decoder->ended && steps && decoder->time.now.value <= limit.value) {
+    decoder_take_next_slice(decoder);
+    event_batch_finish(&decoder->flow.batch);
+}
+
+bool decoder_run(struct decoder *decoder, uint64_t steps)
+{
+    while (!decoder->ended && steps) {
         steps--;
         if (decoder->plain)
-            take_usual_packets(decoder, limit.value, &steps);
-        if (decoder->next == decoder->end) {
-            finish(decoder);
+            take_usual_packets(decoder, &steps);
+        if (decoder->next >= decoder->stop) {
+            if (decoder->stop == decoder->end)
+                finish_stretch(decoder);
+            else
+                finish_slice(decoder);
+            decoder->ended = true;
         } else {
             decoder_take_packet(decoder);
             decoder_settle(decoder);

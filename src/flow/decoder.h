@@ -1,10 +1,7 @@
-/* A decoder: the packets of one stretch of a recording, in; flow events, out.
+/* The decoder: the packets of one slice of a recording, in; flow events, out.
  *
- * This is the border behind which libipt is: libipt_decoder.c implements it with libipt's block
- * decoder, and a decoder of our own can take its place. Called by the driver (flow.c).
- *
- * A stretch is contiguous: no packet in it was lost. It belongs to one thread, or to one processor
- * on which threads took turns, as its schedule says.
+ * Called by decode_jobs.c. A slice (slice.h) belongs to one thread, or to one processor on which
+ * threads took turns, as its schedule says. No packet in the stretch around it was lost.
  */
 #ifndef MAGIC_TRACE_FLOW_DECODER_H
 #define MAGIC_TRACE_FLOW_DECODER_H
@@ -22,27 +19,30 @@ struct decoder_shared *decoder_shared_open(const struct perf_data *data, struct 
 /* After all decoders are closed. */
 void decoder_shared_close(struct decoder_shared *shared);
 
+/* What decoders learn of the code. Used by one decoder after the other, in one thread. */
+struct decoder_memory;
+
+struct decoder_memory *decoder_memory_new(void);
+void decoder_memory_free(struct decoder_memory *memory);
+
 struct decoder_input {
-    const uint8_t *bytes; /* borrowed until decoder_close */
+    const uint8_t *bytes; /* all of the stretch; borrowed until decoder_close */
     uint64_t size;
+    uint64_t start, stop;            /* offsets of the slice in it */
     const struct schedule *schedule; /* borrowed; whose events these are */
-    bool lost_after;                 /* data was lost behind the last byte */
+    struct delivery *delivery;       /* borrowed; what becomes of them */
+    bool lost_after;                 /* data was lost behind the last byte of the stretch */
 };
 
 struct decoder;
 
-struct decoder *decoder_open(struct decoder_shared *shared, const struct decoder_input *input,
-                             struct error *error);
+/* `memory` is borrowed until decoder_close. */
+struct decoder *decoder_open(struct decoder_shared *shared, struct decoder_memory *memory,
+                             const struct decoder_input *input);
 
-/* Decodes on, until packets say that it is later than `limit`, or about `steps` blocks are done.
- * False at the end of the stretch; all events have then been delivered. */
-bool decoder_run(struct decoder *decoder, struct ticks limit, uint64_t steps);
-
-/* The time of the newest packet that tells time; 0 before the first. */
-struct ticks decoder_time(const struct decoder *decoder);
-
-/* Bytes decoded so far. */
-uint64_t decoder_offset(const struct decoder *decoder);
+/* Decodes on, for about `steps` packets. False at the end of the slice; all events have then been
+ * handed to the delivery. */
+bool decoder_run(struct decoder *decoder, uint64_t steps);
 
 /* Adds what this decoder has counted. */
 void decoder_add_statistics(const struct decoder *decoder, struct flow_statistics *statistics);

@@ -11,6 +11,7 @@ enum {
     /* An error this near to the end of the data, while tracing is off, is what a ring that is being
      * written leaves behind: part of a packet. */
     RAGGED_END_BYTES = 16,
+    PSB_SIZE = 16, /* bytes */
 };
 
 static struct block_walk begin_walk(struct decoder *decoder)
@@ -72,6 +73,7 @@ static void resume(struct decoder *decoder, uint64_t ip)
     wake_if_due(decoder);
     bool exact = tell_event_time(decoder);
     decoder->enabled = true;
+    decoder->enabled_at = decoder->time.now;
     go_to(decoder, ip);
     control_flow_resume(&decoder->flow, ip, exact);
 }
@@ -502,9 +504,14 @@ static void be_at(struct decoder *decoder, const struct psb_header *header)
     resume(decoder, header->ip);
 }
 
+static bool is_on(const struct decoder *decoder, const struct psb_header *header)
+{
+    return header->has_fup && !(decoder->shared->errata.bdm70 && is_before_enable(decoder));
+}
+
 static void use_header(struct decoder *decoder, const struct psb_header *header)
 {
-    bool on = header->has_fup && !(decoder->shared->errata.bdm70 && is_before_enable(decoder));
+    bool on = is_on(decoder, header);
     decoder->next_mode = header->mode;
     decoder->has_fup = false;
     decoder->fup_owner = FUP_OF_NOTHING;
@@ -514,7 +521,8 @@ static void use_header(struct decoder *decoder, const struct psb_header *header)
     } else {
         tell_time(decoder);
         decoder_tell_place(decoder);
-        control_flow_stop(&decoder->flow);
+        if (!header->overflow)
+            control_flow_stop(&decoder->flow);
         decoder->at = NULL;
         decoder->enabled = false;
         decoder->mode = header->mode;
@@ -522,21 +530,75 @@ static void use_header(struct decoder *decoder, const struct psb_header *header)
     event_batch_restart(&decoder->flow.batch, decoder->flow.position, decoder->time.now);
 }
 
-/* decoder->next is behind a PSB. */
+/* decoder->next is behind a PSB. False: what follows it cannot be read. */
+static bool begin_psb(struct decoder *decoder, struct psb_header *header)
+{
+    decoder->last_ip = 0;
+    decoder->item_size = 0;
+    decoder->time_is_news = false;
+    return_stack_forget(&decoder->returns);
+    packet_time_forget_cycles(&decoder->time);
+    enum decode_error error = read_header(decoder, header);
+    if (error)
+        decoder_fail(decoder, error, 0);
+    return !error;
+}
+
 static void take_psb(struct decoder *decoder)
 {
     struct psb_header header;
-    decoder->last_ip = 0;
-    return_stack_forget(&decoder->returns);
-    decoder->item_size = 0;
-    packet_time_forget_cycles(&decoder->time);
-    enum decode_error error = read_header(decoder, &header);
-    if (error) {
-        decoder_fail(decoder, error, 0);
+    if (!begin_psb(decoder, &header))
         return;
-    }
     wake_if_due(decoder);
     use_header(decoder, &header);
+}
+
+/* The beginning of a slice: the one before has dealt with this PSB, so nothing is told. */
+static void continue_at_psb(struct decoder *decoder)
+{
+    struct psb_header header;
+    decoder->next += PSB_SIZE;
+    bool whole = begin_psb(decoder, &header);
+    decoder_wake(decoder);
+    if (!whole)
+        return;
+    bool on = is_on(decoder, &header);
+    decoder->mode = decoder->next_mode = header.mode;
+    decoder->transaction = header.transaction;
+    if (on) {
+        decoder->enabled = decoder->flow.running = true;
+        decoder->enabled_at = decoder->time.now;
+        go_to(decoder, header.ip);
+    }
+    event_batch_restart(&decoder->flow.batch, 0, decoder->time.now);
+    decoder_settle(decoder);
+}
+
+void decoder_begin(struct decoder *decoder)
+{
+    if (decoder->input.start) {
+        continue_at_psb(decoder);
+        return;
+    }
+    decoder_wake(decoder);
+    decoder_synchronize(decoder);
+}
+
+static bool is_next(const struct decoder *decoder, enum pt_packet_kind kind)
+{
+    struct pt_packet packet;
+    size_t size = (size_t)(decoder->end - decoder->next);
+    return pt_packet_decode(&packet, decoder->next, size, 0) == PT_PACKET_OK && packet.kind == kind;
+}
+
+void decoder_take_next_slice(struct decoder *decoder)
+{
+    if (decoder->next > decoder->stop)
+        tell_failure(decoder, DECODE_BAD_PACKET, 0); /* a packet with a PSB in its middle */
+    decoder->next = decoder->stop + PSB_SIZE;
+    take_psb(decoder);
+    while (is_next(decoder, PT_PACKET_MNT)) /* the callers that belong to it */
+        decoder_take_packet(decoder);
 }
 
 /* Other packets. */

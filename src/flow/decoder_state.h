@@ -15,6 +15,10 @@ struct decoder_shared {
     struct symbols *symbols;
 };
 
+struct decoder_memory {
+    struct array processes; /* struct paths *: of each process met so far */
+};
+
 /* What the next FUP packet belongs to. */
 enum fup_owner {
     FUP_OF_NOTHING, /* something asynchronous: a TIP or TIP.PGD follows */
@@ -27,14 +31,16 @@ enum fup_owner {
 
 struct decoder {
     struct decoder_shared *shared;
+    struct decoder_memory *memory;
     struct decoder_input input;
-    const uint8_t *next, *end; /* the packet to be read next, the end of the data */
+    const uint8_t *next; /* the packet to be read next */
+    const uint8_t *stop; /* the end of the slice */
+    const uint8_t *end;  /* the end of the stretch */
     bool ended;
 
     /* Who runs, and what time it is. */
     size_t schedule_next;
-    struct array processes; /* struct paths *: of each process met so far */
-    struct paths *paths;    /* of the process that runs; NULL: nobody knows */
+    struct paths *paths; /* of the process that runs; NULL: nobody knows */
     struct packet_time time;
     uint64_t wake;     /* the time (ticks) from which on side-band records are due */
     bool time_is_news; /* the packet before told the time */
@@ -47,8 +53,12 @@ struct decoder {
     struct return_stack returns;
 
     /* Where execution is. */
-    bool enabled;      /* packets are generated: between TIP.PGE and TIP.PGD */
-    struct block *at;  /* runs next; NULL: tracing is off, or the place is not known */
+    bool enabled;            /* packets are generated: between TIP.PGE and TIP.PGD */
+    struct ticks enabled_at; /* since when */
+    struct block *at;        /* runs next; NULL: tracing is off, or the place is not known */
+    /* Of the short ways, which leave `at` and flow.last_ip behind: */
+    uint32_t at_id;    /* of the block that runs next */
+    uint32_t last_id;  /* of the block whose stride has run last; 0: flow.last_ip is right */
     uint8_t mode;      /* enum x86_mode */
     uint8_t next_mode; /* from the next TIP packet on */
     uint64_t last_ip;  /* of packets */
@@ -67,6 +77,12 @@ struct decoder {
     bool aborted;        /* a transaction has failed: the next asynchronous event tells */
     uint8_t item_size;   /* inside BBP..BEP */
 };
+
+/* Finds out who runs and where execution is at the beginning of the slice. */
+void decoder_begin(struct decoder *decoder);
+
+/* Takes the PSB at the end of the slice and what belongs to it. */
+void decoder_take_next_slice(struct decoder *decoder);
 
 /* Takes the packet at decoder->next, whatever it is. */
 void decoder_take_packet(struct decoder *decoder);

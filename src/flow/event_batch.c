@@ -39,7 +39,7 @@ static void deliver_timed(struct event_batch *batch)
 {
     size_t timed = batch->timed;
     if (batch->output && timed)
-        thread_output_add(batch->output, batch->events, timed, batch->plain);
+        delivery_add(batch->delivery, batch->output, batch->events, timed, batch->plain);
     size_t kept = batch->count - timed;
     if (kept > 0)
         memmove(batch->events, batch->events + timed, kept * sizeof(*batch->events));
@@ -136,11 +136,16 @@ void event_batch_restart(struct event_batch *batch, uint64_t position, struct ti
     batch->anchor_time = time;
 }
 
-void event_batch_flush(struct event_batch *batch, struct thread_output *output)
+void event_batch_finish(struct event_batch *batch)
 {
     interpolate(batch, UINT64_MAX, batch->anchor_time);
     deliver_timed(batch);
-    if (batch->output && batch->output->begun)
-        thread_output_stop(batch->output);
+}
+
+void event_batch_flush(struct event_batch *batch, struct thread_output *output)
+{
+    event_batch_finish(batch);
+    if (batch->output)
+        delivery_stop(batch->delivery, batch->output);
     batch->output = output;
 }

@@ -10,13 +10,14 @@
 #ifndef MAGIC_TRACE_FLOW_EVENT_BATCH_H
 #define MAGIC_TRACE_FLOW_EVENT_BATCH_H
 
-#include "flow/thread_output.h"
+#include "flow/delivery.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct event_batch {
+    struct delivery *delivery;    /* borrowed; NULL only where `output` is */
     struct thread_output *output; /* NULL: nobody knows whose events these are; they are dropped */
     struct flow_event *events;    /* owned; `time` is a position where it is not known yet */
     size_t count, capacity;
@@ -58,7 +59,10 @@ void event_batch_anchor(struct event_batch *batch, uint64_t position, struct tic
 /* The same, and nothing is concluded for what follows from what was before. */
 void event_batch_restart(struct event_batch *batch, uint64_t position, struct ticks time);
 
-/* Delivers all events; those behind the last anchor get its time. The events to come belong to
+/* Delivers all events; those behind the last anchor get its time. */
+void event_batch_finish(struct event_batch *batch);
+
+/* The same. The events to come belong to
  * `output`, and tracing of the former output's thread has stopped. */
 void event_batch_flush(struct event_batch *batch, struct thread_output *output);
 

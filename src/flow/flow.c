@@ -1,14 +1,21 @@
 #include "flow/flow.h"
 
+#include "base/file.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "flow/decode_jobs.h"
+#include "flow/perf_decoder.h"
 #include "flow/text_error.h"
 #include "flow/text_flow.h"
+#include "image/image_links.h"
 #include "recording/recording.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct flow {
     struct flow_options options;
@@ -22,6 +29,9 @@ struct flow {
     struct text_flow
         *text; /* NULL: it is no text, and else there is nothing of the above but symbols */
     struct session session; /* empty when there is none that can be read */
+    struct perf_tool perf;  /* of FLOW_DECODER_PERF */
+    char *images;           /* where perf finds them (image_links.h) */
+    struct error perf_damage;
 };
 
 static bool check_packets(const struct flow *flow, struct error *error)
@@ -49,6 +59,14 @@ static bool open_perf_data(struct flow *flow, struct error *error)
         session_read(&flow->session, flow->recording.directory, NULL);
     flow->symbols = symbols_open(&flow->spaces, flow->options.perf_map_directory);
     trace_streams_cut(&flow->streams, &flow->data);
+    if (flow->options.decoder == FLOW_DECODER_PERF && !flow->recording.files)
+        return error_set(
+            error, ERROR_USAGE,
+            "perf cannot decode what comes through a pipe: write it to a file, and give "
+            "that with -decoder perf.");
+    if (flow->options.decoder == FLOW_DECODER_PERF)
+        return perf_tool_find(&flow->perf, error) &&
+               image_links_make(&flow->images, &flow->spaces, error);
     flow->shared = decoder_shared_open(&flow->data, flow->symbols, error);
     return flow->shared;
 }
@@ -81,19 +99,13 @@ static bool open_input(struct flow *flow, const char *path, struct error *error)
     return true;
 }
 
-struct flow *flow_open(const char *path, const struct flow_options *options, struct error *error)
+static struct perf_script_request perf_request(const struct flow *flow)
 {
-    struct flow *flow = memory_allocate_zeroed(sizeof(*flow));
-    flow->options = *options;
-    bool ok = is_stream(path) || flow_is_text(path) ? open_input(flow, path, error)
-                                                    : open_recording(flow, path, error);
-    if (ok)
-        return flow;
-    flow_close(flow);
-    return NULL;
+    return (struct perf_script_request){
+        .tool = &flow->perf, .data = flow->recording.files[0], .images = flow->images};
 }
 
-void flow_close(struct flow *flow)
+static void close_recording(struct flow *flow)
 {
     if (flow->shared)
         decoder_shared_close(flow->shared);
@@ -105,6 +117,62 @@ void flow_close(struct flow *flow)
     perf_data_close(&flow->data);
     recording_close(&flow->recording);
     session_free(&flow->session);
+    image_links_remove(flow->images);
+    perf_tool_free(&flow->perf);
+}
+
+/* All that perf prints of the recording, in an unnamed file: its descriptor, or -1. */
+static int print_text(const struct flow *flow, struct error *error)
+{
+    struct perf_script script;
+    struct perf_script_request request = perf_request(flow);
+    log_status("This perf cannot load filters (before Linux 5.14): reading what it prints.");
+    if (!perf_script_start(&script, &request, error))
+        return -1;
+    bool ok = file_spool(script.output, "what perf script prints", error);
+    int text = ok ? fcntl(script.output, F_DUPFD_CLOEXEC, 0) : -1;
+    if (ok && text < 0)
+        ok = error_set_errno(error, ERROR_IO, errno, "Reading what perf script prints failed");
+    if (perf_script_finish(&script, ok ? error : NULL) && ok)
+        return text;
+    if (text >= 0)
+        close(text);
+    return -1;
+}
+
+/* The recording, of which perf can only print text, becomes that text. */
+static bool become_text(struct flow *flow, struct error *error)
+{
+    int text = print_text(flow, error);
+    if (text < 0)
+        return false;
+    char *path = memory_format("/proc/self/fd/%d", text);
+    struct flow_options options = flow->options;
+    close_recording(flow);
+    *flow = (struct flow){.options = options};
+    bool ok = open_input(flow, path, error);
+    free(path);
+    close(text);
+    return ok;
+}
+
+struct flow *flow_open(const char *path, const struct flow_options *options, struct error *error)
+{
+    struct flow *flow = memory_allocate_zeroed(sizeof(*flow));
+    flow->options = *options;
+    bool ok = is_stream(path) || flow_is_text(path) ? open_input(flow, path, error)
+                                                    : open_recording(flow, path, error);
+    if (ok && flow->perf.path && !flow->perf.filter)
+        ok = become_text(flow, error);
+    if (ok)
+        return flow;
+    flow_close(flow);
+    return NULL;
+}
+
+void flow_close(struct flow *flow)
+{
+    close_recording(flow);
     free(flow);
 }
 
@@ -113,17 +181,33 @@ bool flow_is_text(const char *path)
     return text_flow_recognizes(path);
 }
 
+static bool decode_by_perf(struct flow *flow, const struct flow_sink *sink, struct error *error)
+{
+    struct perf_script_request script = perf_request(flow);
+    struct perf_decode_request request = {.script = &script,
+                                          .data = &flow->data,
+                                          .spaces = &flow->spaces,
+                                          .streams = &flow->streams,
+                                          .symbols = flow->symbols,
+                                          .sink = sink,
+                                          .options = &flow->options};
+    return perf_decode_all(&request, &flow->statistics, &flow->perf_damage, error);
+}
+
 bool flow_decode(struct flow *flow, const struct flow_sink *sink, struct error *error)
 {
     if (flow->text)
         return text_flow_decode(flow->text, &flow->options, sink, &flow->statistics, error);
+    if (flow->perf.path)
+        return decode_by_perf(flow, sink, error);
     struct decode_request request = {.data = &flow->data,
                                      .spaces = &flow->spaces,
                                      .streams = &flow->streams,
                                      .shared = flow->shared,
                                      .sink = sink,
                                      .options = &flow->options};
-    return decode_all(&request, &flow->statistics, error);
+    decode_all(&request, &flow->statistics);
+    return true;
 }
 
 const struct text_code *flow_text_code(const struct flow *flow, uint32_t pid)
@@ -176,7 +260,9 @@ struct flow_statistics flow_statistics(const struct flow *flow)
 
 const struct error *flow_damage(const struct flow *flow)
 {
-    return flow->data.damage.code == ERROR_NONE ? NULL : &flow->data.damage;
+    if (flow->data.damage.code != ERROR_NONE)
+        return &flow->data.damage;
+    return flow->perf_damage.code == ERROR_NONE ? NULL : &flow->perf_damage;
 }
 
 const char *flow_error_text(uint8_t error)

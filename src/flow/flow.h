@@ -32,7 +32,13 @@ struct flow_sink {
     void (*end)(void *thread_object);
 };
 
+enum flow_decoder {
+    FLOW_DECODER_NATIVE, /* our own */
+    FLOW_DECODER_PERF,   /* stock perf (perf_decoder.h); of before Linux 5.14: the text it prints */
+};
+
 struct flow_options {
+    enum flow_decoder decoder;      /* of packets; text needs none */
     unsigned cores;                 /* 0: all that this process may use */
     const char *perf_map_directory; /* as in symbols_open; of text NULL: none. Outlives the flow */
     void (*progress)(const char *what, uint64_t done,
@@ -76,7 +82,7 @@ bool flow_death(const struct flow *flow, uint32_t pid, uint32_t tid, struct sess
 /* What session.json says; all zero without one. Valid until flow_close. */
 const struct session *flow_session(const struct flow *flow);
 struct flow_statistics flow_statistics(const struct flow *flow);
-/* NULL when the file is whole. */
+/* NULL when the file is whole, and all of it was decoded. */
 const struct error *flow_damage(const struct flow *flow);
 /* What a FLOW_GAP_ERROR's `error` means, in words. */
 const char *flow_error_text(uint8_t error);

@@ -13,6 +13,8 @@ enum {
     MISSES = 3,
     MEMORY_AT_MOST = 1 << 27, /* bytes of events; beyond that all paths are forgotten */
     KEY_BITS = 32 + PATH_BITS + 1,
+    TRIES = 1 << 11,
+    REST = 1 << 15, /* lookups that are not done */
 };
 
 void paths_init(struct paths *paths, const struct process *process, struct symbols *symbols)
@@ -48,16 +50,9 @@ static struct block_walk begin_learning(struct paths *paths, struct block *block
     return (struct block_walk){&paths->cache, flow, &paths->calls, block};
 }
 
-/* Copies what was learnt to `memory`; at least one element, so that there is one to be read. */
-static const void *keep(struct arena *memory, const void *elements, size_t count, size_t size)
+static const void *keep(struct arena *memory, const void *elements, size_t size)
 {
-    size_t bytes = (count ? count : 1) * size;
-    void *kept = arena_allocate(memory, bytes);
-    if (count)
-        memcpy(kept, elements, bytes);
-    else
-        memset(kept, 0, bytes);
-    return kept;
+    return size ? memcpy(arena_allocate(memory, size), elements, size) : NULL;
 }
 
 static size_t count_pushes(const struct paths *paths)
@@ -74,12 +69,47 @@ static const struct return_place *keep_pushes(struct paths *paths, struct arena 
     size_t count = count_pushes(paths);
     for (size_t i = 0; i < count; i++) {
         pushes[i] = calls->places[(calls->pushed - count + i) % RETURN_STACK_SLOTS];
-        pushes[i].block = block_cache_find(&paths->cache, pushes[i].address, mode);
+        const struct block *block = block_cache_find(&paths->cache, pushes[i].address, mode);
+        pushes[i].block = block->id;
+        pushes[i].function = block->bounds.function;
     }
-    return keep(memory, pushes, count, sizeof(*pushes));
+    return keep(memory, pushes, count * sizeof(*pushes));
 }
 
 /* Strides. */
+
+static bool is_usual(const struct stride *stride)
+{
+    return stride->event_count <= 1 && stride->push_count <= 1 &&
+           stride->instructions <= UINT16_MAX;
+}
+
+/* The step of a block that runs on to a branch that is not conditional, with nothing on the way. */
+static void learn_branch(struct block_cache *cache, const struct block *block, enum flow_kind kind)
+{
+    const struct stride *stride = &block->stride;
+    bool calls = kind == FLOW_CALL;
+    if (!is_usual(stride) || stride->event_count || stride->push_count != calls)
+        return;
+    struct step_effect *effect = array_add(&cache->effects);
+    effect->event = (struct flow_event){.time = {stride->instructions},
+                                        .from = stride->last_ip,
+                                        .next = calls ? stride->branch->next : 0,
+                                        .kind = (uint8_t)kind,
+                                        .flags = stride->flags};
+    if (calls)
+        effect->push = *stride->pushes;
+    else
+        effect->push.function = stride->branch_function;
+    struct step *step = step_of(cache, block->id);
+    if (kind == FLOW_RETURN)
+        step->to[1] = (uint32_t)STEP_RETURNS;
+    else
+        step->to[0] = (uint32_t)STEP_INDIRECT;
+    step->instructions = (uint16_t)stride->instructions;
+    step->push_count = calls;
+    step->effect = (uint32_t)(cache->effects.count - 1);
+}
 
 void paths_learn_stride(struct paths *paths, struct block *block)
 {
@@ -90,17 +120,50 @@ void paths_learn_stride(struct paths *paths, struct block *block)
     stride->kind = STRIDE_HARD;
     if (error || flow->batch.count > UINT8_MAX)
         return;
-    block->branch = walk.at;
+    stride->branch = walk.at;
+    stride->last_ip = walk.at->last;
     stride->kind = walk.at->kind;
     stride->flags = flow->branch.flags;
-    stride->last_ip = flow->last_ip;
-    stride->last_function = flow->current.function;
+    stride->branch_function = flow->current.function;
     stride->instructions = (uint32_t)flow->position;
     stride->event_count = (uint8_t)flow->batch.count;
-    stride->events = keep(&paths->cache.memory, flow->batch.events, flow->batch.count,
-                          sizeof(*flow->batch.events));
+    stride->events = keep(&paths->cache.memory, flow->batch.events,
+                          flow->batch.count * sizeof(*flow->batch.events));
     stride->push_count = (uint8_t)count_pushes(paths);
     stride->pushes = keep_pushes(paths, &paths->cache.memory, walk.at->mode);
+    if (stride->kind == BRANCH_RETURN)
+        learn_branch(&paths->cache, block, FLOW_RETURN);
+    else if (stride->kind == BRANCH_CALL)
+        learn_branch(&paths->cache, block, FLOW_CALL);
+    else if (stride->kind == BRANCH_JUMP)
+        learn_branch(&paths->cache, block, FLOW_JUMP);
+}
+
+static uint32_t add_effect(struct block_cache *cache, const struct stride *stride)
+{
+    if (!stride->event_count && !stride->push_count)
+        return 0;
+    struct step_effect *effect = array_add(&cache->effects);
+    if (stride->event_count)
+        effect->event = *stride->events;
+    if (stride->push_count)
+        effect->push = *stride->pushes;
+    return (uint32_t)(cache->effects.count - 1);
+}
+
+void paths_learn_step(struct paths *paths, struct block *block, bool taken, const struct block *to)
+{
+    const struct stride *stride = &block->stride;
+    struct step *step = step_of(&paths->cache, block->id);
+    if (!is_usual(stride))
+        return;
+    step->to[taken] = to->id;
+    if (step->to[!taken])
+        return;
+    step->instructions = (uint16_t)stride->instructions;
+    step->event_count = stride->event_count;
+    step->push_count = stride->push_count;
+    step->effect = add_effect(&paths->cache, stride);
 }
 
 /* Paths. */
@@ -108,7 +171,7 @@ void paths_learn_stride(struct paths *paths, struct block *block)
 /* No path has this key. */
 static void give_up(struct path *path)
 {
-    path->next = NULL;
+    path->next = 0;
 }
 
 static void learn(struct paths *paths, struct path *path, struct block *block, uint32_t marked_bits)
@@ -124,12 +187,12 @@ static void learn(struct paths *paths, struct path *path, struct block *block, u
         give_up(path);
         return;
     }
-    path->next = walk.at;
+    path->next = walk.at->id;
     path->instructions = (uint32_t)flow->position;
     path->last_ip = flow->last_ip;
     path->event_count = (uint16_t)flow->batch.count;
     path->events =
-        keep(&paths->memory, flow->batch.events, flow->batch.count, sizeof(*flow->batch.events));
+        keep(&paths->memory, flow->batch.events, flow->batch.count * sizeof(*flow->batch.events));
     path->push_count = (uint8_t)count_pushes(paths);
     path->pushes = keep_pushes(paths, &paths->memory, walk.at->mode);
     paths->memory_used += path->event_count * sizeof(*path->events);
@@ -147,9 +210,9 @@ static void make_room(struct paths *paths)
     paths->cache_epoch = paths->cache.epoch;
 }
 
-static uint64_t key_of(const struct paths *paths, const struct block *block, uint32_t marked_bits)
+static uint64_t key_of(const struct paths *paths, uint32_t block, uint32_t marked_bits)
 {
-    return paths->epoch << KEY_BITS | (uint64_t)block->id << (PATH_BITS + 1) | marked_bits;
+    return paths->epoch << KEY_BITS | (uint64_t)block << (PATH_BITS + 1) | marked_bits;
 }
 
 static struct path *slot_of(const struct paths *paths, uint64_t key)
@@ -157,7 +220,7 @@ static struct path *slot_of(const struct paths *paths, uint64_t key)
     return &paths->slots[key * UINT64_C(0x9e3779b97f4a7c15) >> 48 & (SLOTS - 1)];
 }
 
-static const struct path *miss(struct paths *paths, struct path *path, struct block *block,
+static const struct path *miss(struct paths *paths, struct path *path, uint32_t block,
                                uint32_t marked_bits)
 {
     uint64_t key = key_of(paths, block, marked_bits);
@@ -168,17 +231,33 @@ static const struct path *miss(struct paths *paths, struct path *path, struct bl
     make_room(paths);
     key = key_of(paths, block, marked_bits);
     *path = (struct path){.key = key};
-    learn(paths, path, block, marked_bits);
+    learn(paths, path, block_of_id(&paths->cache, block), marked_bits);
     return path->next ? path : NULL;
 }
 
-const struct path *paths_find(struct paths *paths, struct block *block, uint32_t marked_bits)
+/* Where most lookups are in vain, even looking costs too much. */
+static void judge(struct paths *paths)
+{
+    if (paths->hits < TRIES / 2)
+        paths->rest = REST;
+    paths->tries = paths->hits = 0;
+}
+
+const struct path *paths_find(struct paths *paths, uint32_t block, uint32_t marked_bits)
 {
     if (__builtin_expect(paths->cache_epoch != paths->cache.epoch, 0))
         make_room(paths);
+    if (paths->rest) {
+        paths->rest--;
+        return NULL;
+    }
     uint64_t key = key_of(paths, block, marked_bits);
     struct path *path = slot_of(paths, key);
-    if (__builtin_expect(path->key == key, 1))
+    if (++paths->tries == TRIES)
+        judge(paths);
+    if (__builtin_expect(path->key == key, 1)) {
+        paths->hits++;
         return path->next ? path : NULL;
+    }
     return miss(paths, path, block, marked_bits);
 }

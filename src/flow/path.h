@@ -19,13 +19,13 @@ enum {
 
 /* In one cache line. */
 struct path {
-    uint64_t key; /* private */
-    struct block *next;
+    uint64_t key;  /* private */
+    uint32_t next; /* id of the block that is reached; 0: there is no such path */
+    uint32_t instructions;
     const struct flow_event *events;   /* as in struct stride */
     const struct return_place *pushes; /* as in struct stride */
     uint64_t last_ip;                  /* of the newest instruction */
     uint64_t candidate;                /* private: the key that was looked for in vain */
-    uint32_t instructions;
     uint16_t event_count;
     uint8_t push_count;
     uint8_t missed; /* private: how often `candidate` was, in a row */
@@ -39,6 +39,8 @@ struct paths {
     size_t memory_used;   /* bytes */
     uint64_t epoch;       /* counts how often all paths were forgotten */
     uint64_t cache_epoch; /* of the cache, when they were */
+    /* How the lookups went lately, and for how many more nobody is to try. */
+    unsigned tries, hits, rest;
     struct control_flow learning;
     struct return_stack calls;
 };
@@ -46,12 +48,15 @@ struct paths {
 void paths_init(struct paths *paths, const struct process *process, struct symbols *symbols);
 void paths_free(struct paths *paths);
 
-/* The path from `block` on that takes the branches `marked_bits`: at most PATH_BITS, oldest first,
- * under a leading 1. NULL: it is not known, and so far not worth learning; or it needs more than
- * the block and the bits. Valid until the next call. */
-const struct path *paths_find(struct paths *paths, struct block *block, uint32_t marked_bits);
+/* The path from the block of this id on that takes the branches `marked_bits`: at most PATH_BITS,
+ * oldest first, under a leading 1. NULL: it is not known, and so far not worth learning; or it
+ * needs more than the block and the bits. Valid until the next call. */
+const struct path *paths_find(struct paths *paths, uint32_t block, uint32_t marked_bits);
 
-/* Fills block->stride, whose kind is not STRIDE_UNKNOWN behind it. */
+/* Fills block->stride; its kind is not STRIDE_UNKNOWN afterwards. */
 void paths_learn_stride(struct paths *paths, struct block *block);
+
+/* From now on the conditional jump behind `block` goes to `to` by block's step, if it can. */
+void paths_learn_step(struct paths *paths, struct block *block, bool taken, const struct block *to);
 
 #endif

@@ -16,11 +16,10 @@ enum {
     RETURN_STACK_SLOTS = 128, /* more than the depth: the next one may be written without need */
 };
 
-struct block;
-
 struct return_place {
     uint64_t address;
-    struct block *block; /* at the address; NULL: not looked for */
+    uint32_t block;    /* id of the block there; 0: not looked for, or dropped since */
+    uint32_t function; /* function_id of what is there, if `block` is not 0 */
 };
 
 struct return_stack {
@@ -48,6 +47,13 @@ static inline bool return_stack_pop(struct return_stack *stack, struct return_pl
     return true;
 }
 
+/* False when it is empty. Takes nothing off. */
+static inline bool return_stack_newest(const struct return_stack *stack, struct return_place *place)
+{
+    *place = stack->places[(stack->pushed - 1) % RETURN_STACK_SLOTS];
+    return stack->pushed != stack->floor;
+}
+
 static inline void return_stack_forget(struct return_stack *stack)
 {
     stack->floor = stack->pushed;
@@ -57,7 +63,7 @@ static inline void return_stack_forget(struct return_stack *stack)
 static inline void return_stack_forget_blocks(struct return_stack *stack)
 {
     for (unsigned i = 0; i < RETURN_STACK_SLOTS; i++)
-        stack->places[i].block = NULL;
+        stack->places[i].block = 0;
 }
 
 #endif

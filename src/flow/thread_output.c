@@ -104,6 +104,8 @@ void thread_output_add(struct thread_output *output, struct flow_event *events, 
 
 void thread_output_stop(struct thread_output *output)
 {
+    if (!output->begun)
+        return;
     struct flow_event *held = output->held.elements;
     if (output->held.count && held->kind == FLOW_INTERRUPT)
         held->kind = FLOW_STOP;

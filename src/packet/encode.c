@@ -61,6 +61,19 @@ size_t pt_packet_tsc(uint8_t *out, uint64_t ticks)
     return put(out, &packet, 8);
 }
 
+size_t pt_packet_mtc(uint8_t *out, uint8_t periods)
+{
+    return put(out, (const uint8_t[]){0x59, periods}, 2);
+}
+
+size_t pt_packet_tma(uint8_t *out, uint16_t crystal_ticks, uint16_t fast_ticks)
+{
+    return put(out,
+               (const uint8_t[]){0x02, 0x73, (uint8_t)crystal_ticks, (uint8_t)(crystal_ticks >> 8),
+                                 0x00, (uint8_t)fast_ticks, (uint8_t)(fast_ticks >> 8 & 1)},
+               7);
+}
+
 size_t pt_packet_cyc(uint8_t *out, uint64_t cycles)
 {
     size_t size = 1;

@@ -61,22 +61,55 @@ static void clear_returns(struct pt_encoder *encoder)
 static void put_tsc(struct pt_encoder *encoder, struct group *group, uint64_t now)
 {
     group->end += pt_packet_tsc(group->end, now);
+    if (encoder->periods)
+        group->end += pt_packet_tma(group->end, (uint16_t)(now / PT_CRYSTAL_TICKS),
+                                    (uint16_t)(now % PT_CRYSTAL_TICKS));
     encoder->last_time = now;
 }
 
-/* All time that passes is told in CYC packets, because perf adds them up from one TSC that directly
+/* A processor writes an MTC for each period. Decoders take one for up to 255 of them. */
+static void put_period(struct pt_encoder *encoder, struct group *group, uint64_t now)
+{
+    enum { PERIOD = PT_CRYSTAL_TICKS << PT_MTC_FREQUENCY, MOST_PERIODS = 128 };
+    uint64_t period = now / PERIOD, passed = period - encoder->last_time / PERIOD;
+    if (passed > MOST_PERIODS) {
+        put_tsc(encoder, group, now);
+    } else if (passed > 0) {
+        group->end += pt_packet_mtc(group->end, (uint8_t)period);
+        encoder->last_time = period * PERIOD;
+    }
+}
+
+/* The time of what follows in the group, or little or nothing with coarse time: then the owner is
+ * asked all the same, for he may have to do something at some moment.
+ *
+ * All time that passes is told in CYC packets, because perf adds them up from one TSC that directly
  * follows a CYC to the next such TSC (intel_pt_calc_tsc_timestamp() in
  * tools/perf/util/intel-pt-decoder): a TSC without one would leave perf's sum behind, and its clock
  * would stand still until the sum has caught up. */
 static void put_time(struct pt_encoder *encoder, struct group *group)
 {
     uint64_t now = encoder->owner->time(encoder->owner);
+    if (encoder->coarse_time) {
+        if (encoder->periods)
+            put_period(encoder, group, now);
+        return;
+    }
     uint64_t cycles = now - encoder->last_time;
     bool too_long = cycles > LONGEST_CYCLES;
     group->end += pt_packet_cyc(group->end, too_long ? 0 : cycles);
     encoder->last_time = now;
     if (too_long)
         put_tsc(encoder, group, now);
+}
+
+/* The time of a moment that decoders have to know: something else happens at it, too. */
+static void put_moment(struct pt_encoder *encoder, struct group *group)
+{
+    if (encoder->coarse_time)
+        put_tsc(encoder, group, encoder->owner->time(encoder->owner));
+    else
+        put_time(encoder, group);
 }
 
 static void count_work(struct pt_encoder *encoder)
@@ -86,15 +119,26 @@ static void count_work(struct pt_encoder *encoder)
     encoder->work = 0;
 }
 
-/* The time, and the branches up to it. What follows in the group happened at that time, too. */
-static void put_branches(struct pt_encoder *encoder, struct group *group)
+static void put_untimed_branches(struct pt_encoder *encoder, struct group *group)
 {
-    put_time(encoder, group);
     count_work(encoder);
     if (has_branches(encoder)) {
         group->end += pt_packet_tnt(group->end, encoder->tnt);
         encoder->tnt = NO_BRANCHES;
     }
+}
+
+/* The time, and the branches up to it. What follows in the group happened at that time, too. */
+static void put_branches(struct pt_encoder *encoder, struct group *group)
+{
+    put_time(encoder, group);
+    put_untimed_branches(encoder, group);
+}
+
+static void put_branches_up_to_moment(struct pt_encoder *encoder, struct group *group)
+{
+    put_moment(encoder, group);
+    put_untimed_branches(encoder, group);
 }
 
 static void put_ip(struct pt_encoder *encoder, struct group *group, enum pt_ip_packet kind,
@@ -111,14 +155,15 @@ static void put_ip(struct pt_encoder *encoder, struct group *group, enum pt_ip_p
 static void put_psb(struct pt_encoder *encoder, struct group *group, uint64_t ip)
 {
     bool first = encoder->last_time == 0;
-    if (!first)
+    bool timed = !first && !encoder->coarse_time;
+    if (timed)
         put_time(encoder, group);
     encoder->last_psb = atomic_load_explicit(&encoder->head, memory_order_relaxed) +
                         (uint64_t)(group->end - group->start);
     encoder->last_ip = 0;
     clear_returns(encoder);
     group->end += pt_packet_psb(group->end);
-    put_tsc(encoder, group, first ? encoder->owner->time(encoder->owner) : encoder->last_time);
+    put_tsc(encoder, group, timed ? encoder->last_time : encoder->owner->time(encoder->owner));
     group->end += pt_packet_cbr(group->end, encoder->bus_ratio);
     group->end += pt_packet_mode_exec_64(group->end);
     if (ip != 0)
@@ -326,7 +371,7 @@ void pt_encoder_tell(struct pt_encoder *encoder)
     if (encoder->stopped || !has_branches(encoder) || !may_go_on(encoder))
         return;
     struct group group = group_begin(encoder);
-    put_branches(encoder, &group);
+    put_branches_up_to_moment(encoder, &group);
     group_end(encoder, &group);
 }
 
@@ -351,7 +396,7 @@ void pt_encoder_tell_arrival(struct pt_encoder *encoder, uint64_t pc,
         (told && !has_branches(encoder)) || !may_go_on(encoder))
         return;
     struct group group = group_begin(encoder);
-    put_branches(encoder, &group);
+    put_branches_up_to_moment(encoder, &group);
     if (!told) {
         group.end += pt_packet_stop_at_ip(group.end);
         put_ip(encoder, &group, PT_FUP, pc);
@@ -427,7 +472,7 @@ static void edge_enable(struct pt_encoder *encoder, uint64_t pc)
     if (synchronises)
         put_psb(encoder, &group, 0);
     else
-        put_time(encoder, &group);
+        put_moment(encoder, &group);
     put_ip(encoder, &group, PT_TIP_PGE, pc);
     group_end(encoder, &group);
     if (synchronises)
@@ -452,6 +497,13 @@ static void edge_branch(struct pt_encoder *encoder, bool taken)
     group_end(encoder, &group);
 }
 
+static void edge_told_return(struct pt_encoder *encoder, uint64_t pc)
+{
+    clear_returns(encoder);
+    drop_dead_calls(encoder, *encoder->stack_pointer);
+    edge_indirect(encoder, pc);
+}
+
 static void edge_return(struct pt_encoder *encoder, uint64_t pc)
 {
     if (encoder->depth - encoder->floor > PT_RETURN_STACK)
@@ -462,9 +514,7 @@ static void edge_return(struct pt_encoder *encoder, uint64_t pc)
         edge_branch(encoder, true);
         return;
     }
-    clear_returns(encoder);
-    drop_dead_calls(encoder, *encoder->stack_pointer);
-    edge_indirect(encoder, pc);
+    edge_told_return(encoder, pc);
 }
 
 /* Nothing known leads to `pc`: say so and go on from there. */
@@ -498,6 +548,9 @@ static void put_edge(struct pt_encoder *encoder, uint64_t pc)
         return;
     case PT_BLOCK_RETURN:
         edge_return(encoder, pc);
+        return;
+    case PT_BLOCK_TOLD_RETURN:
+        edge_told_return(encoder, pc);
         return;
     case PT_BLOCK_INDIRECT_CALL:
         push_return(encoder, previous);
@@ -652,8 +705,15 @@ static bool edge_has_packet(const struct pt_encoder *encoder, const struct pt_co
 
 void pt_encoder_arrive_at_new_code(struct pt_encoder *encoder, const struct pt_code_block *block)
 {
-    if (!edge_has_packet(encoder, block))
+    if (!edge_has_packet(encoder, block)) {
         pt_encoder_interrupt(encoder, block->pc, is_restart(encoder->previous, block));
+    } else if (encoder->coarse_time && encoder->previous->kind != PT_BLOCK_NONE &&
+               !encoder->stopped && may_go_on(encoder)) {
+        struct group group = group_begin(encoder);
+        put_untimed_branches(encoder, &group);
+        put_moment(encoder, &group);
+        group_end(encoder, &group);
+    }
 }
 
 size_t pt_encoder_drain(const struct pt_encoder *encoder, uint8_t out[PT_DRAIN_SIZE])

@@ -24,7 +24,9 @@
  *   - PSB+ is PSB, TSC, CBR, MODE.Exec, FUP when tracing is on, PSBEND.
  *   - Time: TSC in PSB+ and after long waits, else CYC in front of TNT and TIP, in ticks of the
  *     same clock (CBR says that one cycle is one tick). A time that belongs to an address rather
- *     than to a branch is CYC, EXSTOP, FUP.
+ *     than to a branch is CYC, EXSTOP, FUP. With coarse time there are no CYC packets: TSC stands
+ *     in PSB+, where tracing begins, and where something outside the trace happens at that time; or
+ * MTC packets tell how many periods of a slow clock have passed, and each TSC is followed by a TMA.
  */
 #ifndef MAGIC_TRACE_PACKET_ENCODER_H
 #define MAGIC_TRACE_PACKET_ENCODER_H
@@ -41,6 +43,8 @@ enum {
     PT_RETURN_STACK = 64,
     PT_ENCODER_SLACK = 256, /* bytes behind `head` that a killed owner may have been writing */
     PT_DRAIN_SIZE = 32,     /* bytes that pt_encoder_drain may write */
+    PT_CRYSTAL_TICKS = 64,  /* TSC ticks per tick of the crystal clock (CTC) */
+    PT_MTC_FREQUENCY = 3,   /* an MTC packet comes every 2^3 ticks of the crystal clock */
 };
 
 /* How a block ends, which is all the encoder needs to know of its code. */
@@ -52,11 +56,12 @@ enum pt_code_block_kind {
     PT_BLOCK_INDIRECT_JUMP,
     PT_BLOCK_INDIRECT_CALL,
     PT_BLOCK_RETURN,
-    PT_BLOCK_FAR,     /* syscall, int n, far jump, iret: the processor leaves user mode */
-    PT_BLOCK_REPEAT,  /* ends with a rep string instruction that runs one iteration at a time */
-    PT_BLOCK_OUTSIDE, /* code that decoders cannot read (vsyscall page): tracing is off while it
-                         runs */
-    PT_BLOCK_NONE,    /* not a block: tracing is off */
+    PT_BLOCK_TOLD_RETURN, /* a return that is always told by its address: no return compression */
+    PT_BLOCK_FAR,         /* syscall, int n, far jump, iret: the processor leaves user mode */
+    PT_BLOCK_REPEAT,      /* ends with a rep string instruction that runs one iteration at a time */
+    PT_BLOCK_OUTSIDE,     /* code that decoders cannot read (vsyscall page): tracing is off while it
+                             runs */
+    PT_BLOCK_NONE,        /* not a block: tracing is off */
 };
 
 /* One basic block, made with pt_code_block_describe. Read-only afterwards, shared by all threads.
@@ -118,6 +123,8 @@ struct pt_encoder {
     uint64_t next_psb;     /* stream position */
     uint8_t bus_ratio;     /* for CBR */
     uint8_t stopped;       /* bool: the stream has ended: `stop` was set or no room was left */
+    uint8_t coarse_time;   /* bool: no CYC packets */
+    uint8_t periods;       /* bool, with coarse_time: MTC packets */
 
     /* For the owner alone: addresses of its process. */
     struct pt_code_block *previous; /* the block that runs now, or &pt_code_block_none */
@@ -149,8 +156,9 @@ extern struct pt_code_block pt_code_block_none;
  * set. */
 void pt_code_block_describe(struct pt_code_block *block);
 
-/* Sets up an encoder, all bytes 0 before, except packets, mask, limit, owner and stop, which its
- * owner has set. Tracing begins with the first step. `psb_interval` in bytes. */
+/* Sets up an encoder, all bytes 0 before, except packets, mask, limit, owner, stop, coarse_time
+ * and periods, which its owner has set. Tracing begins with the first step. `psb_interval` in
+ * bytes. */
 void pt_encoder_begin(struct pt_encoder *encoder, uint8_t bus_ratio, uint32_t psb_interval);
 
 /* Instructions executed so far. Up to date at every step. */

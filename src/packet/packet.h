@@ -44,6 +44,13 @@ size_t pt_packet_mnt(uint8_t *out, uint64_t payload);
 /* `ticks` of the time-stamp counter; the packet holds the low 56 bits. */
 size_t pt_packet_tsc(uint8_t *out, uint64_t ticks);
 
+/* Bits of the always-running crystal clock (CTC): those of one MTC period and above. */
+size_t pt_packet_mtc(uint8_t *out, uint8_t periods);
+
+/* Behind a TSC: the low 16 bits of the crystal clock then, and the TSC ticks since it ticked, at
+ * most 511. */
+size_t pt_packet_tma(uint8_t *out, uint16_t crystal_ticks, uint16_t fast_ticks);
+
 /* Core cycles since the last CYC packet; at most ten bytes. */
 size_t pt_packet_cyc(uint8_t *out, uint64_t cycles);
 

@@ -228,6 +228,8 @@ static bool parse_error_field(struct text_slice name, struct text_slice value,
         return take_id(&text, &record->pid);
     if (text_slice_is(name, "tid"))
         return take_id(&text, &record->tid);
+    if (text_slice_is(name, "cpu"))
+        return take_id(&text, &record->processor);
     if (text_slice_is(name, "ip")) {
         text_take(&text, "0x");
         return text_take_number(&text, 16, &record->from.address);
@@ -241,7 +243,7 @@ static bool parse_error_field(struct text_slice name, struct text_slice value,
 static enum line_kind parse_error(struct text_cursor line, struct perf_text_record *record)
 {
     record->kind = PERF_TEXT_DECODE_ERROR;
-    record->pid = record->tid = PERF_TEXT_NOBODY;
+    record->pid = record->tid = record->processor = PERF_TEXT_NOBODY;
     struct text_slice name, value;
     while ((name = text_take_word(&line)).size > 0 && (value = text_take_word(&line)).size > 0) {
         if (!parse_error_field(name, value, record))

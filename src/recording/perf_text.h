@@ -28,7 +28,7 @@ enum perf_text_kind {
 };
 
 enum {
-    /* perf gives this number where it does not know the process or thread: -1. */
+    /* perf gives this number where it does not know the process, thread or processor: -1. */
     PERF_TEXT_NOBODY = UINT32_MAX,
     /* Frames of one sample. Of deeper stacks (/proc/sys/kernel/perf_event_max_stack can allow
      * them) the outermost are dropped. */
@@ -39,6 +39,7 @@ struct perf_text_record {
     enum perf_text_kind kind;
     uint64_t line; /* its number, from 1 */
     uint32_t pid, tid;
+    uint32_t processor;        /* of DECODE_ERROR; PERF_TEXT_NOBODY: unknown */
     struct text_slice program; /* its name, if it was printed; not of DECODE_ERROR */
     struct nanoseconds time;
     bool has_time;                        /* false for some decode errors */

@@ -31,6 +31,8 @@ class CommandLine(harness.TestCase):
     def test_values(self):
         """wrong, missing and superfluous values of options"""
         self.assert_usage_error(["run", "-clock", "sundial", "ls"], "sundial")
+        self.assert_usage_error(["run", "-packets", "nocyc,nomtc", "ls"], "nomtc")
+        self.assert_usage_error(["run", "-packets", "", "ls"], "noretcomp")
         self.assert_usage_error(["run", "-snapshot-size", "4X", "ls"], "4X")
         self.assert_usage_error(["run", "-snapshot-size", "-1", "ls"], "-1")
         self.assert_usage_error(["run", "-snapshot-size", "99999999999999999999", "ls"])

@@ -1,27 +1,38 @@
-/* insn_judge RECORDING: decodes with libipt's instruction decoder, one instruction at a time.
+/* insn_judge [-branches|-print-branches] RECORDING: decodes with libipt's instruction decoder, one
+ * instruction at a time.
+ *
+ * -branches tells a count and a hash of the branches of each thread instead of what was executed,
+ * -print-branches prints each of them, too (branch_log.h).
  *
  * Independent of src/flow in all but the cutting of rings: another decoder of libipt, code read by
  * callback from the address space instead of sections, no caches. Slow (some million instructions
  * per second) and plain. Errors go to stdout too, with their place: exit status 1 when there was
  * any.
  */
-#include "flow/trace_stream.h"
-#include "image/address_space.h"
+#include "branch_log.h"
 #include "judge.h"
-#include "recording/perf_data_reader.h"
+#include "judged_recording.h"
 
-#include <intel-pt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { ERRORS_SHOWN_PER_THREAD = 20 };
 
+enum wanted { WANTED_COUNTS, WANTED_BRANCHES, WANTED_EACH_BRANCH, WANTED_NOTHING };
+
+/* The newest instruction, when it is a branch of which is not known yet where it went. */
+struct open_branch {
+    bool open, conditional;
+    uint64_t from, next;
+};
+
 struct judge {
-    const struct perf_data *data;
+    const struct judged_recording *recording;
     struct address_space_cursor cursor;
     struct pt_insn_decoder *decoder;
     struct judgement judgement;
+    struct branch_log log;
+    struct open_branch branch;
 };
 
 static int read_code(uint8_t *buffer, size_t size, const struct pt_asid *asid, uint64_t ip,
@@ -61,6 +72,50 @@ static void report_error(struct judge *judge, int status, uint64_t ip)
                (unsigned long long)offset, (unsigned long long)ip, pt_errstr(pt_errcode(status)));
 }
 
+static void branch_arrives(struct judge *judge, uint64_t ip)
+{
+    struct open_branch *branch = &judge->branch;
+    if (branch->open && (!branch->conditional || ip != branch->next))
+        branch_log_add(&judge->log, branch->from, ip);
+    branch->open = false;
+}
+
+static void log_instruction(struct judge *judge, const struct pt_insn *insn)
+{
+    branch_arrives(judge, insn->ip);
+    bool branches = insn->iclass != ptic_other && insn->iclass != ptic_ptwrite;
+    judge->branch = (struct open_branch){branches, insn->iclass == ptic_cond_jump, insn->ip,
+                                         insn->ip + insn->size};
+}
+
+static void log_event(struct judge *judge, const struct pt_event *event)
+{
+    if (event->status_update)
+        return;
+    switch (event->type) {
+    case ptev_enabled:
+        branch_log_add(&judge->log, 0, event->variant.enabled.ip);
+        break;
+    case ptev_disabled:
+        branch_arrives(judge, 0);
+        break;
+    case ptev_async_disabled:
+        branch_arrives(judge, event->variant.async_disabled.at);
+        branch_log_add(&judge->log, event->variant.async_disabled.at, 0);
+        break;
+    case ptev_async_branch:
+        branch_arrives(judge, event->variant.async_branch.from);
+        branch_log_add(&judge->log, event->variant.async_branch.from,
+                       event->variant.async_branch.to);
+        break;
+    case ptev_overflow:
+        judge->branch.open = false;
+        break;
+    default:
+        break;
+    }
+}
+
 static void count_instruction(struct judgement *judgement, const struct pt_insn *insn)
 {
     static const uint8_t reads_own_address[] = {0xe8, 0, 0, 0, 0};
@@ -82,6 +137,7 @@ static int take_event(struct judge *judge)
         return status;
     if (event.has_tsc)
         advance(judge, event.tsc);
+    log_event(judge, &event);
     if (event.type == ptev_async_disabled || event.type == ptev_async_branch)
         judge->judgement.interrupts++;
     return status;
@@ -94,6 +150,7 @@ static void judge_synchronised(struct judge *judge, int status)
     uint64_t time = 0;
     if (pt_insn_time(judge->decoder, &time, NULL, NULL) == 0)
         advance(judge, time);
+    judge->branch.open = false;
     while (status >= 0) {
         if (status & pts_event_pending) {
             status = take_event(judge);
@@ -102,8 +159,10 @@ static void judge_synchronised(struct judge *judge, int status)
         if (status & pts_eos)
             return;
         status = pt_insn_next(judge->decoder, &insn, sizeof(insn));
-        if (insn.iclass != ptic_error && insn.size)
+        if (insn.iclass != ptic_error && insn.size) {
             count_instruction(&judge->judgement, &insn);
+            log_instruction(judge, &insn);
+        }
     }
     if (status != -pte_eos)
         report_error(judge, status, insn.ip);
@@ -114,13 +173,8 @@ static void judge_stretch(struct judge *judge, const struct trace_stretch *stret
     struct pt_config config;
     uint8_t *copy;
     const uint8_t *bytes = trace_stretch_bytes(stretch, &copy);
-    pt_config_init(&config);
-    config.begin = (uint8_t *)(uintptr_t)bytes;
-    config.end = config.begin + stretch->size;
+    judged_recording_config(judge->recording, &config, bytes, stretch->size);
     config.flags.variant.insn.enable_tick_events = 1;
-    config.nom_freq = (uint8_t)judge->data->setup.max_nonturbo_ratio;
-    config.cpuid_0x15_eax = judge->data->setup.tsc_ctc_denominator;
-    config.cpuid_0x15_ebx = judge->data->setup.tsc_ctc_numerator;
     judge->decoder = pt_insn_alloc_decoder(&config);
     pt_image_set_callback(pt_insn_get_image(judge->decoder), read_code, judge);
     for (;;) {
@@ -136,12 +190,15 @@ static void judge_stretch(struct judge *judge, const struct trace_stretch *stret
     free(copy);
 }
 
-static uint64_t judge_stream(const struct perf_data *data, const struct address_spaces *spaces,
-                             const struct trace_stream *stream)
+static uint64_t judge_stream(const struct judged_recording *recording,
+                             const struct trace_stream *stream, enum wanted wanted)
 {
-    struct judge judge = {.data = data, .judgement = {.tid = stream->tid}};
-    const struct thread *thread = address_spaces_thread(spaces, stream->tid);
-    const struct process *process = thread ? address_spaces_process(spaces, thread->pid) : NULL;
+    struct judge judge = {
+        .recording = recording,
+        .judgement = {.tid = stream->tid},
+        .log = {.tid = stream->tid, .print = wanted == WANTED_EACH_BRANCH},
+    };
+    const struct process *process = judged_recording_process(recording, stream);
     if (!process) {
         printf("error: tid %u belongs to no known process\n", stream->tid);
         return 1;
@@ -150,44 +207,43 @@ static uint64_t judge_stream(const struct perf_data *data, const struct address_
     for (size_t i = 0; i < stream->stretches.count; i++)
         judge_stretch(&judge, trace_stretch_at(stream, i));
     address_space_cursor_free(&judge.cursor);
-    print_judgement(&judge.judgement);
+    if (wanted == WANTED_COUNTS)
+        print_judgement(&judge.judgement);
+    else
+        branch_log_end(&judge.log);
     return judge.judgement.errors;
 }
 
-static bool open_recording(const char *path, struct perf_data *data, struct address_spaces *spaces,
-                           struct error *error)
+static enum wanted read_wanted(int argc, char **argv)
 {
-    struct stat status;
-    char file[4096];
-    bool directory = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-    snprintf(file, sizeof(file), directory ? "%s/perf.data" : "%s", path);
-    return perf_data_open(data, file, error) &&
-           address_spaces_build(spaces, data, directory ? path : NULL, error);
+    if (argc == 2)
+        return WANTED_COUNTS;
+    if (argc == 3 && strcmp(argv[1], "-branches") == 0)
+        return WANTED_BRANCHES;
+    if (argc == 3 && strcmp(argv[1], "-print-branches") == 0)
+        return WANTED_EACH_BRANCH;
+    return WANTED_NOTHING;
 }
 
 int main(int argc, char **argv)
 {
-    struct perf_data data;
-    struct address_spaces spaces;
-    struct trace_streams streams;
+    enum wanted wanted = read_wanted(argc, argv);
+    struct judged_recording recording;
     struct error error;
     uint64_t errors = 0;
-    if (argc != 2) {
-        fprintf(stderr, "Usage: insn_judge RECORDING\n");
+    if (wanted == WANTED_NOTHING) {
+        fprintf(stderr, "Usage: insn_judge [-branches|-print-branches] RECORDING\n");
         return 2;
     }
-    if (!open_recording(argv[1], &data, &spaces, &error)) {
+    if (!judged_recording_open(&recording, argv[argc - 1], &error)) {
         fprintf(stderr, "%s\n", error.text);
         return 2;
     }
-    trace_streams_cut(&streams, &data);
-    for (size_t i = 0; i < streams.streams.count; i++) {
-        const struct trace_stream *stream = trace_stream_at(&streams, i);
+    for (size_t i = 0; i < recording.streams.streams.count; i++) {
+        const struct trace_stream *stream = trace_stream_at(&recording.streams, i);
         if (stream->tid != UINT32_MAX)
-            errors += judge_stream(&data, &spaces, stream);
+            errors += judge_stream(&recording, stream, wanted);
     }
-    trace_streams_free(&streams);
-    address_spaces_free(&spaces);
-    perf_data_close(&data);
+    judged_recording_close(&recording);
     return errors != 0;
 }

@@ -168,7 +168,12 @@ static bool write_perf_data(struct collection *collection, struct side_band_log 
                             struct error *error)
 {
     struct pt_setup setup =
-        pt_packets_setup(&collection->clock, collection->control->options.bus_ratio);
+        pt_packets_setup(&collection->clock, collection->control->options.bus_ratio,
+                         &(struct record_packets){
+                             .coarse_time = collection->control->options.coarse_time,
+                             .periods = collection->control->options.periods,
+                             .all_returns = collection->control->options.all_returns,
+                         });
     char *path = memory_format("%s/perf.data", collection->directory);
     struct perf_data_writer *writer =
         perf_data_writer_open(path, &setup, collection->command_line, error);

@@ -3,11 +3,11 @@
 #include "base/array.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/own_file.h"
 #include "engine/engine.h"
 #include "engine/soft/environment.h"
 #include "engine/soft/qemu_words.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +16,7 @@
 
 static const char emulator[] = "qemu-x86_64";
 static const char plugin_name[] = "magic-trace-soft.so";
-/* Where the plugin lies from the binary's folder: in the build tree, and installed (lib is a
- * sibling of bin, or has the distribution's own name, which is what was configured). */
-static const char *const plugin_folders[] = {
-    "src/engine/soft/plugin",
-    "../" MAGIC_TRACE_LIBDIR "/magic-trace",
-    "../lib/magic-trace",
-};
-static const char configured_folder[] = MAGIC_TRACE_INSTALLED_LIBDIR "/magic-trace";
+static const char plugin_build_folder[] = "src/engine/soft/plugin";
 
 static bool find_emulator(struct qemu *qemu, struct error *error)
 {
@@ -42,14 +35,13 @@ static bool find_emulator(struct qemu *qemu, struct error *error)
                      emulator, path ? path : "/bin:/usr/bin (PATH is not set)");
 }
 
-static bool take_plugin(struct qemu *qemu, char *candidate)
+/* Takes the plugin's path, which may be NULL. */
+static bool take_plugin(struct qemu *qemu, char *path)
 {
-    char *real = access(candidate, R_OK) == 0 ? realpath(candidate, NULL) : NULL;
-    bool taken = real && strlen(real) < sizeof qemu->plugin;
+    bool taken = path && strlen(path) < sizeof qemu->plugin;
     if (taken)
-        strcpy(qemu->plugin, real);
-    free(real);
-    free(candidate);
+        strcpy(qemu->plugin, path);
+    free(path);
     return taken;
 }
 
@@ -57,29 +49,19 @@ static bool find_plugin(struct qemu *qemu, struct error *error)
 {
     const char *chosen = getenv("MAGIC_TRACE_SOFT_PLUGIN");
     if (chosen)
-        return take_plugin(qemu, memory_copy_string(chosen)) ||
+        return (access(chosen, R_OK) == 0 && take_plugin(qemu, realpath(chosen, NULL))) ||
                error_set(
                    error, ERROR_NOT_FOUND,
                    "cannot read the plugin %s that MAGIC_TRACE_SOFT_PLUGIN names. Correct it or "
                    "unset it.",
                    chosen);
-    char binary[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", binary, sizeof binary - 1);
-    if (length > 0) {
-        binary[length] = 0;
-        *strrchr(binary, '/') = 0;
-        for (size_t i = 0; i < sizeof plugin_folders / sizeof *plugin_folders; i++)
-            if (take_plugin(qemu,
-                            memory_format("%s/%s/%s", binary, plugin_folders[i], plugin_name)))
-                return true;
-    }
-    if (take_plugin(qemu, memory_format("%s/%s", configured_folder, plugin_name)))
+    if (take_plugin(qemu, own_file_find(plugin_name, plugin_build_folder)))
         return true;
     return error_set(
         error, ERROR_NOT_FOUND,
         "cannot find %s, the part of magic-trace that runs inside qemu: looked in %s and "
         "beside the program. Install magic-trace with `make install` instead of copying it.",
-        plugin_name, configured_folder);
+        plugin_name, own_file_installed_folder);
 }
 
 bool qemu_find(struct qemu *qemu, struct error *error)

@@ -30,7 +30,7 @@
 #include <stdint.h>
 
 enum {
-    SOFT_VERSION = 5,
+    SOFT_VERSION = 6,
     SOFT_PAGE = 4096,
     SOFT_CONTROL_MAGIC = 0x4c52544d, /* "MTRL" */
     SOFT_RING_MAGIC = 0x474e524d,    /* "MRNG" */
@@ -60,14 +60,14 @@ struct soft_trigger {
 /* Options that hold for the whole recording; written by the recorder before anybody else maps the
  * file. */
 struct soft_options {
-    uint32_t clock;          /* enum record_clock */
-    uint32_t full_execution; /* bool */
-    uint32_t multi_thread;   /* bool */
-    uint32_t follow;         /* bool */
-    uint64_t snapshot_size;  /* bytes of packets per ring */
-    uint64_t tsc_hz;         /* host TSC ticks per second, measured */
-    uint32_t bus_ratio;      /* what CBR packets say: TSC MHz / 100 */
-    uint32_t reserved;
+    uint32_t clock;                             /* enum record_clock */
+    uint32_t full_execution;                    /* bool */
+    uint32_t multi_thread;                      /* bool */
+    uint32_t follow;                            /* bool */
+    uint64_t snapshot_size;                     /* bytes of packets per ring */
+    uint64_t tsc_hz;                            /* host TSC ticks per second, measured */
+    uint32_t bus_ratio;                         /* what CBR packets say: TSC MHz / 100 */
+    uint32_t coarse_time, periods, all_returns; /* bool: struct record_packets */
     /* The same instant in three clocks, taken before the program started: ties ticks to
      * CLOCK_MONOTONIC. */
     uint64_t start_tsc, start_monotonic_ns, start_realtime_ns;

@@ -92,6 +92,9 @@ static struct soft_options soft_options(const struct record_options *wanted,
         .multi_thread = wanted->multi_thread,
         .follow = wanted->follow,
         .snapshot_size = wanted->snapshot_size,
+        .coarse_time = wanted->packets.coarse_time,
+        .periods = wanted->packets.periods,
+        .all_returns = wanted->packets.all_returns,
     };
     memcpy(options.qemu, qemu->path, sizeof options.qemu);
     memcpy(options.plugin, qemu->plugin, sizeof options.plugin);

@@ -61,7 +61,7 @@ static struct cached_block *make_block(uint64_t pc, const uint8_t *bytes, size_t
     block->end = pc + at;
     /* A rep instruction is one to the stepper, which stays on it until it is through. */
     block->kind = instruction.flow == X86_REPEAT ? PT_BLOCK_SEQUENTIAL
-                                                 : (uint8_t)block_kind(instruction.flow);
+                                                 : (uint8_t)block_kind(instruction.flow, true);
     block->target = instruction.target;
     pt_code_block_describe(block);
     return made;

@@ -233,7 +233,8 @@ static bool write_everything(const struct step_recording *recording,
 static bool write_perf_data(const struct step_recording *recording, struct error *error)
 {
     struct clock_conversion clock = conversion(recording);
-    struct pt_setup setup = pt_packets_setup(&clock, (uint32_t)(recording->tsc_hz / 100000000));
+    struct pt_setup setup = pt_packets_setup(&clock, (uint32_t)(recording->tsc_hz / 100000000),
+                                             &(struct record_packets){0});
     char *path = memory_format("%s/perf.data", recording->options->directory);
     struct perf_data_writer *writer =
         perf_data_writer_open(path, &setup, recording->options->magic_trace_command, error);

@@ -7,13 +7,16 @@
 
 #include "fixture.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "flow/decode_jobs.h"
+#include "flow/perf_decoder.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* PROGRAM and PATCHED, paths of the shared objects, come from meson.build. */
 
@@ -124,7 +127,8 @@ static void check_times(struct fixture *fixture)
     }
 }
 
-void fixture_decode(struct fixture *fixture)
+/* Makes data, spaces and symbols of what was added. */
+static void prepare(struct fixture *fixture)
 {
     if (!fixture->chunks.count) {
         struct aux_chunk *chunk = array_add(&fixture->chunks);
@@ -143,6 +147,12 @@ void fixture_decode(struct fixture *fixture)
     struct error error;
     assert_true(address_spaces_build(&fixture->spaces, &fixture->data, NULL, &error));
     fixture->symbols = symbols_open(&fixture->spaces, NULL);
+}
+
+void fixture_decode(struct fixture *fixture)
+{
+    struct error error;
+    prepare(fixture);
     struct trace_streams streams;
     trace_streams_cut(&streams, &fixture->data);
     struct decoder_shared *shared = decoder_shared_open(&fixture->data, fixture->symbols, &error);
@@ -155,8 +165,31 @@ void fixture_decode(struct fixture *fixture)
                                      .shared = shared,
                                      .sink = &sink,
                                      .options = &options};
-    assert_true(decode_all(&request, &fixture->statistics, &error));
+    decode_all(&request, &fixture->statistics);
     decoder_shared_close(shared);
+    trace_streams_free(&streams);
+    check_times(fixture);
+}
+
+void fixture_decode_stream(struct fixture *fixture, const struct array *stream,
+                           struct error *damage)
+{
+    prepare(fixture);
+    struct trace_streams streams;
+    trace_streams_cut(&streams, &fixture->data);
+    struct flow_sink sink = {fixture, sink_begin, sink_events, sink_end};
+    struct flow_options options = {.cores = 1};
+    struct perf_decode_request request = {.data = &fixture->data,
+                                          .spaces = &fixture->spaces,
+                                          .streams = &streams,
+                                          .symbols = fixture->symbols,
+                                          .sink = &sink,
+                                          .options = &options};
+    int descriptor = memfd_create("stream", MFD_CLOEXEC);
+    assert_true(file_write_all(descriptor, stream->elements, stream->count, "stream", NULL));
+    assert_int_equal(lseek(descriptor, 0, SEEK_SET), 0);
+    perf_decode_stream(&request, descriptor, &fixture->statistics, damage);
+    close(descriptor);
     trace_streams_free(&streams);
     check_times(fixture);
 }

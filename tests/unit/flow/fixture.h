@@ -43,6 +43,10 @@ struct side_band_record *fixture_add_record(struct fixture *fixture, enum side_b
 void fixture_patch(struct fixture *fixture, uint64_t time);
 
 void fixture_decode(struct fixture *fixture);
+/* The same, but the packets were decoded by perf, and this is what its filter says: an array of
+ * bytes (made_stream.h). */
+void fixture_decode_stream(struct fixture *fixture, const struct array *stream,
+                           struct error *damage);
 
 struct decoded_thread *fixture_thread(struct fixture *fixture, uint32_t tid);
 /* Event `index` of the thread PROGRAM_TID; fails the test when there are fewer. */

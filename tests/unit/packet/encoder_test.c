@@ -155,6 +155,116 @@ static void system_calls_turn_tracing_off_and_on(void **state)
     end(recording);
 }
 
+static void coarse_time_is_told_by_tsc_where_tracing_begins(void **state)
+{
+    struct recording *recording = begin(4096);
+    struct pt_code_block *jump = block(0x401000, 2, PT_BLOCK_INDIRECT_JUMP, 0);
+    struct pt_code_block *call = block(0x402000, 2, PT_BLOCK_FAR, 0);
+    struct pt_code_block *after = block(0x402008, 1, PT_BLOCK_SEQUENTIAL, 0);
+    recording->encoder.coarse_time = 1;
+    step(recording, jump);
+    uint64_t from = atomic_load(&recording->encoder.head);
+    step(recording, call);
+    pt_encoder_disable(&recording->encoder);
+    step(recording, after);
+    EXPECT_TYPES(recording, from, ppt_tip, ppt_tip_pgd, ppt_tsc, ppt_tip_pge);
+    free(jump);
+    free(call);
+    free(after);
+    end(recording);
+}
+
+static void coarse_time_is_told_once_behind_a_psb(void **state)
+{
+    struct recording *recording = begin(4096);
+    struct pt_code_block *jump = block(0x401000, 2, PT_BLOCK_INDIRECT_JUMP, 0);
+    recording->encoder.coarse_time = 1;
+    step(recording, jump);
+    uint64_t from = atomic_load(&recording->encoder.head);
+    recording->encoder.next_psb = 0;
+    step(recording, jump);
+    struct written *written = read_back(recording, from);
+    assert_int_equal(written->count, 7);
+    assert_int_equal(written->packets[0].type, ppt_tip);
+    assert_int_equal(written->packets[1].type, ppt_psb);
+    assert_int_equal(written->packets[2].type, ppt_tsc);
+    assert_true(written->packets[2].payload.tsc.tsc > 1001);
+    free(written);
+    free(jump);
+    end(recording);
+}
+
+static void a_moment_is_told_in_coarse_time_too(void **state)
+{
+    struct recording *recording = begin(4096);
+    struct pt_code_block *branch = block(0x401000, 2, PT_BLOCK_CONDITIONAL, 0x402000);
+    struct pt_code_block *next = block(0x402000, 2, PT_BLOCK_INDIRECT_JUMP, 0);
+    recording->encoder.coarse_time = 1;
+    step(recording, branch);
+    uint64_t from = atomic_load(&recording->encoder.head);
+    step(recording, next);
+    pt_encoder_tell(&recording->encoder);
+    EXPECT_TYPES(recording, from, ppt_tsc, ppt_tnt_8);
+    from = atomic_load(&recording->encoder.head);
+    pt_encoder_arrive_at_new_code(&recording->encoder, branch);
+    step(recording, branch);
+    EXPECT_TYPES(recording, from, ppt_tsc, ppt_tip);
+    free(branch);
+    free(next);
+    end(recording);
+}
+
+static void periods_are_told_when_they_have_passed(void **state)
+{
+    enum { PERIOD = PT_CRYSTAL_TICKS << PT_MTC_FREQUENCY };
+    struct recording *recording = begin(4096);
+    struct pt_code_block *jump = block(0x401000, 2, PT_BLOCK_INDIRECT_JUMP, 0);
+    recording->encoder.coarse_time = recording->encoder.periods = 1;
+    recording->ticks = 5 * PERIOD + 130;
+    step(recording, jump);
+    EXPECT_TYPES(recording, 0, ppt_psb, ppt_tsc, ppt_tma, ppt_cbr, ppt_mode, ppt_psbend,
+                 ppt_tip_pge);
+    uint64_t from = atomic_load(&recording->encoder.head);
+    step(recording, jump);
+    recording->ticks = 8 * PERIOD;
+    step(recording, jump);
+    step(recording, jump);
+    recording->ticks = 500 * PERIOD;
+    step(recording, jump);
+    struct written *written = read_back(recording, from);
+    static const enum pt_packet_type types[] = {ppt_tip, ppt_mtc, ppt_tip, ppt_tip,
+                                                ppt_tsc, ppt_tma, ppt_tip};
+    assert_int_equal(written->count, 7);
+    for (size_t i = 0; i < 7; i++)
+        assert_int_equal(written->packets[i].type, types[i]);
+    assert_int_equal(written->packets[1].payload.mtc.ctc, 8);
+    assert_int_equal(written->packets[5].payload.tma.ctc,
+                     500 * PERIOD / PT_CRYSTAL_TICKS % (1 << 16));
+    assert_int_equal(written->packets[5].payload.tma.fc, 1);
+    free(written);
+    free(jump);
+    end(recording);
+}
+
+static void an_uncompressed_return_is_a_tip(void **state)
+{
+    struct recording *recording = begin(4096);
+    struct pt_code_block *caller = block(0x401000, 1, PT_BLOCK_CALL, 0x402000);
+    struct pt_code_block *callee = block(0x402000, 1, PT_BLOCK_TOLD_RETURN, 0);
+    struct pt_code_block *rest = block(0x401004, 1, PT_BLOCK_JUMP, 0x401000);
+    for (int i = 0; i < 3; i++) {
+        step(recording, caller);
+        step(recording, callee);
+        uint64_t from = atomic_load(&recording->encoder.head);
+        step(recording, rest);
+        EXPECT_TYPES(recording, from, ppt_cyc, ppt_tip);
+    }
+    free(caller);
+    free(callee);
+    free(rest);
+    end(recording);
+}
+
 static void a_return_to_the_caller_is_one_bit_and_another_is_a_tip(void **state)
 {
     struct recording *recording = begin(4096);
@@ -901,6 +1011,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tracing_begins_with_psb_and_pge),
         cmocka_unit_test(system_calls_turn_tracing_off_and_on),
+        cmocka_unit_test(coarse_time_is_told_by_tsc_where_tracing_begins),
+        cmocka_unit_test(coarse_time_is_told_once_behind_a_psb),
+        cmocka_unit_test(a_moment_is_told_in_coarse_time_too),
+        cmocka_unit_test(periods_are_told_when_they_have_passed),
+        cmocka_unit_test(an_uncompressed_return_is_a_tip),
         cmocka_unit_test(a_return_to_the_caller_is_one_bit_and_another_is_a_tip),
         cmocka_unit_test(a_call_to_the_next_instruction_is_not_pushed),
         cmocka_unit_test(only_the_newest_64_calls_are_compressed),

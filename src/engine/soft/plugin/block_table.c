@@ -54,12 +54,13 @@ static bool was_cut_off(const struct pt_code_block *block)
     return block->instructions > 1 && block->end % CODE_PAGE == 0;
 }
 
-static void classify(struct pt_code_block *block, const uint8_t *bytes, uint64_t size)
+static void classify(struct pt_code_block *block, const uint8_t *bytes, uint64_t size,
+                     bool compress_returns)
 {
     uint8_t last = block->length[block->instructions - 1];
     struct x86_instruction instruction;
     if (x86_decode(&instruction, bytes + size - last, last, block->end - last, X86_MODE_64)) {
-        block->kind = (uint8_t)block_kind(instruction.flow);
+        block->kind = (uint8_t)block_kind(instruction.flow, compress_returns);
         block->target = instruction.target;
         return;
     }
@@ -96,7 +97,7 @@ static void describe(struct pt_code_block *block, const struct qemu_plugin_tb *t
             block->loads_stack |= x86_is_stack_load(bytes + at, block->length[i]);
             at += block->length[i];
         }
-        classify(block, bytes, size);
+        classify(block, bytes, size, code->compress_returns);
         block->cost = block_cost(bytes, block->length, block->instructions);
     }
     pt_code_block_describe(block);

@@ -20,6 +20,7 @@ struct block_code {
     uint64_t pc;
     uint64_t guest_base; /* host address of guest address 0 */
     bool changeable;     /* the code may change without a system call (JIT) */
+    bool compress_returns;
 };
 
 /* NULL when there is no memory left: the block then runs unseen, and the encoder resynchronises

@@ -313,7 +313,11 @@ static void block_translated(uint64_t id, struct qemu_plugin_tb *tb)
         watch_block(tb, pc);
     if (process.untraced || !thread)
         return;
-    struct block_code code = {.pc = pc, .guest_base = process.guest_base};
+    struct block_code code = {
+        .pc = pc,
+        .guest_base = process.guest_base,
+        .compress_returns = !process.log.control->options.all_returns,
+    };
     if (pc >> 47 == 0) {
         struct side_band_subject subject = thread_subject(thread);
         if (thread_is_recorded(thread) &&

@@ -136,6 +136,8 @@ static bool begin_ring(struct thread *thread)
     struct pt_encoder *encoder = ring_encoder(&thread->ring);
     encoder->owner = &thread->owner;
     encoder->stop = &control->frozen;
+    encoder->coarse_time = control->options.coarse_time != 0;
+    encoder->periods = control->options.periods != 0;
     uint64_t kept = control->options.full_execution ? LARGEST_PSB_INTERVAL * LEAST_PSBS
                                                     : control->options.snapshot_size;
     uint64_t interval = kept / LEAST_PSBS;

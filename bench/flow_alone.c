@@ -1,0 +1,57 @@
+/* flow_alone RECORDING [CORES]: from packets to flow events and no further, the events are only
+ * counted. Called by bench/decode. Prints one line of JSON; seconds of processor time but for
+ * wall_seconds, which is decoding without opening.
+ */
+#include "bench_clock.h"
+#include "flow/flow.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void *begin(void *context, const struct thread *thread)
+{
+    return context;
+}
+
+static void count_events(void *events, const struct flow_event *batch, size_t count)
+{
+    atomic_fetch_add_explicit((_Atomic uint64_t *)events, count, memory_order_relaxed);
+}
+
+static void end(void *events)
+{
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2 || argc > 3) {
+        fprintf(stderr, "Usage: flow_alone RECORDING [CORES]\n");
+        return 2;
+    }
+    struct flow_options options = {.cores = argc == 3 ? (unsigned)atoi(argv[2]) : 1};
+    struct error error;
+    double began = bench_cpu_seconds();
+    struct flow *flow = flow_open(argv[1], &options, &error);
+    if (!flow) {
+        fprintf(stderr, "%s\n", error.text);
+        return 1;
+    }
+    double opened = bench_cpu_seconds(), opened_wall = bench_wall_seconds();
+    _Atomic uint64_t events = 0;
+    struct flow_sink sink = {&events, begin, count_events, end};
+    if (!flow_decode(flow, &sink, &error)) {
+        fprintf(stderr, "%s\n", error.text);
+        return 1;
+    }
+    double decoded = bench_cpu_seconds(), decoded_wall = bench_wall_seconds();
+    struct flow_statistics statistics = flow_statistics(flow);
+    printf("{\"open_seconds\": %.6f, \"seconds\": %.6f, \"wall_seconds\": %.6f, "
+           "\"bytes\": %" PRIu64 ", \"instructions\": %" PRIu64 ", \"events\": %" PRIu64
+           ", \"errors\": %" PRIu64 "}\n",
+           opened - began, decoded - opened, decoded_wall - opened_wall, statistics.bytes,
+           statistics.instructions, atomic_load(&events), statistics.errors);
+    flow_close(flow);
+    return 0;
+}
