@@ -18,6 +18,7 @@ enum decode_option {
     DECODE_WORKING_DIRECTORY,
     DECODE_EXECUTABLE,
     DECODE_FILTER,
+    DECODE_STATISTICS,
     DECODE_DECODER,
     DECODE_UNAVAILABLE,
 };
@@ -38,6 +39,8 @@ static const struct option_spec decode_options[] = {
      "accepted as in the original; the recording itself\nnames its programs", NULL},
     {"filter", NULL, DECODE_FILTER, "\"(A B)\"",
      "show only what ran between a call of A and the\nnext call of B", NULL},
+    {"stats", NULL, DECODE_STATISTICS, NULL,
+     "print what was decoded, counted, as JSON on standard\noutput", NULL},
     {"decoder", NULL, DECODE_DECODER, "DECODER",
      "who decodes the packets: native (default) or perf,\nstock perf script, which takes longer",
      NULL},
@@ -119,6 +122,9 @@ static int apply_option(const struct command *self, struct decode_request *reque
         if (!span_filter_names_parse(&request->trace.filter, value))
             return command_usage_error(
                 self, "-filter is two functions in parentheses, \"(A B)\", not `%s`.", value);
+        break;
+    case DECODE_STATISTICS:
+        request->trace.print_statistics = true;
         break;
     case DECODE_DECODER:
         if (!parse_decoder(value, &request->trace.decoder))

@@ -1,6 +1,7 @@
 #include "cli/trace_file.h"
 
 #include "base/log.h"
+#include "cli/decode_statistics.h"
 #include "cli/shell_word.h"
 #include "cli/summary.h"
 #include "output/fxt_writer.h"
@@ -140,14 +141,21 @@ bool trace_file_write(const char *recording, const struct trace_file_options *op
     const struct flow_options flow = {.decoder = options->decoder,
                                       .perf_map_directory = options->perf_map_directory,
                                       .progress = log_progress};
+    struct decode_stages stages;
+    struct stage_seconds start = stage_clock_read();
     struct timeline *timeline = timeline_decode(recording, &flow, error);
     log_progress_end();
     if (!timeline)
         return false;
+    stages.decoding = stage_clock_since(start);
     struct trace_summary summary = {0};
+    start = stage_clock_read();
     bool ok = write_spans(timeline, options, &summary, error);
+    stages.writing = stage_clock_since(start);
     if (ok)
         say_result(recording, options, &summary);
+    if (ok && options->print_statistics)
+        decode_statistics_print(timeline, &stages, stdout);
     const struct error *damage = ok ? timeline_damage(timeline) : NULL;
     if (damage) {
         *error = *damage;

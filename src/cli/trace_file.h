@@ -20,6 +20,7 @@ struct trace_file_options {
     enum trace_format format;
     const char *perf_map_directory; /* NULL: the usual places */
     struct span_filter_names filter;
+    bool print_statistics; /* on standard output, when the trace is written */
     enum flow_decoder decoder;
 };
 

@@ -1,5 +1,6 @@
 #include "flow/control_flow.h"
 
+#include "flow/observed_flow.h"
 #include "packet/told_calls.h"
 
 void control_flow_init(struct control_flow *flow)
@@ -17,6 +18,8 @@ void control_flow_free(struct control_flow *flow)
 
 static void emit(struct control_flow *flow, const struct flow_event *event, uint64_t position)
 {
+    if (flow->observer)
+        observe_event(flow, event);
     event_batch_add(&flow->batch, event, position);
 }
 
@@ -123,6 +126,8 @@ void control_flow_stack_pointer(struct control_flow *flow, uint64_t value)
 void control_flow_arrive(struct control_flow *flow, uint64_t ip)
 {
     struct flow_event *branch = &flow->branch;
+    if (flow->observer)
+        observe_branch(flow, ip);
     /* Once it has been followed, the flag is of no branch. */
     bool loads_stack = flow->branch_kind == BRANCH_JUMP && branch->flags & FLOW_LOADS_STACK;
     switch ((enum branch_kind)flow->branch_kind) {
@@ -222,6 +227,8 @@ static void fall_through(struct control_flow *flow, const struct block *block,
 void control_flow_block(struct control_flow *flow, const struct block *block)
 {
     control_flow_arrive(flow, block->ip);
+    if (flow->observer)
+        observe_block(flow, block);
     struct trap_walk traps = begin_traps(flow, block);
     if (!in_current_function(flow, block->last) && flow->space)
         fall_through(flow, block, &traps);
@@ -237,6 +244,7 @@ void control_flow_block(struct control_flow *flow, const struct block *block)
     flow->branch_position = flow->position;
     flow->branch_kind = block->reads_own_address ? BRANCH_NONE : block->kind;
     flow->branch_direct = block->direct;
+    flow->branch_next = block->next;
     if (block->kind == BRANCH_CALL || block->kind == BRANCH_FAR_CALL)
         flow->branch.next = block->next;
 }

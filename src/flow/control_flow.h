@@ -11,6 +11,7 @@
 
 #include "flow/block_cache.h"
 #include "flow/event_batch.h"
+#include "flow/flow_step.h"
 #include "flow/told_callers.h"
 
 struct control_flow {
@@ -25,12 +26,15 @@ struct control_flow {
     struct flow_event branch; /* the newest branch; its target is not known yet */
     uint8_t branch_kind;      /* enum branch_kind */
     bool branch_direct;       /* its target is in its bytes */
+    uint64_t branch_next;     /* the address behind it */
     uint64_t branch_position;
     bool transaction; /* what runs belongs to a TSX transaction */
 
     struct told_callers callers; /* of what runs behind the next or newest RESUME */
     bool resumed;                /* there was a RESUME, ... */
     uint64_t resume_position;    /* ... here; nothing has run since while `position` is this */
+
+    const struct flow_observer *observer; /* NULL: none. Set after control_flow_init */
 };
 
 void control_flow_init(struct control_flow *flow);

@@ -75,6 +75,7 @@ struct decode_run {
     unsigned passing_on; /* workers that are */
     uint64_t kept;       /* events that wait to be passed on */
     unsigned working;
+    struct array spare; /* struct delivery: memory for the slices to come */
     struct flow_statistics statistics;
 };
 
@@ -260,6 +261,7 @@ static void prepare_jobs(struct decode_run *run)
     run->jobs = array_of(sizeof(struct decode_job *));
     run->stretches = array_of(sizeof(struct stretch_bytes *));
     run->slices = array_of(sizeof(struct slice_work *));
+    run->spare = array_of(sizeof(struct delivery));
     add_thread_jobs(run);
     add_processors_job(run);
     if (run->jobs.count)
@@ -294,6 +296,9 @@ static void free_jobs(struct decode_run *run)
     }
     array_free(&run->jobs);
     array_free(&run->slices);
+    for (size_t i = 0; i < run->spare.count; i++)
+        delivery_free(array_at(&run->spare, i));
+    array_free(&run->spare);
     array_free(&run->stretches);
 }
 
@@ -309,7 +314,7 @@ static bool is_first_of_job(const struct slice_work *work)
 static void drop_slice(struct decode_run *run, struct slice_work *work)
 {
     run->kept -= work->delivery.events.count;
-    delivery_free(&work->delivery);
+    *(struct delivery *)array_add(&run->spare) = work->delivery;
     work->stream->next++;
 }
 
@@ -379,6 +384,8 @@ static void decode_slice(struct decode_run *run, struct decoder_memory *memory,
                                         .size = work->stretch->size,
                                         .start = work->slice.start,
                                         .stop = work->slice.stop,
+                                        .offset = work->stretch->end - work->stretch->size,
+                                        .observer = run->request->observer,
                                         .schedule = &work->stream->schedule,
                                         .delivery = &work->delivery,
                                         .lost_after = work->last && work->stretch->lost_after};
@@ -405,6 +412,17 @@ static struct slice_work *next_slice(struct decode_run *run)
     return slice_at(&run->slices, run->next_slice++);
 }
 
+static void begin_delivery(struct decode_run *run, struct slice_work *slice)
+{
+    bool direct = is_first_of_job(slice);
+    if (!run->spare.count) {
+        delivery_init(&slice->delivery, direct);
+        return;
+    }
+    slice->delivery = *(struct delivery *)array_at(&run->spare, --run->spare.count);
+    delivery_reuse(&slice->delivery, direct);
+}
+
 static void *work(void *context)
 {
     struct decode_run *run = context;
@@ -412,7 +430,7 @@ static void *work(void *context)
     struct slice_work *slice;
     pthread_mutex_lock(&run->lock);
     while ((slice = next_slice(run)) != NULL) {
-        delivery_init(&slice->delivery, is_first_of_job(slice));
+        begin_delivery(run, slice);
         run->decoding++;
         pthread_mutex_unlock(&run->lock);
         decode_slice(run, memory, slice);
@@ -432,7 +450,7 @@ static void *work(void *context)
 
 static unsigned usable_cores(const struct decode_run *run)
 {
-    unsigned cores = run->request->options->cores;
+    unsigned cores = run->request->observer ? 1 : run->request->options->cores;
     cpu_set_t set;
     if (!cores && sched_getaffinity(0, sizeof(set), &set) == 0)
         cores = (unsigned)CPU_COUNT(&set);

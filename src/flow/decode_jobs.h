@@ -18,6 +18,7 @@ struct decode_request {
     struct decoder_shared *shared;
     const struct flow_sink *sink;
     const struct flow_options *options;
+    const struct flow_observer *observer; /* NULL: none. With one, one core decodes */
 };
 
 /* Adds to `statistics`. */

@@ -60,6 +60,8 @@ struct decoder *decoder_open(struct decoder_shared *shared, struct decoder_memor
     decoder->mode = decoder->next_mode = X86_MODE_64;
     packet_time_init(&decoder->time, shared->setup);
     control_flow_init(&decoder->flow);
+    decoder->flow.observer = input->observer;
+    decoder->packet = decoder->next;
     decoder->flow.batch.delivery = input->delivery;
     decoder_begin(decoder);
     return decoder;
@@ -88,6 +90,7 @@ static struct paths *paths_of(struct decoder *decoder, const struct process *pro
             continue;
         /* Another slice may have been later. */
         block_cache_rewind(&paths->cache, decoder->time.now);
+        paths_keep_up(paths);
         return paths;
     }
     struct paths *paths = memory_allocate(sizeof(*paths));
@@ -139,6 +142,7 @@ static void follow_code(struct decoder *decoder)
     struct ticks exec_until = may_exec ? decoder->time.now : decoder->enabled_at;
     block_cache_advance(cache, code_space_changes(&cache->space, decoder->time.now, exec_until));
     block_cache_trim(cache);
+    paths_keep_up(decoder->paths);
     if (cache->epoch == epoch)
         return;
     return_stack_forget_blocks(&decoder->returns);
@@ -310,33 +314,76 @@ static bool take_return(struct decoder *decoder)
     return true;
 }
 
+/* Takes as many of the bits as there are steps for: `count` of them, oldest first, of which the
+ * lowest is bit 0 of `bits`. Returns how many are left. */
+static inline unsigned take_plain_steps(struct decoder *decoder, uint64_t bits, unsigned count)
+{
+    const struct block_cache *cache = cache_of(decoder);
+    const struct step *steps = cache->steps.elements;
+    const struct step_effect *effects = cache->effects.elements;
+    struct event_batch *batch = &decoder->flow.batch;
+    struct return_stack *returns = &decoder->returns;
+    struct flow_event *added = batch->events + batch->count;
+    uint64_t position = decoder->flow.position;
+    uint64_t pushed = returns->pushed;
+    uint32_t at = decoder->at_id, last = decoder->last_id;
+    for (; count; count--) {
+        const struct step *step = &steps[at];
+        uint32_t to = step->to[bits >> (count - 1) & 1];
+        if (__builtin_expect(to - 1 >= (uint32_t)STEP_INDIRECT - 1, 0)) {
+            const struct return_place *place = &returns->places[(pushed - 1) % RETURN_STACK_SLOTS];
+            if (to != (uint32_t)STEP_RETURNS || pushed == returns->floor || !place->block)
+                break;
+            if (pushed - returns->floor > RETURN_STACK_DEPTH)
+                returns->floor = pushed - RETURN_STACK_DEPTH;
+            *added = effects[step->effect].event;
+            added->time.value += position;
+            added->to = place->address;
+            added->function = place->function;
+            added++;
+            pushed--;
+            position += step->instructions;
+            last = at;
+            at = place->block;
+            continue;
+        }
+        /* Whether there is an event or a call is what no branch predictor can guess: so they are
+         * written in any case, and count or not. */
+        const struct step_effect *effect = &effects[step->effect];
+        *added = effect->event;
+        added->time.value += position;
+        added += step->event_count;
+        returns->places[pushed % RETURN_STACK_SLOTS] = effect->push;
+        pushed += step->push_count;
+        position += step->instructions;
+        last = at;
+        at = to;
+    }
+    batch->count = (size_t)(added - batch->events);
+    returns->pushed = pushed;
+    decoder->flow.position = position;
+    decoder->at_id = at;
+    decoder->last_id = last;
+    return count;
+}
+
 /* Takes one bit after the other: `count` of them, oldest first, of which the lowest is bit 0 of
  * `bits`. Returns how many are left when it comes to what is too hard. */
 static unsigned take_steps(struct decoder *decoder, uint64_t bits, unsigned count)
 {
-    struct control_flow *flow = &decoder->flow;
-    const struct block_cache *cache = cache_of(decoder);
-    event_batch_reserve(&flow->batch, count + 1);
-    for (; count; count--) {
-        const struct step *step = step_of(cache, decoder->at_id);
+    for (;;) {
+        event_batch_reserve(&decoder->flow.batch, count + 1);
+        count = take_plain_steps(decoder, bits, count);
+        if (!count)
+            return 0;
         unsigned taken = bits >> (count - 1) & 1;
-        uint32_t to = step->to[taken];
-        if (__builtin_expect(to - 1 >= (uint32_t)STEP_INDIRECT - 1, 0)) {
-            if (to == (uint32_t)STEP_RETURNS ? !take_return(decoder)
-                                             : !take_unusual_bit(decoder, taken))
-                return count;
-            event_batch_reserve(&flow->batch, count + 1);
-            continue;
-        }
-        /* Whether there is an event or a call is what no branch predictor can guess. */
-        const struct step_effect *effect = step_effect_of(cache, step);
-        event_batch_add_step(&flow->batch, &effect->event, step->event_count, flow->position);
-        return_stack_push(&decoder->returns, effect->push, step->push_count);
-        flow->position += step->instructions;
-        decoder->last_id = decoder->at_id;
-        decoder->at_id = to;
+        const struct step *step = step_of(cache_of(decoder), decoder->at_id);
+        bool done = step->to[taken] == (uint32_t)STEP_RETURNS ? take_return(decoder)
+                                                              : take_unusual_bit(decoder, taken);
+        if (!done)
+            return count;
+        count--;
     }
-    return 0;
 }
 
 static uint64_t lowest(uint64_t bits, unsigned count)

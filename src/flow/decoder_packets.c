@@ -4,6 +4,7 @@
  * "Packet Generation Scenarios", "Resolving ..."; the errata by their texts (errata.h).
  */
 #include "flow/decoder_state.h"
+#include "flow/observed_flow.h"
 
 #include <string.h>
 
@@ -85,9 +86,20 @@ static bool is_ragged_end(const struct decoder *decoder)
            decoder->end - decoder->next < RAGGED_END_BYTES;
 }
 
+/* A packet that is wrong by itself is noticed where the flow has come to. */
+static void observe_failure(const struct decoder *decoder, enum decode_error error, uint64_t ip)
+{
+    uint64_t offset = decoder->input.offset + (uint64_t)(decoder->packet - decoder->input.bytes);
+    if (!ip && decoder->at)
+        ip = decoder->at->ip;
+    observe_error(&decoder->flow, error, ip, offset);
+}
+
 static void tell_failure(struct decoder *decoder, enum decode_error error, uint64_t ip)
 {
     tell_time(decoder);
+    if (decoder->flow.observer)
+        observe_failure(decoder, error, ip);
     control_flow_gap(&decoder->flow, error == DECODE_NO_IMAGE ? FLOW_GAP_NO_IMAGE : FLOW_GAP_ERROR,
                      ip, error == DECODE_NO_IMAGE ? 0 : (uint8_t)error);
 }
@@ -274,6 +286,18 @@ static void stop_at_branch(struct decoder *decoder, uint64_t ip)
     control_flow_disabled(&decoder->flow, exact);
 }
 
+/* VM entry ended tracing at itself, and its FUP is superfluous (SKD022). */
+static bool is_fup_of_vm_entry(const struct decoder *decoder)
+{
+    static const uint8_t launch[] = {0x0f, 0x01, 0xc2}, resume[] = {0x0f, 0x01, 0xc3};
+    uint8_t bytes[sizeof(launch)];
+    if (!decoder->shared->errata.skd022 ||
+        code_space_read(&decoder->paths->cache.space, decoder->fup, bytes, sizeof(bytes)) !=
+            sizeof(bytes))
+        return false;
+    return memcmp(bytes, launch, sizeof(bytes)) == 0 || memcmp(bytes, resume, sizeof(bytes)) == 0;
+}
+
 static void take_disable(struct decoder *decoder, uint64_t ip)
 {
     bool expected =
@@ -283,7 +307,7 @@ static void take_disable(struct decoder *decoder, uint64_t ip)
         decoder_fail(decoder, DECODE_MISPLACED_PACKET, 0);
         return;
     }
-    if (decoder->at && decoder->has_fup)
+    if (decoder->at && decoder->has_fup && !is_fup_of_vm_entry(decoder))
         stop_at_fup(decoder);
     else if (decoder->at)
         stop_at_branch(decoder, ip);
@@ -309,6 +333,38 @@ static void take_trace_stop(struct decoder *decoder)
     decoder_tell_place(decoder);
     control_flow_stop(&decoder->flow);
     forget_place(decoder);
+}
+
+/* Whether the next packet that is not about time or modes is a TIP.PGE: then tracing is off,
+ * whatever a PSB's header (BDM70) or the FUP behind an overflow (APL12) says. */
+static bool is_before_enable(const struct decoder *decoder)
+{
+    const uint8_t *next = decoder->next;
+    struct pt_packet packet;
+    while (pt_packet_decode(&packet, next, (size_t)(decoder->end - next), 0) == PT_PACKET_OK) {
+        switch ((enum pt_packet_kind)packet.kind) {
+        case PT_PACKET_TIP_PGE:
+            return true;
+        case PT_PACKET_PAD:
+        case PT_PACKET_PSB:
+        case PT_PACKET_TSC:
+        case PT_PACKET_CBR:
+        case PT_PACKET_PSBEND:
+        case PT_PACKET_PIP:
+        case PT_PACKET_MODE_EXEC:
+        case PT_PACKET_MODE_TSX:
+        case PT_PACKET_VMCS:
+        case PT_PACKET_TMA:
+        case PT_PACKET_MTC:
+        case PT_PACKET_CYC:
+        case PT_PACKET_MNT:
+            next += packet.size;
+            break;
+        default:
+            return false;
+        }
+    }
+    return false;
 }
 
 /* FUP. */
@@ -355,6 +411,8 @@ static void take_fup(struct decoder *decoder, uint64_t ip)
         decoder->fup = ip;
         break;
     case FUP_OF_OVERFLOW:
+        if (decoder->shared->errata.apl12 && is_before_enable(decoder))
+            break; /* tracing is off all the same */
         decoder->mode = decoder->next_mode;
         resume(decoder, ip);
         break;
@@ -429,6 +487,15 @@ static bool take_header_packet(struct decoder *decoder, struct psb_header *heade
     }
 }
 
+/* The processor wrote OVF when it had written the first byte of this CYC packet (SKD007). */
+static bool is_cut_by_overflow(const struct decoder *decoder, const struct pt_packet *packet)
+{
+    static const uint8_t overflow[] = {0x02, 0xf3};
+    return decoder->shared->errata.skd007 && packet->size > 1 &&
+           decoder->end - decoder->next > (ptrdiff_t)sizeof(overflow) &&
+           memcmp(decoder->next + 1, overflow, sizeof(overflow)) == 0;
+}
+
 /* Reads the header behind a PSB. */
 static enum decode_error read_header(struct decoder *decoder, struct psb_header *header)
 {
@@ -443,6 +510,10 @@ static enum decode_error read_header(struct decoder *decoder, struct psb_header 
         }
         if (status != PT_PACKET_OK)
             return DECODE_BAD_PACKET;
+        if (packet.kind == PT_PACKET_CYC && is_cut_by_overflow(decoder, &packet)) {
+            decoder->next++;
+            continue;
+        }
         if (packet.kind == PT_PACKET_OVF) {
             header->overflow = true;
             return DECODE_OK;
@@ -453,37 +524,6 @@ static enum decode_error read_header(struct decoder *decoder, struct psb_header 
         if (!take_header_packet(decoder, header, &packet))
             return DECODE_MISPLACED_PACKET;
     }
-}
-
-/* Whether the next packet that is not about time or modes is a TIP.PGE: then tracing is off,
- * whatever the header says (BDM70). */
-static bool is_before_enable(const struct decoder *decoder)
-{
-    const uint8_t *next = decoder->next;
-    struct pt_packet packet;
-    while (pt_packet_decode(&packet, next, (size_t)(decoder->end - next), 0) == PT_PACKET_OK) {
-        switch ((enum pt_packet_kind)packet.kind) {
-        case PT_PACKET_TIP_PGE:
-            return true;
-        case PT_PACKET_PAD:
-        case PT_PACKET_TSC:
-        case PT_PACKET_CBR:
-        case PT_PACKET_PSBEND:
-        case PT_PACKET_PIP:
-        case PT_PACKET_MODE_EXEC:
-        case PT_PACKET_MODE_TSX:
-        case PT_PACKET_VMCS:
-        case PT_PACKET_TMA:
-        case PT_PACKET_MTC:
-        case PT_PACKET_CYC:
-        case PT_PACKET_MNT:
-            next += packet.size;
-            break;
-        default:
-            return false;
-        }
-    }
-    return false;
 }
 
 /* The header says that tracing is on, at `ip`. */
@@ -595,6 +635,7 @@ void decoder_take_next_slice(struct decoder *decoder)
 {
     if (decoder->next > decoder->stop)
         tell_failure(decoder, DECODE_BAD_PACKET, 0); /* a packet with a PSB in its middle */
+    decoder->packet = decoder->stop;
     decoder->next = decoder->stop + PSB_SIZE;
     take_psb(decoder);
     while (is_next(decoder, PT_PACKET_MNT)) /* the callers that belong to it */
@@ -636,15 +677,6 @@ static void take_time(struct decoder *decoder, const struct pt_packet *packet)
     if (packet->kind == PT_PACKET_TSC || packet->kind == PT_PACKET_CYC)
         decoder->time_is_news = true;
     wake_if_due(decoder);
-}
-
-/* The processor wrote OVF when it had written the first byte of this CYC packet (SKD007). */
-static bool is_cut_by_overflow(const struct decoder *decoder, const struct pt_packet *packet)
-{
-    static const uint8_t overflow[] = {0x02, 0xf3};
-    return decoder->shared->errata.skd007 && packet->size > 1 &&
-           decoder->end - decoder->next > (ptrdiff_t)sizeof(overflow) &&
-           memcmp(decoder->next + 1, overflow, sizeof(overflow)) == 0;
 }
 
 static void take_tsx(struct decoder *decoder, const struct pt_packet *packet)
@@ -760,6 +792,7 @@ void decoder_take_packet(struct decoder *decoder)
 {
     struct pt_packet packet;
     size_t size = (size_t)(decoder->end - decoder->next);
+    decoder->packet = decoder->next;
     enum pt_packet_status status =
         pt_packet_decode(&packet, decoder->next, size, decoder->item_size);
     if (status == PT_PACKET_CUT) {

@@ -33,9 +33,10 @@ struct decoder {
     struct decoder_shared *shared;
     struct decoder_memory *memory;
     struct decoder_input input;
-    const uint8_t *next; /* the packet to be read next */
-    const uint8_t *stop; /* the end of the slice */
-    const uint8_t *end;  /* the end of the stretch */
+    const uint8_t *next;   /* the packet to be read next */
+    const uint8_t *packet; /* the one that decoder_take_packet has taken last */
+    const uint8_t *stop;   /* the end of the slice */
+    const uint8_t *end;    /* the end of the stretch */
     bool ended;
 
     /* Who runs, and what time it is. */
@@ -126,7 +127,7 @@ static inline void decoder_settle(struct decoder *decoder)
 {
     decoder->plain = decoder->at && !decoder->has_fup && !decoder->has_stack &&
                      !decoder->transaction && !decoder->item_size &&
-                     decoder->fup_owner == FUP_OF_NOTHING;
+                     decoder->fup_owner == FUP_OF_NOTHING && !decoder->flow.observer;
 }
 
 #endif

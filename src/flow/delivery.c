@@ -7,6 +7,12 @@ void delivery_init(struct delivery *delivery, bool direct)
                                   .runs = array_of(sizeof(struct delivery_run))};
 }
 
+void delivery_reuse(struct delivery *delivery, bool direct)
+{
+    delivery->direct = direct;
+    delivery->events.count = delivery->runs.count = delivery->next_run = 0;
+}
+
 void delivery_free(struct delivery *delivery)
 {
     array_free(&delivery->events);

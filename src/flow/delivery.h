@@ -28,6 +28,8 @@ struct delivery {
 };
 
 void delivery_init(struct delivery *delivery, bool direct);
+/* The same for one that has been used: keeps its memory. */
+void delivery_reuse(struct delivery *delivery, bool direct);
 void delivery_free(struct delivery *delivery);
 
 /* As thread_output_add and thread_output_stop. */

@@ -7,7 +7,7 @@
 
 enum {
     /* Events handed over at once: enough to make the call free, few enough to stay in the cache. */
-    BATCH_EVENTS = 2048,
+    BATCH_EVENTS = 512,
     /* Events held while their time is unknown. A recording with no timing packets but those at each
      * PSB has some ten thousand branches between them; what exceeds this gets the time of the last
      * anchor. */
@@ -60,20 +60,21 @@ static void interpolate(struct event_batch *batch, uint64_t position, struct tic
         if (event_time->value > position)
             break;
         uint64_t executed = event_time->value - batch->anchor_position;
-        uint64_t since = executed == instructions ? elapsed : (uint64_t)((double)executed * share);
-        event_time->value = batch->anchor_time.value + since;
+        double since = (double)executed * share;
+        event_time->value =
+            batch->anchor_time.value + (since < (double)elapsed ? (uint64_t)since : elapsed);
     }
 }
 
-static void make_room(struct event_batch *batch, size_t more)
+void event_batch_make_room(struct event_batch *batch, size_t count)
 {
-    if (batch->count + more > HELD_EVENTS_LIMIT) {
+    if (batch->count + count > HELD_EVENTS_LIMIT) {
         interpolate(batch, UINT64_MAX, batch->anchor_time);
         deliver_timed(batch);
     }
-    if (batch->count + more <= batch->capacity)
+    if (batch->count + count <= batch->capacity)
         return;
-    while (batch->count + more > batch->capacity)
+    while (batch->count + count > batch->capacity)
         batch->capacity = batch->capacity ? 2 * batch->capacity : FIRST_CAPACITY;
     batch->events = memory_resize(batch->events, batch->capacity * sizeof(*batch->events));
 }
@@ -87,33 +88,15 @@ static void time_at_anchor(struct event_batch *batch, uint64_t position)
         deliver_timed(batch);
 }
 
-void event_batch_reserve(struct event_batch *batch, size_t count)
-{
-    if (__builtin_expect(batch->count + count > batch->capacity, 0))
-        make_room(batch, count);
-}
-
 void event_batch_add(struct event_batch *batch, const struct flow_event *event, uint64_t position)
 {
-    make_room(batch, 1);
+    event_batch_reserve(batch, 1);
     struct flow_event *added = &batch->events[batch->count++];
     *added = *event;
     added->time.value = position;
     if (thread_output_must_see(event->kind))
         batch->plain = false;
     time_at_anchor(batch, position);
-}
-
-void event_batch_add_path(struct event_batch *batch, const struct flow_event *events, size_t count,
-                          uint64_t position)
-{
-    event_batch_reserve(batch, count);
-    struct flow_event *added = batch->events + batch->count;
-    for (size_t i = 0; i < count; i++) {
-        added[i] = events[i];
-        added[i].time.value += position;
-    }
-    batch->count += count;
 }
 
 void event_batch_anchor(struct event_batch *batch, uint64_t position, struct ticks time)

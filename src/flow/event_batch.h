@@ -34,21 +34,26 @@ void event_batch_free(struct event_batch *batch);
  * later. Positions never decrease. */
 void event_batch_add(struct event_batch *batch, const struct flow_event *event, uint64_t position);
 
-/* The same for plain events whose `time` is how far their positions are behind `position`. */
-void event_batch_add_path(struct event_batch *batch, const struct flow_event *events, size_t count,
-                          uint64_t position);
+/* Makes room for `count` more events at batch->events + batch->count. */
+void event_batch_make_room(struct event_batch *batch, size_t count);
 
-/* Makes sure that `count` more events can be added by event_batch_add_step. */
-void event_batch_reserve(struct event_batch *batch, size_t count);
-
-/* The same as event_batch_add_path for `count` 0 or 1, without asking which; `event` can be read in
- * either case. */
-static inline void event_batch_add_step(struct event_batch *batch, const struct flow_event *event,
-                                        unsigned count, uint64_t position)
+static inline void event_batch_reserve(struct event_batch *batch, size_t count)
 {
-    struct flow_event *added = &batch->events[batch->count];
-    *added = *event;
-    added->time.value += position;
+    if (__builtin_expect(batch->count + count > batch->capacity, 0))
+        event_batch_make_room(batch, count);
+}
+
+/* The same as event_batch_add for plain events whose `time` is how far their positions are behind
+ * `position`, and which are not at an anchor. */
+static inline void event_batch_add_path(struct event_batch *batch, const struct flow_event *events,
+                                        size_t count, uint64_t position)
+{
+    event_batch_reserve(batch, count);
+    struct flow_event *added = batch->events + batch->count;
+    for (size_t i = 0; i < count; i++) {
+        added[i] = events[i];
+        added[i].time.value += position;
+    }
     batch->count += count;
 }
 

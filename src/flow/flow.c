@@ -34,25 +34,10 @@ struct flow {
     struct error perf_damage;
 };
 
-static bool check_packets(const struct flow *flow, struct error *error)
-{
-    if (!flow->data.has_setup)
-        return error_set(error, ERROR_FORMAT,
-                         "Decoding %s failed: it holds no Intel PT recording. Record with "
-                         "`magic-trace run` or `perf record -e intel_pt//`.",
-                         flow->data.path);
-    if (!flow->data.chunk_count)
-        return error_set(error, ERROR_FORMAT,
-                         "Decoding %s failed: it holds no packets: the program ended before "
-                         "anything was recorded, or the file is cut off.",
-                         flow->data.path);
-    return true;
-}
-
 /* What follows when the perf data is there. */
 static bool open_perf_data(struct flow *flow, struct error *error)
 {
-    if (!check_packets(flow, error) ||
+    if (!perf_data_check_packets(&flow->data, error) ||
         !address_spaces_build(&flow->spaces, &flow->data, flow->recording.directory, error))
         return false;
     if (flow->recording.directory)
@@ -208,6 +193,41 @@ bool flow_decode(struct flow *flow, const struct flow_sink *sink, struct error *
                                      .options = &flow->options};
     decode_all(&request, &flow->statistics);
     return true;
+}
+
+/* A sink for which flow events do not matter. */
+
+static void *begin_thread(void *context, const struct thread *thread)
+{
+    return NULL;
+}
+
+static void drop_events(void *thread_object, const struct flow_event *events, size_t count)
+{
+}
+
+static void end_thread(void *thread_object)
+{
+}
+
+void flow_steps(const struct flow *flow, const struct flow_observer *observer)
+{
+    static const struct flow_sink sink = {
+        .begin = begin_thread, .events = drop_events, .end = end_thread};
+    if (flow->text)
+        return;
+    const struct flow_options options = {.decoder = FLOW_DECODER_NATIVE};
+    struct decode_request request = {.data = &flow->data,
+                                     .spaces = &flow->spaces,
+                                     .streams = &flow->streams,
+                                     .shared =
+                                         decoder_shared_open(&flow->data, flow->symbols, NULL),
+                                     .sink = &sink,
+                                     .options = &options,
+                                     .observer = observer};
+    struct flow_statistics statistics = {0};
+    decode_all(&request, &statistics);
+    decoder_shared_close(request.shared);
 }
 
 const struct text_code *flow_text_code(const struct flow *flow, uint32_t pid)

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "flow/flow_event.h"
+#include "flow/flow_step.h"
 #include "flow/text_code.h"
 #include "image/address_space.h"
 #include "recording/perf_data_reader.h"
@@ -64,6 +65,10 @@ struct flow;
 struct flow *flow_open(const char *path, const struct flow_options *options, struct error *error);
 bool flow_decode(struct flow *flow, const struct flow_sink *sink, struct error *error);
 void flow_close(struct flow *flow);
+
+/* Tells `observer` every step of the recording, decoded by our own decoder once more; nothing when
+ * it is text. */
+void flow_steps(const struct flow *flow, const struct flow_observer *observer);
 
 /* Whether flow_open would take `path` for text. Reads from regular files only. */
 bool flow_is_text(const char *path);

@@ -6,22 +6,19 @@
 #include <string.h>
 
 enum {
-    /* Four megabytes. Direct-mapped: what is looked for often comes back soon. */
-    SLOTS = 1 << 16,
     /* A path is learnt when it has been missed so often, with no other in between: learning costs
      * as much as some hundred steps. */
     MISSES = 3,
     MEMORY_AT_MOST = 1 << 27, /* bytes of events; beyond that all paths are forgotten */
-    KEY_BITS = 32 + PATH_BITS + 1,
-    TRIES = 1 << 11,
-    REST = 1 << 15, /* lookups that are not done */
+    MISSES_JUDGED = 1 << 10,  /* after so many it is time to see whether looking is worth while */
+    REST = 1 << 15,           /* lookups that are not done */
 };
 
 void paths_init(struct paths *paths, const struct process *process, struct symbols *symbols)
 {
     *paths = (struct paths){.epoch = 1};
     block_cache_init(&paths->cache, process, symbols);
-    paths->slots_memory = memory_allocate_zeroed((SLOTS + 1) * sizeof(*paths->slots));
+    paths->slots_memory = memory_allocate_zeroed((PATH_SLOTS + 1) * sizeof(*paths->slots));
     uintptr_t first = (uintptr_t)paths->slots_memory + sizeof(*paths->slots) - 1;
     paths->slots = (struct path *)(first & ~(uintptr_t)(sizeof(*paths->slots) - 1));
     control_flow_init(&paths->learning);
@@ -198,8 +195,8 @@ static void learn(struct paths *paths, struct path *path, struct block *block, u
     paths->memory_used += path->event_count * sizeof(*path->events);
 }
 
-/* Blocks or the memory of events are gone; keys have the epoch in them. */
-static void make_room(struct paths *paths)
+/* Keys have the epoch in them. */
+void paths_keep_up(struct paths *paths)
 {
     if (paths->cache_epoch == paths->cache.epoch && paths->memory_used < MEMORY_AT_MOST)
         return;
@@ -210,54 +207,32 @@ static void make_room(struct paths *paths)
     paths->cache_epoch = paths->cache.epoch;
 }
 
-static uint64_t key_of(const struct paths *paths, uint32_t block, uint32_t marked_bits)
-{
-    return paths->epoch << KEY_BITS | (uint64_t)block << (PATH_BITS + 1) | marked_bits;
-}
-
-static struct path *slot_of(const struct paths *paths, uint64_t key)
-{
-    return &paths->slots[key * UINT64_C(0x9e3779b97f4a7c15) >> 48 & (SLOTS - 1)];
-}
-
-static const struct path *miss(struct paths *paths, struct path *path, uint32_t block,
-                               uint32_t marked_bits)
-{
-    uint64_t key = key_of(paths, block, marked_bits);
-    path->missed = path->candidate == key ? path->missed + 1 : 1;
-    path->candidate = key;
-    if (path->missed < MISSES)
-        return NULL;
-    make_room(paths);
-    key = key_of(paths, block, marked_bits);
-    *path = (struct path){.key = key};
-    learn(paths, path, block_of_id(&paths->cache, block), marked_bits);
-    return path->next ? path : NULL;
-}
-
 /* Where most lookups are in vain, even looking costs too much. */
 static void judge(struct paths *paths)
 {
-    if (paths->hits < TRIES / 2)
+    if (paths->hits < MISSES_JUDGED / 4)
         paths->rest = REST;
-    paths->tries = paths->hits = 0;
+    paths->hits = paths->misses = 0;
 }
 
-const struct path *paths_find(struct paths *paths, uint32_t block, uint32_t marked_bits)
+const struct path *paths_miss(struct paths *paths, uint32_t block, uint32_t marked_bits)
 {
-    if (__builtin_expect(paths->cache_epoch != paths->cache.epoch, 0))
-        make_room(paths);
     if (paths->rest) {
         paths->rest--;
         return NULL;
     }
-    uint64_t key = key_of(paths, block, marked_bits);
-    struct path *path = slot_of(paths, key);
-    if (++paths->tries == TRIES)
+    if (++paths->misses == MISSES_JUDGED)
         judge(paths);
-    if (__builtin_expect(path->key == key, 1)) {
-        paths->hits++;
-        return path->next ? path : NULL;
-    }
-    return miss(paths, path, block, marked_bits);
+    paths_keep_up(paths);
+    uint64_t key = path_key(paths, block, marked_bits);
+    struct path *path = path_slot(paths, key);
+    if (path->key == key) /* has been given up */
+        return NULL;
+    path->missed = path->candidate == key ? path->missed + 1 : 1;
+    path->candidate = key;
+    if (path->missed < MISSES)
+        return NULL;
+    *path = (struct path){.key = key};
+    learn(paths, path, block_of_id(&paths->cache, block), marked_bits);
+    return path->next ? path : NULL;
 }

@@ -40,7 +40,7 @@ struct paths {
     uint64_t epoch;       /* counts how often all paths were forgotten */
     uint64_t cache_epoch; /* of the cache, when they were */
     /* How the lookups went lately, and for how many more nobody is to try. */
-    unsigned tries, hits, rest;
+    unsigned hits, misses, rest;
     struct control_flow learning;
     struct return_stack calls;
 };
@@ -48,10 +48,43 @@ struct paths {
 void paths_init(struct paths *paths, const struct process *process, struct symbols *symbols);
 void paths_free(struct paths *paths);
 
+enum {
+    PATH_SLOTS = 1 << 16, /* four megabytes */
+    PATH_KEY_BITS = 32 + PATH_BITS + 1,
+};
+
+/* Private. */
+const struct path *paths_miss(struct paths *paths, uint32_t block, uint32_t marked_bits);
+
+static inline uint64_t path_key(const struct paths *paths, uint32_t block, uint32_t marked_bits)
+{
+    return paths->epoch << PATH_KEY_BITS | (uint64_t)block << (PATH_BITS + 1) | marked_bits;
+}
+
+/* Direct-mapped: what is looked for often comes back soon. */
+static inline struct path *path_slot(const struct paths *paths, uint64_t key)
+{
+    return &paths->slots[key * UINT64_C(0x9e3779b97f4a7c15) >> 48 & (PATH_SLOTS - 1)];
+}
+
 /* The path from the block of this id on that takes the branches `marked_bits`: at most PATH_BITS,
  * oldest first, under a leading 1. NULL: it is not known, and so far not worth learning; or it
  * needs more than the block and the bits. Valid until the next call. */
-const struct path *paths_find(struct paths *paths, uint32_t block, uint32_t marked_bits);
+static inline const struct path *paths_find(struct paths *paths, uint32_t block,
+                                            uint32_t marked_bits)
+{
+    uint64_t key = path_key(paths, block, marked_bits);
+    const struct path *path = path_slot(paths, key);
+    if (__builtin_expect(!paths->rest && path->key == key && path->next, 1)) {
+        paths->hits++;
+        return path;
+    }
+    return paths_miss(paths, block, marked_bits);
+}
+
+/* To be called when blocks have been dropped from the cache: forgets the paths that led through
+ * them. */
+void paths_keep_up(struct paths *paths);
 
 /* Fills block->stride; its kind is not STRIDE_UNKNOWN afterwards. */
 void paths_learn_stride(struct paths *paths, struct block *block);

@@ -262,3 +262,18 @@ void perf_data_close(struct perf_data *data)
     free(data->path);
     *data = (struct perf_data){0};
 }
+
+bool perf_data_check_packets(const struct perf_data *data, struct error *error)
+{
+    if (!data->has_setup)
+        return error_set(error, ERROR_FORMAT,
+                         "Decoding %s failed: it holds no Intel PT recording. Record with "
+                         "`magic-trace run` or `perf record -e intel_pt//`.",
+                         data->path);
+    if (!data->chunk_count)
+        return error_set(error, ERROR_FORMAT,
+                         "Decoding %s failed: it holds no packets: the program ended before "
+                         "anything was recorded, or the file is cut off.",
+                         data->path);
+    return true;
+}

@@ -66,4 +66,7 @@ bool perf_data_recognizes(const struct file_view *view);
 
 void perf_data_close(struct perf_data *data);
 
+/* False, saying so, when the file holds no packets of Intel PT. */
+bool perf_data_check_packets(const struct perf_data *data, struct error *error);
+
 #endif

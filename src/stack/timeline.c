@@ -234,6 +234,11 @@ struct timeline_statistics timeline_statistics(const struct timeline *timeline)
     return sum;
 }
 
+const struct flow *timeline_flow(const struct timeline *timeline)
+{
+    return timeline->flow;
+}
+
 const struct error *timeline_damage(const struct timeline *timeline)
 {
     return flow_damage(timeline->flow);

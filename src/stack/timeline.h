@@ -36,6 +36,8 @@ struct timeline_statistics {
 struct timeline_statistics timeline_statistics(const struct timeline *timeline);
 /* What time 0 of the spans is on the clock of perf's records. */
 struct nanoseconds timeline_origin(const struct timeline *timeline);
+/* What was decoded; lives as long as the timeline. */
+const struct flow *timeline_flow(const struct timeline *timeline);
 /* NULL when the recording is whole. */
 const struct error *timeline_damage(const struct timeline *timeline);
 

@@ -31,6 +31,15 @@ static enum x86_flow flow_of(const ZydisDecodedInstruction *decoded)
     if (is_transactional(decoded))
         return X86_SEQUENTIAL;
     bool far = decoded->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR;
+    switch (decoded->mnemonic) {
+    case ZYDIS_MNEMONIC_VMLAUNCH:
+    case ZYDIS_MNEMONIC_VMRESUME:
+        return X86_FAR_RETURN;
+    case ZYDIS_MNEMONIC_VMCALL:
+        return X86_FAR_CALL;
+    default:
+        break;
+    }
     switch (decoded->meta.category) {
     case ZYDIS_CATEGORY_COND_BR:
         return X86_CONDITIONAL;

@@ -23,8 +23,8 @@ enum x86_flow {
     X86_INDIRECT_JUMP, /* through a register or memory */
     X86_INDIRECT_CALL,
     X86_RETURN,     /* near */
-    X86_FAR_CALL,   /* syscall, sysenter, int n, int3, far call */
-    X86_FAR_RETURN, /* iret, sysret, sysexit, far return */
+    X86_FAR_CALL,   /* syscall, sysenter, int n, int3, far call, vmcall */
+    X86_FAR_RETURN, /* iret, sysret, sysexit, far return, vmlaunch, vmresume */
     X86_FAR_JUMP,
     X86_REPEAT, /* string instruction with a rep prefix */
 };

@@ -45,6 +45,11 @@ class CommandLine(harness.TestCase):
         self.assert_usage_error(["report", "-around", "f", "-to", "g", "x"], "-around")
         self.assert_usage_error(["decode"], "no recording")
         self.assert_usage_error(["decode", "a", "b"], "`b`")
+        self.assert_usage_error(["dump", "a"], "-packets")
+        self.assert_usage_error(["dump", "-packets"], "no recording")
+        self.assert_usage_error(["dump", "-packets", "-branches", "a"], "one of")
+        self.assert_usage_error(["dump", "-packets", "-symbols", "a"], "-symbols")
+        self.assert_usage_error(["dump", "-packets", "a", "b"], "`b`")
 
     def test_unavailable(self):
         """what this version cannot do is refused in one line"""

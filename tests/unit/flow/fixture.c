@@ -140,6 +140,7 @@ static void prepare(struct fixture *fixture)
     fixture->data = (struct perf_data){.path = (char *)"made up",
                                        .setup = fixture->setup,
                                        .has_setup = true,
+                                       .cpu = fixture->cpu,
                                        .records = fixture->records.elements,
                                        .record_count = fixture->records.count,
                                        .chunks = fixture->chunks.elements,
@@ -164,7 +165,8 @@ void fixture_decode(struct fixture *fixture)
                                      .streams = &streams,
                                      .shared = shared,
                                      .sink = &sink,
-                                     .options = &options};
+                                     .options = &options,
+                                     .observer = fixture->observer};
     decode_all(&request, &fixture->statistics);
     decoder_shared_close(shared);
     trace_streams_free(&streams);

@@ -22,7 +22,9 @@ struct fixture {
     struct array records;   /* struct side_band_record */
     struct array chunks;    /* struct aux_chunk: added to, or made from `packets` when empty */
     struct pt_setup setup;
+    struct cpu_identity cpu;
     unsigned cores;
+    const struct flow_observer *observer;
 
     struct perf_data data;
     struct address_spaces spaces;
