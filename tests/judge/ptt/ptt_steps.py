@@ -39,7 +39,7 @@ def steps_of(text):
         newest = steps[-1] if steps else None
         if step is None or (newest, step) in (("abort", "interrupt"), ("error", "error")):
             continue
-        if step == "abort" and newest in (None, "end"):
+        if step == "abort" and newest == "end":
             continue
         if step == "start" and newest in (None, "overflow", "error"):
             continue
