@@ -1,5 +1,10 @@
-/* Whatever bytes our filter's stream has: decoding it ends, and times of a thread never go back.
- * The branches lead through this very program, so that there is code to walk. */
+/* Fuzz target: any bytes as the stream that our filter in perf hands over, over the code of
+ * flow_program.S. The first byte says what recording it is of (enum option), the rest is the
+ * stream; the packets of a thread's ring begin with the same bytes.
+ *
+ * Holds: decoding ends, and the times of a thread's events never go back. FLOW_PROGRAM, a path,
+ * comes from meson.build.
+ */
 #include "base/file.h"
 #include "base/memory.h"
 #include "flow/perf_decoder.h"
@@ -13,13 +18,24 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 int LLVMFuzzerInitialize(int *argument_count, char ***arguments);
 
-enum { START = 0x10000000, LENGTH = 1 << 20, PID = 1, PACKET_TID = 2 };
+enum option {
+    OPTION_PROCESSOR = 1, /* rings are those of processors */
+    OPTION_KERNEL = 2,    /* the kernel was traced, too */
+};
+
+enum {
+    CODE = 0x401000, /* where ld puts it, and */
+    CODE_OFFSET = 0x1000,
+    CODE_SIZE = 0x2000,
+    PID = 1,
+    PACKETS_SIZE = 256,
+};
 
 struct followed {
     struct ticks newest;
 };
 
-/* Made once: reading a program's symbols takes longer than a stream. */
+/* Made once: reading the program's symbols takes longer than a stream. */
 static struct address_spaces spaces;
 static struct symbols *symbols;
 
@@ -47,7 +63,14 @@ static struct side_band_record mapping = {
     .kind = SIDE_BAND_MAPPING,
     .pid = PID,
     .tid = PID,
-    .mapping = {.start = START, .length = LENGTH, .executable = true, .path = "/proc/self/exe"},
+    .cpu = UINT32_MAX,
+    .mapping = {.start = CODE,
+                .length = CODE_SIZE,
+                .file_offset = CODE_OFFSET,
+                .protection = PROT_READ | PROT_EXEC,
+                .flags = MAP_PRIVATE,
+                .executable = true,
+                .path = FLOW_PROGRAM},
 };
 
 int LLVMFuzzerInitialize(int *argument_count, char ***arguments)
@@ -68,21 +91,21 @@ static int open_bytes(const uint8_t *bytes, size_t size)
     return descriptor;
 }
 
-/* The first byte says what recording it is of; the packets of a ring begin like the stream. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     if (size < 1)
         return 0;
-    struct aux_chunk chunk = {.tid = PACKET_TID,
+    struct aux_chunk chunk = {.tid = PID,
                               .cpu = UINT32_MAX,
                               .bytes = bytes + 1,
-                              .size = size - 1 < 256 ? size - 1 : 256};
-    struct perf_data data = {
-        .setup = {.clock = {.mult = 1}, .per_cpu = bytes[0] & 1, .kernel = (bytes[0] & 2) != 0},
-        .records = &mapping,
-        .record_count = 1,
-        .chunks = &chunk,
-        .chunk_count = 1};
+                              .size = size - 1 < PACKETS_SIZE ? size - 1 : PACKETS_SIZE};
+    struct perf_data data = {.setup = {.clock = {.mult = 1},
+                                       .per_cpu = bytes[0] & OPTION_PROCESSOR,
+                                       .kernel = bytes[0] & OPTION_KERNEL},
+                             .records = &mapping,
+                             .record_count = 1,
+                             .chunks = &chunk,
+                             .chunk_count = 1};
     struct trace_streams streams;
     trace_streams_cut(&streams, &data);
     struct flow_options options = {.cores = 1};

@@ -8,6 +8,9 @@ enum {
     STRAIGHT_MAX = 1 << 20,
 };
 
+/* TSC packets have 56 bits (SDM volume 3, "Timestamp Counter (TSC) Packet"). */
+static const uint64_t TSC_MAX = ((uint64_t)1 << 56) - 1;
+
 void branch_lane_init(struct branch_lane *lane, bool kernel)
 {
     *lane = (struct branch_lane){.kernel = kernel};
@@ -164,7 +167,12 @@ static struct straight_run run_before(struct branch_lane *lane, uint64_t end, bo
 static void run_to(struct branch_lane *lane, uint64_t last, uint8_t kind, bool transaction)
 {
     struct straight_run run = run_before(lane, last, transaction);
-    run_block(lane, run.first, last, run.instructions + 1, kind, transaction);
+    uint64_t first = run.first <= last ? run.first : last;
+    bool contradicts = run.at != last && code_at(lane, run.at).length;
+    /* Of code that is not what perf has seen, as many as there can be at most: no event in the
+     * block must come behind its end. */
+    uint32_t instructions = contradicts ? (uint32_t)(last - first) + 1 : run.instructions + 1;
+    run_block(lane, first, last, instructions, kind, transaction);
 }
 
 /* Executes up to the instruction at `end`, which has not run. */
@@ -318,6 +326,9 @@ static void take_error(struct branch_lane *lane, const struct branch_event *even
 
 void branch_lane_take(struct branch_lane *lane, const struct branch_event *event, struct ticks time)
 {
+    /* No processor tells a later time: the stream is damaged. */
+    if (time.value > TSC_MAX)
+        time.value = TSC_MAX;
     switch (event->kind) {
     case BRANCH_EVENT_BRANCH:
         take_branch(lane, event, time);

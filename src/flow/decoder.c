@@ -314,8 +314,8 @@ static bool take_return(struct decoder *decoder)
     return true;
 }
 
-/* Takes as many of the bits, `count` of them, oldest first, of which the lowest is bit 0 of `bits`,
- * as there are steps for that are nothing but a conditional jump. Returns how many are left. */
+/* Takes as many of the bits as there are steps for: `count` of them, oldest first, of which the
+ * lowest is bit 0 of `bits`. Returns how many are left. */
 static inline unsigned take_plain_steps(struct decoder *decoder, uint64_t bits, unsigned count)
 {
     const struct block_cache *cache = cache_of(decoder);
@@ -330,8 +330,23 @@ static inline unsigned take_plain_steps(struct decoder *decoder, uint64_t bits, 
     for (; count; count--) {
         const struct step *step = &steps[at];
         uint32_t to = step->to[bits >> (count - 1) & 1];
-        if (__builtin_expect(to - 1 >= (uint32_t)STEP_INDIRECT - 1, 0))
-            break;
+        if (__builtin_expect(to - 1 >= (uint32_t)STEP_INDIRECT - 1, 0)) {
+            const struct return_place *place = &returns->places[(pushed - 1) % RETURN_STACK_SLOTS];
+            if (to != (uint32_t)STEP_RETURNS || pushed == returns->floor || !place->block)
+                break;
+            if (pushed - returns->floor > RETURN_STACK_DEPTH)
+                returns->floor = pushed - RETURN_STACK_DEPTH;
+            *added = effects[step->effect].event;
+            added->time.value += position;
+            added->to = place->address;
+            added->function = place->function;
+            added++;
+            pushed--;
+            position += step->instructions;
+            last = at;
+            at = place->block;
+            continue;
+        }
         /* Whether there is an event or a call is what no branch predictor can guess: so they are
          * written in any case, and count or not. */
         const struct step_effect *effect = &effects[step->effect];

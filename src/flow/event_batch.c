@@ -7,7 +7,7 @@
 
 enum {
     /* Events handed over at once: enough to make the call free, few enough to stay in the cache. */
-    BATCH_EVENTS = 2048,
+    BATCH_EVENTS = 512,
     /* Events held while their time is unknown. A recording with no timing packets but those at each
      * PSB has some ten thousand branches between them; what exceeds this gets the time of the last
      * anchor. */

@@ -148,6 +148,25 @@ static void handlers_are_found_in_the_code_between_branches(void **state)
     finish(&s, 6);
 }
 
+/* A call that perf does not tell of: the code has changed since. Times must not go back for it. */
+static void code_that_perf_has_not_seen_so_is_one_block(void **state)
+{
+    struct scene s;
+    begin(&s);
+    at_time(&s, 100);
+    branch(&s, BEGIN, 0, at("caml_start_program"));
+    at_time(&s, 200);
+    branch(&s, RETURN, at("traps_return"), at("leaf"));
+    at_time(&s, UINT64_MAX);
+    branch(&s, RETURN | END, at("leaf_return"), 0);
+    decode(&s);
+    expect(&s, 1, FLOW_TRAP_PUSH, at("traps_push"), at("traps_handler"));
+    expect(&s, 2, FLOW_TRAP_POP, at("traps_pop"), 0);
+    expect(&s, 3, FLOW_RETURN, at("traps_return"), at("leaf"));
+    assert_in_range(event(&s, 2)->time.value, 101, 200);
+    finish(&s, 5);
+}
+
 static void interrupts_and_transactions_go_elsewhere(void **state)
 {
     struct scene s;
@@ -283,6 +302,7 @@ int main(void)
         cmocka_unit_test(recursion_is_kept_and_a_loop_is_none),
         cmocka_unit_test(code_that_runs_on_into_the_next_function_jumps),
         cmocka_unit_test(handlers_are_found_in_the_code_between_branches),
+        cmocka_unit_test(code_that_perf_has_not_seen_so_is_one_block),
         cmocka_unit_test(interrupts_and_transactions_go_elsewhere),
         cmocka_unit_test(the_stack_pointer_is_that_of_its_branch),
         cmocka_unit_test(errors_are_gaps),
