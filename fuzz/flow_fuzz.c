@@ -1,15 +1,14 @@
 /* Fuzz target: any bytes as the packets of a thread or of a processor, over the code of
  * flow_program.S. The first byte says how they were recorded (enum option), the rest are packets.
  *
- * Holds: decoding ends, after an amount of work that is bounded by the number of bytes; the offset
- * and the time of the decoder never go back; the times of a thread's events never go back either,
- * and every event is one that stack/ knows. Inputs are changed packet by packet half of the time
+ * Holds: decoding ends, after an amount of work that is bounded by the number of bytes; the times
+ * of a thread's events never go back, and every event is one that stack/ knows; two cores make the
+ * same events of it as one. Inputs are changed packet by packet half of the time
  * (packet_mutator.h), for random bytes seldom reach the flow. FLOW_PROGRAM, a path, comes from
  * meson.build.
  */
-#include "flow/decoder.h"
+#include "flow/decode_jobs.h"
 #include "packet_mutator.h"
-#include "symbol/symbols.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,13 +19,13 @@ size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t capacity, uns
 size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size, size_t capacity); /* libFuzzer's own */
 
 enum option {
-    OPTION_PROCESSOR = 1,  /* a ring of a processor, on which two threads and nobody take turns */
-    OPTION_LOST_AFTER = 2, /* more was lost behind the last byte */
-    OPTION_KERNEL = 4,     /* the kernel was traced, too */
-    OPTION_ERRATA = 8,     /* made by a processor with errata */
-    OPTION_NEW_CODE = 16,  /* other code takes the place of the first page's, later */
-    OPTION_TIMING = 32,    /* the recording says how MTC and CYC are to be read */
-    OPTION_SLICES = 64,    /* decoded up to one time after the other */
+    OPTION_PROCESSOR = 1, /* a ring of a processor, on which two threads and nobody take turns */
+    OPTION_LOST = 2,      /* something was lost in the middle */
+    OPTION_KERNEL = 4,    /* the kernel was traced, too */
+    OPTION_ERRATA = 8,    /* made by a processor with errata */
+    OPTION_NEW_CODE = 16, /* other code takes the place of the first page's, later */
+    OPTION_TIMING = 32,   /* the recording says how MTC and CYC are to be read */
+    OPTION_SLICES = 64,   /* on two cores */
 };
 
 enum {
@@ -39,11 +38,9 @@ enum {
     /* Ticks, in what the seeds take. */
     SWITCH_TIME = 200,
     NEW_CODE_TIME = 1000,
-    SLICE = 64,
-    /* Blocks. A PSB+ with an address and a loop that no packet ends costs 25 bytes, and may cost as
-     * many blocks as the decoder takes to give such a loop up: 2^20 instructions. */
-    STEPS = 1 << 16,
-    STEPS_PER_BYTE = 1 << 16,
+    /* Instructions. A PSB+ with an address and a loop that no packet ends costs 25 bytes, and may
+     * cost as much as the decoder takes to give such a loop up: 2^20. */
+    INSTRUCTIONS_PER_BYTE = 1 << 16,
 };
 
 static struct side_band_record mapping(uint32_t pid, uint64_t time, uint64_t start, uint64_t offset,
@@ -94,80 +91,90 @@ static struct perf_data perf_data(uint8_t options, struct side_band_record *reco
     return data;
 }
 
+/* The events of all threads: their number, and a hash of each thread's. */
+struct seen {
+    struct seen_thread {
+        uint32_t tid;
+        uint64_t last_time, count, hash;
+    } threads[3];
+};
+
 static void *begin(void *context, const struct thread *thread)
 {
-    return context;
+    struct seen *seen = context;
+    struct seen_thread *mine = &seen->threads[thread->tid % 3];
+    mine->tid = thread->tid;
+    return mine;
 }
 
-static void check_events(void *last_time, const struct flow_event *events, size_t count)
+static void check_events(void *thread, const struct flow_event *events, size_t count)
 {
-    uint64_t *last = last_time;
+    struct seen_thread *seen = thread;
     for (size_t i = 0; i < count; i++) {
-        if (events[i].time.value < *last || events[i].kind > FLOW_ABORT ||
-            events[i].gap > FLOW_GAP_NO_IMAGE ||
-            (events[i].kind == FLOW_GAP) != (events[i].gap > 0))
+        const struct flow_event *event = &events[i];
+        if (event->time.value < seen->last_time || event->kind > FLOW_ABORT ||
+            event->gap > FLOW_GAP_NO_IMAGE || (event->kind == FLOW_GAP) != (event->gap > 0) ||
+            (event->error && !flow_error_text(event->error)))
             abort();
-        if (events[i].error && !decoder_error_text(events[i].error))
-            abort();
-        *last = events[i].time.value;
+        seen->last_time = event->time.value;
+        uint64_t all = event->time.value ^ event->from << 8 ^ event->to << 24 ^
+                       (uint64_t)event->kind << 48 ^ (uint64_t)event->flags << 56;
+        seen->hash = (seen->hash ^ all) * UINT64_C(0x9e3779b97f4a7c15);
+        seen->hash = seen->hash << 29 | seen->hash >> 35;
+        seen->count++;
     }
 }
 
-static void end(void *last_time)
+static void end(void *thread)
 {
 }
 
-static void run(struct decoder *decoder, const struct decoder_input *input, uint8_t options)
+static struct seen decode(struct decode_request request, unsigned cores)
 {
-    uint64_t limit = options & OPTION_SLICES ? SLICE : UINT64_MAX;
-    uint64_t offset = 0, time = 0, runs = 0;
-    const uint64_t most_runs = input->size * STEPS_PER_BYTE / STEPS + 2;
-    bool more = true;
-    while (more) {
-        more = decoder_run(decoder, (struct ticks){limit}, STEPS);
-        if (decoder_offset(decoder) < offset || decoder_offset(decoder) > input->size ||
-            decoder_time(decoder).value < time)
-            abort();
-        offset = decoder_offset(decoder);
-        time = decoder_time(decoder).value;
-        if (time > limit)
-            limit = time > UINT64_MAX / 2 ? UINT64_MAX : time + SLICE;
-        else if (++runs > most_runs)
-            abort();
-    }
-}
-
-static void decode(struct decoder_shared *shared, const struct address_spaces *spaces,
-                   const uint8_t *bytes, size_t size, uint8_t options)
-{
-    uint64_t last_times[2] = {0};
-    const struct flow_sink sinks[] = {{&last_times[0], begin, check_events, end},
-                                      {&last_times[1], begin, check_events, end}};
-    struct thread_output outputs[] = {
-        {.thread = address_spaces_thread(spaces, FIRST_PID), .sink = &sinks[0]},
-        {.thread = address_spaces_thread(spaces, SECOND_PID), .sink = &sinks[1]},
-    };
-    struct schedule_entry entries[] = {
-        {{0}, &outputs[0], address_spaces_process(spaces, FIRST_PID)},
-        {{SWITCH_TIME}, &outputs[1], address_spaces_process(spaces, SECOND_PID)},
-        {{2 * SWITCH_TIME}, NULL, NULL},
-        {{3 * SWITCH_TIME}, &outputs[0], address_spaces_process(spaces, FIRST_PID)},
-    };
-    struct schedule schedule = {array_of(sizeof(struct schedule_entry))};
-    array_add_all(&schedule.entries, entries, options & OPTION_PROCESSOR ? 4 : 1);
-    struct decoder_input input = {.bytes = bytes,
-                                  .size = size,
-                                  .schedule = &schedule,
-                                  .lost_after = options & OPTION_LOST_AFTER};
-    struct decoder *decoder = decoder_open(shared, &input, NULL);
-    if (!decoder)
+    struct seen seen = {0};
+    struct flow_sink sink = {&seen, begin, check_events, end};
+    struct flow_options options = {.cores = cores};
+    struct flow_statistics statistics = {0};
+    request.sink = &sink;
+    request.options = &options;
+    decode_all(&request, &statistics);
+    uint64_t size = 0;
+    for (size_t i = 0; i < request.data->chunk_count; i++)
+        size += request.data->chunks[i].size;
+    if (statistics.instructions > (size + PAGE) * INSTRUCTIONS_PER_BYTE)
         abort();
-    run(decoder, &input, options);
-    decoder_close(decoder);
-    for (size_t i = 0; i < 2; i++)
-        if (outputs[i].begun)
-            thread_output_end(&outputs[i]);
-    array_free(&schedule.entries);
+    return seen;
+}
+
+static void decode_packets(const struct perf_data *data, uint8_t options)
+{
+    struct address_spaces spaces;
+    struct trace_streams streams;
+    if (!address_spaces_build(&spaces, data, NULL, NULL))
+        abort();
+    struct symbols *symbols = symbols_open(&spaces, NULL);
+    struct decoder_shared *shared = decoder_shared_open(data, symbols, NULL);
+    if (!shared)
+        abort();
+    trace_streams_cut(&streams, data);
+    struct decode_request request = {
+        .data = data, .spaces = &spaces, .streams = &streams, .shared = shared};
+    struct seen one = decode(request, 1);
+    if (options & OPTION_SLICES) {
+        struct seen two = decode(request, 2);
+        if (memcmp(&one, &two, sizeof(one)) != 0)
+            abort();
+    }
+    decoder_shared_close(shared);
+    trace_streams_free(&streams);
+    symbols_close(symbols);
+    address_spaces_free(&spaces);
+}
+
+static struct side_band_record turn(uint32_t pid, uint64_t time)
+{
+    return (struct side_band_record){
+        .kind = SIDE_BAND_CONTEXT_SWITCH, .time = {time}, .pid = pid, .tid = pid, .cpu = 0};
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
@@ -175,27 +182,39 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (size == 0)
         return 0;
     uint8_t options = bytes[0];
+    bool processor = options & OPTION_PROCESSOR;
     struct side_band_record records[] = {
         mapping(FIRST_PID, 0, CODE, CODE_OFFSET, CODE_SIZE),
         mapping(SECOND_PID, 0, CODE, CODE_OFFSET, PAGE),
+        turn(FIRST_PID, 1),
+        turn(SECOND_PID, SWITCH_TIME),
+        turn(0, 2 * SWITCH_TIME),
+        turn(FIRST_PID, 3 * SWITCH_TIME),
         mapping(FIRST_PID, NEW_CODE_TIME, CODE, CODE_OFFSET + PAGE, PAGE),
     };
-    struct perf_data data = perf_data(options, records, options & OPTION_NEW_CODE ? 3 : 2);
-    struct address_spaces spaces;
-    if (!address_spaces_build(&spaces, &data, NULL, NULL))
-        abort();
-    struct symbols *symbols = symbols_open(&spaces, NULL);
-    struct decoder_shared *shared = decoder_shared_open(&data, symbols, NULL);
-    if (!shared)
-        abort();
-    /* A copy of its own, so that reading behind its end is seen. */
-    uint8_t *packets = malloc(size - 1);
-    memcpy(packets, bytes + 1, size - 1);
-    decode(shared, &spaces, packets, size - 1, options);
-    free(packets);
-    decoder_shared_close(shared);
-    symbols_close(symbols);
-    address_spaces_free(&spaces);
+    size_t count = sizeof(records) / sizeof(*records) - !(options & OPTION_NEW_CODE);
+    struct perf_data data = perf_data(options, records, count);
+    /* Copies, so that reading behind their ends is seen. */
+    size_t first = options & OPTION_LOST ? (size - 1) / 2 : size - 1, second = size - 1 - first;
+    uint8_t *packets[] = {malloc(first + !first), malloc(second + !second)};
+    memcpy(packets[0], bytes + 1, first);
+    memcpy(packets[1], bytes + 1 + first, second);
+    struct aux_chunk chunks[] = {
+        {.tid = processor ? UINT32_MAX : FIRST_PID,
+         .cpu = processor ? 0 : UINT32_MAX,
+         .bytes = packets[0],
+         .size = first},
+        {.tid = processor ? UINT32_MAX : FIRST_PID,
+         .cpu = processor ? 0 : UINT32_MAX,
+         .offset = first + PAGE,
+         .bytes = packets[1],
+         .size = second},
+    };
+    data.chunks = chunks;
+    data.chunk_count = second ? 2 : 1;
+    decode_packets(&data, options);
+    free(packets[0]);
+    free(packets[1]);
     return 0;
 }
 

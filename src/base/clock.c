@@ -1,13 +1,5 @@
 #include "base/clock.h"
 
-struct nanoseconds clock_to_nanoseconds(const struct clock_conversion *clock, struct ticks ticks)
-{
-    uint64_t quotient = ticks.value >> clock->shift;
-    uint64_t remainder = ticks.value & (((uint64_t)1 << clock->shift) - 1);
-    return (struct nanoseconds){clock->zero + quotient * clock->mult +
-                                ((remainder * clock->mult) >> clock->shift)};
-}
-
 struct ticks clock_to_ticks(const struct clock_conversion *clock, struct nanoseconds time)
 {
     if (clock->mult == 0)

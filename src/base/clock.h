@@ -31,7 +31,14 @@ struct clock_conversion {
     uint16_t shift;
 };
 
-struct nanoseconds clock_to_nanoseconds(const struct clock_conversion *clock, struct ticks ticks);
+static inline struct nanoseconds clock_to_nanoseconds(const struct clock_conversion *clock,
+                                                      struct ticks ticks)
+{
+    uint64_t quotient = ticks.value >> clock->shift;
+    uint64_t remainder = ticks.value & (((uint64_t)1 << clock->shift) - 1);
+    return (struct nanoseconds){clock->zero + quotient * clock->mult +
+                                ((remainder * clock->mult) >> clock->shift)};
+}
 
 /* The inverse as perf computes it (perf_time_to_tsc); a mult of 0 gives 0. */
 struct ticks clock_to_ticks(const struct clock_conversion *clock, struct nanoseconds time);

@@ -107,8 +107,8 @@ static int examine(void)
     const struct engine *chosen = examine_engines();
     examine_helper(
         "perf", "not found; not needed",
-        "to look at recordings with `perf script --itrace=bei -i DIR/perf.data`: apt-get "
-        "install linux-perf");
+        "for `magic-trace decode -decoder perf`, and to look at recordings with `perf script "
+        "--itrace=bei -i DIR/perf.data`: apt-get install linux-perf");
     putchar('\n');
     if (!chosen) {
         puts("Nothing can be recorded here until one of the engines above works.");

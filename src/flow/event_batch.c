@@ -60,8 +60,9 @@ static void interpolate(struct event_batch *batch, uint64_t position, struct tic
         if (event_time->value > position)
             break;
         uint64_t executed = event_time->value - batch->anchor_position;
-        uint64_t since = executed == instructions ? elapsed : (uint64_t)((double)executed * share);
-        event_time->value = batch->anchor_time.value + since;
+        double since = (double)executed * share;
+        event_time->value =
+            batch->anchor_time.value + (since < (double)elapsed ? (uint64_t)since : elapsed);
     }
 }
 

@@ -19,13 +19,17 @@ void thread_output_end(struct thread_output *output)
     output->begun = false;
 }
 
-/* Times of one call only grow, so when the first is late enough, all are. */
+/* Behind a PSB time may be earlier than what was concluded before. */
 static void put_times_in_order(struct thread_output *output, struct flow_event *events,
                                size_t count)
 {
-    for (size_t i = 0; i < count && events[i].time.value < output->last_time.value; i++)
-        events[i].time = output->last_time;
-    output->last_time = events[count - 1].time;
+    uint64_t newest = output->last_time.value;
+    for (size_t i = 0; i < count; i++) {
+        if (events[i].time.value > newest)
+            newest = events[i].time.value;
+        events[i].time.value = newest;
+    }
+    output->last_time.value = newest;
 }
 
 static void deliver(struct thread_output *output, struct flow_event *events, size_t count)

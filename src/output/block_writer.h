@@ -43,6 +43,12 @@ static inline void *block_writer_reserve(struct block_writer *writer, size_t siz
     return room;
 }
 
+/* Takes back the last `size` bytes of what was reserved just now. */
+static inline void block_writer_give_back(struct block_writer *writer, size_t size)
+{
+    writer->next -= size;
+}
+
 bool block_writer_failed(const struct block_writer *writer);
 
 /* Writes what is left, ends the gzip member and frees the writer. False: something was not written.

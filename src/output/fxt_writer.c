@@ -122,14 +122,21 @@ static void add_row(struct writer *writer, struct writer_track *state,
     free(name);
 }
 
+static void add_rows(struct writer *writer, uint32_t track, size_t last)
+{
+    struct writer_track *state = &writer->tracks[track];
+    while (last >= state->threads.count)
+        add_row(writer, state, &writer->source->tracks[track]);
+}
+
 /* The number of the row that shows a span at `depth`. */
 static inline uint64_t thread_reference(struct writer *writer, uint32_t track, size_t depth)
 {
-    struct writer_track *state = &writer->tracks[track];
+    struct array *threads = &writer->tracks[track].threads;
     size_t row = depth / FXT_DEPTH_MAX;
-    while (row >= state->threads.count)
-        add_row(writer, state, &writer->source->tracks[track]);
-    return fxt_threads_reference(&writer->threads, array_at(&state->threads, row));
+    if (row >= threads->count)
+        add_rows(writer, track, row);
+    return fxt_threads_reference(&writer->threads, (struct fxt_thread *)threads->elements + row);
 }
 
 /* ------------------------------------------------------------------ events */
@@ -146,99 +153,131 @@ static inline uint64_t string_argument(uint64_t name, uint64_t value)
     return fxt_argument_header(FXT_ARGUMENT_STRING, 1, name) | value << 32;
 }
 
-static struct function_memos *memos_of(struct writer *writer, const struct span_function *function)
+static void make_room_for_memos(struct writer *writer, uint32_t index)
 {
-    if (function->index >= writer->memo_count) {
-        size_t count = function->index + function->index / 2 + 64;
-        writer->memos = memory_resize(writer->memos, count * sizeof *writer->memos);
-        memset(writer->memos + writer->memo_count, 0,
-               (count - writer->memo_count) * sizeof *writer->memos);
-        writer->memo_count = count;
-    }
+    size_t count = index + index / 2 + 64;
+    writer->memos = memory_resize(writer->memos, count * sizeof *writer->memos);
+    memset(writer->memos + writer->memo_count, 0,
+           (count - writer->memo_count) * sizeof *writer->memos);
+    writer->memo_count = count;
+}
+
+static inline struct function_memos *memos_of(struct writer *writer,
+                                              const struct span_function *function)
+{
+    if (function->index >= writer->memo_count)
+        make_room_for_memos(writer, function->index);
     return &writer->memos[function->index];
 }
 
-/* The longest begin record: header, time, and the arguments of a hit. */
-enum { BEGIN_WORDS_MAX = 2 + 12 };
+/* Words of the longest records of each type: header, time, and the arguments of a hit; header,
+ * time, and three short arguments. */
+enum { BEGIN_WORDS_MAX = 2 + 12, END_WORDS_MAX = 2 + 3 };
 
-struct arguments {
-    uint64_t words[BEGIN_WORDS_MAX];
-    uint64_t word_count, count;
+/* An event record while arguments are added to it. */
+struct event_record {
+    uint64_t *words;
+    uint64_t word_count, argument_count;
 };
 
-static void add_short(struct arguments *arguments, uint64_t argument)
+/* The longest is reserved and what was not needed given back, so arguments are written where they
+ * stay. Meanwhile nothing else may be written: all references are to be known before. */
+static inline struct event_record begin_record(struct writer *writer, size_t words_max,
+                                               const struct span_event *event)
 {
-    arguments->words[arguments->word_count++] = argument;
-    arguments->count++;
+    struct event_record record = {
+        .words = block_writer_reserve(&writer->blocks, words_max * FXT_WORD), .word_count = 2};
+    record.words[1] = event->time.value;
+    return record;
 }
 
-static void add_long(struct arguments *arguments, enum fxt_argument_type type, uint64_t name,
-                     uint64_t value)
+/* `header` is what the type of event has in it beside sizes. */
+static inline void end_record(struct writer *writer, const struct event_record *record,
+                              size_t words_max, uint64_t header)
 {
-    arguments->words[arguments->word_count++] = fxt_argument_header(type, 2, name);
-    arguments->words[arguments->word_count++] = value;
-    arguments->count++;
+    record->words[0] = header | fxt_header(0, record->word_count) | record->argument_count << 20;
+    block_writer_give_back(&writer->blocks, (words_max - record->word_count) * FXT_WORD);
+}
+
+static inline void add_short(struct event_record *record, uint64_t argument)
+{
+    record->words[record->word_count++] = argument;
+    record->argument_count++;
+}
+
+static inline void add_long(struct event_record *record, enum fxt_argument_type type, uint64_t name,
+                            uint64_t value)
+{
+    record->words[record->word_count++] = fxt_argument_header(type, 2, name);
+    record->words[record->word_count++] = value;
+    record->argument_count++;
 }
 
 /* As the original has them, and the process. */
-static void add_hit(struct arguments *arguments, const struct span_hit *hit)
+static void add_hit(struct event_record *record, const struct span_hit *hit)
 {
-    add_long(arguments, FXT_ARGUMENT_UINT64, FXT_STRING_TIMESTAMP, hit->time.value);
-    add_short(arguments, fxt_argument_header(FXT_ARGUMENT_UINT32, 1, FXT_STRING_PID) |
-                             (uint64_t)hit->pid << 32);
-    add_short(arguments, fxt_argument_header(FXT_ARGUMENT_UINT32, 1, FXT_STRING_TID) |
-                             (uint64_t)hit->tid << 32);
-    add_long(arguments, FXT_ARGUMENT_POINTER, FXT_STRING_IP, hit->address);
+    add_long(record, FXT_ARGUMENT_UINT64, FXT_STRING_TIMESTAMP, hit->time.value);
+    add_short(record, fxt_argument_header(FXT_ARGUMENT_UINT32, 1, FXT_STRING_PID) |
+                          (uint64_t)hit->pid << 32);
+    add_short(record, fxt_argument_header(FXT_ARGUMENT_UINT32, 1, FXT_STRING_TID) |
+                          (uint64_t)hit->tid << 32);
+    add_long(record, FXT_ARGUMENT_POINTER, FXT_STRING_IP, hit->address);
     if (hit->has_passed)
-        add_long(arguments, FXT_ARGUMENT_UINT64, FXT_STRING_PASSED, hit->passed.value);
+        add_long(record, FXT_ARGUMENT_UINT64, FXT_STRING_PASSED, hit->passed.value);
     if (hit->has_argument)
-        add_long(arguments, FXT_ARGUMENT_INT64, FXT_STRING_ARGUMENT, (uint64_t)hit->argument);
+        add_long(record, FXT_ARGUMENT_INT64, FXT_STRING_ARGUMENT, (uint64_t)hit->argument);
 }
 
-static void add_call(struct writer *writer, struct arguments *arguments,
-                     struct function_memos *memos, const struct span_event *event)
-{
-    const struct span_function *function = event->function;
-    struct fxt_strings *strings = &writer->strings;
-    if (event->address)
-        add_long(arguments, FXT_ARGUMENT_POINTER, FXT_STRING_ADDRESS, event->address);
-    if (function->symbol)
-        add_short(arguments,
-                  string_argument(FXT_STRING_SYMBOL, fxt_strings_reference(strings, &memos->symbol,
-                                                                           function->symbol)));
-    if (function->file)
-        add_short(arguments,
-                  string_argument(FXT_STRING_FILE,
-                                  fxt_strings_reference(strings, &memos->file, function->file)));
-    if (function->line)
-        add_short(arguments, fxt_argument_header(FXT_ARGUMENT_INT32, 1, FXT_STRING_LINE) |
-                                 (uint64_t)function->line << 32);
-    if (event->flags & SPAN_START_INFERRED)
-        add_short(arguments, string_argument(FXT_STRING_START_INFERRED, FXT_STRING_TRUE));
-}
+/* References to what a function is called. */
+struct function_strings {
+    uint64_t name, symbol, file; /* symbol and file only where the function has them */
+};
 
-static void write_enter(struct writer *writer, const struct span_event *event)
+static inline struct function_strings refer_to(struct writer *writer,
+                                               const struct span_event *event)
 {
     const struct span_function *function = event->function;
     struct function_memos *memos = memos_of(writer, function);
-    struct arguments arguments;
-    arguments.word_count = arguments.count = 0;
-    uint64_t name = fxt_strings_reference(&writer->strings, &memos->name, function->name);
-    if (event->hit)
-        add_hit(&arguments, event->hit);
-    else
-        add_call(writer, &arguments, memos, event);
+    struct fxt_strings *strings = &writer->strings;
+    struct function_strings references = {0};
+    references.name = fxt_strings_reference(strings, &memos->name, function->name);
+    if (function->symbol && !event->hit)
+        references.symbol = fxt_strings_reference(strings, &memos->symbol, function->symbol);
+    if (function->file && !event->hit)
+        references.file = fxt_strings_reference(strings, &memos->file, function->file);
+    return references;
+}
 
+static inline void add_call(struct event_record *record, const struct function_strings *strings,
+                            const struct span_event *event)
+{
+    const struct span_function *function = event->function;
+    if (event->address)
+        add_long(record, FXT_ARGUMENT_POINTER, FXT_STRING_ADDRESS, event->address);
+    if (function->symbol)
+        add_short(record, string_argument(FXT_STRING_SYMBOL, strings->symbol));
+    if (function->file)
+        add_short(record, string_argument(FXT_STRING_FILE, strings->file));
+    if (function->line)
+        add_short(record, fxt_argument_header(FXT_ARGUMENT_INT32, 1, FXT_STRING_LINE) |
+                              (uint64_t)function->line << 32);
+    if (event->flags & SPAN_START_INFERRED)
+        add_short(record, string_argument(FXT_STRING_START_INFERRED, FXT_STRING_TRUE));
+}
+
+static inline void write_enter(struct writer *writer, const struct span_event *event)
+{
+    struct function_strings strings = refer_to(writer, event);
     struct writer_track *track = &writer->tracks[event->track];
     uint64_t thread = thread_reference(writer, event->track, track->depth++);
-    uint64_t category = function->special ? FXT_STRING_SPECIAL : 0;
-    uint64_t words = arguments.word_count;
-    uint64_t *record = block_writer_reserve(&writer->blocks, (2 + words) * FXT_WORD);
-    record[0] = event_header(FXT_EVENT_BEGIN, 2 + words, arguments.count, thread) | category << 32 |
-                name << 48;
-    record[1] = event->time.value;
-    for (uint64_t i = 0; i < words; i++)
-        record[2 + i] = arguments.words[i];
+    uint64_t category = event->function->special ? FXT_STRING_SPECIAL : 0;
+    struct event_record record = begin_record(writer, BEGIN_WORDS_MAX, event);
+    if (event->hit)
+        add_hit(&record, event->hit);
+    else
+        add_call(&record, &strings, event);
+    end_record(writer, &record, BEGIN_WORDS_MAX,
+               event_header(FXT_EVENT_BEGIN, 0, 0, thread) | category << 32 | strings.name << 48);
     writer->summary.spans++;
 }
 
@@ -266,25 +305,20 @@ static uint64_t end_argument(enum span_end end)
     return 0;
 }
 
-static void write_leave(struct writer *writer, const struct span_event *event)
+static inline void write_leave(struct writer *writer, const struct span_event *event)
 {
     struct writer_track *track = &writer->tracks[event->track];
     if (track->depth == 0)
         return; /* every reader ignores an end without a begin */
     uint64_t thread = thread_reference(writer, event->track, --track->depth);
-    uint64_t arguments[3];
-    uint64_t count = 0;
+    struct event_record record = begin_record(writer, END_WORDS_MAX, event);
     if (event->end != SPAN_END_RETURN)
-        arguments[count++] = end_argument(event->end);
+        add_short(&record, end_argument(event->end));
     if (event->flags & SPAN_END_INFERRED)
-        arguments[count++] = string_argument(FXT_STRING_END_INFERRED, FXT_STRING_TRUE);
+        add_short(&record, string_argument(FXT_STRING_END_INFERRED, FXT_STRING_TRUE));
     if (event->flags & SPAN_ACROSS_GAP)
-        arguments[count++] = string_argument(FXT_STRING_ACROSS_GAP, FXT_STRING_TRUE);
-    uint64_t *record = block_writer_reserve(&writer->blocks, (2 + count) * FXT_WORD);
-    record[0] = event_header(FXT_EVENT_END, 2 + count, count, thread);
-    record[1] = event->time.value;
-    for (uint64_t i = 0; i < count; i++)
-        record[2 + i] = arguments[i];
+        add_short(&record, string_argument(FXT_STRING_ACROSS_GAP, FXT_STRING_TRUE));
+    end_record(writer, &record, END_WORDS_MAX, event_header(FXT_EVENT_END, 0, 0, thread));
 }
 
 /* An instant nests under the innermost open span and counts against the depth, so it is shown where

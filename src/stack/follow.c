@@ -3,6 +3,7 @@
 #include "stack/calls.h"
 #include "stack/kernel_entry.h"
 #include "stack/ocaml_traps.h"
+#include "stack/plain_moves.h"
 #include "stack/told_switch.h"
 #include "stack/tracing_pause.h"
 #include "stack/transactions.h"
@@ -94,8 +95,9 @@ static void follow_event(struct thread_stack *stack, const struct flow_event *ev
 
 void follow_events(struct thread_stack *stack, const struct flow_event *events, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        follow_event(stack, &events[i]);
+    size_t done = 0;
+    while ((done += follow_plain_moves(stack, events + done, count - done)) < count)
+        follow_event(stack, &events[done++]);
 }
 
 void follow_end(struct thread_stack *stack, const struct follow_ending *ending)

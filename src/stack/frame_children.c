@@ -9,6 +9,9 @@ enum { LIST_MAXIMUM = 8 };
 
 enum { FIRST_BUCKET_COUNT = 64, FRAMES_PER_BUCKET = 2 };
 
+/* 16 KiB per thread stay in the cache, and hold the children that a stretch of a program meets. */
+enum { RECENT_BITS = 12, RECENT_COUNT = 1 << RECENT_BITS };
+
 static frame_id *allocate_buckets(uint32_t count)
 {
     return memory_allocate_zeroed((size_t)count * sizeof(frame_id));
@@ -17,6 +20,7 @@ static frame_id *allocate_buckets(uint32_t count)
 void frame_children_init(struct frame_children *children)
 {
     *children = (struct frame_children){
+        .recent = memory_allocate_zeroed(RECENT_COUNT * sizeof(frame_id)),
         .buckets = allocate_buckets(FIRST_BUCKET_COUNT),
         .bucket_count = FIRST_BUCKET_COUNT,
     };
@@ -25,19 +29,18 @@ void frame_children_init(struct frame_children *children)
 void frame_children_free(struct frame_children *children)
 {
     free(children->buckets);
+    free(children->recent);
     *children = (struct frame_children){0};
 }
 
-static bool is_activation(const struct frame_tree *tree, frame_id id, frame_id parent,
-                          const struct activation *activation)
+static inline bool is_activation(const struct frame_tree *tree, frame_id id, frame_id parent,
+                                 const struct activation *activation)
 {
     const struct frame *frame = frame_tree_at(tree, id);
-    return frame->parent == parent && frame->function == activation->function &&
-           frame->return_address == activation->return_address && frame->kind == activation->kind &&
+    return frame->return_address == activation->return_address && frame->parent == parent &&
+           frame->function == activation->function && frame->kind == activation->kind &&
            frame_tree_origin(tree, id) == activation->origin;
 }
-
-/* --- Many children: the hash table. --- */
 
 /* Multiplication by odd constants (the fractional parts of the golden ratio and of sqrt(3)) spreads
  * the few bits in which neighbouring frames differ over the upper half of the word, which is what
@@ -49,6 +52,8 @@ static uint32_t hash_child(frame_id parent, function_id function, uint64_t retur
     hash *= UINT64_C(0x9e3779b97f4a7c15);
     return (uint32_t)(hash >> 32);
 }
+
+/* --- Many children: the hash table. --- */
 
 static void insert(struct frame_tree *tree, frame_id id)
 {
@@ -80,10 +85,9 @@ static void add_to_table(struct frame_tree *tree, frame_id id)
         grow_buckets(tree);
 }
 
-static frame_id find_in_table(const struct frame_tree *tree, frame_id parent,
+static frame_id find_in_table(const struct frame_tree *tree, uint32_t hash, frame_id parent,
                               const struct activation *activation)
 {
-    uint32_t hash = hash_child(parent, activation->function, activation->return_address);
     frame_id id = tree->children.buckets[hash & (tree->children.bucket_count - 1)];
     while (id != FRAME_NONE && !is_activation(tree, id, parent, activation))
         id = frame_tree_at(tree, id)->next;
@@ -92,19 +96,13 @@ static frame_id find_in_table(const struct frame_tree *tree, frame_id parent,
 
 /* --- Few children: the list. --- */
 
-/* Behind `first`, which is not the one. What is found is moved to the front. */
-static frame_id find_in_list(struct frame_tree *tree, frame_id first, frame_id parent,
+static frame_id find_in_list(const struct frame_tree *tree, frame_id first, frame_id parent,
                              const struct activation *activation)
 {
-    struct frame *before = frame_tree_at(tree, first);
-    while (before->next != FRAME_NONE && !is_activation(tree, before->next, parent, activation))
-        before = frame_tree_at(tree, before->next);
-    frame_id found = before->next;
-    if (found != FRAME_NONE) {
-        before->next = frame_tree_at(tree, found)->next;
-        frame_tree_at(tree, found)->next = first;
-    }
-    return found;
+    frame_id id = first;
+    while (id != FRAME_NONE && !is_activation(tree, id, parent, activation))
+        id = frame_tree_at(tree, id)->next;
+    return id;
 }
 
 static bool is_full_list(const struct frame_tree *tree, frame_id first)
@@ -124,28 +122,34 @@ static void move_to_table(struct frame_tree *tree, frame_id first)
     }
 }
 
+static frame_id find_among_all(const struct frame_tree *tree, uint32_t hash, frame_id parent,
+                               const struct activation *activation)
+{
+    frame_id first = frame_tree_at(tree, parent)->first_child;
+    bool in_table = first != FRAME_NONE && frame_tree_at(tree, first)->in_table;
+    return in_table ? find_in_table(tree, hash, parent, activation)
+                    : find_in_list(tree, first, parent, activation);
+}
+
 frame_id frame_children_find(struct frame_tree *tree, frame_id parent,
                              const struct activation *activation)
 {
-    frame_id first = frame_tree_at(tree, parent)->last_child;
-    if (first == FRAME_NONE || is_activation(tree, first, parent, activation))
-        return first;
-    frame_id found = frame_tree_at(tree, first)->in_table
-                         ? find_in_table(tree, parent, activation)
-                         : find_in_list(tree, first, parent, activation);
-    if (found != FRAME_NONE)
-        frame_tree_at(tree, parent)->last_child = found;
-    return found;
+    uint32_t hash = hash_child(parent, activation->function, activation->return_address);
+    frame_id *recent = &tree->children.recent[hash >> (32 - RECENT_BITS)];
+    if (*recent == FRAME_NONE || !is_activation(tree, *recent, parent, activation))
+        *recent = find_among_all(tree, hash, parent, activation);
+    return *recent;
 }
 
 void frame_children_add(struct frame_tree *tree, frame_id child)
 {
-    frame_id *last = &frame_tree_at(tree, frame_tree_at(tree, child)->parent)->last_child;
-    if (*last != FRAME_NONE && !frame_tree_at(tree, *last)->in_table && is_full_list(tree, *last))
-        move_to_table(tree, *last);
-    if (*last != FRAME_NONE && frame_tree_at(tree, *last)->in_table)
+    frame_id *first = &frame_tree_at(tree, frame_tree_at(tree, child)->parent)->first_child;
+    if (*first != FRAME_NONE && !frame_tree_at(tree, *first)->in_table &&
+        is_full_list(tree, *first))
+        move_to_table(tree, *first);
+    if (*first != FRAME_NONE && frame_tree_at(tree, *first)->in_table)
         add_to_table(tree, child);
     else
-        frame_tree_at(tree, child)->next = *last;
-    *last = child;
+        frame_tree_at(tree, child)->next = *first;
+    *first = child;
 }

@@ -5,16 +5,22 @@
 
 #include <stdlib.h>
 
-/* Ids of the frames one event may add: a discovered caller's new placeholder, a segment's
- * placeholder and root. */
-enum { FRAMES_PER_EVENT = 4 };
+static void add_chunk(struct frame_tree *tree)
+{
+    if (tree->chunk_count == tree->chunk_capacity) {
+        tree->chunk_capacity += tree->chunk_capacity / 2 + 8;
+        tree->chunks = memory_resize(tree->chunks, tree->chunk_capacity * sizeof(*tree->chunks));
+    }
+    struct frame_chunk *chunk = memory_allocate(sizeof(*chunk));
+    chunk->origins = NULL;
+    tree->chunks[tree->chunk_count++] = chunk;
+}
 
 static frame_id add_frame(struct frame_tree *tree, const struct frame *frame)
 {
     frame_id id = tree->count++;
-    if (id >> FRAME_CHUNK_SHIFT == tree->chunks.count)
-        *(struct frame **)array_add(&tree->chunks) =
-            memory_allocate(FRAME_CHUNK_SIZE * sizeof(struct frame));
+    if (id >> FRAME_CHUNK_SHIFT == tree->chunk_count)
+        add_chunk(tree);
     *frame_tree_at(tree, id) = *frame;
     return id;
 }
@@ -22,10 +28,8 @@ static frame_id add_frame(struct frame_tree *tree, const struct frame *frame)
 void frame_tree_init(struct frame_tree *tree)
 {
     *tree = (struct frame_tree){
-        .chunks = array_of(sizeof(struct frame *)),
         .returns = array_of(sizeof(struct learned_return)),
         .joined = array_of(sizeof(struct learned_return)),
-        .origins = array_of(sizeof(struct frame_origin)),
         .limit = FRAME_COUNT_MAXIMUM,
     };
     frame_children_init(&tree->children);
@@ -35,20 +39,16 @@ void frame_tree_init(struct frame_tree *tree)
 
 void frame_tree_free(struct frame_tree *tree)
 {
-    for (size_t i = 0; i < tree->chunks.count; i++)
-        free(*(struct frame **)array_at(&tree->chunks, i));
-    array_free(&tree->chunks);
+    for (uint32_t i = 0; i < tree->chunk_count; i++) {
+        free(tree->chunks[i]->origins);
+        free(tree->chunks[i]);
+    }
+    free(tree->chunks);
     array_free(&tree->returns);
     array_free(&tree->joined);
-    array_free(&tree->origins);
     frame_starts_free(&tree->starts);
     frame_children_free(&tree->children);
     *tree = (struct frame_tree){0};
-}
-
-bool frame_tree_full(const struct frame_tree *tree)
-{
-    return tree->count > tree->limit - FRAMES_PER_EVENT;
 }
 
 frame_id frame_tree_add_placeholder(struct frame_tree *tree)
@@ -56,27 +56,13 @@ frame_id frame_tree_add_placeholder(struct frame_tree *tree)
     return add_frame(tree, &(struct frame){.kind = FRAME_PLACEHOLDER});
 }
 
-function_id frame_tree_origin(const struct frame_tree *tree, frame_id frame)
-{
-    if (!frame_tree_at(tree, frame)->has_origin)
-        return FUNCTION_UNKNOWN;
-    const struct frame_origin *origins = tree->origins.elements;
-    size_t low = 0, high = tree->origins.count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (origins[middle].frame <= frame)
-            low = middle;
-        else
-            high = middle;
-    }
-    return origins[low].origin;
-}
-
-/* Ids grow, so the list is in their order. */
 static void add_origin(struct frame_tree *tree, frame_id frame, function_id origin)
 {
+    struct frame_chunk *chunk = tree->chunks[frame >> FRAME_CHUNK_SHIFT];
+    if (chunk->origins == NULL)
+        chunk->origins = memory_allocate(FRAME_CHUNK_SIZE * sizeof(*chunk->origins));
+    chunk->origins[frame & (FRAME_CHUNK_SIZE - 1)] = origin;
     frame_tree_at(tree, frame)->has_origin = true;
-    *(struct frame_origin *)array_add(&tree->origins) = (struct frame_origin){frame, origin};
 }
 
 static function_id known_function(function_id function)

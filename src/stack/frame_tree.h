@@ -6,10 +6,11 @@
  * Frames are interned: calling the same function again from the same place on the same stack gives
  * the same frame. A real program has thousands of times fewer distinct stacks than calls, so the
  * tree stays small beside the history (8 bytes per event); in the worst case, when every call makes
- * a stack never seen before, a frame costs 24 bytes, and 2 to 4 where it has many siblings. That is
- * at most 14 per event, since every second event of a long trace is a return. What few frames have
- * is kept beside them (starts, origins, returns). What differs between two calls of one frame
- * (time, reason of the end, whether it was inferred) is in the history.
+ * a stack never seen before, a frame costs 24 bytes, 2 to 4 where it has many siblings, and 4 where
+ * functions take over each other's frames. That is at most 16 per event, since every second event
+ * of a long trace is a return. What few frames have is kept beside them (starts, origins, returns).
+ * What differs between two calls of one frame (time, reason of the end, whether it was inferred) is
+ * in the history.
  *
  * Callers not known yet: the stack above the first frame of a segment is not known until it is
  * returned to. It is held by a *placeholder*, the parent of the outermost known frame. When a
@@ -77,7 +78,7 @@ struct frame {
     uint32_t start_choice : FRAME_CHOICE_BITS; /* see frame_starts.h */
     uint32_t has_origin : 1;
     uint32_t in_table : 1; /* see frame_children.h */
-    frame_id last_child;   /* most recently entered child: nearly always the next one too */
+    frame_id first_child;  /* of its list, the newest; or one of those in the hash table */
     frame_id next;         /* of its parent's children, or in the hash table */
 };
 
@@ -89,21 +90,27 @@ enum {
         1 << FRAME_CHUNK_SHIFT /* frames; a chunk never moves, growing copies nothing */
 };
 
-/* The table of children; see frame_children.h. */
+struct frame_chunk {
+    struct frame frames[FRAME_CHUNK_SIZE];
+    function_id *origins; /* see frame_tree_origin, by frame; owned; NULL: none has one */
+};
+
+/* Where children are found again; see frame_children.h. */
 struct frame_children {
+    frame_id *recent;      /* the ones found last, by their hash; owned */
     frame_id *buckets;     /* owned */
     uint32_t bucket_count; /* a power of two */
     uint32_t in_table;     /* frames */
 };
 
 struct frame_tree {
-    struct array chunks; /* of struct frame *, each of FRAME_CHUNK_SIZE */
-    uint32_t count;      /* ids in use, FRAME_NONE included */
-    uint32_t limit;      /* FRAME_COUNT_MAXIMUM, less in tests */
+    struct frame_chunk **chunks; /* owned, with what they point to */
+    uint32_t chunk_count, chunk_capacity;
+    uint32_t count; /* ids in use, FRAME_NONE included */
+    uint32_t limit; /* FRAME_COUNT_MAXIMUM, less in tests */
     struct frame_children children;
     struct array returns; /* struct learned_return, by caller: of what it had called */
     struct array joined;  /* struct learned_return, by frame: its own */
-    struct array origins; /* struct frame_origin, by frame */
     struct frame_starts starts;
 };
 
@@ -114,18 +121,12 @@ struct learned_return {
     uint64_t address;
 };
 
-struct frame_origin {
-    frame_id frame;
-    function_id origin;
-};
-
 void frame_tree_init(struct frame_tree *tree);
 void frame_tree_free(struct frame_tree *tree);
 
 static inline struct frame *frame_tree_at(const struct frame_tree *tree, frame_id id)
 {
-    struct frame *chunk = *(struct frame **)array_at(&tree->chunks, id >> FRAME_CHUNK_SHIFT);
-    return &chunk[id & (FRAME_CHUNK_SIZE - 1)];
+    return &tree->chunks[id >> FRAME_CHUNK_SHIFT]->frames[id & (FRAME_CHUNK_SIZE - 1)];
 }
 
 /* What `id` stands for: itself unless it has become a link. */
@@ -141,9 +142,16 @@ static inline frame_id frame_tree_parent(const struct frame_tree *tree, frame_id
     return frame_tree_resolve(tree, frame_tree_at(tree, id)->parent);
 }
 
+/* Ids of the frames one event may add: a discovered caller's new placeholder, a segment's
+ * placeholder and root. */
+enum { FRAMES_PER_EVENT = 4 };
+
 /* True when so many frames exist that there might be no ids for those of another event. The owner
  * then starts no more frames. */
-bool frame_tree_full(const struct frame_tree *tree);
+static inline bool frame_tree_full(const struct frame_tree *tree)
+{
+    return tree->count > tree->limit - FRAMES_PER_EVENT;
+}
 
 /* A new segment's placeholder. The tree must not be full. */
 frame_id frame_tree_add_placeholder(struct frame_tree *tree);
@@ -160,7 +168,12 @@ void frame_tree_set_start(struct frame_tree *tree, frame_id frame, uint64_t star
 uint64_t frame_tree_start(const struct frame_tree *tree, frame_id frame);
 
 /* See activation.origin. */
-function_id frame_tree_origin(const struct frame_tree *tree, frame_id frame);
+static inline function_id frame_tree_origin(const struct frame_tree *tree, frame_id frame)
+{
+    if (!frame_tree_at(tree, frame)->has_origin)
+        return FUNCTION_UNKNOWN;
+    return tree->chunks[frame >> FRAME_CHUNK_SHIFT]->origins[frame & (FRAME_CHUNK_SIZE - 1)];
+}
 
 /* Where execution goes on below `frame` when it ends, also when that was not known before it did; 0
  * not known. */

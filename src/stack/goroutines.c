@@ -12,10 +12,10 @@ static enum go_role role_of(const struct thread_stack *stack, function_id functi
 }
 
 /* gogo goes on in a part of itself that has another name. */
-static bool is_gogo(const struct thread_stack *stack, frame_id frame)
+bool runs_gogo(const struct thread_stack *stack)
 {
-    function_id origin = frame_tree_origin(&stack->tree, frame);
-    return role_of(stack, thread_stack_frame(stack, frame)->function) == GO_ROLE_GOGO ||
+    function_id origin = frame_tree_origin(&stack->tree, stack->leaf);
+    return role_of(stack, thread_stack_leaf(stack)->function) == GO_ROLE_GOGO ||
            (origin != FUNCTION_UNKNOWN && role_of(stack, origin) == GO_ROLE_GOGO);
 }
 
@@ -118,7 +118,7 @@ static bool is_own(const struct thread_stack *stack, const struct flow_event *ev
 
 bool switch_goroutine(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (!is_gogo(stack, stack->leaf))
+    if (!runs_gogo(stack))
         return false;
     frame_id scheduler = thread_stack_parent(stack, stack->leaf);
     enum go_role role = role_of(stack, thread_stack_frame(stack, scheduler)->function);

@@ -28,6 +28,9 @@
  * may go on in it. */
 void note_goroutine_leaves(struct thread_stack *stack);
 
+/* True when the leaf is gogo: its jump is for switch_goroutine. */
+bool runs_gogo(const struct thread_stack *stack);
+
 /* An indirect jump. True when it is gogo's, and has been followed. */
 bool switch_goroutine(struct thread_stack *stack, const struct flow_event *event);
 

@@ -54,30 +54,75 @@ enum {
     HISTORY_CHUNK_SIZE = 1 << HISTORY_CHUNK_SHIFT /* steps; 256 KiB */
 };
 
+/* Packed steps; see above. */
+enum { HISTORY_KIND_BITS = 5, HISTORY_DELTA_BITS = 27 };
+static const uint64_t history_kind_mask = (UINT64_C(1) << HISTORY_KIND_BITS) - 1;
+static const uint64_t history_delta_maximum = (UINT64_C(1) << HISTORY_DELTA_BITS) - 1;
+
+_Static_assert(HISTORY_KIND_COUNT <= 1 << HISTORY_KIND_BITS, "a kind must fit its bits");
+
 struct history {
-    struct array chunks; /* of uint64_t *, each of HISTORY_CHUNK_SIZE */
-    uint64_t count;      /* packed steps */
-    struct ticks first;  /* of the first step */
-    struct ticks last;   /* of the newest step */
+    struct array chunks;       /* of uint64_t *, each of HISTORY_CHUNK_SIZE */
+    uint64_t *free, *free_end; /* steps of the newest chunk that are not used yet */
+    uint64_t count;            /* packed steps */
+    struct ticks first;        /* of the first step */
+    struct ticks last;         /* of the newest step */
 };
 
 void history_init(struct history *history);
 void history_free(struct history *history);
 
+/* history_add where it takes more than to write one step. */
+void history_add_slowly(struct history *history, struct ticks time, enum history_kind kind,
+                        uint32_t frame);
+
 /* A time before that of the step before is taken to be equal to it. */
-void history_add(struct history *history, struct ticks time, enum history_kind kind,
-                 uint32_t frame);
+static inline void history_add(struct history *history, struct ticks time, enum history_kind kind,
+                               uint32_t frame)
+{
+    uint64_t delta = time.value - history->last.value;
+    if (delta > history_delta_maximum || history->free == history->free_end) {
+        history_add_slowly(history, time, kind, frame);
+        return;
+    }
+    history->last = time;
+    history->count++;
+    *history->free++ = (uint64_t)frame << (HISTORY_KIND_BITS + HISTORY_DELTA_BITS) |
+                       delta << HISTORY_KIND_BITS | kind;
+}
 
 /* A position in a history, which must not grow meanwhile. */
 struct history_cursor {
     const struct history *history;
-    uint64_t next;
+    const uint64_t *at, *end; /* of a chunk: the next packed step, and behind the last */
+    size_t next_chunk;
     struct ticks time;
 };
 
 struct history_cursor history_cursor_of(const struct history *history);
 
+/* Goes on in the next chunk. False at the end. */
+bool history_next_chunk(struct history_cursor *cursor);
+
 /* False at the end. */
-bool history_next(struct history_cursor *cursor, struct history_step *step);
+static inline bool history_next(struct history_cursor *cursor, struct history_step *step)
+{
+    while (cursor->at != cursor->end || history_next_chunk(cursor)) {
+        uint64_t packed = *cursor->at++;
+        enum history_kind kind = (enum history_kind)(packed & history_kind_mask);
+        if (kind == HISTORY_PAUSE) {
+            cursor->time.value += packed >> HISTORY_KIND_BITS;
+            continue;
+        }
+        cursor->time.value += packed >> HISTORY_KIND_BITS & history_delta_maximum;
+        *step = (struct history_step){
+            .time = cursor->time,
+            .kind = kind,
+            .frame = (uint32_t)(packed >> (HISTORY_KIND_BITS + HISTORY_DELTA_BITS)),
+        };
+        return true;
+    }
+    return false;
+}
 
 #endif

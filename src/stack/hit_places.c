@@ -8,21 +8,20 @@
 struct walk {
     const struct thread_stack *stack;
     struct spread spread;
-    struct spread_step next;
-    bool has_next;
-    uint64_t place; /* of the newest step that was passed; 0: none was */
+    const struct spread_step *next; /* NULL at the end */
+    uint64_t place;                 /* of the newest step that was passed; 0: none was */
 };
 
 static void go_on(struct walk *walk)
 {
-    walk->place = walk->next.place.value;
-    walk->has_next = spread_next(&walk->spread, &walk->next);
+    walk->place = walk->next->place.value;
+    walk->next = spread_next(&walk->spread);
 }
 
 /* True when the next step is that a function begins at `address`. */
 static bool is_call_of(const struct walk *walk, uint64_t address)
 {
-    const struct history_step *step = &walk->next.step;
+    const struct history_step *step = &walk->next->step;
     switch (step->kind) {
     case HISTORY_BEGIN:
     case HISTORY_BEGIN_SEEN:
@@ -37,10 +36,10 @@ static bool is_call_of(const struct walk *walk, uint64_t address)
 
 static void place_hit(struct walk *walk, struct session_hit *hit)
 {
-    while (walk->has_next && walk->next.time.value < hit->time)
+    while (walk->next != NULL && walk->next->time.value < hit->time)
         go_on(walk);
     bool found = false;
-    while (!found && walk->has_next && walk->next.time.value == hit->time) {
+    while (!found && walk->next != NULL && walk->next->time.value == hit->time) {
         found = is_call_of(walk, hit->address);
         go_on(walk);
     }
@@ -59,7 +58,7 @@ void hit_places_find(const struct thread_stack *stack, const struct clock_conver
                      struct session_hit **hits, size_t count)
 {
     struct walk walk = {.stack = stack, .spread = spread_of(&stack->history, clock)};
-    walk.has_next = spread_next(&walk.spread, &walk.next);
+    walk.next = spread_next(&walk.spread);
     if (count > 0)
         qsort(hits, count, sizeof *hits, by_time);
     for (size_t i = 0; i < count; i++)

@@ -7,17 +7,6 @@
  * kernel goes back by that much (arch/x86/kernel/signal.c, "regs->ip -= 2"). */
 enum { SYSCALL_LENGTH = 2 };
 
-bool is_special_function(function_id function)
-{
-    return function == FUNCTION_SYSCALL || function == FUNCTION_INTERRUPT ||
-           function == FUNCTION_UNTRACED;
-}
-
-bool is_outside_frame(const struct frame *frame)
-{
-    return is_special_function(frame->function);
-}
-
 bool continues_at(uint64_t return_address, uint64_t address)
 {
     return return_address != 0 &&

@@ -25,10 +25,17 @@ void rule_interrupt(struct thread_stack *stack, const struct flow_event *event);
 void rule_kernel_return(struct thread_stack *stack, const struct flow_event *event);
 
 /* "[syscall]", "[interrupt]" or "[untraced]". */
-bool is_special_function(function_id function);
+static inline bool is_special_function(function_id function)
+{
+    return function == FUNCTION_SYSCALL || function == FUNCTION_INTERRUPT ||
+           function == FUNCTION_UNTRACED;
+}
 
 /* True when `frame` stands for a time in which nothing of the thread is traced. */
-bool is_outside_frame(const struct frame *frame);
+static inline bool is_outside_frame(const struct frame *frame)
+{
+    return is_special_function(frame->function);
+}
 
 /* Control goes on at event->to; the leaf is the kernel's frame. */
 void leave_kernel(struct thread_stack *stack, const struct flow_event *event);

@@ -23,50 +23,21 @@ void open_functions_free(struct open_functions *open)
     *open = (struct open_functions){0};
 }
 
-/* The slot of `function`, or the free one where it belongs. */
-static struct open_function *find_slot(const struct open_functions *open, function_id function)
-{
-    /* Ids are dense: neighbours in the table are neighbours in the object, which spreads them well
-     * enough when they are multiplied by an odd constant (Knuth's 2^32 / golden ratio). */
-    uint32_t index = function * UINT32_C(2654435769);
-    for (;; index++) {
-        struct open_function *slot = &open->slots[index & (open->slot_count - 1)];
-        if (!slot->used || slot->function == function)
-            return slot;
-    }
-}
-
 static void grow(struct open_functions *open)
 {
     struct open_functions old = *open;
     open->slot_count *= 2;
     open->slots = allocate_slots(open->slot_count);
     for (uint32_t i = 0; i < old.slot_count; i++)
-        if (old.slots[i].used)
-            *find_slot(open, old.slots[i].function) = old.slots[i];
+        if (old.slots[i].key != 0)
+            *open_functions_slot(open, old.slots[i].key - 1) = old.slots[i];
     free(old.slots);
 }
 
-void open_functions_add(struct open_functions *open, function_id function)
+void open_functions_add_new(struct open_functions *open, function_id function)
 {
-    struct open_function *slot = find_slot(open, function);
-    if (!slot->used) {
-        if (open->used_count >= open->slot_count / 2) {
-            grow(open);
-            slot = find_slot(open, function);
-        }
-        *slot = (struct open_function){.function = function, .used = 1};
-        open->used_count++;
-    }
-    slot->count++;
-}
-
-void open_functions_remove(struct open_functions *open, function_id function)
-{
-    find_slot(open, function)->count--;
-}
-
-uint32_t open_functions_count(const struct open_functions *open, function_id function)
-{
-    return find_slot(open, function)->count;
+    if (open->used_count >= open->slot_count / 2)
+        grow(open);
+    *open_functions_slot(open, function) = (struct open_function){function + 1, 1};
+    open->used_count++;
 }

@@ -16,9 +16,8 @@
 #include <stdint.h>
 
 struct open_function {
-    function_id function;
+    uint32_t key; /* the function's id + 1; 0: the slot is free */
     uint32_t count;
-    uint8_t used; /* the slot holds a function */
 };
 
 struct open_functions {
@@ -30,8 +29,40 @@ struct open_functions {
 void open_functions_init(struct open_functions *open);
 void open_functions_free(struct open_functions *open);
 
-void open_functions_add(struct open_functions *open, function_id function);
-void open_functions_remove(struct open_functions *open, function_id function);
-uint32_t open_functions_count(const struct open_functions *open, function_id function);
+/* The slot of `function`, or the free one where it belongs. Ids are dense: neighbours in the table
+ * are neighbours in the object, which spreads them well enough when they are multiplied by an odd
+ * constant (Knuth's 2^32 / golden ratio). */
+static inline struct open_function *open_functions_slot(const struct open_functions *open,
+                                                        function_id function)
+{
+    uint32_t key = function + 1, index = function * UINT32_C(2654435769);
+    struct open_function *slot;
+    do
+        slot = &open->slots[index++ & (open->slot_count - 1)];
+    while (slot->key != key && slot->key != 0);
+    return slot;
+}
+
+/* The function is counted for the first time. */
+void open_functions_add_new(struct open_functions *open, function_id function);
+
+static inline void open_functions_add(struct open_functions *open, function_id function)
+{
+    struct open_function *slot = open_functions_slot(open, function);
+    if (slot->key != 0)
+        slot->count++;
+    else
+        open_functions_add_new(open, function);
+}
+
+static inline void open_functions_remove(struct open_functions *open, function_id function)
+{
+    open_functions_slot(open, function)->count--;
+}
+
+static inline uint32_t open_functions_count(const struct open_functions *open, function_id function)
+{
+    return open_functions_slot(open, function)->count;
+}
 
 #endif

@@ -95,9 +95,9 @@ static void plan_end(struct replay *replay, enum span_end end)
 /* The stack was parked, and a new segment or one that was parked earlier goes on next. */
 static void plan_switch(struct replay *replay)
 {
-    struct history_step following;
+    const struct history_step *following = spread_peek(&replay->spread);
     const struct segment *next = next_segment(replay);
-    if (spread_peek(&replay->spread, &following) && following.kind == HISTORY_RESUME)
+    if (following != NULL && following->kind == HISTORY_RESUME)
         plan_leave(replay, find_placeholder(replay), SPAN_END_SWITCH);
     else if (next != NULL && next->start == SEGMENT_NEW && next->kept != FRAME_NONE)
         plan_end(replay, SPAN_END_TAIL_CALL); /* it was no switch: see stack_switch.h */
@@ -152,15 +152,9 @@ static bool take_step(struct replay *replay, const struct history_step *step,
     case HISTORY_BEGIN_SEEN:
         plan_begin(replay, step->frame, step->kind == HISTORY_BEGIN_SEEN);
         return false;
-    case HISTORY_ENTER:
-        plan_enter(replay, step->frame, true);
-        return false;
     case HISTORY_ENTER_MOVABLE:
         plan_leave(replay, parent_of(replay, step->frame), SPAN_END_UNWOUND);
         plan_enter(replay, step->frame, true);
-        return false;
-    case HISTORY_RETURN:
-        plan_leave(replay, step->frame, SPAN_END_RETURN);
         return false;
     case HISTORY_UNWIND:
         plan_leave(replay, step->frame, SPAN_END_UNWOUND);
@@ -197,6 +191,8 @@ static bool take_step(struct replay *replay, const struct history_step *step,
                                        .place = replay->place,
                                        .death = replay->stack->death};
         return true;
+    case HISTORY_ENTER: /* take_plain_step */
+    case HISTORY_RETURN:
     case HISTORY_PAUSE:
     case HISTORY_KIND_COUNT:
         return false;
@@ -224,12 +220,9 @@ static void leave_leaf(struct replay *replay, struct replay_event *event)
     replay->leaf = parent_of(replay, replay->leaf);
 }
 
-static void enter_next(struct replay *replay, struct replay_event *event)
+static void enter(struct replay *replay, frame_id id, bool seen, struct replay_event *event)
 {
-    size_t index = --replay->to_enter.count;
-    frame_id id = *(frame_id *)array_at(&replay->to_enter, index);
     const struct frame *frame = frame_at(replay, id);
-    bool seen = index == 0 && replay->innermost_seen;
     *event = (struct replay_event){
         .kind = SPAN_ENTER,
         .time = replay->time,
@@ -242,9 +235,33 @@ static void enter_next(struct replay *replay, struct replay_event *event)
     replay->leaf = replay->leave_to = id;
 }
 
+static void enter_next(struct replay *replay, struct replay_event *event)
+{
+    size_t index = --replay->to_enter.count;
+    frame_id id = *(frame_id *)array_at(&replay->to_enter, index);
+    enter(replay, id, index == 0 && replay->innermost_seen, event);
+}
+
+/* The steps that nearly all are: true when the step is one, and the event is filled in. */
+static bool take_plain_step(struct replay *replay, const struct history_step *step,
+                            struct replay_event *event)
+{
+    if (step->kind == HISTORY_ENTER) {
+        enter(replay, step->frame, true, event);
+        return true;
+    }
+    if (step->kind == HISTORY_RETURN) {
+        plan_leave(replay, step->frame, SPAN_END_RETURN);
+        if (replay->leaf == replay->leave_to)
+            return false;
+        leave_leaf(replay, event);
+        return true;
+    }
+    return false;
+}
+
 bool replay_next(struct replay *replay, struct replay_event *event)
 {
-    struct spread_step step;
     for (;;) {
         if (replay->leaf != replay->leave_to) {
             leave_leaf(replay, event);
@@ -256,11 +273,12 @@ bool replay_next(struct replay *replay, struct replay_event *event)
         }
         if (replay->gap != NULL)
             return enter_gap(replay, event);
-        if (!spread_next(&replay->spread, &step))
+        const struct spread_step *step = spread_next(&replay->spread);
+        if (step == NULL)
             return false;
-        replay->time = step.step.time;
-        replay->place = step.place;
-        if (take_step(replay, &step.step, event))
+        replay->time = step->step.time;
+        replay->place = step->place;
+        if (take_plain_step(replay, &step->step, event) || take_step(replay, &step->step, event))
             return true;
     }
 }

@@ -54,8 +54,8 @@ static void find_line(struct span_functions *functions, struct shown_function *s
     shown->line_known = true;
 }
 
-const struct span_function *span_functions_get(struct span_functions *functions, function_id id,
-                                               bool with_line)
+const struct span_function *span_functions_look_up(struct span_functions *functions, function_id id,
+                                                   bool with_line)
 {
     while (functions->by_id.count <= id)
         array_add(&functions->by_id);

@@ -31,8 +31,20 @@ struct span_functions {
 void span_functions_init(struct span_functions *functions, struct symbols *symbols);
 void span_functions_free(struct span_functions *functions);
 
-const struct span_function *span_functions_get(struct span_functions *functions, function_id id,
-                                               bool with_line);
+/* span_functions_get for a function, or its line, that is asked for the first time. */
+const struct span_function *span_functions_look_up(struct span_functions *functions, function_id id,
+                                                   bool with_line);
+
+static inline const struct span_function *span_functions_get(struct span_functions *functions,
+                                                             function_id id, bool with_line)
+{
+    struct shown_function *const *by_id = functions->by_id.elements;
+    const struct shown_function *known = id < functions->by_id.count ? by_id[id] : NULL;
+    if (known != NULL && (known->line_known || !with_line))
+        return &known->function;
+    return span_functions_look_up(functions, id, with_line);
+}
+
 const struct span_function *span_functions_get_gap(struct span_functions *functions,
                                                    const struct gap *gap);
 

@@ -7,33 +7,11 @@ struct extent {
 };
 
 /* What ends a segment, and a death, are but the last moment of the step before. */
-static struct extent extent_of(enum history_kind kind)
-{
-    switch (kind) {
-    case HISTORY_BEGIN:
-    case HISTORY_BEGIN_SEEN:
-    case HISTORY_ENTER:
-    case HISTORY_ENTER_MOVABLE:
-    case HISTORY_REPLACE:
-    case HISTORY_RESUME:
-    case HISTORY_GAP:
-        return (struct extent){1, 1};
-    case HISTORY_RETURN:
-    case HISTORY_UNWIND:
-        return (struct extent){1, 0};
-    case HISTORY_END_GAP:
-    case HISTORY_END_EXEC:
-    case HISTORY_END_TRACE:
-    case HISTORY_END_LANDING:
-    case HISTORY_END_SWITCH:
-    case HISTORY_GAP_END:
-    case HISTORY_DEATH:
-    case HISTORY_PAUSE:
-    case HISTORY_KIND_COUNT:
-        break;
-    }
-    return (struct extent){0, 0};
-}
+static const struct extent extents[HISTORY_KIND_COUNT] = {
+    [HISTORY_BEGIN] = {1, 1},         [HISTORY_BEGIN_SEEN] = {1, 1}, [HISTORY_ENTER] = {1, 1},
+    [HISTORY_ENTER_MOVABLE] = {1, 1}, [HISTORY_REPLACE] = {1, 1},    [HISTORY_RESUME] = {1, 1},
+    [HISTORY_GAP] = {1, 1},           [HISTORY_RETURN] = {1, 0},     [HISTORY_UNWIND] = {1, 0},
+};
 
 static struct nanoseconds time_of(const struct spread *spread, struct ticks ticks)
 {
@@ -42,85 +20,145 @@ static struct nanoseconds time_of(const struct spread *spread, struct ticks tick
     return clock_to_nanoseconds(spread->clock, ticks);
 }
 
-/* Goes to the next step that is not of the run. */
-static void look_behind(struct spread *spread, struct history_step *step)
+/* Reads the next step to where the window has room for it. False at the end. */
+static inline bool read_step(const struct spread *spread, struct history_cursor *cursor,
+                             struct spread_step *step)
 {
-    spread->run_is_last = !history_next(&spread->ahead, step);
-    if (!spread->run_is_last)
-        spread->behind_run = time_of(spread, step->time);
+    if (!history_next(cursor, &step->step))
+        return false;
+    step->time = time_of(spread, step->step.time);
+    return true;
 }
 
 struct spread spread_of(const struct history *history, const struct clock_conversion *clock)
 {
-    struct spread spread = {
-        .clock = clock,
-        .next = history_cursor_of(history),
-        .ahead = history_cursor_of(history),
-    };
-    struct history_step first;
-    look_behind(&spread, &first);
+    struct spread spread = {.clock = clock, .ahead = history_cursor_of(history)};
+    spread.window_is_last = !read_step(&spread, &spread.ahead, &spread.window[0]);
     return spread;
 }
 
-static bool is_coarse(const struct spread *spread)
+/* What is known of a run once its end was seen. */
+struct run_end {
+    uint64_t shares;         /* of the steps up to there */
+    struct nanoseconds time; /* of the first step behind; if there is none: of the run */
+};
+
+/* Of the part of the run that the window has no room for. */
+static struct run_end find_end(const struct spread *spread)
 {
-    return spread->begin.value % SPREAD_COARSE_STEP == 0 &&
-           spread->behind_run.value % SPREAD_COARSE_STEP == 0;
+    struct run_end end = {.time = spread->begin};
+    struct history_cursor cursor = spread->ahead;
+    struct history_step step = spread->window[spread->count].step;
+    do
+        end.shares += extents[step.kind].shares;
+    while (history_next(&cursor, &step) &&
+           (end.time = time_of(spread, step.time)).value == spread->begin.value);
+    return end;
 }
 
-static uint64_t length_of_run(const struct spread *spread)
+static uint64_t length_of_run(const struct spread *spread, struct nanoseconds end)
 {
-    if (spread->run_is_last)
-        return 0;
-    uint64_t length = spread->behind_run.value - spread->begin.value;
-    uint64_t limit = spread->shares * (is_coarse(spread) ? SPREAD_COARSE_STEP : SPREAD_STEP);
+    bool is_coarse =
+        spread->begin.value % SPREAD_COARSE_STEP == 0 && end.value % SPREAD_COARSE_STEP == 0;
+    uint64_t length = end.value - spread->begin.value;
+    uint64_t limit = spread->shares * (is_coarse ? SPREAD_COARSE_STEP : SPREAD_STEP);
     return length < limit ? length : limit;
 }
 
-/* The run begins with the step that `next` comes to and ends where time goes on. */
-static void begin_run(struct spread *spread)
+/* Finds out how long the run is that begins with the step `first` and has those before `behind`, or
+ * goes on behind the window. */
+static void measure_run(struct spread *spread, uint32_t first, uint32_t behind)
 {
-    struct history_cursor next = spread->next;
-    struct history_step step;
-    history_next(&next, &step);
-    spread->begin = spread->behind_run;
-    spread->steps = spread->shares = spread->taken = 0;
-    do {
-        spread->shares += extent_of(step.kind).shares;
-        spread->steps++;
-        look_behind(spread, &step);
-    } while (!spread->run_is_last && spread->behind_run.value == spread->begin.value);
-    spread->length = length_of_run(spread);
+    struct run_end end = {.time = spread->begin};
+    if (spread->run_goes_on)
+        end = find_end(spread);
+    else if (behind < spread->count || !spread->window_is_last)
+        end.time = spread->window[behind].time;
+    for (uint32_t i = first; i < behind; i++)
+        end.shares += extents[spread->window[i].step.kind].shares;
+    spread->shares = end.shares;
+    spread->taken = 0;
+    spread->length = length_of_run(spread, end.time);
+}
+
+/* `length` times `taken` by `shares`. */
+static uint64_t part_of_length(const struct spread *spread)
+{
+    if ((spread->length | spread->taken) <= UINT32_MAX) /* a division that processors have */
+        return spread->length * spread->taken / spread->shares;
+    return (uint64_t)((unsigned __int128)spread->length * spread->taken / spread->shares);
 }
 
 static uint64_t planned_place(const struct spread *spread)
 {
-    if (spread->taken == 0)
-        return spread->begin.value;
-    unsigned __int128 part = (unsigned __int128)spread->length * spread->taken;
-    return spread->begin.value + (uint64_t)(part / spread->shares);
+    uint64_t part = spread->length > 0 && spread->taken > 0 ? part_of_length(spread) : 0;
+    return spread->begin.value + part;
 }
 
-bool spread_next(struct spread *spread, struct spread_step *step)
+static inline void place_step(struct spread *spread, struct spread_step *step, uint64_t planned)
 {
-    if (spread->steps == 0) {
-        if (spread->run_is_last)
-            return false;
-        begin_run(spread);
-    }
-    history_next(&spread->next, &step->step);
-    struct extent extent = extent_of(step->step.kind);
-    uint64_t planned = planned_place(spread);
-    step->time = spread->begin;
     step->place.value = planned > spread->earliest ? planned : spread->earliest;
-    spread->earliest = step->place.value + extent.minimum;
-    spread->taken += extent.shares;
-    spread->steps--;
+    spread->earliest = step->place.value + extents[step->step.kind].minimum;
+}
+
+static void place_run(struct spread *spread, uint32_t first, uint32_t behind)
+{
+    for (uint32_t i = first; i < behind; i++) {
+        struct spread_step *step = &spread->window[i];
+        place_step(spread, step, planned_place(spread));
+        spread->taken += extents[step->step.kind].shares;
+    }
+}
+
+/* Places the run that begins with the step `first`, as far as it is in the window; gives the step
+ * behind it. */
+static uint32_t take_run(struct spread *spread, uint32_t first)
+{
+    uint64_t begin = spread->window[first].time.value;
+    uint32_t behind = first + 1;
+    while (behind < spread->count && spread->window[behind].time.value == begin)
+        behind++;
+    bool continues = first == 0 && spread->run_goes_on;
+    spread->run_goes_on = behind == spread->count && !spread->window_is_last &&
+                          spread->window[behind].time.value == begin;
+    if (behind == first + 1 && !continues && !spread->run_goes_on) {
+        place_step(spread, &spread->window[first], begin);
+        return behind;
+    }
+    spread->begin.value = begin;
+    if (!continues)
+        measure_run(spread, first, behind);
+    place_run(spread, first, behind);
+    return behind;
+}
+
+/* Fills the window; its first step was read already. */
+static void read_window(struct spread *spread)
+{
+    struct history_cursor cursor = spread->ahead;
+    uint32_t count = 0;
+    bool more = true;
+    while (more && count < SPREAD_WINDOW)
+        more = read_step(spread, &cursor, &spread->window[++count]);
+    spread->ahead = cursor;
+    spread->count = count;
+    spread->window_is_last = !more;
+}
+
+bool spread_next_window(struct spread *spread)
+{
+    spread->window[0] = spread->window[spread->count];
+    spread->count = spread->next = 0;
+    if (spread->window_is_last)
+        return false;
+    read_window(spread);
+    for (uint32_t first = 0; first < spread->count;)
+        first = take_run(spread, first);
     return true;
 }
 
-bool spread_peek(const struct spread *spread, struct history_step *step)
+const struct history_step *spread_peek(const struct spread *spread)
 {
-    struct history_cursor next = spread->next;
-    return history_next(&next, step);
+    bool is_last = spread->next == spread->count && spread->window_is_last;
+    return is_last ? NULL : &spread->window[spread->next].step;
 }

@@ -31,30 +31,43 @@
 /* Nanoseconds. */
 enum { SPREAD_STEP = 10, SPREAD_COARSE_STEP = 1000 };
 
+/* A step of the history, its own time and its place. */
+struct spread_step {
+    struct history_step step;
+    struct nanoseconds time, place;
+};
+
+/* Steps are placed so many at once. */
+enum { SPREAD_WINDOW = 64 };
+
 struct spread {
     const struct clock_conversion *clock; /* NULL: ticks are nanoseconds */
-    struct history_cursor next;           /* the step to be given next */
-    struct history_cursor ahead;          /* just behind `behind_run` */
-    struct nanoseconds behind_run;        /* time of the first step behind the run, ... */
-    bool run_is_last;                     /* ... unless there is none */
-    struct nanoseconds begin;             /* of the run */
+    struct history_cursor ahead;          /* just behind the step that is behind the window */
+    bool window_is_last;                  /* there is no such step */
+    bool run_goes_on;                     /* it is of the newest run in the window */
+    struct nanoseconds begin;             /* of the newest run in the window */
     uint64_t length;                      /* nanoseconds over which it is spread */
-    uint64_t steps;                       /* of it, still to be given */
     uint64_t shares, taken;               /* parts into which `length` is divided, and given out */
     uint64_t earliest;                    /* nothing is placed before */
+    uint32_t count, next;                 /* steps in the window, and given */
+    struct spread_step window[SPREAD_WINDOW + 1]; /* and the first behind, which has no place yet */
 };
 
 /* `clock` outlives it. */
 struct spread spread_of(const struct history *history, const struct clock_conversion *clock);
 
-/* The next step, its own time and its place. False at the end. */
-struct spread_step {
-    struct history_step step;
-    struct nanoseconds time, place;
-};
-bool spread_next(struct spread *spread, struct spread_step *step);
+/* Places the steps behind the window. False at the end. */
+bool spread_next_window(struct spread *spread);
 
-/* What the step after the one given last is, without going there. False at the end. */
-bool spread_peek(const struct spread *spread, struct history_step *step);
+/* The next step, valid until the next one is asked for. NULL at the end. */
+static inline const struct spread_step *spread_next(struct spread *spread)
+{
+    if (spread->next == spread->count && !spread_next_window(spread))
+        return NULL;
+    return &spread->window[spread->next++];
+}
+
+/* What the step after the one given last is, without going there. NULL at the end. */
+const struct history_step *spread_peek(const struct spread *spread);
 
 #endif

@@ -69,7 +69,7 @@ static void advance_first(struct timeline_source *merged)
     struct lane *lane = merged->heap[0];
     if (!replay_next(&lane->replay, &lane->next))
         merged->heap[0] = merged->heap[--merged->heap_size];
-    if (merged->heap_size > 0)
+    if (merged->heap_size > 1)
         sift_down(merged, 0);
 }
 
@@ -82,24 +82,24 @@ static const struct span_function *function_of(struct timeline_source *merged,
     return span_functions_get(functions, event->function, !merged->source.no_lines);
 }
 
+static const char *text_of(struct timeline_source *merged, const struct replay_event *event)
+{
+    return event->death != NULL ? event->death : gap_text(event->gap, &merged->texts);
+}
+
 static void convert(struct timeline_source *merged, const struct lane *lane,
                     struct span_event *event)
 {
     const struct replay_event *next = &lane->next;
-    *event = (struct span_event){
-        .kind = next->kind,
-        .track = lane->track,
-        .time = {next->place.value - merged->origin.value},
-        .address = next->address,
-        .flags = next->flags,
-        .end = next->end,
-    };
-    if (next->death != NULL)
-        event->text = next->death;
-    else if (next->kind == SPAN_INSTANT)
-        event->text = gap_text(next->gap, &merged->texts);
-    else
-        event->function = function_of(merged, next);
+    event->kind = next->kind;
+    event->track = lane->track;
+    event->time.value = next->place.value - merged->origin.value;
+    event->address = next->address;
+    event->flags = next->flags;
+    event->end = next->end;
+    event->function = next->kind != SPAN_INSTANT ? function_of(merged, next) : NULL;
+    event->text = next->kind == SPAN_INSTANT ? text_of(merged, next) : NULL;
+    event->hit = NULL;
 }
 
 static bool next_event(struct span_source *source, struct span_event *event, struct error *error)

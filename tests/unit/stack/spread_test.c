@@ -18,19 +18,19 @@ static void assert_places(const struct given *given, size_t count,
                           const struct clock_conversion *clock)
 {
     struct history history;
-    struct spread_step step;
     history_init(&history);
     for (size_t i = 0; i < count; i++)
         history_add(&history, (struct ticks){given[i].time}, given[i].kind, (uint32_t)i);
     struct spread spread = spread_of(&history, clock);
     for (size_t i = 0; i < count; i++) {
-        assert_true(spread_next(&spread, &step));
-        assert_int_equal(step.step.frame, i);
-        assert_int_equal(step.step.kind, given[i].kind);
-        if (step.place.value != given[i].place)
-            fail_msg("step %zu: place %lu, expected %lu", i, step.place.value, given[i].place);
+        const struct spread_step *step = spread_next(&spread);
+        assert_non_null(step);
+        assert_int_equal(step->step.frame, i);
+        assert_int_equal(step->step.kind, given[i].kind);
+        if (step->place.value != given[i].place)
+            fail_msg("step %zu: place %lu, expected %lu", i, step->place.value, given[i].place);
     }
-    assert_false(spread_next(&spread, &step));
+    assert_null(spread_next(&spread));
     history_free(&history);
 }
 
@@ -113,7 +113,6 @@ static void a_million_calls_at_once_slip_by_their_number(void **state)
 {
     enum { CALLS = 1000000 };
     struct history history;
-    struct spread_step step;
     history_init(&history);
     history_add(&history, (struct ticks){0}, HISTORY_BEGIN, 0);
     for (uint32_t i = 0; i < CALLS; i++)
@@ -123,13 +122,43 @@ static void a_million_calls_at_once_slip_by_their_number(void **state)
     struct spread spread = spread_of(&history, NULL);
     uint64_t before = 0;
     for (uint32_t i = 0; i < CALLS + 2; i++) {
-        assert_true(spread_next(&spread, &step));
-        assert_true(step.place.value >= before);
-        before = step.place.value;
+        const struct spread_step *step = spread_next(&spread);
+        assert_non_null(step);
+        assert_true(step->place.value >= before);
+        before = step->place.value;
     }
     assert_int_equal(before, 1 + CALLS / 2);
-    assert_true(spread_next(&spread, &step));
-    assert_int_equal(step.place.value, 2 + CALLS);
+    const struct spread_step *last = spread_next(&spread);
+    assert_non_null(last);
+    assert_int_equal(last->place.value, 2 + CALLS);
+    history_free(&history);
+}
+
+/* Steps are placed many at once; where that begins and ends must not be seen. */
+static void places_do_not_depend_on_how_many_steps_follow_or_went_before(void **state)
+{
+    enum { STEPS_MAXIMUM = 3 * SPREAD_WINDOW };
+    struct history history;
+    history_init(&history);
+    for (uint32_t count = 0; count < STEPS_MAXIMUM; count++) {
+        struct spread spread = spread_of(&history, NULL);
+        for (uint32_t i = 0; i < count; i++) {
+            const struct history_step *peeked = spread_peek(&spread);
+            assert_non_null(peeked);
+            assert_int_equal(peeked->frame, i);
+            /* Runs of three, ten nanoseconds after each other: one step every 3 ns. */
+            const struct spread_step *step = spread_next(&spread);
+            assert_non_null(step);
+            assert_int_equal(step->time.value, i / 3 * 10);
+            bool run_ends = (count - 1) / 3 > i / 3;
+            if (run_ends)
+                assert_int_equal(step->place.value, i / 3 * 10 + i % 3 * 10 / 3);
+        }
+        assert_null(spread_peek(&spread));
+        assert_null(spread_next(&spread));
+        assert_null(spread_next(&spread));
+        history_add(&history, (struct ticks){count / 3 * 10}, HISTORY_RETURN, count);
+    }
     history_free(&history);
 }
 
@@ -141,6 +170,7 @@ int main(void)
         cmocka_unit_test(a_run_is_spread_evenly_until_the_next_step),
         cmocka_unit_test(what_waits_is_left_to_the_last_step),
         cmocka_unit_test(whole_microseconds_are_spread_over_a_microsecond),
+        cmocka_unit_test(places_do_not_depend_on_how_many_steps_follow_or_went_before),
         cmocka_unit_test(calls_nearer_than_a_nanosecond_slip_and_catch_up),
         cmocka_unit_test(returns_need_no_time_when_there_is_none),
         cmocka_unit_test(the_last_call_of_all_has_a_length),

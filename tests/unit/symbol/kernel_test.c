@@ -1,6 +1,6 @@
 /* The kernel's code and its names: from a copy of kcore, from vmlinux, and as it changes. */
-#include "base/memory.h"
 #include "../image/image_fixture.h"
+#include "base/memory.h"
 #include "symbol/symbols.h"
 
 #include <elf.h>
