@@ -245,6 +245,11 @@ static struct block *new_block(struct block_cache *cache, uint64_t ip, enum x86_
     return block;
 }
 
+void block_cache_expect(const struct block_cache *cache, uint64_t ip)
+{
+    __builtin_prefetch(&cache->slots[hash(ip) & (cache->capacity - 1)]);
+}
+
 uint32_t block_cache_id(const struct block_cache *cache, uint64_t ip, enum x86_mode mode)
 {
     return slot_of(cache, ip, mode)->id;

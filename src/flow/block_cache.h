@@ -112,6 +112,9 @@ void block_cache_free(struct block_cache *cache);
 /* The id of the block at `ip`, 0 when nobody has asked for it yet. */
 uint32_t block_cache_id(const struct block_cache *cache, uint64_t ip, enum x86_mode mode);
 
+/* Says that block_cache_id will be asked for `ip` soon. */
+void block_cache_expect(const struct block_cache *cache, uint64_t ip);
+
 /* The block at `ip`; there always is one, perhaps without instructions. Valid until the epoch
  * changes: by block_cache_advance or block_cache_trim. */
 struct block *block_cache_find(struct block_cache *cache, uint64_t ip, enum x86_mode mode);

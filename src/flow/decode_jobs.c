@@ -21,7 +21,6 @@ enum {
 struct receiver {
     uint32_t tid;
     struct thread_output output;
-    struct thread unknown; /* stands in for a thread that the side band does not know */
     UT_hash_handle hh;
 };
 
@@ -82,17 +81,20 @@ struct decode_run {
 
 /* Receivers. */
 
-static struct receiver *find_receiver(struct decode_run *run, uint32_t pid, uint32_t tid)
+/* NULL for a thread that nothing is recorded of, not even that it ran: only damaged records name
+ * such. */
+static struct receiver *find_receiver(struct decode_run *run, uint32_t tid)
 {
     struct receiver *receiver;
     HASH_FIND(hh, run->receivers, &tid, sizeof(tid), receiver);
     if (receiver)
         return receiver;
+    const struct thread *thread = address_spaces_thread(run->request->spaces, tid);
+    if (!thread)
+        return NULL;
     receiver = memory_allocate_zeroed(sizeof(*receiver));
     receiver->tid = tid;
-    receiver->unknown = (struct thread){.pid = pid, .tid = tid, .name = ""};
-    const struct thread *thread = address_spaces_thread(run->request->spaces, tid);
-    receiver->output.thread = thread ? thread : &receiver->unknown;
+    receiver->output.thread = thread;
     receiver->output.sink = run->request->sink;
     HASH_ADD(hh, run->receivers, tid, sizeof(receiver->tid), receiver);
     return receiver;
@@ -100,7 +102,8 @@ static struct receiver *find_receiver(struct decode_run *run, uint32_t pid, uint
 
 static struct thread_output *find_output(void *context, uint32_t pid, uint32_t tid)
 {
-    return &find_receiver(context, pid, tid)->output;
+    struct receiver *receiver = find_receiver(context, tid);
+    return receiver ? &receiver->output : NULL;
 }
 
 static void free_receivers(struct decode_run *run)
@@ -168,7 +171,9 @@ static void add_thread_jobs(struct decode_run *run)
         const struct trace_stream *stream = trace_stream_at(request->streams, i);
         if (stream->tid == UINT32_MAX)
             continue;
-        struct receiver *receiver = find_receiver(run, stream->tid, stream->tid);
+        struct receiver *receiver = find_receiver(run, stream->tid);
+        if (!receiver)
+            continue;
         uint32_t pid = receiver->output.thread->pid;
         /* Here and not when the first events come, so that their order does not depend on the
          * workers. */

@@ -520,13 +520,23 @@ static void time_branch(struct decoder *decoder, size_t events_before)
 /* The bytes of each IPBytes field; 0: none, or reserved. */
 static const uint8_t address_sizes[8] = {0, 2, 4, 6, 6, 0, 8, 0};
 
-enum { LONGEST_SHORT_WAY = 16 }; /* bytes that may be read without asking */
+enum { LONGEST_SHORT_WAY = 24 }; /* bytes that may be read without asking */
 
 static uint64_t read_bytes(const uint8_t *bytes)
 {
     uint64_t value;
     memcpy(&value, bytes, sizeof(value));
     return value;
+}
+
+/* If there is a TIP packet at `next`, its target will be looked for behind the TNT packet before:
+ * until then it can have come into the processor's cache. */
+static inline void expect_tip(const struct decoder *decoder, const uint8_t *next)
+{
+    uint64_t ip = decoder->last_ip;
+    if ((*next & 0x1f) == PT_TIP &&
+        pt_last_ip_update(&ip, (uint8_t)(*next >> 5), read_bytes(next + 1)))
+        block_cache_expect(&decoder->paths->cache, ip);
 }
 
 /* Takes the packets at decoder->next as long as there are short ways for them. */
@@ -539,6 +549,7 @@ static void take_usual_packets(struct decoder *decoder, uint64_t *steps)
         uint8_t first = *next;
         if (!(first & 1) && first > 2) { /* TNT of up to six bits: a leading 1, the bits, 0 */
             decoder->next = next + 1;
+            expect_tip(decoder, next + 1);
             if (!take_bits(decoder, first >> 1, 30 - (unsigned)__builtin_clz(first)))
                 return;
         } else if ((first & 0x1f) == PT_TIP) {
@@ -567,6 +578,7 @@ static void take_usual_packets(struct decoder *decoder, uint64_t *steps)
             if (bits < 2)
                 break;
             decoder->next = next + 8;
+            expect_tip(decoder, next + 8);
             if (!take_bits(decoder, bits, 63 - (unsigned)__builtin_clzll(bits)))
                 return;
         } else {

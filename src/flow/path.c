@@ -210,7 +210,7 @@ void paths_keep_up(struct paths *paths)
 /* Where most lookups are in vain, even looking costs too much. */
 static void judge(struct paths *paths)
 {
-    if (paths->hits < MISSES_JUDGED / 4)
+    if (paths->hits < MISSES_JUDGED)
         paths->rest = REST;
     paths->hits = paths->misses = 0;
 }

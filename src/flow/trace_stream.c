@@ -17,7 +17,10 @@ static struct array find_losses(const struct perf_data *data)
     struct array losses = array_of(sizeof(struct loss));
     for (size_t i = 0; i < data->record_count; i++) {
         const struct side_band_record *record = &data->records[i];
-        if (record->kind != SIDE_BAND_AUX || !(record->aux.flags & PERF_AUX_FLAG_TRUNCATED))
+        /* Of a ring that is overwritten positions are modulo its size, and what was lost shows in
+         * the packets. */
+        if (record->kind != SIDE_BAND_AUX || !(record->aux.flags & PERF_AUX_FLAG_TRUNCATED) ||
+            record->aux.flags & PERF_AUX_FLAG_OVERWRITE)
             continue;
         struct loss *loss = array_add(&losses);
         *loss = (struct loss){record->tid, record->cpu, record->aux.offset + record->aux.size};

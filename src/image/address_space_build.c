@@ -335,6 +335,27 @@ static void add_ring_owners(struct builder *builder)
     }
 }
 
+/* `pid` UINT32_MAX: not told. */
+static void add_scheduled_thread(struct builder *builder, uint32_t pid, uint32_t tid)
+{
+    enum { IDLE = 0 };
+    if (is_user_id(tid) && tid != IDLE)
+        get_process(builder, get_thread(builder, is_user_id(pid) ? pid : tid, tid)->pid);
+}
+
+/* Whoever a processor ran has its thread, also when nothing else is recorded of it. */
+static void add_scheduled_threads(struct builder *builder)
+{
+    for (size_t i = 0; i < builder->data->record_count; i++) {
+        const struct side_band_record *record = &builder->data->records[i];
+        if (record->kind != SIDE_BAND_CONTEXT_SWITCH)
+            continue;
+        add_scheduled_thread(builder, record->pid, record->tid);
+        add_scheduled_thread(builder, record->context_switch.other_pid,
+                             record->context_switch.other_tid);
+    }
+}
+
 static int compare_processes(const void *left, const void *right)
 {
     const struct process *a = left, *b = right;
@@ -442,6 +463,7 @@ bool address_spaces_build(struct address_spaces *spaces, const struct perf_data 
     warn_about_guests(data);
     add_records(&builder);
     add_ring_owners(&builder);
+    add_scheduled_threads(&builder);
     add_kernel(&builder);
     finish_processes(&builder);
     finish_threads(&builder);

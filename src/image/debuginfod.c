@@ -56,7 +56,8 @@ static struct debuginfod *session_of(void *client)
 static int watch(void *client, long done, long total)
 {
     struct debuginfod *session = session_of(client);
-    if (done != session->done)
+    /* Before an answer comes, the library counts its own calls in `done`. */
+    if (done > session->done + 1)
         session->last_change = now();
     session->done = done;
     session->gave_up = now() - session->last_change >= SILENCE_SECONDS;
@@ -67,7 +68,7 @@ static int watch(void *client, long done, long total)
 
 static bool load(struct debuginfod *session)
 {
-    session->library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
+    session->library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!session->library)
         return false;
     begin_client *begin = (begin_client *)dlsym(session->library, "debuginfod_begin");

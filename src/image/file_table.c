@@ -183,6 +183,13 @@ static bool is_dumped_object(const struct image_file *file)
            file->segments[0].file_offset == 0;
 }
 
+/* Memory without a file is missing nowhere but in images/, and nobody could supply it; all but the
+ * kernel's own object, of which perf keeps a copy where the recording was made. */
+static bool is_worth_telling(const char *path)
+{
+    return !image_path_is_anonymous(path) || strcmp(path, "[vdso]") == 0;
+}
+
 static void locate_file(struct file_table *table, struct image_file *file,
                         const struct side_band_record *record)
 {
@@ -203,7 +210,7 @@ static void locate_file(struct file_table *table, struct image_file *file,
         report_file(&table->replaced, file->path);
     if (!right && open_file(table, file, location.path, NULL))
         report_file(&table->replaced, file->path);
-    else if (!right && !image_path_is_anonymous(file->path))
+    else if (!right && is_worth_telling(file->path))
         report_file(&table->missing, file->path);
     if (right)
         free(location.path);

@@ -108,6 +108,22 @@ static void read_other_files(struct perf_data_input *input)
     }
 }
 
+/* perf record --aux-sample puts a few packets into each sample instead of into rings. */
+static void refuse_sampled_packets(struct perf_data_input *input)
+{
+    enum { SAMPLE_AUX = 1 << 20 }; /* PERF_SAMPLE_AUX, Linux 5.5 */
+    bool sampled = false;
+    for (size_t i = 0; i < input->events.events.count; i++) {
+        const struct perf_data_event *event = array_at(&input->events.events, i);
+        sampled |= (event->attribute.sample_type & SAMPLE_AUX) != 0;
+    }
+    if (sampled && input->chunks.count == 0)
+        error_set(&input->refusal, ERROR_UNSUPPORTED,
+                  "%s has its packets in samples (perf record --aux-sample), which cannot be "
+                  "decoded yet. Record without --aux-sample.",
+                  input->data->path);
+}
+
 static bool read_view(struct perf_data_input *input, const struct file_view *view,
                       struct error *error)
 {
@@ -119,6 +135,7 @@ static bool read_view(struct perf_data_input *input, const struct file_view *vie
     read_row(input, path, view, begin, end, true);
     if (input->in_folder && !is_pipe(view))
         read_other_files(input);
+    refuse_sampled_packets(input);
     if (input->refusal.code != ERROR_NONE && error)
         *error = input->refusal;
     return input->refusal.code == ERROR_NONE;

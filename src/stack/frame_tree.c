@@ -85,8 +85,8 @@ static frame_id add_child(struct frame_tree *tree, frame_id parent,
     return id;
 }
 
-frame_id frame_tree_child(struct frame_tree *tree, frame_id parent,
-                          const struct activation *activation, bool *added)
+frame_id frame_tree_child_slowly(struct frame_tree *tree, frame_id parent,
+                                 const struct activation *activation, bool *added)
 {
     struct activation known = *activation;
     known.function = known_function(activation->function);

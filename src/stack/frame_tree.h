@@ -95,6 +95,9 @@ struct frame_chunk {
     function_id *origins; /* see frame_tree_origin, by frame; owned; NULL: none has one */
 };
 
+/* 16 KiB per thread stay in the cache, and hold the children that a stretch of a program meets. */
+enum { FRAME_RECENT_BITS = 12, FRAME_RECENT_COUNT = 1 << FRAME_RECENT_BITS };
+
 /* Where children are found again; see frame_children.h. */
 struct frame_children {
     frame_id *recent;      /* the ones found last, by their hash; owned */
@@ -156,17 +159,6 @@ static inline bool frame_tree_full(const struct frame_tree *tree)
 /* A new segment's placeholder. The tree must not be full. */
 frame_id frame_tree_add_placeholder(struct frame_tree *tree);
 
-/* The child of `parent` that is `activation`. *added tells that it is new: the caller then sets its
- * start. Functions beyond FRAME_FUNCTION_MAXIMUM become FUNCTION_UNKNOWN. The tree must not be
- * full.
- */
-frame_id frame_tree_child(struct frame_tree *tree, frame_id parent,
-                          const struct activation *activation, bool *added);
-
-/* Where the frame's function begins in the process; 0 unknown. To be set once per frame. */
-void frame_tree_set_start(struct frame_tree *tree, frame_id frame, uint64_t start);
-uint64_t frame_tree_start(const struct frame_tree *tree, frame_id frame);
-
 /* See activation.origin. */
 static inline function_id frame_tree_origin(const struct frame_tree *tree, frame_id frame)
 {
@@ -174,6 +166,58 @@ static inline function_id frame_tree_origin(const struct frame_tree *tree, frame
         return FUNCTION_UNKNOWN;
     return tree->chunks[frame >> FRAME_CHUNK_SHIFT]->origins[frame & (FRAME_CHUNK_SIZE - 1)];
 }
+
+/* --- Finding children that were found lately; the rest is in frame_children.h. --- */
+
+/* True when `id` is the child of `parent` that is `activation`. */
+static inline bool frame_is_activation(const struct frame_tree *tree, frame_id id, frame_id parent,
+                                       const struct activation *activation)
+{
+    const struct frame *frame = frame_tree_at(tree, id);
+    return frame->return_address == activation->return_address && frame->parent == parent &&
+           frame->function == activation->function && frame->kind == activation->kind &&
+           frame_tree_origin(tree, id) == activation->origin;
+}
+
+/* Multiplication by odd constants (the fractional parts of the golden ratio and of sqrt(3)) spreads
+ * the few bits in which neighbouring frames differ over the upper half of the word, which is what
+ * is kept. */
+static inline uint32_t frame_hash(frame_id parent, function_id function, uint64_t return_address)
+{
+    uint64_t hash = return_address * UINT64_C(0x9e3779b97f4a7c15);
+    hash ^= ((uint64_t)parent << 32 | function) * UINT64_C(0xbb67ae8584caa73b);
+    hash *= UINT64_C(0x9e3779b97f4a7c15);
+    return (uint32_t)(hash >> 32);
+}
+
+/* Where the child with this hash is remembered, or another. */
+static inline frame_id *frame_recent_slot(const struct frame_tree *tree, uint32_t hash)
+{
+    return &tree->children.recent[hash >> (32 - FRAME_RECENT_BITS)];
+}
+
+/* frame_tree_child for a child that was not found lately, or does not exist. */
+frame_id frame_tree_child_slowly(struct frame_tree *tree, frame_id parent,
+                                 const struct activation *activation, bool *added);
+
+/* The child of `parent` that is `activation`. *added tells that it is new: the caller then sets its
+ * start. Functions beyond FRAME_FUNCTION_MAXIMUM become FUNCTION_UNKNOWN. The tree must not be
+ * full.
+ */
+static inline frame_id frame_tree_child(struct frame_tree *tree, frame_id parent,
+                                        const struct activation *activation, bool *added)
+{
+    uint32_t hash = frame_hash(parent, activation->function, activation->return_address);
+    frame_id recent = *frame_recent_slot(tree, hash);
+    if (recent == FRAME_NONE || !frame_is_activation(tree, recent, parent, activation))
+        return frame_tree_child_slowly(tree, parent, activation, added);
+    *added = false;
+    return recent;
+}
+
+/* Where the frame's function begins in the process; 0 unknown. To be set once per frame. */
+void frame_tree_set_start(struct frame_tree *tree, frame_id frame, uint64_t start);
+uint64_t frame_tree_start(const struct frame_tree *tree, frame_id frame);
 
 /* Where execution goes on below `frame` when it ends, also when that was not known before it did; 0
  * not known. */

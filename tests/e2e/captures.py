@@ -16,5 +16,10 @@ class Captures(harness.TestCase):
         finished = self.magic_trace("decode", path, "-o", output)
         self.assertEqual(finished.status, 0, finished.stderr)
         self.assertIn(b"/usr/bin/coreutils", finished.stderr)
-        self.assertGreater(self.judge_trace(output)["spans"], 0)
+        judged = self.judge_trace(output)
+        self.assertGreater(judged["spans"], 0)
+        # The samples beside Intel PT, and whose they are.
+        self.assertGreater(judged["instants"]["cycles"], 10)
+        names = {thread["name"]: thread["pid"] for thread in judged["threads"]}
+        self.assertEqual(names["echo"], names["cycles of echo (3174)"])
         self.assertEqual(self.magic_trace("report", "-tree", output).status, 0)

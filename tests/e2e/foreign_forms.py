@@ -98,6 +98,24 @@ class ForeignForms(harness.TestCase):
         # Two rows as of two rings of the kernel: each in order, the second wholly behind the first.
         self.assert_same(perf_forms.as_file(self.recording, setup + packets + side_band[1::2] + side_band[0::2]))
 
+    def check_per_cpu(self, switches):
+        perf_forms.as_per_cpu(self.recording, switches)
+        if switches is perf_forms.sampled_switch:
+            perf_forms.add_sched_switch(self.recording)
+        self.assert_same(perf_forms.as_file(self.recording, self.recording.records))
+
+    def test_per_cpu(self):
+        """rings of processors, with the switches of all threads"""
+        self.check_per_cpu(perf_forms.wide_switch)
+
+    def test_per_cpu_own(self):
+        """rings of processors, with the switches of the traced threads"""
+        self.check_per_cpu(perf_forms.own_switch)
+
+    def test_per_cpu_sampled(self):
+        """rings of processors, with samples of sched:sched_switch, as by perf before Linux 4.3"""
+        self.check_per_cpu(perf_forms.sampled_switch)
+
     def test_samples(self):
         """samples of another event beside Intel PT: marks on a track of their own, per thread"""
         records = [record for record in self.recording.records if record[0] == perf_forms.ITRACE_START]

@@ -7,11 +7,11 @@ import struct
 import subprocess
 
 MAGIC = b"PERFILE2"
-EXIT, SAMPLE, AUX, ITRACE_START = 4, 9, 11, 12
-HEADER_ATTR, AUXTRACE_INFO, AUXTRACE, FEATURE, COMPRESSED = 64, 70, 71, 80, 81
+EXIT, SAMPLE, AUX, ITRACE_START, SWITCH, SWITCH_CPU_WIDE = 4, 9, 11, 12, 14, 15
+HEADER_ATTR, AUXTRACE_INFO, AUXTRACE, EVENT_UPDATE, FEATURE, COMPRESSED = 64, 70, 71, 78, 80, 81
 FEATURE_AUXTRACE, FEATURE_FOLDER = 18, 24
-IDENTIFIER, IP, TID, TIME, CPU, PERIOD = 1 << 16, 1, 2, 4, 1 << 7, 1 << 8
-HARDWARE, BRANCH_MISSES = 0, 5
+IDENTIFIER, IP, TID, TIME, CPU, PERIOD, RAW = 1 << 16, 1, 2, 4, 1 << 7, 1 << 8, 1 << 10
+HARDWARE, BRANCH_MISSES, TRACEPOINT = 0, 5, 2
 
 
 class Recording:
@@ -106,6 +106,68 @@ def write_folder(recording, folder):
     (folder / "data").write_bytes(as_file(recording, setup + others[0::3], {FEATURE_FOLDER: struct.pack("<Q", 1)}))
     (folder / "data.0").write_bytes(encode_all(others[1::3]))
     (folder / "data.1").write_bytes(encode_all(compressed(others[2::3])))
+
+
+def as_per_cpu(recording, switches):
+    """The recording as if each ring were that of a processor, on which its thread alone ran from beginning to end.
+    `switches` makes the records that tell so: of (processor, pid, tid, time), a thread comes."""
+    attribute, ids = recording.attributes[0]
+    attribute = bytearray(attribute)
+    struct.pack_into("<Q", attribute, 24, struct.unpack_from("<Q", attribute, 24)[0] | CPU)
+    recording.attributes[0] = (bytes(attribute), ids)
+    processors = {}  # of threads
+    for kind, _, body, _ in recording.records:
+        if kind == AUXTRACE:
+            processors.setdefault(struct.unpack_from("<I", body, 28)[0], len(processors))
+    records, added = [], []
+    for kind, misc, body, tail in recording.records:
+        body = bytearray(body)
+        if kind == AUXTRACE_INFO:
+            struct.pack_into("<Q", body, 8 + 8 * 7, switches.told)
+            struct.pack_into("<Q", body, 8 + 8 * 9, 1)
+        elif kind == AUXTRACE:
+            tid = struct.unpack_from("<I", body, 28)[0]
+            struct.pack_into("<II", body, 28, 0xffffffff, processors[tid])
+        elif kind < 64:
+            pid, tid, time = struct.unpack_from("<IIQ", body, len(body) - 24)
+            processor = processors.get(tid, 0)
+            body[-8:-8] = struct.pack("<II", processor, 0)
+            if kind == ITRACE_START:
+                added.append(switches(processor, pid, tid, time, bytes(body[-8:])))
+                continue
+        records.append((kind, misc, bytes(body), tail))
+    recording.records = records + added
+
+
+def wide_switch(processor, pid, tid, time, number):
+    """PERF_RECORD_SWITCH_CPU_WIDE: the idle thread goes."""
+    return SWITCH_CPU_WIDE, 0, struct.pack("<IIIIQII", 0, 0, pid, tid, time, processor, 0) + number, b""
+
+
+def own_switch(processor, pid, tid, time, number):
+    """PERF_RECORD_SWITCH"""
+    return SWITCH, 0, struct.pack("<IIQII", pid, tid, time, processor, 0) + number, b""
+
+
+SCHED_SWITCH_ID = 123456789
+
+
+def sampled_switch(processor, pid, tid, time, number):
+    """A sample of sched:sched_switch, which names the thread alone."""
+    raw = bytearray(68)
+    struct.pack_into("<I", raw, 56, tid)
+    return (SAMPLE, 1, struct.pack("<QIIQIII", SCHED_SWITCH_ID, 0, 0, time, processor, 0, len(raw)) + raw, b"")
+
+
+own_switch.told, wide_switch.told, sampled_switch.told = 2, 3, 1  # in AUXTRACE_INFO
+
+
+def add_sched_switch(recording):
+    attribute = bytearray(recording.attributes[0][0])
+    struct.pack_into("<IIQQQQ", attribute, 0, TRACEPOINT, len(attribute), 0, 1, IDENTIFIER | TID | TIME | CPU | RAW, 0)
+    recording.attributes.append((bytes(attribute), struct.pack("<Q", SCHED_SWITCH_ID)))
+    name = b"sched:sched_switch".ljust(24, b"\0")
+    recording.records.insert(0, (EVENT_UPDATE, 0, struct.pack("<QQ", 2, SCHED_SWITCH_ID) + name, b""))
 
 
 def add_samples(recording, samples):

@@ -291,6 +291,32 @@ static void ring_without_records_has_a_thread(void **state)
     recording_free(&recording);
 }
 
+static void scheduled_threads_are_known(void **state)
+{
+    struct recording recording = recording_new();
+    add_name(&recording, 0, 8, 9, "known", false);
+    static const uint32_t switches[][4] = {
+        {30, 31, 40, 41}, {UINT32_MAX, 9, 0, 0}, {UINT32_MAX, 50, UINT32_MAX, UINT32_MAX}};
+    for (size_t i = 0; i < 3; i++) {
+        struct side_band_record *record = array_add(&recording.records);
+        record->kind = SIDE_BAND_CONTEXT_SWITCH;
+        record->pid = switches[i][0];
+        record->tid = switches[i][1];
+        record->context_switch.other_pid = switches[i][2];
+        record->context_switch.other_tid = switches[i][3];
+    }
+    struct address_spaces spaces = build(&recording);
+    static const uint32_t expected[][2] = {{8, 9}, {30, 31}, {40, 41}, {50, 50}};
+    assert_int_equal(spaces.thread_count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(spaces.threads[i].pid, expected[i][0]);
+        assert_int_equal(spaces.threads[i].tid, expected[i][1]);
+        assert_non_null(address_spaces_process(&spaces, expected[i][0]));
+    }
+    address_spaces_free(&spaces);
+    recording_free(&recording);
+}
+
 static void damaged_times_do_not_hide_later_mappings(void **state)
 {
     struct recording recording = recording_new();
@@ -415,6 +441,7 @@ int main(void)
         cmocka_unit_test(synthesized_fork_copies_nothing),
         cmocka_unit_test(data_kernel_and_impossible_mappings_are_left_out),
         cmocka_unit_test(ring_without_records_has_a_thread),
+        cmocka_unit_test(scheduled_threads_are_known),
         cmocka_unit_test(damaged_times_do_not_hide_later_mappings),
         cmocka_unit_test(one_file_for_all_its_mappings),
         cmocka_unit_test(missing_and_replaced_files_are_named_once),

@@ -290,6 +290,21 @@ static void sample_that_is_too_short_is_damage(void **state)
     perf_data_close(&data);
 }
 
+static void packets_in_samples_are_refused_by_name(void **state)
+{
+    struct foreign_file file = foreign_file_new();
+    file.events[0].sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_AUX;
+    foreign_file_add(&file, PERF_RECORD_SAMPLE, 0, (const uint64_t[]){1, 8, 0}, 3);
+    struct array bytes = foreign_file_finish(&file);
+    char *path = write_file(state, "perf.data", &bytes);
+    struct perf_data data;
+    struct error error = {0};
+    assert_false(perf_data_open(&data, path, &error));
+    assert_int_equal(error.code, ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "--aux-sample"));
+    free(path);
+}
+
 static void add_event_name(struct foreign_file *file, uint64_t id, const char *name)
 {
     uint64_t body[5] = {EVENT_UPDATE_NAME, id};
@@ -429,6 +444,7 @@ int main(void)
         IN_FOLDER(files_of_a_folder_are_read),
         IN_FOLDER(samples_have_their_event_and_its_name),
         IN_FOLDER(sample_that_is_too_short_is_damage),
+        IN_FOLDER(packets_in_samples_are_refused_by_name),
         IN_FOLDER(sampled_context_switches_tell_who_comes),
         IN_FOLDER(format_of_context_switches_is_found),
         IN_FOLDER(names_and_changes_of_the_kernels_code_are_read),
