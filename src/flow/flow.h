@@ -27,7 +27,8 @@
  * call only. */
 struct flow_sink {
     void *context;
-    /* Returns the receiver's own object for `thread`, given back in `events` and `end`. */
+    /* Returns the receiver's own object for `thread`, given back in `events` and `end`. `thread` is
+     * valid until flow_decode returns. */
     void *(*begin)(void *context, const struct thread *thread);
     void (*events)(void *thread_object, const struct flow_event *events, size_t count);
     void (*end)(void *thread_object);

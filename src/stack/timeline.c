@@ -15,7 +15,7 @@ static void *begin_thread(void *context, const struct thread *thread)
     const struct process *process = address_spaces_process(spaces, thread->pid);
     struct timeline_thread *begun = memory_allocate_zeroed(sizeof(*begun));
     begun->timeline = timeline;
-    begun->thread = thread;
+    begun->thread = *thread;
     begun->code = process_code_open(process, flow_symbols(timeline->flow),
                                     flow_text_code(timeline->flow, thread->pid));
     struct code_view view = process_code_view(begun->code);
@@ -37,7 +37,7 @@ static void take_events(void *thread_object, const struct flow_event *events, si
 static const char *death_words(struct timeline_thread *thread)
 {
     struct session_death death;
-    if (!flow_death(thread->timeline->flow, thread->thread->pid, thread->thread->tid, &death))
+    if (!flow_death(thread->timeline->flow, thread->thread.pid, thread->thread.tid, &death))
         return NULL;
     struct code_place place = {0};
     if (death.has_address)
@@ -51,7 +51,7 @@ static void end_thread(void *thread_object)
     struct timeline_thread *thread = thread_object;
     if (thread->code == NULL)
         return;
-    struct follow_ending ending = {.time = thread->thread->ended, .death = death_words(thread)};
+    struct follow_ending ending = {.time = thread->thread.ended, .death = death_words(thread)};
     follow_end(&thread->stack, &ending);
     process_code_close(thread->code);
     thread->code = NULL;
@@ -80,9 +80,9 @@ static int compare_threads(const void *left_pointer, const void *right_pointer)
 {
     const struct timeline_thread *left = *(struct timeline_thread *const *)left_pointer;
     const struct timeline_thread *right = *(struct timeline_thread *const *)right_pointer;
-    int order = compare_numbers(left->thread->pid, right->thread->pid);
+    int order = compare_numbers(left->thread.pid, right->thread.pid);
     if (order == 0)
-        order = compare_numbers(left->thread->tid, right->thread->tid);
+        order = compare_numbers(left->thread.tid, right->thread.tid);
     if (order == 0)
         order = compare_numbers(left->stack.history.first.value, right->stack.history.first.value);
     return order;
@@ -114,7 +114,7 @@ static void make_tracks(struct timeline *timeline)
 {
     const struct address_spaces *spaces = flow_address_spaces(timeline->flow);
     for (size_t i = 0; i < timeline->threads.count; i++) {
-        const struct thread *thread = thread_at(timeline, i)->thread;
+        const struct thread *thread = &thread_at(timeline, i)->thread;
         const struct process *process = address_spaces_process(spaces, thread->pid);
         *(struct span_track *)array_add(&timeline->tracks) = (struct span_track){
             .pid = thread->pid,
@@ -140,8 +140,7 @@ static void adopt_in_processes(struct timeline *timeline)
     size_t first = 0;
     for (size_t i = 1; i <= timeline->threads.count; i++) {
         bool last = i == timeline->threads.count;
-        if (last ||
-            thread_at(timeline, i)->thread->pid != thread_at(timeline, first)->thread->pid) {
+        if (last || thread_at(timeline, i)->thread.pid != thread_at(timeline, first)->thread.pid) {
             adopt_in_process(timeline, first, i);
             first = i;
         }

@@ -12,7 +12,7 @@
 
 struct timeline_thread {
     struct timeline *timeline;
-    const struct thread *thread;
+    struct thread thread;
     struct thread_stack stack;
     struct process_code *code; /* while it is being decoded; else NULL */
     char *death;               /* in words; NULL: no signal ended it */

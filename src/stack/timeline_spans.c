@@ -129,7 +129,7 @@ static void close_source(struct span_source *source)
 
 static bool is_of_thread(const struct session_hit *hit, const struct timeline_thread *thread)
 {
-    return hit->pid == thread->thread->pid && hit->tid == thread->thread->tid;
+    return hit->pid == thread->thread.pid && hit->tid == thread->thread.tid;
 }
 
 /* The session's hits, at the times at which they are shown. The caller frees. */

@@ -86,16 +86,17 @@ class Steps(harness.TestCase):
         """a damaged packet is an error with its address, its place in the ring, and a reason, in dump and decode -stats"""
         traced = self.trace([harness.compile_program("recursion")], "-no-decode", "-full-execution")
         data = traced.directory / "perf.data"
+        packets = [line.split() for line in self.dump("-packets", data).splitlines()]
+        broken = int(next(words[2] for words in packets[100:] if words[3] == "TNT"), 16)
         content = bytearray(data.read_bytes())
-        psb = bytes([0x02, 0x82] * 8)
-        second = content.index(psb, content.index(psb) + 16)
-        content[second - 8:second - 4] = bytes([0xc9] * 4)  # no packet begins with this
+        ring = content.index(bytes([0x02, 0x82] * 8))  # begins with a PSB
+        content[ring + broken] = 0xc9  # no packet begins with this
         data.write_bytes(content)
         errors = [line.split(" ", 6) for line in self.dump("-branches", data).splitlines() if " error " in line]
         self.assertEqual(len(errors), 1)
         offset, reason = int(errors[0][5], 16), errors[0][6]
-        packets = self.dump("-packets", data).splitlines()
-        self.assertTrue(any(line.split()[2:] == [f"{offset:08x}", "Bad", "packet!"] for line in packets), offset)
+        self.assertEqual(offset, broken)
+        self.assertIn(f" {offset:08x} Bad packet!\n", self.dump("-packets", data))
         self.assertNotEqual(errors[0][2], "0")
         statistics = json.loads(self.magic_trace("decode", "-stats", traced.directory).stdout)
         self.assertEqual(statistics["errors"], [{"tid": int(errors[0][1]), "address": errors[0][2], "packet_offset": offset,
