@@ -92,7 +92,8 @@ bool step_lines_print(const char *recording, const struct step_lines_options *op
                       struct error *error)
 {
     struct printer printer = {.options = options, .stream = stream};
-    const struct flow_observer observer = {.context = &printer, .step = print_step};
+    const struct flow_observer observer = {
+        .context = &printer, .instructions = options->instructions, .step = print_step};
     const struct flow_options decoding = {.decoder = FLOW_DECODER_NATIVE};
     struct flow *flow = open_packets(recording, &decoding, error);
     if (!flow)

@@ -45,6 +45,7 @@ struct flow_step {
 
 struct flow_observer {
     void *context;
+    bool instructions; /* tell these, too: most of the steps, and most of the time */
     /* From the decoding thread, in the order of execution. */
     void (*step)(void *context, const struct flow_step *step);
 };

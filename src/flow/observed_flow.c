@@ -32,7 +32,7 @@ void observe_branch(const struct control_flow *flow, uint64_t ip)
     tell_kind(flow, kind, flow->branch.from, ip);
 }
 
-void observe_block(const struct control_flow *flow, const struct block *block)
+static void tell_instructions(const struct control_flow *flow, const struct block *block)
 {
     uint64_t ip = block->ip;
     for (uint32_t left = block->instructions; left > 1; left--) {
@@ -40,6 +40,12 @@ void observe_block(const struct control_flow *flow, const struct block *block)
         ip += code_space_branch(flow->space, ip, block->mode).length;
     }
     tell_kind(flow, STEP_INSTRUCTION, block->last, 0);
+}
+
+void observe_block(const struct control_flow *flow, const struct block *block)
+{
+    if (flow->observer->instructions)
+        tell_instructions(flow, block);
     if (block->reads_own_address)
         tell_kind(flow, STEP_CALL, block->last, block->next);
 }

@@ -60,7 +60,7 @@ static void end_thread(void *thread_object)
 
 static bool decode(const struct perf_data *data, struct error *error)
 {
-    static const struct flow_observer observer = {.step = print_step};
+    static const struct flow_observer observer = {.instructions = true, .step = print_step};
     static const struct flow_sink sink = {
         .begin = begin_thread, .events = drop_events, .end = end_thread};
     const struct flow_options options = {.cores = 1};

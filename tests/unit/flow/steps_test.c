@@ -29,7 +29,7 @@ static int begin(void **state)
     static struct steps steps;
     steps = (struct steps){.steps = array_of(sizeof(struct flow_step))};
     fixture_begin(&steps.fixture);
-    steps.observer = (struct flow_observer){&steps, keep_step};
+    steps.observer = (struct flow_observer){&steps, true, keep_step};
     steps.fixture.observer = &steps.observer;
     *state = &steps;
     return 0;
