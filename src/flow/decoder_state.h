@@ -1,5 +1,5 @@
-/* What a decoder knows while it decodes: common to decoder.c, which deals with the few kinds of
- * packets that nearly all are, and decoder_packets.c, which deals with all the others. */
+/* What a decoder knows while it decodes, and how its parts call each other. Private to decoder*.c
+ * and short_ways.c. */
 #ifndef MAGIC_TRACE_FLOW_DECODER_STATE_H
 #define MAGIC_TRACE_FLOW_DECODER_STATE_H
 
@@ -85,25 +85,77 @@ void decoder_begin(struct decoder *decoder);
 /* Takes the PSB at the end of the slice and what belongs to it. */
 void decoder_take_next_slice(struct decoder *decoder);
 
+/* ---- decoder_packets.c ---- */
+
 /* Takes the packet at decoder->next, whatever it is. */
 void decoder_take_packet(struct decoder *decoder);
-
-/* TNT bits, oldest first, under a leading 1; the address of a TIP. decoder->next is behind them. */
-void decoder_take_bits(struct decoder *decoder, uint64_t marked_bits);
-void decoder_take_tip(struct decoder *decoder, uint64_t ip);
 
 /* A packet that tells the time moves decoder->time on. */
 void decoder_take_time(struct decoder *decoder, const struct pt_packet *packet);
 
-/* The data does not fit together; `ip`: where that was noticed, 0 unknown. Goes on at the next PSB,
- * or, where only code is missing, with the next address. */
-void decoder_fail(struct decoder *decoder, enum decode_error error, uint64_t ip);
+/* ---- short_ways.c ---- */
+
+/* Takes the packets at decoder->next as long as there are short ways for them, while
+ * decoder->plain. Counts `steps` down. */
+void decoder_take_usual_packets(struct decoder *decoder, uint64_t *steps);
+
+/* ---- decoder_branches.c: decoder->next is behind the packet ---- */
+
+/* TNT bits, oldest first, under a leading 1; the address of a TIP. */
+void decoder_take_bits(struct decoder *decoder, uint64_t marked_bits);
+void decoder_take_tip(struct decoder *decoder, uint64_t ip);
+/* The address of a TIP.PGE, of a TIP.PGD (0: it has none). */
+void decoder_take_enable(struct decoder *decoder, uint64_t ip);
+void decoder_take_disable(struct decoder *decoder, uint64_t ip);
+void decoder_take_overflow(struct decoder *decoder);
+void decoder_take_trace_stop(struct decoder *decoder);
+
+/* ---- decoder_psb.c ---- */
+
+void decoder_take_psb(struct decoder *decoder);
 
 /* Goes to the next PSB, or to the end of the data. */
 void decoder_synchronize(struct decoder *decoder);
 
+/* Whether the next packet that is not about time or modes is a TIP.PGE: then tracing is off,
+ * whatever a PSB's header (BDM70) or the FUP behind an overflow (APL12) says. */
+bool decoder_is_before_enable(const struct decoder *decoder);
+
+/* The processor wrote OVF when it had written the first byte of this CYC packet (SKD007). */
+bool decoder_is_cut_by_overflow(const struct decoder *decoder, const struct pt_packet *packet);
+
+/* enum x86_mode, of the bits of a MODE.Exec packet. */
+uint8_t decoder_mode_of(uint64_t bits);
+
+/* ---- decoder_place.c ---- */
+
+/* A walk from where execution is. */
+struct block_walk decoder_begin_walk(struct decoder *decoder);
+
+/* All branches before have happened by now. The second, for an event that happens now, says whether
+ * a packet has told its time. */
+void decoder_tell_time(struct decoder *decoder);
+bool decoder_tell_event_time(struct decoder *decoder);
+
 /* The time has reached `wake`: finds out who runs now, and what is mapped. */
 void decoder_wake(struct decoder *decoder);
+void decoder_wake_if_due(struct decoder *decoder);
+
+void decoder_forget_place(struct decoder *decoder);
+/* That a FUP packet waits for its companion. */
+void decoder_forget_asynchronous(struct decoder *decoder);
+void decoder_go_to(struct decoder *decoder, uint64_t ip);
+
+/* Tracing starts at `ip`. */
+void decoder_resume(struct decoder *decoder, uint64_t ip);
+
+/* Walks on to `ip`; false when that failed, which has been told. */
+bool decoder_reach(struct decoder *decoder, uint64_t ip);
+
+/* The data does not fit together; `ip`: where that was noticed, 0 unknown. decoder_fail then goes
+ * on at the next PSB, or, where only code is missing, with the next address. */
+void decoder_tell_failure(struct decoder *decoder, enum decode_error error, uint64_t ip);
+void decoder_fail(struct decoder *decoder, enum decode_error error, uint64_t ip);
 
 /* Lets the control flow know where execution is, which the short ways do not. */
 static inline void decoder_tell_place(struct decoder *decoder)
