@@ -153,7 +153,7 @@ static void decode_packets(const struct perf_data *data, uint8_t options)
     if (!address_spaces_build(&spaces, data, NULL, NULL))
         abort();
     struct symbols *symbols = symbols_open(&spaces, NULL);
-    struct decoder_shared *shared = decoder_shared_open(data, symbols, NULL);
+    struct decoder_shared *shared = decoder_shared_open(data, symbols);
     if (!shared)
         abort();
     trace_streams_cut(&streams, data);

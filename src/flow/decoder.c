@@ -3,13 +3,10 @@
 
 #include "base/memory.h"
 #include "flow/decoder_state.h"
-#include "packet/packet.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-struct decoder_shared *decoder_shared_open(const struct perf_data *data, struct symbols *symbols,
-                                           struct error *error)
+struct decoder_shared *decoder_shared_open(const struct perf_data *data, struct symbols *symbols)
 {
     struct decoder_shared *shared = memory_allocate_zeroed(sizeof(*shared));
     shared->setup = &data->setup;

@@ -14,8 +14,7 @@
 /* What all decoders of one recording share: safe for use from several threads. */
 struct decoder_shared;
 
-struct decoder_shared *decoder_shared_open(const struct perf_data *data, struct symbols *symbols,
-                                           struct error *error);
+struct decoder_shared *decoder_shared_open(const struct perf_data *data, struct symbols *symbols);
 /* After all decoders are closed. */
 void decoder_shared_close(struct decoder_shared *shared);
 

@@ -52,8 +52,8 @@ static bool open_perf_data(struct flow *flow, struct error *error)
     if (flow->options.decoder == FLOW_DECODER_PERF)
         return perf_tool_find(&flow->perf, error) &&
                image_links_make(&flow->images, &flow->spaces, error);
-    flow->shared = decoder_shared_open(&flow->data, flow->symbols, error);
-    return flow->shared;
+    flow->shared = decoder_shared_open(&flow->data, flow->symbols);
+    return true;
 }
 
 static bool open_recording(struct flow *flow, const char *path, struct error *error)
@@ -220,8 +220,7 @@ void flow_steps(const struct flow *flow, const struct flow_observer *observer)
     struct decode_request request = {.data = &flow->data,
                                      .spaces = &flow->spaces,
                                      .streams = &flow->streams,
-                                     .shared =
-                                         decoder_shared_open(&flow->data, flow->symbols, NULL),
+                                     .shared = decoder_shared_open(&flow->data, flow->symbols),
                                      .sink = &sink,
                                      .options = &options,
                                      .observer = observer};

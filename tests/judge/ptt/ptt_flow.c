@@ -70,7 +70,7 @@ static bool decode(const struct perf_data *data, struct error *error)
     struct symbols *symbols = symbols_open(&spaces, NULL);
     struct trace_streams streams;
     trace_streams_cut(&streams, data);
-    struct decoder_shared *shared = decoder_shared_open(data, symbols, error);
+    struct decoder_shared *shared = decoder_shared_open(data, symbols);
     const struct decode_request request = {.data = data,
                                            .spaces = &spaces,
                                            .streams = &streams,

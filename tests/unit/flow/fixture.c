@@ -152,11 +152,10 @@ static void prepare(struct fixture *fixture)
 
 void fixture_decode(struct fixture *fixture)
 {
-    struct error error;
     prepare(fixture);
     struct trace_streams streams;
     trace_streams_cut(&streams, &fixture->data);
-    struct decoder_shared *shared = decoder_shared_open(&fixture->data, fixture->symbols, &error);
+    struct decoder_shared *shared = decoder_shared_open(&fixture->data, fixture->symbols);
     assert_non_null(shared);
     struct flow_sink sink = {fixture, sink_begin, sink_events, sink_end};
     struct flow_options options = {.cores = fixture->cores};
