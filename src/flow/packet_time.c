@@ -71,26 +71,32 @@ void packet_time_tma(struct packet_time *time, uint64_t counter, uint64_t fast)
         return;
     time->has_counter = true;
     time->counter = counter;
+    time->counter_bits = TMA_BITS;
+    time->counter_elapsed = 0;
     time->counter_base = time->base - fast;
 }
 
-/* The counter's value that ends in the packet's bits and is the next from `counter` on. */
-static uint64_t next_counter(const struct packet_time *time, uint64_t bits)
+/* How far it is to the next value of the counter that ends as `counter` does. TMA may have told
+ * fewer bits than MTC tells. */
+static uint64_t counter_step(const struct packet_time *time, uint64_t counter, unsigned bits)
 {
-    uint64_t unit = (uint64_t)1 << time->mtc_shift;
-    uint64_t period = unit << MTC_BITS;
-    uint64_t next = (time->counter & ~(period - 1)) | (bits << time->mtc_shift);
-    return next <= time->counter ? next + period : next;
+    unsigned common = time->counter_bits < bits ? time->counter_bits : bits;
+    uint64_t period = (uint64_t)1 << common;
+    uint64_t step = (counter - time->counter) & (period - 1);
+    return step ? step : period;
 }
 
 void packet_time_mtc(struct packet_time *time, uint64_t bits)
 {
     if (!time->has_counter)
         return;
-    uint64_t next = next_counter(time, bits);
-    time->counter_base += counter_to_ticks(time, next - time->counter);
-    time->counter = next;
-    set_base(time, time->counter_base);
+    uint64_t counter = bits << time->mtc_shift;
+    unsigned told = time->mtc_shift + MTC_BITS;
+    time->counter_elapsed += counter_step(time, counter, told);
+    time->counter = counter;
+    time->counter_bits = told;
+    /* From TMA on, so that fractions do not add up. */
+    set_base(time, time->counter_base + counter_to_ticks(time, time->counter_elapsed));
 }
 
 void packet_time_cbr(struct packet_time *time, uint64_t ratio)

@@ -8,8 +8,7 @@
  * Nothing is kept from before a PSB with a TSC packet, so streams may be decoded from any of them
  * on. Used by the decoder.
  *
- * Source: Intel SDM volume 3, "Intel Processor Trace", section "Time Information"; the relation of
- * MTC and TMA to the TSC: "Reconstructing TSC from MTC and TMA".
+ * Source: Intel SDM volume 3, "Intel Processor Trace", section "Tracking Time".
  */
 #ifndef MAGIC_TRACE_FLOW_PACKET_TIME_H
 #define MAGIC_TRACE_FLOW_PACKET_TIME_H
@@ -25,8 +24,10 @@ struct packet_time {
     uint64_t cycles;  /* since then */
 
     bool has_counter;         /* a TMA packet has tied the counter to the TSC */
-    uint64_t counter_base;    /* the TSC when the counter was `counter`, less its fraction */
-    uint64_t counter;         /* low bits as TMA and MTC tell them, extended */
+    uint64_t counter_base;    /* the TSC when it did, less the counter's fraction */
+    uint64_t counter_elapsed; /* since then */
+    uint64_t counter;         /* its low bits, as TMA or MTC has told them last: ... */
+    unsigned counter_bits;    /* ... so many */
     uint64_t ticks_per_cycle; /* 16 fraction bits; 0: not known */
     uint64_t measured_cycles, measured_from; /* cycles since the time `measured_from`; 0: none */
 };

@@ -250,6 +250,7 @@ static bool take_bits(struct decoder *decoder, uint64_t bits, unsigned count)
             count += left;
             leave_short_ways(decoder);
             decoder_take_bits(decoder, lowest(bits, count) | UINT64_C(1) << count);
+            decoder->time_is_news = false;
             decoder_settle(decoder);
             return false;
         }
