@@ -14,7 +14,7 @@ static void look_away(void *context, const struct flow_step *step)
 {
 }
 
-static const struct flow_observer observer = {NULL, look_away};
+static const struct flow_observer observer = {.step = look_away};
 
 static void decode(struct fixture *fixture, const struct run_choices *choices, unsigned cores,
                    bool observed)
