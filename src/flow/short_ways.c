@@ -187,14 +187,14 @@ static inline unsigned take_plain_steps(struct decoder *decoder, uint64_t bits, 
             at = place->block;
             continue;
         }
-        /* Whether there is an event or a call is what no branch predictor can guess: so they are
-         * written in any case, and count or not. */
-        const struct step_effect *effect = &effects[step->effect];
-        *added = effect->event;
-        added->time.value += position;
-        added += step->event_count;
-        returns->places[pushed % RETURN_STACK_SLOTS] = effect->push;
-        pushed += step->push_count;
+        if (step->effect) { /* the event, the call or both: what there is not does not count */
+            const struct step_effect *effect = &effects[step->effect];
+            *added = effect->event;
+            added->time.value += position;
+            added += step->event_count;
+            returns->places[pushed % RETURN_STACK_SLOTS] = effect->push;
+            pushed += step->push_count;
+        }
         position += step->instructions;
         last = at;
         at = to;
