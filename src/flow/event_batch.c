@@ -61,8 +61,9 @@ static void interpolate(struct event_batch *batch, uint64_t position, struct tic
             break;
         uint64_t executed = event_time->value - batch->anchor_position;
         double since = (double)executed * share;
-        event_time->value =
-            batch->anchor_time.value + (since < (double)elapsed ? (uint64_t)since : elapsed);
+        /* At the second anchor itself, and beyond what a double can tell apart. */
+        bool at_end = executed >= instructions || since >= (double)elapsed;
+        event_time->value = batch->anchor_time.value + (at_end ? elapsed : (uint64_t)since);
     }
 }
 
