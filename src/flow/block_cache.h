@@ -71,13 +71,14 @@ struct step {
     uint32_t to[2];
     uint32_t effect; /* index; 0: there is none */
     uint16_t instructions;
-    uint8_t event_count, push_count; /* of a conditional jump: 0 or 1 */
+    uint8_t event_count, push_count; /* on the way, 0 or 1; an indirect call is a push, too */
 };
 
 enum { STEP_INDIRECT = -2, STEP_RETURNS = -1 };
 
 /* Of a conditional jump: the event and the call on the way to it, as in struct stride. Of another
- * branch: its own event, all but the target, and the call that it is. */
+ * branch: its own event, all but the target, and the call that it is; what is on the way to a jump
+ * is in the effect before. */
 struct step_effect {
     struct flow_event event;
     struct return_place push; /* of a jump: only the function that it leaves */

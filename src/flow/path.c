@@ -81,13 +81,36 @@ static bool is_usual(const struct stride *stride)
            stride->instructions <= UINT16_MAX;
 }
 
-/* The step of a block that runs on to a branch that is not conditional, with nothing on the way. */
+static uint32_t add_effect(struct block_cache *cache, const struct stride *stride)
+{
+    if (!stride->event_count && !stride->push_count)
+        return 0;
+    struct step_effect *effect = array_add(&cache->effects);
+    if (stride->event_count)
+        effect->event = *stride->events;
+    if (stride->push_count)
+        effect->push = *stride->pushes;
+    return (uint32_t)(cache->effects.count - 1);
+}
+
+/* Calls are in their branch's own effect; on the way to a return nothing else is usual. To a jump
+ * there may be a call: that of a function in another library, by way of the PLT. */
+static bool is_usual_branch(const struct stride *stride, enum flow_kind kind)
+{
+    if (kind == FLOW_JUMP)
+        return is_usual(stride) && stride->push_count <= stride->event_count;
+    return is_usual(stride) && !stride->event_count && stride->push_count == (kind == FLOW_CALL);
+}
+
+/* The step of a block that runs on to a branch that is not conditional. */
 static void learn_branch(struct block_cache *cache, const struct block *block, enum flow_kind kind)
 {
     const struct stride *stride = &block->stride;
     bool calls = kind == FLOW_CALL;
-    if (!is_usual(stride) || stride->event_count || stride->push_count != calls)
+    if (!is_usual_branch(stride, kind))
         return;
+    if (stride->event_count)
+        add_effect(cache, stride);
     struct step_effect *effect = array_add(&cache->effects);
     effect->event = (struct flow_event){.time = {stride->instructions},
                                         .from = stride->last_ip,
@@ -104,7 +127,8 @@ static void learn_branch(struct block_cache *cache, const struct block *block, e
     else
         step->to[0] = (uint32_t)STEP_INDIRECT;
     step->instructions = (uint16_t)stride->instructions;
-    step->push_count = calls;
+    step->event_count = stride->event_count;
+    step->push_count = stride->push_count;
     step->effect = (uint32_t)(cache->effects.count - 1);
 }
 
@@ -134,18 +158,6 @@ void paths_learn_stride(struct paths *paths, struct block *block)
         learn_branch(&paths->cache, block, FLOW_CALL);
     else if (stride->kind == BRANCH_JUMP)
         learn_branch(&paths->cache, block, FLOW_JUMP);
-}
-
-static uint32_t add_effect(struct block_cache *cache, const struct stride *stride)
-{
-    if (!stride->event_count && !stride->push_count)
-        return 0;
-    struct step_effect *effect = array_add(&cache->effects);
-    if (stride->event_count)
-        effect->event = *stride->events;
-    if (stride->push_count)
-        effect->push = *stride->pushes;
-    return (uint32_t)(cache->effects.count - 1);
 }
 
 void paths_learn_step(struct paths *paths, struct block *block, bool taken, const struct block *to)

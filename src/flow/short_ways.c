@@ -284,7 +284,7 @@ static bool take_expected_return(struct decoder *decoder, const struct step *ste
     return true;
 }
 
-/* An indirect jump or call, with nothing on the way to it. */
+/* An indirect jump or call. */
 static void take_indirect(struct decoder *decoder, uint64_t ip)
 {
     struct control_flow *flow = &decoder->flow;
@@ -295,7 +295,12 @@ static void take_indirect(struct decoder *decoder, uint64_t ip)
     const struct step *step = step_of(cache, decoder->at_id);
     const struct step_effect *effect = step_effect_of(cache, step);
     function_id function = function_of_id(cache, to);
-    event_batch_reserve(&flow->batch, 1);
+    const struct return_place *push = &effect->push;
+    event_batch_reserve(&flow->batch, 2);
+    if (step->event_count) {
+        push = &effect[-1].push;
+        event_batch_add_path(&flow->batch, &effect[-1].event, 1, flow->position);
+    }
     if (effect->event.kind == FLOW_CALL || effect->event.flags & FLOW_LOADS_STACK ||
         function != effect->push.function) {
         struct flow_event *event = &flow->batch.events[flow->batch.count++];
@@ -304,7 +309,7 @@ static void take_indirect(struct decoder *decoder, uint64_t ip)
         event->to = ip;
         event->function = function;
     }
-    return_stack_push(&decoder->returns, effect->push, step->push_count);
+    return_stack_push(&decoder->returns, *push, step->push_count);
     flow->position += step->instructions;
     decoder->last_id = decoder->at_id;
     decoder->at_id = to;
