@@ -10,7 +10,7 @@
 #include <time.h>
 
 enum {
-    STEPS_BETWEEN_PROGRESS = 1 << 16,
+    STEPS_AT_ONCE = 1 << 13, /* packets decoded before a look at what the others have done */
     /* Events of slices that have been decoded before their turn, some hundred megabytes. */
     KEPT_AT_MOST = 1 << 22,
     PROGRESS_INTERVAL_NS = 100 * 1000 * 1000,
@@ -107,6 +107,24 @@ static void pass_on(struct decode_run *run, struct decode_job *job)
 
 /* Workers. */
 
+/* If all before the slice has been passed on meanwhile, its events need not be kept any longer: as
+ * long as it is not done nobody else passes any on for its job. */
+static void catch_up(struct decode_run *run, struct slice_work *work)
+{
+    struct delivery *delivery = &work->delivery;
+    struct ticks time;
+    if (delivery->direct)
+        return;
+    pthread_mutex_lock(&run->lock);
+    bool is_next = is_first_of_job(work);
+    pthread_mutex_unlock(&run->lock);
+    if (!is_next)
+        return;
+    while (delivery_time(delivery, &time))
+        delivery_pass_on(delivery);
+    delivery_reuse(delivery, true);
+}
+
 static void decode_slice(struct decode_run *run, struct decoder_memory *memory,
                          struct slice_work *work)
 {
@@ -120,8 +138,8 @@ static void decode_slice(struct decode_run *run, struct decoder_memory *memory,
                                         .delivery = &work->delivery,
                                         .lost_after = work->last && work->stretch->lost_after};
     struct decoder *decoder = decoder_open(run->plan.request->shared, memory, &input);
-    while (decoder_run(decoder, STEPS_BETWEEN_PROGRESS))
-        ;
+    while (decoder_run(decoder, STEPS_AT_ONCE))
+        catch_up(run, work);
     pthread_mutex_lock(&run->lock);
     decoder_add_statistics(decoder, &run->statistics);
     pthread_mutex_unlock(&run->lock);
