@@ -203,6 +203,17 @@ static void a_resume_behind_the_last_gap_is_kept(void **state)
     EXPECT_KINDS(s, FLOW_GAP, FLOW_RESUME);
 }
 
+/* Else the second gap would be swallowed, and the first RESUME seem to go on to the call. */
+static void a_switch_between_gaps_changes_nothing(void **state)
+{
+    struct sink *s = *state;
+    ADD(s, gap(1, FLOW_GAP_ERROR), event(2, FLOW_RESUME));
+    thread_output_stop(&s->output);
+    ADD(s, gap(3, FLOW_GAP_ERROR), event(4, FLOW_RESUME), event(5, FLOW_CALL));
+    EXPECT_KINDS(s, FLOW_GAP, FLOW_RESUME, FLOW_CALL);
+    expect(s, 1, FLOW_RESUME, 4);
+}
+
 static void gaps_are_counted_as_they_come_out(void **state)
 {
     struct sink *s = *state;
@@ -298,6 +309,7 @@ int main(void)
         TEST(a_stop_is_something_known),
         TEST(an_interrupt_between_gaps_is_something_known),
         TEST(a_resume_behind_the_last_gap_is_kept),
+        TEST(a_switch_between_gaps_changes_nothing),
         TEST(gaps_are_counted_as_they_come_out),
         TEST(an_interrupt_at_the_end_is_a_stop),
         TEST(an_interrupt_before_a_switch_is_a_stop),
