@@ -17,8 +17,6 @@ static void complete_branch(struct decoder *decoder, const struct block *branch,
         control_flow_stack_pointer(&decoder->flow, decoder->stack);
     decoder->has_stack = false;
     decoder_go_to(decoder, ip);
-    if (decoder->time_is_news)
-        control_flow_branch_time_exact(&decoder->flow);
     control_flow_arrive(&decoder->flow, ip);
 }
 
@@ -32,6 +30,9 @@ static void take_branch(struct decoder *decoder, uint64_t ip)
         decoder_fail(decoder, error, walk.at->ip);
         return;
     }
+    /* Only here: of a deferred address nobody knows the time. */
+    if (decoder->time_is_news)
+        control_flow_branch_time_exact(&decoder->flow);
     complete_branch(decoder, walk.at, ip);
     if (decoder->time_is_news)
         decoder_tell_time(decoder);

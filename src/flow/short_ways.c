@@ -413,6 +413,8 @@ void decoder_take_usual_packets(struct decoder *decoder, uint64_t *steps)
         } else if ((first & 7) == 3 || ((first & 7) == 7 && !(next[1] & 1))) {
             /* CYC of one byte, or of two */
             unsigned more = first >> 2 & 1;
+            if (more && next[1] == 0x02 && next[2] == 0xf3)
+                break; /* is OVF on some processors (SKD007) */
             decoder_settle_time(decoder);
             packet_time_cyc(&decoder->time, first >> 3 | (more ? next[1] >> 1 << 5 : 0));
             decoder->time_is_news = true;

@@ -9,16 +9,6 @@ void thread_output_begin(struct thread_output *output)
     output->begun = true;
 }
 
-void thread_output_end(struct thread_output *output)
-{
-    if (!output->begun)
-        return;
-    thread_output_stop(output);
-    array_free(&output->held);
-    output->sink->end(output->object);
-    output->begun = false;
-}
-
 /* Behind a PSB time may be earlier than what was concluded before. */
 static void put_times_in_order(struct thread_output *output, struct flow_event *events,
                                size_t count)
@@ -108,12 +98,24 @@ void thread_output_add(struct thread_output *output, struct flow_event *events, 
 
 void thread_output_stop(struct thread_output *output)
 {
-    if (!output->begun)
+    /* In a gap: another may follow, and what is held be part of it. */
+    if (!output->begun || output->in_gap)
         return;
     struct flow_event *held = output->held.elements;
     if (output->held.count && held->kind == FLOW_INTERRUPT)
         held->kind = FLOW_STOP;
     release(output);
+}
+
+void thread_output_end(struct thread_output *output)
+{
+    if (!output->begun)
+        return;
+    thread_output_stop(output);
+    release(output);
+    array_free(&output->held);
+    output->sink->end(output->object);
+    output->begun = false;
 }
 
 void thread_output_add_statistics(const struct thread_output *output,

@@ -586,6 +586,26 @@ static void times_between_packets_follow_the_instructions(void **state)
     assert_int_equal(fixture_event(f, 4)->flags & FLOW_TIME_EXACT, FLOW_TIME_EXACT);
 }
 
+/* The CYC packet belongs to the TNT packet, that is to its last branch. */
+static void a_deferred_address_has_no_time_of_its_own(void **state)
+{
+    struct fixture *f = *state;
+    struct packets *p = &f->packets;
+    packets_psb(p, 1000, 0);
+    packets_enable(p, at("caller"));
+    packets_cyc(p, 60);
+    packets_tnt(p, "TTNNNN"); /* behind the jump come calls */
+    packets_tip(p, at("recursive"));
+    packets_tsc(p, 2000);
+    fixture_decode(f);
+    expect_event(f, 3, FLOW_JUMP, at("caller_jump"), at("recursive"));
+    assert_false(fixture_event(f, 3)->flags & FLOW_TIME_EXACT);
+    expect_event(f, 6, FLOW_CALL, at("recursive_call"), at("recursive"));
+    assert_true(fixture_event(f, 3)->time.value < fixture_event(f, 6)->time.value);
+    assert_true(fixture_event(f, 6)->time.value < 1060);
+    assert_int_equal(f->statistics.errors, 0);
+}
+
 static void a_packet_that_a_later_one_forced_out_has_its_time(void **state)
 {
     struct fixture *f = *state;
@@ -1061,6 +1081,7 @@ int main(void)
         TEST(a_ring_may_begin_and_end_inside_a_packet),
         TEST(packets_without_any_psb_give_nothing),
         TEST(times_between_packets_follow_the_instructions),
+        TEST(a_deferred_address_has_no_time_of_its_own),
         TEST(a_packet_that_a_later_one_forced_out_has_its_time),
         TEST(a_stop_at_an_address_tells_when_it_was_reached),
         TEST(a_resume_has_the_exact_time_and_nothing_precedes_it),

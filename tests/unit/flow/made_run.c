@@ -208,6 +208,19 @@ static void run_indirect(struct run *run, uint64_t back, bool called)
     return_to(run, back, called);
 }
 
+/* Within recursion, behind TNT bits. */
+static void stop_and_go_on(struct run *run)
+{
+    static const uint8_t trace_stop[] = {0x02, 0x83};
+    go_to(run, at("recursive"));
+    for (unsigned i = 0; i < 6; i++)
+        bit(run, false);
+    write_out(run);
+    packets_raw(&run->fixture->packets, trace_stop, sizeof(trace_stop));
+    packets_enable(&run->fixture->packets, at("indirect"));
+    run->remembered = 0;
+}
+
 static void begin_round(struct run *run, unsigned round)
 {
     const struct run_choices *choices = run->choices;
@@ -255,6 +268,8 @@ void run_make(struct fixture *fixture, const struct run_choices *choices)
         for (unsigned i = 0; i < choices->repeats; i++) {
             run.random = random;
             run_indirect(&run, at("indirect"), false);
+            if (choices->trace_stops)
+                stop_and_go_on(&run);
         }
     }
     write_out(&run);

@@ -22,6 +22,7 @@ struct run_choices {
     unsigned rounds_between_psbs;    /* 0: there is one PSB only */
     unsigned rounds_between_patches; /* 0: there are none */
     bool syscalls;                   /* tracing stops and goes on */
+    bool trace_stops;                /* the same, by TraceStop packets between rounds */
 };
 
 /* Adds the packets and the side band to the fixture. */

@@ -185,6 +185,13 @@ static void tracing_stops_and_goes_on(void **state)
     check(&choices);
 }
 
+static void stops_tell_what_ran_last(void **state)
+{
+    struct run_choices choices = plain;
+    choices.trace_stops = true;
+    check(&choices);
+}
+
 /* Everything at once. */
 static const struct run_choices motley = {.seed = 1,
                                           .size = 1 << 14,
@@ -204,6 +211,7 @@ static void whatever_runs(void **state)
     struct run_choices choices = motley;
     for (choices.seed = 1; choices.seed <= 40; choices.seed++) {
         choices.tnt_bits = choices.seed % 2 ? 6 : 47;
+        choices.trace_stops = choices.seed % 4 == 0;
         choices.repeats = 2 + (unsigned)choices.seed % 10;
         check(&choices);
     }
@@ -240,6 +248,7 @@ int main(void)
         cmocka_unit_test(psbs_on_the_way),
         cmocka_unit_test(pages_are_replaced),
         cmocka_unit_test(tracing_stops_and_goes_on),
+        cmocka_unit_test(stops_tell_what_ran_last),
         cmocka_unit_test(whatever_runs),
         cmocka_unit_test(slices_are_decoded_alike_by_any_number_of_cores),
     };
