@@ -36,6 +36,8 @@ static void switch_thread(struct decoder *decoder, const struct schedule_entry *
     bool running = decoder->at;
     uint64_t ip = running ? decoder->at->ip : 0;
     decoder->paths = paths_of(decoder, entry->process);
+    /* Those that are remembered are of another process, or were dropped. */
+    return_stack_forget_blocks(&decoder->returns);
     if (running)
         flow->running = true;
     control_flow_switch_thread(flow, entry->output, &decoder->paths->cache.space);

@@ -945,6 +945,43 @@ static void a_thread_is_followed_from_processor_to_processor(void **state)
     assert_int_equal(((struct flow_event *)array_at(other, 0))->to, at("handler"));
 }
 
+/* The calls that a processor remembers are of whoever ran on it before; what the decoder knows of
+ * the code there is that process's alone. */
+static void calls_of_another_process_lead_to_ones_own_code(void **state)
+{
+    struct fixture *f = *state;
+    struct packets *p = &f->packets;
+    enum { CHILD = 200 };
+    f->setup.per_cpu = true;
+    struct side_band_record *fork = fixture_add_record(f, SIDE_BAND_FORK, 500, CHILD);
+    fork->pid = CHILD;
+    fork->fork.parent_pid = fork->fork.parent_tid = PROGRAM_PID;
+    add_switch(f, 900, 0, PROGRAM_TID, false);
+    add_switch(f, 2000, 0, CHILD, false);
+    ((struct side_band_record *)array_at(&f->records, f->records.count - 1))->pid = CHILD;
+    packets_psb(p, 1000, 0);
+    packets_enable(p, at("caller"));
+    packets_tnt(p, "TT"); /* many blocks are known here, ... */
+    packets_tip(p, at("recursive"));
+    packets_tnt(p, "NN");
+    packets_interrupt(p, at("recursive"));
+    packets_tsc(p, 3000);
+    packets_enable(p, at("recursive_return")); /* ... and few there */
+    packets_tnt(p, "TT");
+    packets_psb(p, 4000, at("recursive_return"));
+    packets_raw(p, (uint8_t[32]){0}, 32);
+    add_chunk(f, UINT32_MAX, 0, 0, 0, 0, packets_size(p));
+    fixture_decode(f);
+    const struct array *events = &fixture_thread(f, CHILD)->events;
+    const struct flow_event *event = array_at(events, 1);
+    assert_true(events->count >= 3);
+    assert_int_equal(event[0].kind, FLOW_RETURN);
+    assert_int_equal(event[0].to, at("recursive_after_call"));
+    assert_int_equal(event[1].kind, FLOW_RETURN);
+    assert_int_equal(event[1].to, at("recursive_after_call"));
+    assert_int_equal(f->statistics.errors, 0);
+}
+
 static void the_number_of_cores_changes_nothing(void **state)
 {
     struct array results[2][8];
@@ -1097,6 +1134,7 @@ int main(void)
         TEST(snapshots_that_overlap_are_decoded_once),
         TEST(a_second_ring_of_a_thread_follows_the_first),
         TEST(a_thread_is_followed_from_processor_to_processor),
+        TEST(calls_of_another_process_lead_to_ones_own_code),
         TEST(the_number_of_cores_changes_nothing),
         TEST(any_damaged_byte_is_survived),
     };
