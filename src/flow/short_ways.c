@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* The short ways. They are taken while decoder->plain: the place in the code is known, and nothing
+/* They are taken while decoder->plain: the place in the code is known, and nothing
  * is to be minded but the packet itself. Where one cannot deal with a packet it does nothing and
  * says so. */
 

@@ -1,6 +1,7 @@
 #include "flow/trace_stream.h"
 
 #include "base/memory.h"
+#include "packet/packet_decoder.h"
 
 #include <linux/perf_event.h>
 #include <string.h>
@@ -107,15 +108,6 @@ static bool ends_alike(const struct trace_piece *piece, const uint8_t *bytes, ui
     return memcmp(piece->bytes + piece->size - compared, bytes + size - compared, compared) == 0;
 }
 
-/* The next PSB in [bytes + from, bytes + size); `size` when there is none. */
-static uint64_t find_psb(const uint8_t *bytes, uint64_t from, uint64_t size)
-{
-    static const uint8_t psb[] = {0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82,
-                                  0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82};
-    const uint8_t *found = from < size ? memmem(bytes + from, size - from, psb, sizeof psb) : NULL;
-    return found ? (uint64_t)(found - bytes) : size;
-}
-
 /* How many bytes are alike, of at most `size`; in steps, so that a difference near the beginning
  * costs little. */
 static uint64_t count_alike(const uint8_t *left, const uint8_t *right, uint64_t size)
@@ -137,10 +129,10 @@ static uint64_t count_alike(const uint8_t *left, const uint8_t *right, uint64_t 
 static uint64_t find_repeated(const struct trace_piece *piece, const struct aux_chunk *chunk)
 {
     enum { PATIENCE = 16 }; /* bytes compared per byte of the chunk */
-    uint64_t first = find_psb(chunk->bytes, 0, chunk->size);
+    uint64_t first = pt_packet_find_psb(chunk->bytes, chunk->size, 0);
     uint64_t budget = chunk->size * PATIENCE;
-    for (uint64_t at = find_psb(piece->bytes, 0, piece->size); at < piece->size;
-         at = find_psb(piece->bytes, at + 1, piece->size)) {
+    for (uint64_t at = pt_packet_find_psb(piece->bytes, piece->size, 0); at < piece->size;
+         at = pt_packet_find_psb(piece->bytes, piece->size, at + 1)) {
         uint64_t left = piece->size - at;
         if (left > chunk->size - first)
             continue;
