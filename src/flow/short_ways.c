@@ -390,7 +390,7 @@ void decoder_take_usual_packets(struct decoder *decoder, uint64_t *steps)
 {
     const uint8_t *end = decoder->end - LONGEST_SHORT_WAY;
     enter_short_ways(decoder);
-    while (decoder->next < end && (*steps)--) {
+    for (; decoder->next < end && *steps; --*steps) {
         const uint8_t *next = decoder->next;
         uint8_t first = *next;
         if (!(first & 1) && first > 2) { /* TNT of up to six bits: a leading 1, the bits, 0 */

@@ -1,8 +1,5 @@
 #include "recording/perf_data_features.h"
 
-#include "recording/perf_file_format.h"
-
-#include <linux/perf_event.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -77,12 +74,15 @@ static void add_event_description(struct sections *sections,
                                   const struct perf_data_features *features)
 {
     begin_section(sections, FEATURE_EVENT_DESCRIPTION);
-    add_u32(sections, 1); /* event */
+    add_u32(sections, (uint32_t)features->event_count);
     add_u32(sections, ATTRIBUTE_SIZE_WRITTEN);
-    array_add_all(&sections->bytes, features->attribute, ATTRIBUTE_SIZE_WRITTEN);
-    add_u32(sections, 1); /* id */
-    add_string(sections, features->event_name);
-    add_u64(sections, features->event_id);
+    for (size_t i = 0; i < features->event_count; i++) {
+        const struct written_event *event = &features->events[i];
+        array_add_all(&sections->bytes, &event->attribute, ATTRIBUTE_SIZE_WRITTEN);
+        add_u32(sections, (uint32_t)event->ids.count);
+        add_string(sections, event->name);
+        array_add_all(&sections->bytes, event->ids.elements, event->ids.count * sizeof(uint64_t));
+    }
 }
 
 static void add_auxtrace_index(struct sections *sections, const struct perf_data_features *features)
@@ -126,7 +126,8 @@ struct array perf_data_features_encode(const struct perf_data_features *features
     if (features->command_line)
         add_command_line(&sections, features->command_line);
     add_event_description(&sections, features);
-    add_auxtrace_index(&sections, features);
+    if (features->has_packets)
+        add_auxtrace_index(&sections, features);
     if (features->last_time.value != 0)
         add_sample_time(&sections, features);
     struct array file_bytes = join(&sections, offset);

@@ -9,18 +9,25 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "recording/perf_file_format.h"
 
+#include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct perf_event_attr;
-struct auxtrace_index_entry;
+struct written_event {
+    struct perf_event_attr attribute;
+    const char *name;
+    struct array ids;               /* uint64_t */
+    struct file_section id_section; /* the same in the file; the features do not need it */
+};
 
 struct perf_data_features {
-    const struct perf_event_attr *attribute; /* of the only event */
-    const char *event_name;
-    uint64_t event_id;
+    const struct written_event *events;
+    size_t event_count;
     char *const *command_line; /* NULL-terminated; NULL when there is none to tell */
+    bool has_packets;          /* there is an AUXTRACE_INFO record */
     const struct auxtrace_index_entry *auxtrace_index;
     size_t auxtrace_count;
     struct nanoseconds first_time, last_time; /* 0: no record carried a time */

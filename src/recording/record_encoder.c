@@ -47,14 +47,23 @@ static void add_string(struct record_encoder *encoder, const char *string, size_
 static void add_sample_id(struct record_encoder *encoder, uint32_t pid, uint32_t tid,
                           const struct side_band_record *record)
 {
-    add_u32(encoder, pid);
-    add_u32(encoder, tid);
-    add_u64(encoder, record->time.value);
-    if (encoder->per_cpu) {
+    uint64_t fields = encoder->sample_type;
+    if (fields & PERF_SAMPLE_TID) {
+        add_u32(encoder, pid);
+        add_u32(encoder, tid);
+    }
+    if (fields & PERF_SAMPLE_TIME)
+        add_u64(encoder, record->time.value);
+    if (fields & PERF_SAMPLE_ID)
+        add_u64(encoder, encoder->event_id);
+    if (fields & PERF_SAMPLE_STREAM_ID)
+        add_u64(encoder, encoder->event_id);
+    if (fields & PERF_SAMPLE_CPU) {
         add_u32(encoder, record->cpu);
         add_u32(encoder, 0);
     }
-    add_u64(encoder, encoder->event_id);
+    if (fields & PERF_SAMPLE_IDENTIFIER)
+        add_u64(encoder, encoder->event_id);
 }
 
 static void add_mapping(struct record_encoder *encoder, const struct side_band_record *record)

@@ -341,10 +341,16 @@ static bool salvage(const char *directory, struct error *error)
     return ok;
 }
 
+static bool serves(const struct record_options *options, struct error *error)
+{
+    return processor_options_served(&options->processor, 0, soft_engine.name, error);
+}
+
 const struct engine soft_engine = {
     .name = "soft",
     .description = "runs the program in an emulator; exact, on any machine, 4 to 10 times slower",
     .probe = probe,
+    .serves = serves,
     .record = record,
     .salvage = salvage,
 };

@@ -1,31 +1,26 @@
 #include "engine/step/step_recording.h"
 
-#include "base/file.h"
 #include "base/memory.h"
 #include "engine/pt_packets_setup.h"
 #include "recording/perf_data_writer.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { INSTRUCTIONS_PER_SECOND = 1000000000, LARGEST_KEPT = 256 << 20 };
+enum { INSTRUCTIONS_PER_SECOND = 1000000000 };
 
 void step_recording_begin(struct step_recording *recording, const struct record_options *options)
 {
     *recording = (struct step_recording){
         .options = options,
         .start = tsc_anchor_now(),
-        .records = array_of(sizeof(struct side_band_record)),
         .steppers = array_of(sizeof(struct stepper *)),
         .hits = array_of(sizeof(struct session_hit)),
-        .pids = array_of(sizeof(pid_t)),
     };
+    running_processes_begin(&recording->processes, options->directory);
     recording->tsc_hz = options->clock == RECORD_CLOCK_INSTRUCTIONS
                             ? INSTRUCTIONS_PER_SECOND
                             : tsc_measure_rate(&recording->start);
@@ -38,11 +33,9 @@ void step_recording_free(struct step_recording *recording)
         stepper_free(stepper);
         free(stepper);
     }
-    array_free(&recording->records);
     array_free(&recording->steppers);
     array_free(&recording->hits);
-    array_free(&recording->pids);
-    arena_free(&recording->memory);
+    running_processes_free(&recording->processes);
 }
 
 static struct clock_conversion conversion(const struct step_recording *recording)
@@ -58,115 +51,9 @@ static struct nanoseconds to_nanoseconds(const struct step_recording *recording,
     return clock_to_nanoseconds(&clock, (struct ticks){ticks});
 }
 
-/* ---- side band ---- */
-
-static struct side_band_record *add_record(struct step_recording *recording,
-                                           enum side_band_kind kind, pid_t pid, pid_t tid)
-{
-    struct side_band_record *record = array_add(&recording->records);
-    record->kind = kind;
-    record->time = (struct nanoseconds){1}; /* before everything */
-    record->pid = (uint32_t)pid;
-    record->tid = (uint32_t)tid;
-    record->cpu = UINT32_MAX;
-    return record;
-}
-
-static void add_name(struct step_recording *recording, pid_t pid, pid_t tid)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/task/%d/comm", (int)pid, (int)tid);
-    char *name = file_read(path, NULL, NULL);
-    if (!name)
-        return;
-    name[strcspn(name, "\n")] = 0;
-    add_record(recording, SIDE_BAND_NAME, pid, tid)->name.name =
-        arena_copy_string(&recording->memory, name);
-    free(name);
-}
-
-/* Code that is in no file (the vDSO, what a JIT compiler made) is kept with the recording as it
- * stands now. Returns the path, or NULL. */
-static const char *keep_memory(struct step_recording *recording, pid_t pid, uint64_t start,
-                               uint64_t size)
-{
-    if (size > LARGEST_KEPT)
-        return NULL;
-    uint8_t *bytes = memory_allocate(size);
-    struct iovec local = {bytes, size}, remote = {(void *)(uintptr_t)start, size};
-    char *path = memory_format("%s/images/memory-%d-%llx", recording->options->directory, (int)pid,
-                               (unsigned long long)start);
-    const char *kept = NULL;
-    if (process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)size) {
-        int descriptor = file_create_private(path, NULL);
-        if (descriptor >= 0 && file_write_all(descriptor, bytes, size, path, NULL))
-            kept = arena_copy_string(&recording->memory, path);
-        if (descriptor >= 0)
-            close(descriptor);
-    }
-    free(bytes);
-    free(path);
-    return kept;
-}
-
-/* A line of /proc/PID/maps (proc(5)); code alone. */
-static void add_mapping(struct step_recording *recording, pid_t pid, const char *line)
-{
-    unsigned long start, end, offset, inode;
-    unsigned major, minor;
-    char permissions[8];
-    int name = 0;
-    if (sscanf(line, "%lx-%lx %7s %lx %x:%x %lu %n", &start, &end, permissions, &offset, &major,
-               &minor, &inode, &name) < 7 ||
-        permissions[2] != 'x')
-        return;
-    const char *path = line + name;
-    if (*path != '/') {
-        path = keep_memory(recording, pid, start, end - start);
-        offset = 0;
-    }
-    if (!path)
-        return;
-    struct side_band_record *record = add_record(recording, SIDE_BAND_MAPPING, pid, pid);
-    record->mapping.start = start;
-    record->mapping.length = end - start;
-    record->mapping.file_offset = offset;
-    record->mapping.inode = inode;
-    record->mapping.device_major = major;
-    record->mapping.device_minor = minor;
-    record->mapping.protection = PROT_READ | PROT_EXEC;
-    record->mapping.flags = MAP_PRIVATE;
-    record->mapping.executable = true;
-    record->mapping.path = arena_copy_string(&recording->memory, path);
-}
-
-static void add_process(struct step_recording *recording, pid_t pid)
-{
-    for (size_t i = 0; i < recording->pids.count; i++)
-        if (*(pid_t *)array_at(&recording->pids, i) == pid)
-            return;
-    *(pid_t *)array_add(&recording->pids) = pid;
-    add_name(recording, pid, pid);
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
-    char *maps = file_read(path, NULL, NULL);
-    char *rest = maps;
-    for (char *line; rest && (line = strsep(&rest, "\n")) != NULL;)
-        add_mapping(recording, pid, line);
-    free(maps);
-}
-
 void step_recording_add_thread(struct step_recording *recording, pid_t pid, pid_t tid)
 {
-    add_process(recording, pid);
-    for (size_t i = 0; i < recording->records.count; i++) {
-        const struct side_band_record *known = array_at(&recording->records, i);
-        if (known->kind == SIDE_BAND_NAME && known->tid == (uint32_t)tid)
-            return;
-    }
-    struct side_band_record *birth = add_record(recording, SIDE_BAND_FORK, pid, tid);
-    birth->fork.parent_pid = birth->fork.parent_tid = (uint32_t)pid;
-    add_name(recording, pid, tid);
+    running_processes_add_thread(&recording->processes, pid, tid);
 }
 
 /* ---- packets ---- */
@@ -209,9 +96,10 @@ static bool write_ring_records(const struct step_recording *recording,
 static bool write_everything(const struct step_recording *recording,
                              struct perf_data_writer *writer, struct error *error)
 {
+    const struct array *records = &recording->processes.records;
     bool ok = true;
-    for (size_t i = 0; ok && i < recording->records.count; i++)
-        ok = perf_data_write_record(writer, array_at(&recording->records, i), error);
+    for (size_t i = 0; ok && i < records->count; i++)
+        ok = perf_data_write_record(writer, array_at(records, i), error);
     for (size_t i = 0; ok && i < recording->steppers.count; i++) {
         const struct stepper *stepper = *(struct stepper **)array_at(&recording->steppers, i);
         ok = write_ring_records(recording, stepper, (uint32_t)stepper->code->pid, writer, error);

@@ -5,9 +5,9 @@
 #ifndef MAGIC_TRACE_ENGINE_STEP_STEP_RECORDING_H
 #define MAGIC_TRACE_ENGINE_STEP_STEP_RECORDING_H
 
-#include "base/arena.h"
 #include "base/array.h"
 #include "engine/engine.h"
+#include "engine/running_process.h"
 #include "engine/soft/tsc.h"
 #include "engine/step/stepper.h"
 #include "recording/session.h"
@@ -16,11 +16,9 @@ struct step_recording {
     const struct record_options *options;
     struct tsc_anchor start;
     uint64_t tsc_hz;
-    struct array records;  /* of struct side_band_record */
+    struct running_processes processes;
     struct array steppers; /* of struct stepper *, done; owned */
     struct array hits;     /* of struct session_hit, their times still in ticks */
-    struct array pids;     /* of pid_t: whose mappings are known */
-    struct arena memory;
 };
 
 void step_recording_begin(struct step_recording *recording, const struct record_options *options);

@@ -1,0 +1,34 @@
+/* What was before the recording: the names and mapped code of processes that run already, as the
+ * kernel would have told it, had somebody listened then.
+ *
+ * Read from /proc, by engines that attach. The process may go on meanwhile: what it does then, the
+ * kernel (or the engine) tells by records of its own.
+ */
+#ifndef MAGIC_TRACE_ENGINE_RUNNING_PROCESS_H
+#define MAGIC_TRACE_ENGINE_RUNNING_PROCESS_H
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "recording/side_band.h"
+
+#include <sys/types.h>
+
+struct running_processes {
+    const char *directory; /* the recording's folder, which has images/; borrowed */
+    struct array records;  /* of struct side_band_record, at 1 ns: before everything */
+    struct array pids;     /* of pid_t: whose mappings are known */
+    struct arena memory;   /* the records' strings */
+};
+
+void running_processes_begin(struct running_processes *processes, const char *directory);
+void running_processes_free(struct running_processes *processes);
+
+/* Name and birth of the thread `tid` of process `pid`; of a process that is new, its name and its
+ * code too. Code that is in no file (the vDSO, what a JIT compiler made) is copied to images/. What
+ * cannot be read, because the process has ended, is left out. */
+void running_processes_add_thread(struct running_processes *processes, pid_t pid, pid_t tid);
+
+/* The process and all its threads. */
+void running_processes_add(struct running_processes *processes, pid_t pid);
+
+#endif
