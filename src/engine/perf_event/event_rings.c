@@ -31,7 +31,7 @@ void event_rings_close(struct event_rings *rings)
         array_free(&ring->events);
     }
     array_free(&rings->rings);
-    if (rings->descriptor >= 0)
+    if (rings->kernel && rings->descriptor >= 0)
         close(rings->descriptor);
     rings->descriptor = -1;
 }
@@ -116,8 +116,7 @@ static int join_ring(struct event_rings *rings, int event, uint32_t tid, uint32_
 static int open_on(struct event_rings *rings, pid_t tid, int cpu)
 {
     const struct kernel *kernel = rings->kernel;
-    int event =
-        kernel->open_event(kernel, &rings->attributes, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    int event = kernel->open_event(kernel, &rings->attributes, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
     if (event < 0)
         return errno;
     bool per_thread = !rings->processors;

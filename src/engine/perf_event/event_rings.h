@@ -35,7 +35,8 @@ struct event_rings {
     int descriptor;                 /* an epoll descriptor: readable when there is much to read */
 };
 
-/* Prepares; no event is opened yet. Close in any case. */
+/* Prepares; no event is opened yet. Close in any case; rings that are all zero may be closed, too.
+ */
 bool event_rings_begin(struct event_rings *rings, const struct kernel *kernel,
                        const struct perf_event_attr *attributes, const struct array *processors,
                        uint64_t size, struct error *error);

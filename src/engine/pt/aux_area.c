@@ -10,8 +10,8 @@ int aux_area_open(struct aux_area *area, const struct kernel *kernel, int event,
                   struct perf_event_mmap_page *page, uint64_t ring_size, uint64_t size,
                   bool overwritten)
 {
-    *area = (struct aux_area){
-        .kernel = kernel, .page = page, .size = size, .overwritten = overwritten};
+    *area =
+        (struct aux_area){.kernel = kernel, .page = page, .size = size, .overwritten = overwritten};
     page->aux_offset = (uint64_t)sysconf(_SC_PAGESIZE) + ring_size;
     page->aux_size = size;
     int protection = overwritten ? PROT_READ : PROT_READ | PROT_WRITE;
@@ -76,13 +76,13 @@ static struct aux_bytes take_overwritten(struct aux_area *area)
     return bytes_at(area, end - area->size, area->size);
 }
 
-struct aux_bytes aux_area_take(struct aux_area *area)
+struct aux_bytes aux_area_take(struct aux_area *area, bool last)
 {
     if (area->overwritten)
         return take_overwritten(area);
     uint64_t head = head_of(area), tail = area->page->aux_tail;
-    area->end = head;
-    return bytes_at(area, tail, head - tail);
+    area->end = last ? head : tail + ((head - tail) & ~(uint64_t)7);
+    return bytes_at(area, tail, area->end - tail);
 }
 
 void aux_area_release(struct aux_area *area)

@@ -1,10 +1,10 @@
 /* The memory into which the processor writes its packets, mapped behind an event's ring of records.
  *
  * Two kinds (perf_event_open(2), "MMAP layout"; Documentation of Linux: perf-intel-pt(1)):
- *   - kept: the kernel stops at what has not been read (and says so by a truncated PERF_RECORD_AUX).
- *     aux_head counts all bytes ever written.
- *   - overwritten: mapped for reading only. The newest bytes replace the oldest; aux_head is a place
- *     in the area (pt_event_stop() in arch/x86/events/intel/pt.c), so whether the area has filled
+ *   - kept: the kernel stops at what has not been read (and says so by a truncated
+ * PERF_RECORD_AUX). aux_head counts all bytes ever written.
+ *   - overwritten: mapped for reading only. The newest bytes replace the oldest; aux_head is a
+ * place in the area (pt_event_stop() in arch/x86/events/intel/pt.c), so whether the area has filled
  *     up is told by its contents: the kernel hands it out all zero.
  *
  * Read while the event is stopped, if overwritten.
@@ -41,8 +41,9 @@ int aux_area_open(struct aux_area *area, const struct kernel *kernel, int event,
                   bool overwritten);
 void aux_area_close(struct aux_area *area);
 
-/* What is new; valid until released or, if overwritten, until the event goes on. */
-struct aux_bytes aux_area_take(struct aux_area *area);
+/* What is new; valid until released or, if overwritten, until the event goes on. Of areas that are
+ * kept, a multiple of 8 bytes, as chunks of perf.data are, unless it is the `last`. */
+struct aux_bytes aux_area_take(struct aux_area *area, bool last);
 
 /* What was taken may be overwritten. Of areas that are overwritten anyway, nothing happens. */
 void aux_area_release(struct aux_area *area);

@@ -47,8 +47,8 @@ static bool begin(struct tracing *tracing, struct error *error)
     const struct array *shared = packets.inherit ? &tracing->processors : NULL;
     tracing->area_size = tracing->options->snapshot_size;
     struct perf_event_attr side_band = side_band_attributes(shared != NULL, SIDE_BAND_RING);
-    return event_rings_begin(&tracing->side_band, tracing->kernel, &side_band,
-                             &tracing->processors, SIDE_BAND_RING, error) &&
+    return event_rings_begin(&tracing->side_band, tracing->kernel, &side_band, &tracing->processors,
+                             SIDE_BAND_RING, error) &&
            event_rings_begin(&tracing->packets, tracing->kernel, &packets, shared, PACKETS_RING,
                              error);
 }

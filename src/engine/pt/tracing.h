@@ -18,7 +18,7 @@ struct tracing {
     const struct record_options *options; /* borrowed */
     bool held;                            /* the process waits before exec: packets begin there */
     struct pmu unit;
-    struct array processors;              /* of int */
+    struct array processors; /* of int */
     struct event_rings side_band, packets;
     struct array areas; /* struct aux_area, one per ring of `packets` */
     uint64_t area_size; /* bytes */
