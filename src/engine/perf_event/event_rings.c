@@ -103,7 +103,8 @@ static int join_ring(struct event_rings *rings, int event, uint32_t tid, uint32_
     }
     struct perf_ring records;
     errno = 0;
-    if (!perf_ring_open(&records, kernel, event, rings->size, false, NULL))
+    rings->unmapped = !perf_ring_open(&records, kernel, event, rings->size, false, NULL);
+    if (rings->unmapped)
         return errno ? errno : ENOMEM;
     ring = array_add(&rings->rings);
     *ring = (struct event_ring){
@@ -129,6 +130,7 @@ static int open_on(struct event_rings *rings, pid_t tid, int cpu)
 
 int event_rings_add_thread(struct event_rings *rings, pid_t tid)
 {
+    rings->unmapped = false;
     if (!rings->processors)
         return open_on(rings, tid, -1);
     for (size_t i = 0; i < rings->processors->count; i++) {

@@ -33,6 +33,7 @@ struct event_rings {
     uint64_t size;                  /* of each ring */
     struct array rings;             /* struct event_ring */
     int descriptor;                 /* an epoll descriptor: readable when there is much to read */
+    bool unmapped;                  /* what was refused last was a ring, not an event */
 };
 
 /* Prepares; no event is opened yet. Close in any case; rings that are all zero may be closed, too.

@@ -58,6 +58,8 @@ static bool begin(struct tracing *tracing, struct error *error)
 static bool refuse(const struct tracing *tracing, const struct event_rings *rings, pid_t tid,
                    int problem, struct error *error)
 {
+    if (rings->unmapped)
+        return event_ring_refused(error, tracing->kernel, rings->size, problem);
     char what[64];
     snprintf(what, sizeof what, "trace the thread %d with Intel PT", (int)tid);
     struct event_request request = {

@@ -138,6 +138,10 @@ static void *map(const struct kernel *kernel, size_t size, int protection, int d
     bool inherited_by_all = event->attributes.inherit && event->cpu == -1;
     if (refuses(stand_in->map_problem, &stand_in->map_calls))
         return MAP_FAILED;
+    if (stand_in->largest_area && size > stand_in->largest_area) {
+        errno = EPERM;
+        return MAP_FAILED;
+    }
     if (inherited_by_all || (offset ? !may_map_area(event->own, size, offset)
                                     : event->own || !is_power_of_two(size - page))) {
         errno = EINVAL;
@@ -254,7 +258,7 @@ size_t stand_in_left_over(const struct stand_in *kernel)
     return count;
 }
 
-void stand_in_end(struct stand_in *kernel)
+void stand_in_forget(struct stand_in *kernel)
 {
     for (size_t i = 0; i < kernel->event_count; i++) {
         struct stand_in_ring *ring = kernel->events[i].own;
@@ -265,6 +269,12 @@ void stand_in_end(struct stand_in *kernel)
             munmap(ring->packets, ring->packets_size);
         free(ring);
     }
+    kernel->event_count = 0;
+}
+
+void stand_in_end(struct stand_in *kernel)
+{
+    stand_in_forget(kernel);
     free(kernel->events);
     file_remove_tree(kernel->sysfs, NULL);
 }

@@ -52,6 +52,7 @@ struct stand_in {
     /* What the test wants to be refused: the errno, from that call on (0: the first). */
     int open_problem, map_problem, control_problem;
     size_t open_calls, map_calls, control_calls; /* that still succeed */
+    size_t largest_area;                         /* mapping more gives EPERM; 0: anything goes */
     /* Called after an event was enabled, and before it is disabled. */
     void (*enabled)(struct stand_in *kernel, struct stand_in_event *event);
     void (*disabled)(struct stand_in *kernel, struct stand_in_event *event);
@@ -68,6 +69,9 @@ void stand_in_end(struct stand_in *kernel);
 
 /* Descriptors that were not closed and mappings that were not unmapped. */
 size_t stand_in_left_over(const struct stand_in *kernel);
+
+/* Forgets all events: the next recording begins anew. */
+void stand_in_forget(struct stand_in *kernel);
 
 /* Writes a file of the unit: "caps/psb_cyc". NULL removes it. */
 void stand_in_put(const struct stand_in *kernel, const char *name, const char *text);
