@@ -34,6 +34,7 @@ void event_rings_close(struct event_rings *rings)
     if (rings->kernel && rings->descriptor >= 0)
         close(rings->descriptor);
     rings->descriptor = -1;
+    file_limit_restore(&rings->file_limit);
 }
 
 /* ---- who is listened to ---- */
@@ -117,7 +118,10 @@ static int join_ring(struct event_rings *rings, int event, uint32_t tid, uint32_
 static int open_on(struct event_rings *rings, pid_t tid, int cpu)
 {
     const struct kernel *kernel = rings->kernel;
-    int event = kernel->open_event(kernel, &rings->attributes, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    int event;
+    do
+        event = kernel->open_event(kernel, &rings->attributes, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    while (event < 0 && errno == EMFILE && file_limit_raise(&rings->file_limit));
     if (event < 0)
         return errno;
     bool per_thread = !rings->processors;

@@ -11,6 +11,7 @@
 #define MAGIC_TRACE_ENGINE_PERF_EVENT_EVENT_RINGS_H
 
 #include "base/array.h"
+#include "engine/perf_event/file_limit.h"
 #include "engine/perf_event/ring.h"
 
 struct ring_event {
@@ -33,7 +34,8 @@ struct event_rings {
     uint64_t size;                  /* of each ring */
     struct array rings;             /* struct event_ring */
     int descriptor;                 /* an epoll descriptor: readable when there is much to read */
-    bool unmapped;                  /* what was refused last was a ring, not an event */
+    struct file_limit file_limit;
+    bool unmapped; /* what was refused last was a ring, not an event */
 };
 
 /* Prepares; no event is opened yet. Close in any case; rings that are all zero may be closed, too.

@@ -7,6 +7,7 @@
 #include "engine/pt/pt_session.h"
 #include "engine/pt/pt_unit.h"
 #include "engine/pt_packets_setup.h"
+#include "recording/session.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -95,8 +96,8 @@ static bool write_session(const struct pt_session *recorded, const char *directo
         .snapshot_size = options->snapshot_size,
         .exit_status = recorded->result->exit_status,
         .trigger = options->trigger.name,
-        .hits = recorded->recording.hits.elements,
-        .hit_count = recorded->recording.hits.count,
+        .hits = recorded->hits.taken.elements,
+        .hit_count = recorded->hits.taken.count,
     };
     return session_write(&session, directory, error);
 }

@@ -80,7 +80,6 @@ bool pt_recording_begin(struct pt_recording *recording, struct tracing *tracing,
     *recording = (struct pt_recording){
         .tracing = tracing,
         .directory = directory,
-        .hits = array_of(sizeof(struct session_hit)),
     };
     if (!open_writer(recording, error))
         return false;
@@ -212,5 +211,4 @@ void pt_recording_abandon(struct pt_recording *recording)
     if (recording->writer)
         raw_perf_data_writer_abandon(recording->writer);
     recording->writer = NULL;
-    array_free(&recording->hits);
 }

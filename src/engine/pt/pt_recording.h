@@ -9,7 +9,6 @@
 
 #include "engine/pt/tracing.h"
 #include "recording/raw_perf_data_writer.h"
-#include "recording/session.h"
 
 struct pt_recording {
     struct tracing *tracing;             /* borrowed */

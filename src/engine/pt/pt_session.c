@@ -9,10 +9,20 @@
 #include <stdlib.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* How long a program may take to end after Ctrl-C before the person is told what is waited for. */
 enum { PATIENCE_MS = 1000 };
+/* How often the longest delay between hits is told, where that is a condition. */
+enum { DELAY_REPORT_MS = 5000 };
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
 
 /* ---- opening ---- */
 
@@ -43,14 +53,18 @@ bool pt_session_open(struct pt_session *session, const struct kernel *kernel,
     bool ok = watch_processes(session, pids, pid_count, error) &&
               tracing_open(&session->tracing, kernel, options, pids, pid_count, held, error) &&
               pt_recording_begin(&session->recording, &session->tracing, directory, pids, pid_count,
-                                 error);
+                                 error) &&
+              hits_open(&session->hits, kernel, options, pids, pid_count, error);
     if (!ok)
         pt_session_close(session);
+    session->hits.clock = session->recording.clock;
+    session->delay_told_ms = now_ms();
     return ok;
 }
 
 void pt_session_close(struct pt_session *session)
 {
+    hits_free(&session->hits);
     pt_recording_abandon(&session->recording);
     tracing_close(&session->tracing);
     for (size_t i = 0; i < session->processes.count; i++)
@@ -94,8 +108,27 @@ static bool finish(struct pt_session *session, struct error *error)
               pt_recording_add_packets(recording, true, error) &&
               pt_recording_end(recording, error);
     session->result->bytes = recording->bytes;
+    session->result->hits = session->hits.seen;
     session->recorded = true;
+    hits_close(&session->hits);
     tracing_close(&session->tracing);
+    return ok;
+}
+
+/* With several snapshots tracing goes on behind each; of a full execution there is nothing to be
+ * taken. */
+static bool take_snapshot(struct pt_session *session, struct error *error)
+{
+    if (session->result->snapshots++ == 0)
+        log_status("Snapshot taken.");
+    if (!session->options->trigger.multi_snapshot)
+        return finish(session, error);
+    if (session->options->full_execution)
+        return true;
+    tracing_stop(&session->tracing);
+    bool ok = pt_recording_drain(&session->recording, error) &&
+              pt_recording_add_packets(&session->recording, false, error);
+    tracing_start(&session->tracing);
     return ok;
 }
 
@@ -135,6 +168,18 @@ static bool hear_signal(struct pt_session *session, struct error *error)
     return interrupt(session, error);
 }
 
+/* Hits that came while the snapshot was taken are in it. */
+static bool hear_hits(struct pt_session *session, struct error *error)
+{
+    bool hit = false;
+    while (hits_next(&session->hits)) {
+        hit = true;
+        if (!session->options->trigger.multi_snapshot)
+            break;
+    }
+    return !hit || take_snapshot(session, error);
+}
+
 static void forget_process(struct pt_session *session, size_t index)
 {
     int *descriptors = session->processes.elements;
@@ -144,13 +189,29 @@ static void forget_process(struct pt_session *session, size_t index)
 
 /* ---- waiting ---- */
 
-enum waited_for { FOR_SIGNALS, FOR_SIDE_BAND, FOR_PACKETS, FOR_PROCESSES };
+enum waited_for { FOR_SIGNALS, FOR_SIDE_BAND, FOR_PACKETS, FOR_HITS, FOR_PROCESSES };
+
+static bool tells_delay(const struct pt_session *session)
+{
+    return !session->recorded && session->options->trigger.delay_threshold_ns;
+}
 
 static int patience(const struct pt_session *session)
 {
+    enum { RETRIES = sizeof retry_ms / sizeof *retry_ms };
     if (!session->recorded && session->retries > 0)
-        return retry_ms[sizeof retry_ms / sizeof *retry_ms - (size_t)session->retries];
+        return retry_ms[RETRIES - session->retries];
+    if (tells_delay(session))
+        return DELAY_REPORT_MS;
     return session->recorded && session->interrupted && !session->said_to_wait ? PATIENCE_MS : -1;
+}
+
+static void tell_delay(struct pt_session *session)
+{
+    if (!tells_delay(session) || now_ms() - session->delay_told_ms < DELAY_REPORT_MS)
+        return;
+    session->delay_told_ms = now_ms();
+    hits_tell_delay(&session->hits);
 }
 
 static void say_what_is_waited_for(struct pt_session *session)
@@ -167,6 +228,7 @@ static void fill(const struct pt_session *session, struct pollfd *waited)
     waited[FOR_SIGNALS].fd = session->signals->descriptor;
     waited[FOR_SIDE_BAND].fd = session->tracing.side_band.descriptor;
     waited[FOR_PACKETS].fd = session->tracing.packets.descriptor;
+    waited[FOR_HITS].fd = hits_descriptor(&session->hits);
     for (size_t i = 0; i < session->processes.count; i++)
         waited[FOR_PROCESSES + i].fd = *(int *)array_at(&session->processes, i);
     for (size_t i = 0; i < FOR_PROCESSES + session->processes.count; i++)
@@ -183,7 +245,10 @@ static bool wait_once(struct pt_session *session, struct pollfd *waited, struct 
         return errno == EINTR || error_set_errno(error, ERROR_IO, errno, "cannot wait (poll)");
     if (ready == 0)
         say_what_is_waited_for(session);
+    tell_delay(session);
     if (!session->recorded && !drain(session, error))
+        return false;
+    if (waited[FOR_HITS].revents && !session->recorded && !hear_hits(session, error))
         return false;
     if (waited[FOR_SIGNALS].revents && !hear_signal(session, error))
         return false;

@@ -8,6 +8,7 @@
 #define MAGIC_TRACE_ENGINE_PT_PT_SESSION_H
 
 #include "engine/program_signals.h"
+#include "engine/pt/hits.h"
 #include "engine/pt/pt_recording.h"
 
 struct pt_session {
@@ -17,10 +18,12 @@ struct pt_session {
     struct array processes; /* of int, pidfds of the processes that have not ended; owned */
     struct tracing tracing;
     struct pt_recording recording;
-    bool recorded;     /* perf.data is complete, and nothing is traced any more */
-    bool interrupted;  /* by a signal */
-    bool said_to_wait; /* that the program goes on after Ctrl-C */
-    int retries;       /* how often stopped events are to be let go on yet */
+    struct hits hits;
+    bool recorded;          /* perf.data is complete, and nothing is traced any more */
+    bool interrupted;       /* by a signal */
+    bool said_to_wait;      /* that the program goes on after Ctrl-C */
+    int retries;            /* how often stopped events are to be let go on yet */
+    uint64_t delay_told_ms; /* when the longest delay was told last: CLOCK_MONOTONIC */
     struct record_result *result;
 };
 

@@ -34,7 +34,7 @@ static struct stand_in_event *event_of(struct stand_in *kernel, int descriptor)
     for (size_t i = kernel->event_count; i-- > 0;)
         if (kernel->events[i].descriptor == descriptor)
             return &kernel->events[i];
-    abort();
+    return NULL;
 }
 
 /* Whether this call is refused. */
@@ -57,6 +57,8 @@ static int open_event(const struct kernel *kernel, const struct perf_event_attr 
 {
     struct stand_in *stand_in = self(kernel);
     (void)group;
+    if (stand_in->others_are_real && attributes->type != STAND_IN_UNIT)
+        return kernel_real.open_event(&kernel_real, attributes, pid, cpu, group, flags);
     if (refuses(stand_in->open_problem, &stand_in->open_calls))
         return -1;
     if (!(flags & PERF_FLAG_FD_CLOEXEC) || stand_in->event_count == STAND_IN_EVENTS) {
@@ -79,6 +81,8 @@ static int control(const struct kernel *kernel, int descriptor, unsigned long re
 {
     struct stand_in *stand_in = self(kernel);
     struct stand_in_event *event = event_of(stand_in, descriptor);
+    if (!event)
+        return kernel_real.control(&kernel_real, descriptor, request, argument);
     if (refuses(stand_in->control_problem, &stand_in->control_calls))
         return -1;
     switch (request) {
@@ -135,6 +139,10 @@ static void *map(const struct kernel *kernel, size_t size, int protection, int d
     struct stand_in *stand_in = self(kernel);
     struct stand_in_event *event = event_of(stand_in, descriptor);
     size_t page = (size_t)getpagesize();
+    if (!event) {
+        stand_in->mapped++;
+        return kernel_real.map(&kernel_real, size, protection, descriptor, offset);
+    }
     bool inherited_by_all = event->attributes.inherit && event->cpu == -1;
     if (refuses(stand_in->map_problem, &stand_in->map_calls))
         return MAP_FAILED;

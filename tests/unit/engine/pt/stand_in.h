@@ -52,6 +52,7 @@ struct stand_in {
     /* What the test wants to be refused: the errno, from that call on (0: the first). */
     int open_problem, map_problem, control_problem;
     size_t open_calls, map_calls, control_calls; /* that still succeed */
+    bool others_are_real;                        /* events of other units are the real kernel's */
     size_t largest_area;                         /* mapping more gives EPERM; 0: anything goes */
     /* Called after an event was enabled, and before it is disabled. */
     void (*enabled)(struct stand_in *kernel, struct stand_in_event *event);
