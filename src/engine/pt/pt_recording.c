@@ -156,12 +156,12 @@ static bool drain_records(struct pt_recording *recording, struct event_rings *ri
 
 /* ---- packets ---- */
 
-static bool add_area(struct pt_recording *recording, size_t index, bool last, struct error *error)
+static bool add_area(struct pt_recording *recording, size_t index, struct error *error)
 {
     const struct tracing *tracing = recording->tracing;
     const struct event_ring *ring = event_ring_at(&tracing->packets, index);
     struct aux_area *area = array_at(&tracing->areas, index);
-    struct aux_bytes bytes = aux_area_take(area, last);
+    struct aux_bytes bytes = aux_area_take(area);
     if (bytes.size == 0)
         return true;
     struct aux_chunk chunk = {
@@ -178,11 +178,11 @@ static bool add_area(struct pt_recording *recording, size_t index, bool last, st
     return ok;
 }
 
-bool pt_recording_add_packets(struct pt_recording *recording, bool last, struct error *error)
+bool pt_recording_add_packets(struct pt_recording *recording, struct error *error)
 {
     bool ok = true;
     for (size_t i = 0; ok && i < recording->tracing->areas.count; i++)
-        ok = add_area(recording, i, last, error);
+        ok = add_area(recording, i, error);
     return ok;
 }
 
@@ -193,7 +193,7 @@ bool pt_recording_drain(struct pt_recording *recording, struct error *error)
     event_rings_hear(&tracing->packets);
     return drain_records(recording, &tracing->side_band, error) &&
            drain_records(recording, &tracing->packets, error) &&
-           (!tracing->options->full_execution || pt_recording_add_packets(recording, false, error));
+           (!tracing->options->full_execution || pt_recording_add_packets(recording, error));
 }
 
 /* ---- end ---- */

@@ -104,8 +104,7 @@ static bool finish(struct pt_session *session, struct error *error)
 {
     struct pt_recording *recording = &session->recording;
     tracing_stop(&session->tracing);
-    bool ok = pt_recording_drain(recording, error) &&
-              pt_recording_add_packets(recording, true, error) &&
+    bool ok = pt_recording_drain(recording, error) && pt_recording_add_packets(recording, error) &&
               pt_recording_end(recording, error);
     session->result->bytes = recording->bytes;
     session->result->hits = session->hits.seen;
@@ -127,7 +126,7 @@ static bool take_snapshot(struct pt_session *session, struct error *error)
         return true;
     tracing_stop(&session->tracing);
     bool ok = pt_recording_drain(&session->recording, error) &&
-              pt_recording_add_packets(&session->recording, false, error);
+              pt_recording_add_packets(&session->recording, error);
     tracing_start(&session->tracing);
     return ok;
 }
