@@ -4,6 +4,7 @@
 #include "engine/pt/pt_unit.h"
 #include "engine/running_process.h"
 #include "engine/soft/tsc.h"
+#include "engine/vdso.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +86,7 @@ bool pt_recording_begin(struct pt_recording *recording, struct tracing *tracing,
         return false;
     add_ids(recording->writer, EVENT_PACKETS, &tracing->packets);
     add_ids(recording->writer, EVENT_SIDE_BAND, &tracing->side_band);
+    vdso_keep(directory);
     if (write_setup(recording, error) && write_past(recording, pids, pid_count, error))
         return true;
     pt_recording_abandon(recording);
