@@ -134,14 +134,23 @@ static char *prepare_directory(const char *directory, struct error *error)
     return ok ? absolute : NULL;
 }
 
+static void remove_folder(const char *directory, const char *name)
+{
+    char *path = memory_format("%s/%s", directory, name);
+    file_remove_tree(path, NULL);
+    free(path);
+}
+
+/* Frees `directory`. */
 static void leave_directory(char *directory, bool recorded)
 {
     char *images = memory_format("%s/images", directory);
-    if (recorded)
-        rmdir(images); /* stays when there is something in it */
-    else
-        file_remove_tree(images, NULL);
+    rmdir(images); /* stays when there is something in it */
     free(images);
+    if (!recorded) {
+        remove_folder(directory, "images");
+        remove_folder(directory, "kcore_dir");
+    }
     free(directory);
 }
 
