@@ -104,7 +104,8 @@ static bool find_trigger(struct recording_request *request, pid_t pid, struct er
 static int attach(struct recording_request *request, struct array *pids)
 {
     struct error error = {0};
-    const struct engine *engine = engine_choose(request->engine, ENGINE_TO_ATTACH, &error);
+    const struct engine *engine =
+        recording_request_choose_engine(request, ENGINE_TO_ATTACH, &error);
     if (!engine || (pids->count == 0 && !choose_process(pids, &error)) ||
         !find_trigger(request, *(pid_t *)array_at(pids, 0), &error))
         return command_fail(&error);

@@ -81,10 +81,8 @@ static void examine_helper(const char *name, const char *missing, const char *ad
     free(path);
 }
 
-/* Returns the engine that -engine auto takes, or NULL. */
-static const struct engine *examine_engines(void)
+static void examine_engines(void)
 {
-    const struct engine *chosen = NULL;
     for (const struct engine *const *engine = engine_all(); *engine; engine++) {
         struct engine_probe probe = {0};
         (*engine)->probe(&probe);
@@ -95,27 +93,43 @@ static const struct engine *examine_engines(void)
         print_finding(what, (*engine)->description);
         print_finding("", finding);
         print_advice(probe.advice);
-        if (probe.available && !chosen)
-            chosen = *engine;
     }
-    return chosen;
+}
+
+/* What -engine auto takes. */
+static bool print_choice(const char *command, enum engine_use use,
+                         const struct record_options *options)
+{
+    struct engine_choice choice;
+    if (!engine_choose(&choice, "auto", use, options, NULL))
+        return false;
+    printf("`magic-trace %s` will use the %s engine, the best that works here.\n", command,
+           choice.engine->name);
+    return true;
+}
+
+static bool print_choices(void)
+{
+    const struct record_options tracing = {0}, sampling = {.processor.sampling = true};
+    bool recorded = print_choice("run", ENGINE_TO_RECORD, &tracing);
+    bool attached = print_choice("attach", ENGINE_TO_ATTACH, &tracing);
+    print_choice("run -sampling", ENGINE_TO_RECORD, &sampling);
+    return recorded || attached;
 }
 
 static int examine(void)
 {
     examine_processor();
-    const struct engine *chosen = examine_engines();
+    examine_engines();
     examine_helper(
         "perf", "not found; not needed",
         "for `magic-trace decode -decoder perf`, and to look at recordings with `perf script "
         "--itrace=bei -i DIR/perf.data`: apt-get install linux-perf");
     putchar('\n');
-    if (!chosen) {
-        puts("Nothing can be recorded here until one of the engines above works.");
-        return EXIT_STATUS_ERROR;
-    }
-    printf("`magic-trace run` will use the %s engine, the best that works here.\n", chosen->name);
-    return 0;
+    if (print_choices())
+        return 0;
+    puts("Nothing can be recorded here until one of the engines above works.");
+    return EXIT_STATUS_ERROR;
 }
 
 static int run_doctor(const struct command *self, int argc, char **argv)

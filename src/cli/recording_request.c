@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "cli/interrupted_decode.h"
+#include "cli/processor_arguments.h"
 #include "cli/quantity.h"
 #include "cli/recording_folder.h"
 #include "cli/shell_word.h"
@@ -36,11 +37,9 @@ enum common_option {
     COMMON_WORKING_DIRECTORY,
     COMMON_NO_DECODE,
     COMMON_UNAVAILABLE,
+    COMMON_PROCESSOR, /* and, from here on, those of enum processor_argument */
 };
 
-#define NEEDS_PROCESSOR                                                                            \
-    "it needs an engine that uses the processor's own trace or counters (Intel PT, a PMU), and "   \
-    "this version has none. Leave it out."
 #define NOT_NEEDED "it is not needed: a recording names the files of its code itself. Leave it out."
 
 const struct option_spec recording_options[] = {
@@ -90,13 +89,21 @@ const struct option_spec recording_options[] = {
      "host (the raw clock) or instructions (one\n"
      "instruction, one nanosecond: repeatable)",
      NULL},
+    {"sampling", NULL, COMMON_PROCESSOR + ARGUMENT_SAMPLING, NULL,
+     "look at the stack many times a second instead of\nrecording every branch", NULL},
+    {"callgraph-mode", NULL, COMMON_PROCESSOR + ARGUMENT_CALLGRAPH_MODE, "MODE",
+     "how -sampling finds the stack: lbr, lbr-no-stitch,\ndwarf or fp", NULL},
+    {"timer-resolution", NULL, COMMON_PROCESSOR + ARGUMENT_TIMER_RESOLUTION, "RESOLUTION",
+     "Low, Normal or High, of Intel PT and of -sampling", NULL},
+    {"trace-include-kernel", NULL, COMMON_PROCESSOR + ARGUMENT_INCLUDE_KERNEL, NULL,
+     "record what the kernel does for the program, too", NULL},
+    {"trace-kernel-only", NULL, COMMON_PROCESSOR + ARGUMENT_KERNEL_ONLY, NULL,
+     "record only what the kernel does for the program", NULL},
+    {"events", NULL, COMMON_PROCESSOR + ARGUMENT_EVENTS, "LIST",
+     "show these events too: branch-misses, cache-misses,\npage-faults, context-switches, "
+     "cpu-migrations",
+     NULL},
     {"record-dir", NULL, COMMON_WORKING_DIRECTORY, "DIR", NULL, NULL},
-    {"timer-resolution", NULL, COMMON_UNAVAILABLE, "RESOLUTION", NULL, NEEDS_PROCESSOR},
-    {"trace-include-kernel", NULL, COMMON_UNAVAILABLE, NULL, NULL, NEEDS_PROCESSOR},
-    {"trace-kernel-only", NULL, COMMON_UNAVAILABLE, NULL, NULL, NEEDS_PROCESSOR},
-    {"sampling", NULL, COMMON_UNAVAILABLE, NULL, NULL, NEEDS_PROCESSOR},
-    {"callgraph-mode", NULL, COMMON_UNAVAILABLE, "MODE", NULL, NEEDS_PROCESSOR},
-    {"events", NULL, COMMON_UNAVAILABLE, "LIST", NULL, NEEDS_PROCESSOR},
     {"serve", NULL, COMMON_UNAVAILABLE, NULL, NULL, NEEDS_VIEWER},
     {"serve-port", NULL, COMMON_UNAVAILABLE, "PORT", NULL, NEEDS_VIEWER},
     {"serve-always", NULL, COMMON_UNAVAILABLE, NULL, NULL, NEEDS_VIEWER},
@@ -217,6 +224,10 @@ static int apply_output_option(struct recording_request *request, const struct c
 int recording_request_option(struct recording_request *request, const struct command *self,
                              int option, const char *value)
 {
+    if (option >= COMMON_PROCESSOR)
+        return processor_argument_apply(&request->record.processor, self,
+                                        (enum processor_argument)(option - COMMON_PROCESSOR),
+                                        value);
     switch (option) {
     case COMMON_OUTPUT:
     case COMMON_FORMAT:
@@ -224,6 +235,8 @@ int recording_request_option(struct recording_request *request, const struct com
         return apply_output_option(request, self, option, value);
     case COMMON_ENGINE:
         request->engine = value;
+        if (strcmp(value, "sample") == 0)
+            request->record.processor.sampling = true;
         return 0;
     case COMMON_CLOCK:
         if (!parse_clock(value, &request->record.clock))
@@ -237,7 +250,7 @@ int recording_request_option(struct recording_request *request, const struct com
         request->record.full_execution = true;
         return 0;
     case COMMON_SNAPSHOT_SIZE:
-        request->sized = true;
+        request->record.sized = true;
         if (!parse_snapshot_size(value, &request->record.snapshot_size))
             return command_usage_error(
                 self,
@@ -285,6 +298,8 @@ static int check_trigger(struct recording_request *request, const struct command
 int recording_request_check(struct recording_request *request, const struct command *self)
 {
     int status = check_trigger(request, self);
+    if (!status)
+        status = processor_arguments_check(&request->record.processor, self);
     if (status)
         return status;
     /* Forked children would inherit a breakpoint, too. */
@@ -293,9 +308,20 @@ int recording_request_check(struct recording_request *request, const struct comm
     if ((request->formatted || request->trace.filter.from) && request->no_decode)
         log_warning("-output, -format and -filter have no effect with -no-decode, which writes no "
                     "trace. Give them to `magic-trace decode`.");
-    if (request->sized && request->record.full_execution)
+    if (request->record.sized && request->record.full_execution)
         log_warning("-snapshot-size has no effect with -full-execution, which keeps everything.");
     return 0;
+}
+
+const struct engine *recording_request_choose_engine(const struct recording_request *request,
+                                                     enum engine_use use, struct error *error)
+{
+    struct engine_choice choice;
+    if (!engine_choose(&choice, request->engine, use, &request->record, error))
+        return NULL;
+    if (strcmp(request->engine, "auto") == 0)
+        log_status("Recording with the %s engine: %s", choice.engine->name, choice.why);
+    return choice.engine;
 }
 
 /* ---- the trigger ---- */

@@ -17,7 +17,7 @@ struct recording_request {
     const char *trigger;     /* as written; NULL: none */
     const char *symbol_part; /* of -symbol; NULL: none */
     bool no_decode;
-    bool sized, formatted; /* -snapshot-size, -output or -format was given */
+    bool formatted; /* -output or -format was given */
 };
 
 /* Ids of the common options begin here, so that they cannot be a command's own. */
@@ -34,6 +34,10 @@ int recording_request_option(struct recording_request *request, const struct com
 
 /* All options have been read: whether they go together. 0, or the exit status after a message. */
 int recording_request_check(struct recording_request *request, const struct command *self);
+
+/* The engine for it; with -engine auto says which, and why. */
+const struct engine *recording_request_choose_engine(const struct recording_request *request,
+                                                     enum engine_use use, struct error *error);
 
 /* Finds the places of the trigger that was asked for, if any; asks the person where that was asked
  * for. */

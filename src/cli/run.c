@@ -134,7 +134,8 @@ static bool find_trigger(struct recording_request *request, struct error *error)
 static int record(struct recording_request *request, bool forward_exit_status)
 {
     struct error error = {0};
-    const struct engine *engine = engine_choose(request->engine, ENGINE_TO_RECORD, &error);
+    const struct engine *engine =
+        recording_request_choose_engine(request, ENGINE_TO_RECORD, &error);
     if (!engine || !find_trigger(request, &error))
         return command_fail(&error);
     struct recording_outcome outcome =

@@ -6,7 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Best first. What records every branch comes before what samples. */
 static const struct engine *const engines[] = {&soft_engine, &step_engine, NULL};
+
+/* Those that can sample, best first: for -sampling. */
+static const struct engine *const samplers[] = {NULL};
 
 const struct engine *const *engine_all(void)
 {
@@ -22,62 +26,74 @@ static void list_names(char *names, size_t size)
             (size_t)snprintf(names + used, size - used, "%s%s", i ? ", " : "", engines[i]->name);
 }
 
-static bool serves(const struct engine *engine, enum engine_use use)
+static bool records_so(const struct engine *engine, enum engine_use use)
 {
     return use == ENGINE_TO_ATTACH ? engine->attach != NULL : engine->record != NULL;
 }
 
-static const struct engine *first_available(enum engine_use use, struct error *error)
+/* Whether it works here and can do what is wanted; the reason in `error`, its own words for what it
+ * uses in `why`. */
+static bool suits(const struct engine *engine, const struct record_options *options,
+                  struct engine_choice *choice, struct error *error)
 {
     struct engine_probe probe = {0};
-    bool asked = false;
-    for (size_t i = 0; engines[i]; i++) {
-        if (!serves(engines[i], use))
-            continue;
-        asked = true;
-        engines[i]->probe(&probe);
-        if (probe.available)
-            return engines[i];
-    }
-    if (!asked) {
-        error_set(error, ERROR_UNSUPPORTED,
-                  "no engine of this version can record a process that runs already. Start the "
-                  "program under `magic-trace run` instead.");
-        return NULL;
-    }
-    error_set(error, ERROR_UNSUPPORTED, "no way of recording works on this machine: %s. %s",
-              probe.why, probe.advice);
-    return NULL;
+    engine->probe(&probe);
+    if (!probe.available)
+        return error_set(error, ERROR_UNSUPPORTED, "the %s engine does not work here: %s.%s%s",
+                         engine->name, probe.why, *probe.advice ? " " : "", probe.advice);
+    if (engine->serves && !engine->serves(options, error))
+        return false;
+    choice->engine = engine;
+    snprintf(choice->why, sizeof choice->why, "%s", probe.why);
+    return true;
 }
 
-const struct engine *engine_choose(const char *name, enum engine_use use, struct error *error)
+static bool choose_best(struct engine_choice *choice, enum engine_use use,
+                        const struct record_options *options, struct error *error)
 {
-    if (strcmp(name, "auto") == 0)
-        return first_available(use, error);
-    for (size_t i = 0; engines[i]; i++) {
-        if (strcmp(engines[i]->name, name) != 0)
+    const struct engine *const *order = options->processor.sampling ? samplers : engines;
+    char reasons[sizeof error->text - 128] = "";
+    size_t used = 0;
+    for (size_t i = 0; order[i]; i++) {
+        struct error reason = {0};
+        if (!records_so(order[i], use))
             continue;
-        if (!serves(engines[i], use)) {
-            error_set(error, ERROR_USAGE,
-                      use == ENGINE_TO_ATTACH
-                          ? "the %s engine cannot attach to a process that runs already. Leave "
-                            "-engine out."
-                          : "the %s engine only attaches to processes that run already. Leave "
-                            "-engine out.",
-                      name);
-            return NULL;
-        }
-        struct engine_probe probe;
-        engines[i]->probe(&probe);
-        if (probe.available)
-            return engines[i];
-        error_set(error, ERROR_UNSUPPORTED, "the %s engine does not work here: %s. %s", name,
-                  probe.why, probe.advice);
-        return NULL;
+        if (suits(order[i], options, choice, &reason))
+            return true;
+        if (used < sizeof reasons)
+            used += (size_t)snprintf(reasons + used, sizeof reasons - used, "%s%s",
+                                     used ? "\n  " : "", reason.text);
     }
+    return error_set(error, ERROR_UNSUPPORTED, "nothing on this machine can record that.%s%s",
+                     used ? "\n  " : "", reasons);
+}
+
+static bool choose_by_name(struct engine_choice *choice, const struct engine *engine,
+                           enum engine_use use, const struct record_options *options,
+                           struct error *error)
+{
+    if (records_so(engine, use))
+        return suits(engine, options, choice, error);
+    return error_set(error, ERROR_USAGE,
+                     use == ENGINE_TO_ATTACH
+                         ? "the %s engine cannot attach to a process that runs already. Leave "
+                           "-engine out."
+                         : "the %s engine only attaches to processes that run already. Leave "
+                           "-engine out.",
+                     engine->name);
+}
+
+bool engine_choose(struct engine_choice *choice, const char *name, enum engine_use use,
+                   const struct record_options *options, struct error *error)
+{
+    *choice = (struct engine_choice){0};
+    if (strcmp(name, "auto") == 0)
+        return choose_best(choice, use, options, error);
+    for (size_t i = 0; engines[i]; i++)
+        if (strcmp(engines[i]->name, name) == 0)
+            return choose_by_name(choice, engines[i], use, options, error);
     char names[256];
     list_names(names, sizeof names);
-    error_set(error, ERROR_USAGE, "there is no engine called %s. There are: auto, %s.", name,
-              names);
-    return NULL;
+    return error_set(error, ERROR_USAGE, "there is no engine called %s. There are: auto, %s.", name,
+                     names);
 }

@@ -7,6 +7,7 @@
 #define MAGIC_TRACE_ENGINE_ENGINE_H
 
 #include "base/error.h"
+#include "engine/processor_options.h"
 #include "engine/trigger.h"
 
 #include <stdint.h>
@@ -34,12 +35,14 @@ struct record_options {
     const char *directory; /* the recording's folder: exists, empty of older recordings */
     enum record_clock clock;
     uint64_t snapshot_size; /* bytes kept per thread; a power of two, at least 4096 */
+    bool sized;             /* the person gave it; else it is a default that may be lowered */
     bool full_execution;    /* keep everything, not only the last snapshot_size bytes */
     bool multi_thread;
-    bool follow;                   /* child processes too */
-    struct record_packets packets; /* the soft engine's; others write all */
-    struct trigger trigger;        /* when to take a snapshot; without a name: at the end */
-    char **magic_trace_command;    /* our own argv, for the recording's header */
+    bool follow;                        /* child processes too */
+    struct record_packets packets;      /* the soft engine's; others write all */
+    struct processor_options processor; /* of engines that use the processor's own trace */
+    struct trigger trigger;             /* when to take a snapshot; without a name: at the end */
+    char **magic_trace_command;         /* our own argv, for the recording's header */
 };
 
 /* What came of a recording. */
@@ -64,6 +67,9 @@ struct engine {
     const char *name;        /* as given to -engine */
     const char *description; /* one line */
     void (*probe)(struct engine_probe *probe);
+    /* Whether it can do what the options ask for, here: False with the option and the reason.
+     * Asked after the probe; command, pids and directory are not known yet. NULL: everything. */
+    bool (*serves)(const struct record_options *options, struct error *error);
     /* Runs options->command to its end (or to Ctrl-C), leaving perf.data and session.json in the
      * directory. False when nothing was recorded; the program's own failure is not an error of
      * ours. NULL when the engine only attaches. */
@@ -85,8 +91,15 @@ const struct engine *const *engine_all(void);
 /* What an engine is wanted for. */
 enum engine_use { ENGINE_TO_RECORD, ENGINE_TO_ATTACH };
 
-/* By name; "auto" is the first that is available for that use. NULL, with advice in `error`, when
- * there is none. */
-const struct engine *engine_choose(const char *name, enum engine_use use, struct error *error);
+/* An engine, and why it. */
+struct engine_choice {
+    const struct engine *engine;
+    char why[512]; /* what it uses: engine_probe's why */
+};
+
+/* By name; "auto" is the best that is available for that use and serves the options. False, with
+ * the reasons of each and advice in `error`, when there is none. */
+bool engine_choose(struct engine_choice *choice, const char *name, enum engine_use use,
+                   const struct record_options *options, struct error *error);
 
 #endif

@@ -243,17 +243,17 @@ static bool run(const struct record_options *wanted, const char *directory,
     char **environment = qemu_environment();
     char *plugin_argument = qemu_plugin_argument(options, directory);
     struct supervision supervision = {
-        .signals = &signals,
+        .program.signals = &signals,
         .control = control,
         .plugin_argument = plugin_argument,
     };
-    bool ok = launch(&supervision.child, arguments, environment, &signals,
+    bool ok = launch(&supervision.program.child, arguments, environment, &signals,
                      options->clock == RECORD_CLOCK_INSTRUCTIONS, error);
     if (!ok) {
         forget_recording(directory);
     } else {
         session.exit_status = result->exit_status = supervise(&supervision);
-        result->interrupted = supervision.interrupts > 0;
+        result->interrupted = supervision.program.interrupts > 0;
         ok = finish(directory, control, &session, wanted->magic_trace_command, true, result, error);
         if (!ok && error->code == ERROR_NOT_FOUND) {
             explain_nothing_recorded(options, result->exit_status, error);
@@ -341,10 +341,16 @@ static bool salvage(const char *directory, struct error *error)
     return ok;
 }
 
+static bool serves(const struct record_options *options, struct error *error)
+{
+    return processor_options_served(&options->processor, 0, soft_engine.name, error);
+}
+
 const struct engine soft_engine = {
     .name = "soft",
     .description = "runs the program in an emulator; exact, on any machine, 4 to 10 times slower",
     .probe = probe,
+    .serves = serves,
     .record = record,
     .salvage = salvage,
 };

@@ -200,10 +200,16 @@ static bool attach(const struct record_options *options, struct record_result *r
     return ok;
 }
 
+static bool serves(const struct record_options *options, struct error *error)
+{
+    return processor_options_served(&options->processor, 0, step_engine.name, error);
+}
+
 const struct engine step_engine = {
     .name = "step",
     .description = "attaches to a running process and steps it, forward from the trigger; exact, "
                    "on any machine, a thousand times slower while it traces",
     .probe = probe,
+    .serves = serves,
     .attach = attach,
 };

@@ -58,12 +58,12 @@ static struct outcome run_program(char **arguments, const int *numbers)
     struct signals signals;
     struct soft_control control = {0};
     struct supervision supervision = {
-        .signals = &signals, .control = &control, .plugin_argument = "no such argument"};
+        .program.signals = &signals, .control = &control, .plugin_argument = "no such argument"};
     assert_true(signals_hold(&signals, &error));
-    assert_true(launch(&supervision.child, arguments, environ, &signals, false, &error));
+    assert_true(launch(&supervision.program.child, arguments, environ, &signals, false, &error));
     close(READY);
     struct outcome outcome = {.status = supervise(&supervision)};
-    outcome.interrupts = supervision.interrupts;
+    outcome.interrupts = supervision.program.interrupts;
     outcome.frozen = atomic_load(&control.frozen);
     kill(helper, SIGKILL);
     waitpid(helper, NULL, 0);
@@ -194,9 +194,41 @@ static void what_cannot_be_started_is_an_error(void **state)
     assert_non_null(strstr(error.text, "No such file"));
 }
 
+/* Whether the file exists. */
+static bool hold(struct held_program *held, struct signals *signals, const char *path)
+{
+    char *arguments[] = {"/bin/sh", "-c", "touch \"$0\"; exit 9", (char *)path, NULL};
+    unlink(path);
+    *held = (struct held_program){0};
+    assert_true(launch_held(held, arguments, environ, signals, NULL));
+    return access(path, F_OK) == 0;
+}
+
+static void a_held_program_runs_when_it_is_let_go(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/magic-trace-held-XXXXXX";
+    close(mkstemp(path));
+    struct signals signals;
+    assert_true(signals_hold(&signals, NULL));
+    struct held_program held;
+    assert_false(hold(&held, &signals, path));
+    assert_true(launch_go(&held, NULL));
+    struct program_signals program = {.signals = &signals, .child = held.child};
+    assert_int_equal(WEXITSTATUS(program_signals_end(&program)), 9);
+    assert_int_equal(access(path, F_OK), 0);
+
+    assert_false(hold(&held, &signals, path));
+    launch_give_up(&held);
+    assert_int_equal(waitpid(held.child.pid, NULL, 0), -1);
+    assert_int_not_equal(access(path, F_OK), 0);
+    signals_release(&signals, true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_held_program_runs_when_it_is_let_go),
         cmocka_unit_test(the_exit_status_is_the_programs),
         cmocka_unit_test(signals_of_others_are_passed_on),
         cmocka_unit_test(an_interrupt_freezes_and_is_passed_on),

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "flow/decoder.h"
 #include "made_run.h"
 
 #include <string.h>
@@ -233,6 +234,38 @@ static void slices_are_decoded_alike_by_any_number_of_cores(void **state)
     fixture_free(&at_length);
 }
 
+/* So that what it keeps can be passed on when its slice's turn comes. */
+static void a_decoder_runs_as_far_as_it_was_told(void **state)
+{
+    enum { STEPS = 50, LONGEST_PACKET = 16 };
+    struct fixture fixture;
+    decode(&fixture, &plain, 1, false);
+    struct decoder_shared *shared = decoder_shared_open(&fixture.data, fixture.symbols);
+    struct decoder_memory *memory = decoder_memory_new();
+    struct delivery delivery;
+    struct schedule schedule;
+    delivery_init(&delivery, false);
+    schedule_of_thread(&schedule, NULL,
+                       address_spaces_process(&fixture.spaces, (uint32_t)PROGRAM_PID));
+    size_t size = packets_size(&fixture.packets);
+    const struct decoder_input input = {.bytes = fixture.packets.bytes,
+                                        .size = size,
+                                        .stop = size,
+                                        .schedule = &schedule,
+                                        .delivery = &delivery};
+    struct decoder *decoder = decoder_open(shared, memory, &input);
+    unsigned rounds = 1;
+    while (decoder_run(decoder, STEPS))
+        rounds++;
+    assert_true(rounds >= size / STEPS / LONGEST_PACKET);
+    decoder_close(decoder);
+    schedule_free(&schedule);
+    delivery_free(&delivery);
+    decoder_memory_free(memory);
+    decoder_shared_close(shared);
+    fixture_free(&fixture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +284,7 @@ int main(void)
         cmocka_unit_test(stops_tell_what_ran_last),
         cmocka_unit_test(whatever_runs),
         cmocka_unit_test(slices_are_decoded_alike_by_any_number_of_cores),
+        cmocka_unit_test(a_decoder_runs_as_far_as_it_was_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
