@@ -197,9 +197,10 @@ void kernel_image_find(struct kernel_space *space, const struct perf_data *data,
                                    .files = files,
                                    .memory = memory,
                                    .mappings = array_of(sizeof(struct mapping))};
-    bool found =
-        (directory && (take_kcore(&search, "kcore_dir") || take_kcore(&search, "images"))) ||
-        take_vmlinux(&search);
+    bool found = (directory &&
+                  (take_kcore(&search, "kcore_dir") || take_kcore(&search, "perf.data/kcore_dir") ||
+                   take_kcore(&search, "images"))) ||
+                 take_vmlinux(&search);
     hand_over(&search, space);
     if (!found)
         log_warning("the kernel (%s) was traced, too, but its code is not here. Record with perf "

@@ -25,6 +25,7 @@ bool launch(struct child *child, char *const *arguments, char *const *environmen
 struct held_program {
     struct child child;
     bool fixed_addresses; /* as in launch(); given by the caller */
+    const char *path;     /* of the file; borrowed, given by the caller. NULL: arguments[0] */
     const char *name;     /* borrowed */
     int go, failures;     /* a socket and a pipe to it */
 };
@@ -34,6 +35,11 @@ bool launch_held(struct held_program *held, char *const *arguments, char *const 
 
 /* Lets it go. False when exec failed: the child has ended then, and nothing is left to free. */
 bool launch_go(struct held_program *held, struct error *error);
+
+/* The two halves of launch_go, for tracers that must act in between: exec is tried; how that ended.
+ * A child that was waited for already does not matter. */
+void launch_let_go(struct held_program *held);
+bool launch_outcome(struct held_program *held, struct error *error);
 
 /* Instead of launch_go: the child ends without having run anything of the program. */
 void launch_give_up(struct held_program *held);
