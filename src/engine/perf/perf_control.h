@@ -23,14 +23,16 @@ enum perf_command {
 enum { PERF_COMMANDS_AWAITED = 16 };
 
 struct perf_control {
-    int commands[2], acks[2]; /* pipes, of which perf inherits commands[0] and acks[1]; -1: none */
+    int commands[2], acks[2]; /* pipes; perf reads commands[0] and writes acks[1]. -1: none */
     /* Sent and not acknowledged yet, in the order of sending. */
     enum perf_command awaited[PERF_COMMANDS_AWAITED];
     size_t awaited_count;
 };
 
-/* Both pipes, close-on-exec; the child that becomes perf clears that of its ends. We keep all ends
- * open, so that writing to a perf that has died harms nobody: its end is told by its pidfd. */
+/* Both pipes, close-on-exec. We and perf both hold all four ends: so that writing to a perf that
+ * has died harms nobody (its end is told by its pidfd), and because perf 6.1, told to end, leaves
+ * an unfinished perf.data when the other end of its control channel was closed, as it is when
+ * magic-trace is killed. */
 bool perf_control_open(struct perf_control *control, struct error *error);
 void perf_control_close(struct perf_control *control);
 

@@ -18,14 +18,15 @@
 
 /* ---- starting ---- */
 
-static void inherit(int descriptor)
-{
-    if (descriptor >= 0)
-        fcntl(descriptor, F_SETFD, 0);
-}
+/* What becomes of the child. */
+struct start {
+    char *const *arguments;
+    const struct signals *signals;
+    const int *inherited;
+    size_t inherited_count;
+};
 
-static _Noreturn void become(char *const *arguments, const struct signals *signals, int messages,
-                             int control, int acks, pid_t parent, int failures)
+static _Noreturn void become(const struct start *start, int messages, pid_t parent, int failures)
 {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -35,12 +36,13 @@ static _Noreturn void become(char *const *arguments, const struct signals *signa
     dup2(nothing, STDIN_FILENO);
     dup2(messages, STDOUT_FILENO);
     dup2(messages, STDERR_FILENO);
-    inherit(control);
-    inherit(acks);
+    for (size_t i = 0; i < start->inherited_count; i++)
+        if (start->inherited[i] >= 0)
+            fcntl(start->inherited[i], F_SETFD, 0);
     setenv("PAGER", "cat", 1);
     setenv("LC_ALL", "C", 1);
-    signals_restore_in_child(signals);
-    execv(arguments[0], arguments);
+    signals_restore_in_child(start->signals);
+    execv(start->arguments[0], start->arguments);
     int reason = errno;
     /* When nobody reads this, nobody is left to be told. */
     ssize_t ignored = write(failures, &reason, sizeof reason);
@@ -64,16 +66,15 @@ static int exec_failure(int failures)
     return got == (ssize_t)sizeof reason ? reason : 0;
 }
 
-static bool start(struct perf_process *process, char *const *arguments,
-                  const struct signals *signals, int control, int acks, struct error *error)
+static bool begin(struct perf_process *process, const struct start *start, struct error *error)
 {
     int failures[2];
     if (pipe2(failures, O_CLOEXEC) != 0)
-        return cannot_start(arguments[0], errno, error);
+        return cannot_start(start->arguments[0], errno, error);
     pid_t parent = getpid();
     process->pid = fork();
     if (process->pid == 0)
-        become(arguments, signals, process->messages, control, acks, parent, failures[1]);
+        become(start, process->messages, parent, failures[1]);
     int reason = errno;
     close(failures[1]);
     if (process->pid > 0)
@@ -82,7 +83,7 @@ static bool start(struct perf_process *process, char *const *arguments,
     if (reason && process->pid > 0)
         waitpid(process->pid, NULL, 0);
     if (process->pid < 0 || reason)
-        return cannot_start(arguments[0], reason, error);
+        return cannot_start(start->arguments[0], reason, error);
     process->descriptor = (int)syscall(SYS_pidfd_open, process->pid, 0);
     if (process->descriptor >= 0)
         return true;
@@ -94,14 +95,16 @@ static bool start(struct perf_process *process, char *const *arguments,
 }
 
 bool perf_process_start(struct perf_process *process, char *const *arguments,
-                        const struct signals *signals, int control, int acks, struct error *error)
+                        const struct signals *signals, const int *inherited, size_t inherited_count,
+                        struct error *error)
 {
     *process = (struct perf_process){.descriptor = -1};
     process->messages = memfd_create("perf messages", MFD_CLOEXEC);
     if (process->messages < 0)
         return cannot_start(arguments[0], errno, error);
     fcntl(process->messages, F_SETFL, O_APPEND); /* reading moves the place, writing does not */
-    if (start(process, arguments, signals, control, acks, error))
+    const struct start start = {arguments, signals, inherited, inherited_count};
+    if (begin(process, &start, error))
         return true;
     close(process->messages);
     return false;

@@ -19,10 +19,11 @@ struct perf_process {
     bool ended;
 };
 
-/* `arguments` as of perf_arguments(). perf inherits the descriptors `control` and `acks` under
- * their numbers; -1: none. */
+/* `arguments` as of perf_arguments(). perf inherits the descriptors `inherited` (negative: none)
+ * under their numbers. */
 bool perf_process_start(struct perf_process *process, char *const *arguments,
-                        const struct signals *signals, int control, int acks, struct error *error);
+                        const struct signals *signals, const int *inherited, size_t inherited_count,
+                        struct error *error);
 
 /* To be called when the descriptor is readable. */
 void perf_process_reap(struct perf_process *process);

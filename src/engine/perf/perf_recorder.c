@@ -101,8 +101,10 @@ bool perf_recorder_start(struct perf_recorder *recorder, const struct perf_reque
     recorder->request.control = recorder->control.commands[0];
     recorder->request.acks = recorder->control.acks[1];
     char **arguments = perf_arguments(&recorder->request);
-    bool ok = perf_process_start(&recorder->perf, arguments, signals, recorder->request.control,
-                                 recorder->request.acks, error);
+    const int inherited[] = {recorder->control.commands[0], recorder->control.commands[1],
+                             recorder->control.acks[0], recorder->control.acks[1]};
+    bool ok = perf_process_start(&recorder->perf, arguments, signals, inherited,
+                                 sizeof inherited / sizeof *inherited, error);
     perf_arguments_free(arguments);
     if (!ok) {
         perf_control_close(&recorder->control);
@@ -177,6 +179,7 @@ void perf_recorder_stop(struct perf_recorder *recorder)
 static void note_ready(struct perf_recorder *recorder)
 {
     recorder->phase = PERF_RECORDING;
+    recorder->ready = true;
     recorder->deadline_ns = 0;
 }
 
@@ -315,8 +318,9 @@ bool perf_recorder_verdict(const struct perf_recorder *recorder, struct error *e
 {
     int status = recorder->perf.status;
     /* perf that is ended by a signal raises it again when it has written everything. */
+    bool asked = recorder->stop_wanted && recorder->ready;
     if ((WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
-        (WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM && recorder->stop_wanted))
+        (WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM && asked))
         return true;
     char *words = perf_process_words(&recorder->perf);
     const char *separator = *words ? ". It said:\n" : ".";

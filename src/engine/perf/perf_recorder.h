@@ -41,6 +41,7 @@ struct perf_recorder {
     bool program_ended;    /* its pidfd said so */
     bool program_lingers;  /* it still runs, a second after perf has ended */
     unsigned interrupts;   /* Ctrl-C */
+    bool ready;            /* it was recording, once */
     bool stop_wanted;      /* we have asked it to end */
     unsigned signals_sent; /* to a perf that hangs: SIGTERM, SIGKILL */
     /* CLOCK_MONOTONIC: when to see whether perf still works, or, when it has ended, whether the
