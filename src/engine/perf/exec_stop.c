@@ -54,7 +54,7 @@ bool exec_stop_reach(struct held_program *held, struct error *error)
         error_set_errno(error, ERROR_IO, errno,
                         "cannot hold %s before its first instruction (ptrace). A debugger that "
                         "follows magic-trace, or a container's seccomp rules, may be in the way",
-                        held->name);
+                        held->path);
         launch_give_up(held);
         return false;
     }
@@ -65,7 +65,7 @@ bool exec_stop_reach(struct held_program *held, struct error *error)
     if (reached)
         return true;
     close(held->child.descriptor);
-    return error_set(error, ERROR_IO, "%s was killed before its first instruction.", held->name);
+    return error_set(error, ERROR_IO, "%s was killed before its first instruction.", held->path);
 }
 
 void exec_stop_release(const struct child *child)

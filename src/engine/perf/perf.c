@@ -343,8 +343,9 @@ static bool run_session(struct perf_session *session, struct record_result *resu
     char *path = NULL;
     struct program_signals program = {.signals = &session->signals};
     bool ok = find_command(session, &path, error);
-    struct held_program held = {.path = path};
-    ok = ok && launch_held(&held, session->options->command, environ, &session->signals, error) &&
+    struct held_program held = {0};
+    ok = ok &&
+         launch_held(&held, path, session->options->command, environ, &session->signals, error) &&
          exec_stop_reach(&held, error);
     if (ok) {
         program.child = held.child;

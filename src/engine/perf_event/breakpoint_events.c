@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <linux/hw_breakpoint.h>
 #include <stdio.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 void breakpoint_events_begin(struct breakpoint_events *events, const struct kernel *kernel,
@@ -28,12 +27,7 @@ void breakpoint_events_close(struct breakpoint_events *events)
     for (size_t i = 0; i < events->events.count; i++)
         close(((struct breakpoint_event *)array_at(&events->events, i))->descriptor);
     array_free(&events->events);
-    struct rlimit limit;
-    if (events->limit_raised && getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-        limit.rlim_cur = events->old_limit;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
-    events->limit_raised = false;
+    file_limit_restore(&events->file_limit);
 }
 
 /* ---- what is asked of the kernel ---- */
@@ -84,18 +78,6 @@ static struct perf_event_attr breakpoint(const struct breakpoint_events *events,
 
 /* ---- opening ---- */
 
-static bool raise_limit(struct breakpoint_events *events)
-{
-    struct rlimit limit;
-    if (events->limit_raised || getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
-        limit.rlim_cur >= limit.rlim_max)
-        return false;
-    events->old_limit = limit.rlim_cur;
-    limit.rlim_cur = limit.rlim_max;
-    events->limit_raised = setrlimit(RLIMIT_NOFILE, &limit) == 0;
-    return events->limit_raised;
-}
-
 static int processor_of(const struct breakpoint_events *events, size_t ring)
 {
     return ((const struct record_ring *)array_at(&events->rings->rings, ring))->processor;
@@ -112,7 +94,7 @@ static int open_event(struct breakpoint_events *events, uint32_t tid, size_t rin
                                             processor_of(events, ring), -1, PERF_FLAG_FD_CLOEXEC);
         if (descriptor >= 0)
             return descriptor;
-        if (errno == EMFILE && raise_limit(events))
+        if (errno == EMFILE && file_limit_raise(&events->file_limit))
             continue;
         if ((errno != EINVAL && errno != E2BIG) || events->old_kernel)
             return -1;
