@@ -49,22 +49,25 @@ static void deliver_timed(struct event_batch *batch)
     batch->timed = 0;
 }
 
-/* Times all events up to and including `position`: anchor time + elapsed * share. */
+/* Times all events up to and including `position`: anchor time + elapsed * share. Numbers are below
+ * 2^63, where processors can convert them at once. */
 static void interpolate(struct event_batch *batch, uint64_t position, struct ticks time)
 {
-    uint64_t instructions = position - batch->anchor_position;
-    uint64_t elapsed = time.value - batch->anchor_time.value;
+    uint64_t first = batch->anchor_position, began = batch->anchor_time.value;
+    uint64_t instructions = position - first;
+    uint64_t elapsed = time.value - began;
     double share = instructions ? (double)elapsed / (double)instructions : 0;
-    for (; batch->timed < batch->count; batch->timed++) {
-        struct ticks *event_time = &batch->events[batch->timed].time;
-        if (event_time->value > position)
-            break;
-        uint64_t executed = event_time->value - batch->anchor_position;
-        double since = (double)executed * share;
-        /* At the second anchor itself, and beyond what a double can tell apart. */
-        bool at_end = executed >= instructions || since >= (double)elapsed;
-        event_time->value = batch->anchor_time.value + (at_end ? elapsed : (uint64_t)since);
+    /* From here on all is at the second anchor: so is what a double cannot tell apart from it. */
+    double end = elapsed <= INT64_MAX ? (double)(int64_t)elapsed : 0;
+    struct flow_event *event = batch->events + batch->timed;
+    struct flow_event *behind = batch->events + batch->count;
+    for (; event < behind && event->time.value <= position; event++) {
+        uint64_t executed = event->time.value - first;
+        double since = (double)(int64_t)executed * share;
+        bool at_end = executed >= instructions || since >= end;
+        event->time.value = began + (at_end ? elapsed : (uint64_t)(int64_t)since);
     }
+    batch->timed = (size_t)(event - batch->events);
 }
 
 void event_batch_make_room(struct event_batch *batch, size_t count)

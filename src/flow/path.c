@@ -229,10 +229,6 @@ static void judge(struct paths *paths)
 
 const struct path *paths_miss(struct paths *paths, uint32_t block, uint32_t marked_bits)
 {
-    if (paths->rest) {
-        paths->rest--;
-        return NULL;
-    }
     if (++paths->misses == MISSES_JUDGED)
         judge(paths);
     paths_keep_up(paths);

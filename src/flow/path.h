@@ -73,9 +73,13 @@ static inline struct path *path_slot(const struct paths *paths, uint64_t key)
 static inline const struct path *paths_find(struct paths *paths, uint32_t block,
                                             uint32_t marked_bits)
 {
+    if (paths->rest) {
+        paths->rest--;
+        return NULL;
+    }
     uint64_t key = path_key(paths, block, marked_bits);
     const struct path *path = path_slot(paths, key);
-    if (__builtin_expect(!paths->rest && path->key == key && path->next, 1)) {
+    if (__builtin_expect(path->key == key && path->next, 1)) {
         paths->hits++;
         return path;
     }

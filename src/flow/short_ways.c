@@ -353,12 +353,14 @@ static bool take_tip(struct decoder *decoder, uint64_t ip)
     return true;
 }
 
-/* The packet before has told when the branch happened that was just taken. */
+/* The packet before has told when the branch happened that was just taken. An event before that of
+ * the branch, of a call on the way, has another position. */
 static void time_branch(struct decoder *decoder, size_t events_before)
 {
     struct event_batch *batch = &decoder->flow.batch;
-    if (batch->count > events_before)
-        batch->events[batch->count - 1].flags |= FLOW_TIME_EXACT;
+    size_t newest = batch->count - 1;
+    if (batch->count > events_before && batch->events[newest].time.value == decoder->flow.position)
+        batch->events[newest].flags |= FLOW_TIME_EXACT;
     event_batch_anchor(batch, decoder->flow.position, decoder->time.now);
     decoder->time_is_news = false;
 }

@@ -102,12 +102,6 @@ void frame_tree_set_start(struct frame_tree *tree, frame_id frame, uint64_t star
         frame_starts_add(&tree->starts, frame, function, start);
 }
 
-uint64_t frame_tree_start(const struct frame_tree *tree, frame_id id)
-{
-    const struct frame *frame = frame_tree_at(tree, id);
-    return frame_starts_get(&tree->starts, id, frame->function, frame->start_choice);
-}
-
 /* What is learned comes nearly always in the order of ids. */
 static void learn_return(struct array *learned, frame_id frame, uint64_t address)
 {

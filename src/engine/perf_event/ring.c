@@ -1,5 +1,7 @@
 #include "engine/perf_event/ring.h"
 
+#include "engine/perf_event/permissions.h"
+
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -11,20 +13,6 @@ static size_t page_size(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static const char *advice_for(int problem)
-{
-    switch (problem) {
-    case EPERM:
-        return " Rings need more locked memory than this user may have: use a smaller "
-               "-snapshot-size, raise /proc/sys/kernel/perf_event_mlock_kb or `ulimit -l`, or run "
-               "as root";
-    case ENOMEM:
-        return " Use a smaller -snapshot-size";
-    default:
-        return "";
-    }
-}
-
 bool perf_ring_open(struct perf_ring *ring, const struct kernel *kernel, int event, uint64_t size,
                     bool backward, struct error *error)
 {
@@ -33,12 +21,8 @@ bool perf_ring_open(struct perf_ring *ring, const struct kernel *kernel, int eve
     /* A ring that may only be read is one that the kernel overwrites. */
     int protection = backward ? PROT_READ : PROT_READ | PROT_WRITE;
     void *memory = kernel->map(kernel, page_size() + size, protection, event, 0);
-    if (memory == MAP_FAILED) {
-        int problem = errno;
-        return error_set_errno(error, ERROR_IO, problem,
-                               "cannot map a ring of %llu bytes for the kernel's records.%s",
-                               (unsigned long long)size, advice_for(problem));
-    }
+    if (memory == MAP_FAILED)
+        return event_ring_refused(error, kernel, size, errno);
     ring->page = memory;
     ring->data = (const uint8_t *)memory + page_size();
     return true;

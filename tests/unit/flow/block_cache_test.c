@@ -189,6 +189,23 @@ static void each_mode_has_blocks_of_its_own(void **state)
 
 /* Code that cannot be read. */
 
+/* add %al,0x90909090(%rax), or in 16-bit code add %dl,-0x6f70(%bx,%si). */
+static void instructions_are_read_in_the_mode_they_run_in(void **state)
+{
+    static const uint8_t add[] = {0x00, 0x90, 0x90, 0x90, 0x90, 0x90, RET};
+    struct code *c = *state;
+    make(c, 500, add, sizeof add);
+    open_cache(c);
+    struct code_space *space = &c->cache.space;
+    for (unsigned round = 0; round < 2; round++) {
+        assert_int_equal(code_space_branch(space, MADE_BASE, X86_MODE_64).length, 6);
+        assert_int_equal(code_space_branch(space, MADE_BASE, X86_MODE_16).length, 4);
+        assert_int_equal(code_space_branch(space, MADE_BASE, X86_MODE_32).length, 6);
+    }
+    assert_int_equal(block_cache_find(&c->cache, MADE_BASE, X86_MODE_16)->instructions, 4);
+    assert_int_equal(block_cache_find(&c->cache, MADE_BASE, X86_MODE_64)->instructions, 2);
+}
+
 static void code_may_end_with_its_file(void **state)
 {
     static const uint8_t bytes[] = {NOP, NOP, 0xe8, 0, 0}; /* part of a call */
@@ -386,6 +403,7 @@ int main(void)
         TEST(ptwrite_ends_a_block),
         TEST(long_code_is_several_blocks),
         TEST(each_mode_has_blocks_of_its_own),
+        TEST(instructions_are_read_in_the_mode_they_run_in),
         TEST(code_may_end_with_its_file),
         TEST(there_may_be_no_code),
         TEST(bytes_may_be_no_instruction),
