@@ -76,13 +76,13 @@ static struct aux_bytes take_overwritten(struct aux_area *area)
     return bytes_at(area, end - area->size, area->size);
 }
 
-struct aux_bytes aux_area_take(struct aux_area *area, bool last)
+struct aux_bytes aux_area_take(struct aux_area *area)
 {
     if (area->overwritten)
         return take_overwritten(area);
     uint64_t head = head_of(area), tail = area->page->aux_tail;
-    area->end = last ? head : tail + ((head - tail) & ~(uint64_t)7);
-    return bytes_at(area, tail, area->end - tail);
+    area->end = head;
+    return bytes_at(area, tail, head - tail);
 }
 
 void aux_area_release(struct aux_area *area)

@@ -41,9 +41,9 @@ int aux_area_open(struct aux_area *area, const struct kernel *kernel, int event,
                   bool overwritten);
 void aux_area_close(struct aux_area *area);
 
-/* What is new; valid until released or, if overwritten, until the event goes on. Of areas that are
- * kept, a multiple of 8 bytes, as chunks of perf.data are, unless it is the `last`. */
-struct aux_bytes aux_area_take(struct aux_area *area, bool last);
+/* What is new; valid until released or, if overwritten, until the event goes on. It ends with
+ * a whole packet, unless the area was full: the head moves when tracing stops. */
+struct aux_bytes aux_area_take(struct aux_area *area);
 
 /* What was taken may be overwritten. Of areas that are overwritten anyway, nothing happens. */
 void aux_area_release(struct aux_area *area);

@@ -31,8 +31,8 @@ bool pt_recording_begin(struct pt_recording *recording, struct tracing *tracing,
 /* Takes what the kernel has written since, but for packets that are being overwritten. */
 bool pt_recording_drain(struct pt_recording *recording, struct error *error);
 
-/* Adds the packets of all areas; tracing is stopped, and for good if they are the `last`. */
-bool pt_recording_add_packets(struct pt_recording *recording, bool last, struct error *error);
+/* Adds the packets of all areas; tracing is stopped. */
+bool pt_recording_add_packets(struct pt_recording *recording, struct error *error);
 
 /* Completes perf.data. False also when nothing was recorded. The recording is empty then. */
 bool pt_recording_end(struct pt_recording *recording, struct error *error);

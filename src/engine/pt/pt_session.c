@@ -104,8 +104,7 @@ static bool finish(struct pt_session *session, struct error *error)
 {
     struct pt_recording *recording = &session->recording;
     tracing_stop(&session->tracing);
-    bool ok = pt_recording_drain(recording, error) &&
-              pt_recording_add_packets(recording, true, error) &&
+    bool ok = pt_recording_drain(recording, error) && pt_recording_add_packets(recording, error) &&
               pt_recording_end(recording, error);
     session->result->bytes = recording->bytes;
     session->result->hits = session->hits.seen;
@@ -127,7 +126,7 @@ static bool take_snapshot(struct pt_session *session, struct error *error)
         return true;
     tracing_stop(&session->tracing);
     bool ok = pt_recording_drain(&session->recording, error) &&
-              pt_recording_add_packets(&session->recording, false, error);
+              pt_recording_add_packets(&session->recording, error);
     tracing_start(&session->tracing);
     return ok;
 }
@@ -189,7 +188,7 @@ static void forget_process(struct pt_session *session, size_t index)
 
 /* ---- waiting ---- */
 
-enum waited_for { FOR_SIGNALS, FOR_SIDE_BAND, FOR_PACKETS, FOR_HITS, FOR_PROCESSES };
+enum waited_for { FOR_SIGNALS, FOR_SIDE_BAND, FOR_PACKETS, FOR_KERNEL, FOR_HITS, FOR_PROCESSES };
 
 static bool tells_delay(const struct pt_session *session)
 {
@@ -228,6 +227,7 @@ static void fill(const struct pt_session *session, struct pollfd *waited)
     waited[FOR_SIGNALS].fd = session->signals->descriptor;
     waited[FOR_SIDE_BAND].fd = session->tracing.side_band.descriptor;
     waited[FOR_PACKETS].fd = session->tracing.packets.descriptor;
+    waited[FOR_KERNEL].fd = session->tracing.kernel_side_band.descriptor;
     waited[FOR_HITS].fd = hits_descriptor(&session->hits);
     for (size_t i = 0; i < session->processes.count; i++)
         waited[FOR_PROCESSES + i].fd = *(int *)array_at(&session->processes, i);
