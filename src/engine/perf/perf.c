@@ -7,6 +7,7 @@
 #include "engine/perf/perf_files.h"
 #include "engine/perf/perf_recorder.h"
 #include "engine/perf_event/kernel.h"
+#include "engine/perf_event/perf_clock.h"
 #include "engine/pt_packets_setup.h"
 #include "recording/session.h"
 
@@ -99,6 +100,9 @@ static void warn_of_options(const struct record_options *options)
 {
     if (options->clock != RECORD_CLOCK_DEFAULT)
         log_warning("-clock has no effect here: perf records the time of the machine.");
+    if (options->trigger.immediate_stop)
+        log_warning("-immediate-stop has no effect with the perf engine: some ten microseconds "
+                    "behind the hit are recorded.");
 }
 
 /* What perf said although all went well: lost data, restricted maps. */
@@ -120,6 +124,8 @@ struct perf_session {
     char *directory; /* absolute */
     char *output;    /* its perf.data */
     char *program;   /* absolute path of the traced executable; NULL: not known */
+    struct perf_clock clock;
+    struct hits hits;
 };
 
 static bool open_session(struct perf_session *session, const struct record_options *options,
@@ -131,8 +137,11 @@ static bool open_session(struct perf_session *session, const struct record_optio
         return error_set_errno(error, ERROR_IO, errno, "cannot record into %s", options->directory);
     session->output = memory_format("%s/perf.data", session->directory);
     if (perf_machine_examine(&session->machine, &kernel_real, error)) {
-        if (signals_hold(&session->signals, error))
+        if (signals_hold(&session->signals, error)) {
+            /* Without it hits have no passed time and the trace no time of day. */
+            perf_clock_read(&session->clock, &kernel_real, NULL);
             return true;
+        }
         perf_machine_free(&session->machine);
     }
     free(session->output);
@@ -142,6 +151,7 @@ static bool open_session(struct perf_session *session, const struct record_optio
 
 static void close_session(struct perf_session *session, bool interrupted)
 {
+    hits_free(&session->hits);
     signals_release(&session->signals, interrupted);
     perf_machine_free(&session->machine);
     free(session->program);
@@ -163,6 +173,14 @@ static struct perf_request request_of(const struct perf_session *session, const 
     };
 }
 
+/* Nothing more is wanted of it. */
+static void end_recording(struct perf_recorder *recorder)
+{
+    perf_recorder_stop(recorder);
+    while (recorder->phase != PERF_ENDED)
+        perf_recorder_wait(recorder);
+}
+
 /* Until perf is ready. False when it will never be; it has ended then. */
 static bool wait_until_ready(struct perf_recorder *recorder)
 {
@@ -170,10 +188,20 @@ static bool wait_until_ready(struct perf_recorder *recorder)
         perf_recorder_wait(recorder);
     if (recorder->phase == PERF_RECORDING)
         return true;
-    perf_recorder_stop(recorder);
-    while (recorder->phase != PERF_ENDED)
-        perf_recorder_wait(recorder);
+    end_recording(recorder);
     return false;
+}
+
+/* perf is ready: the trigger is watched from now on, if there is one. */
+static bool watch_trigger(struct perf_session *session, struct perf_recorder *recorder,
+                          struct error *error)
+{
+    const struct perf_request *request = &recorder->request;
+    bool ok = hits_open(&session->hits, &kernel_real, session->options, request->pids,
+                        request->pid_count, error);
+    session->hits.clock = session->clock.conversion;
+    recorder->hits = &session->hits;
+    return ok;
 }
 
 static bool write_session(const struct perf_session *session, const struct record_result *result,
@@ -190,7 +218,11 @@ static bool write_session(const struct perf_session *session, const struct recor
         .multi_thread = options->multi_thread,
         .follow = options->follow,
         .snapshot_size = options->snapshot_size,
+        .wall_clock_ns = session->clock.wall_clock_ns,
+        .wall_clock_at = session->clock.wall_clock_at,
         .trigger = options->trigger.name,
+        .hits = session->hits.taken.elements,
+        .hit_count = session->hits.taken.count,
         .exit_status = result->exit_status,
     };
     return session_write(&written, session->directory, error);
@@ -207,6 +239,8 @@ static bool finish(const struct perf_session *session, const struct perf_recorde
     if (perf_request_switches_output(&recorder->request) && perf_files_size(session->directory))
         ok = perf_files_number(session->directory, &verdict) && ok;
     result->bytes = perf_files_size(session->directory);
+    result->hits = session->hits.seen;
+    result->snapshots = recorder->snapshots;
     if (ok && result->bytes == 0)
         ok = error_set(&verdict, ERROR_IO, "perf record ended, and left no %s", session->output);
     /* Also of a recording that perf did not finish: decode may see what there is. */
@@ -238,12 +272,18 @@ static bool attach_session(struct perf_session *session, struct record_result *r
     find_program(session, options->pids[0]);
     if (!perf_recorder_start(&recorder, &request, &session->signals, NULL, error))
         return false;
-    if (wait_until_ready(&recorder))
+    bool ok = !wait_until_ready(&recorder) || watch_trigger(session, &recorder, error);
+    if (!ok)
+        end_recording(&recorder);
+    else if (recorder.phase == PERF_RECORDING)
         log_status("Attached. Press Ctrl-C to stop recording.");
     while (recorder.phase != PERF_ENDED)
         perf_recorder_wait(&recorder);
     result->interrupted = recorder.interrupts > 0;
-    bool ok = finish(session, &recorder, result, error);
+    if (ok)
+        ok = finish(session, &recorder, result, error);
+    else
+        file_remove_tree(session->output, NULL);
     perf_recorder_free(&recorder);
     return ok;
 }
@@ -321,11 +361,15 @@ static bool record_program(struct perf_session *session, struct program_signals 
         exec_stop_give_up(&program->child);
         return false;
     }
-    if (!wait_until_ready(&recorder)) {
-        exec_stop_give_up(&program->child);
+    bool ready = wait_until_ready(&recorder);
+    if (!ready)
         explain_not_run(&recorder, name, error);
+    else if (!watch_trigger(session, &recorder, error))
+        end_recording(&recorder);
+    if (!ready || recorder.phase == PERF_ENDED) {
+        exec_stop_give_up(&program->child);
         perf_recorder_free(&recorder);
-        unlink(session->output);
+        file_remove_tree(session->output, NULL);
         return false;
     }
     exec_stop_release(&program->child);
