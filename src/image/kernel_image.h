@@ -7,6 +7,7 @@
  *   2. vmlinux, the kernel as it was linked: DIR/images/vmlinux, perf's cache, and where
  *      distributions put it. It is moved to where the recording says that the kernel lay. What the
  *      kernel patches when it starts is not in it, nor are modules.
+ *   3. Of recordings without packets: names alone, from DIR/images/kallsyms or /proc/kallsyms.
  */
 #ifndef MAGIC_TRACE_IMAGE_KERNEL_IMAGE_H
 #define MAGIC_TRACE_IMAGE_KERNEL_IMAGE_H

@@ -97,6 +97,13 @@ knob()
     cat "$KNOBS/$1"
 }
 
+# wait_for_packets BYTES: until so many more have been recorded.
+wait_for_packets()
+{
+    local enough=$(($(knob injected) + $1))
+    wait_for sh -c "test \$(cat $KNOBS/injected) -ge $enough" || fail "packets come" "$(knob injected) of $enough bytes"
+}
+
 # keep FILE...: for the host.
 keep()
 {

@@ -39,8 +39,9 @@ static void sink_end(void *object)
 static int begin(void **state)
 {
     static struct world world;
-    world = (struct world){.sink = {&world, sink_begin, sink_events, sink_end},
-                           .received = array_of(sizeof(int64_t))};
+    world = (struct world){
+        .sink = {.context = &world, .begin = sink_begin, .events = sink_events, .end = sink_end},
+        .received = array_of(sizeof(int64_t))};
     for (unsigned i = 0; i < THREADS; i++)
         world.outputs[i] = (struct thread_output){.thread = &world.threads[i], .sink = &world.sink};
     delivery_init(&world.delivery, false);
