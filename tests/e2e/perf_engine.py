@@ -193,7 +193,7 @@ class RealPerf(PerfTestCase):
         session, messages, directory = self.attach_to_busy(
             "-trigger", "request", "-multi-thread", "-multi-snapshot", "-callgraph-mode", "fp", interrupt=True)
         self.assertGreaterEqual(len(session["hits"]), 3)
-        names = {path.name for path in directory.iterdir()} - {"session.json"}
+        names = {path.name for path in directory.iterdir()} - {"session.json", "images"}
         self.assertEqual(names, {"perf.data"} | {f"perf.data.{number}" for number in range(1, len(names))})
         self.assertGreaterEqual(len(names), 4)
         self.perf_script(directory)

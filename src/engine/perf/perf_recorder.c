@@ -362,6 +362,23 @@ void perf_recorder_wait(struct perf_recorder *recorder)
 
 /* ---- the end ---- */
 
+void perf_recorder_finish(struct perf_recorder *recorder)
+{
+    perf_recorder_stop(recorder);
+    while (recorder->phase != PERF_ENDED)
+        perf_recorder_wait(recorder);
+}
+
+bool perf_recorder_wait_until_ready(struct perf_recorder *recorder)
+{
+    while (recorder->phase == PERF_STARTING)
+        perf_recorder_wait(recorder);
+    if (recorder->phase == PERF_RECORDING)
+        return true;
+    perf_recorder_finish(recorder);
+    return false;
+}
+
 bool perf_recorder_verdict(const struct perf_recorder *recorder, struct error *error)
 {
     int status = recorder->perf.status;
