@@ -5,6 +5,7 @@ import re
 import shutil
 import signal
 import subprocess
+import time
 import unittest
 
 import harness
@@ -161,6 +162,52 @@ class RealPerf(PerfTestCase):
         self.assertNotIn(open(f"/proc/{program}/stat").read().split()[2], "TtZ")
         os.kill(program, signal.SIGKILL)
         self.perf_script(directory)
+
+    def attach_to_busy(self, *options, interrupt=False, env=None):
+        """(session, messages, directory) of an attachment that its trigger ends, or Ctrl-C after three snapshots."""
+        process = self.start_busy("2")
+        directory = self.folder / f"recording{len(list(self.folder.glob('recording*')))}"
+        started = self.start("attach", "-pid", process.pid, *SAMPLING, "-working-directory", directory, *options,
+                             **({"env": env} if env else {}))
+        if interrupt:
+            wait_until(lambda: len(list(directory.glob("perf.data.2*"))) >= 3)
+            started.send_signal(signal.SIGINT)
+        messages = started.communicate(timeout=60)[1].decode()
+        self.assertEqual(started.returncode, 0, messages)
+        self.assert_unharmed(process)
+        return json.loads((directory / "session.json").read_text()), messages, directory
+
+    def test_trigger(self):
+        """a hit in any thread ends the recording, and is in it"""
+        session, messages, directory = self.attach_to_busy("-trigger", "request", "-multi-thread", "-callgraph-mode",
+                                                           "fp")
+        self.assertEqual(len(session["hits"]), 1)
+        self.assertIn("[ Snapshot taken. ]", messages)
+        times = [float(time) for time in re.findall(r" (\d+\.\d+): +\d+ cpu-clock", self.perf_script(directory))]
+        hit = session["hits"][0]["time"] / 1e9
+        self.assertTrue(not times or max(times) < hit + 1, (times[-1:], hit))
+        self.assertLess(abs(session["wall_clock_ns"] / 1e9 - time.time()), 600)
+
+    def test_many_snapshots(self):
+        """each snapshot of samples is a file of its own, numbered in their order"""
+        session, messages, directory = self.attach_to_busy(
+            "-trigger", "request", "-multi-thread", "-multi-snapshot", "-callgraph-mode", "fp", interrupt=True)
+        self.assertGreaterEqual(len(session["hits"]), 3)
+        names = {path.name for path in directory.iterdir()} - {"session.json", "images"}
+        self.assertEqual(names, {"perf.data"} | {f"perf.data.{number}" for number in range(1, len(names))})
+        self.assertGreaterEqual(len(names), 4)
+        self.perf_script(directory)
+
+    def test_trigger_of_a_program(self):
+        """a trigger in a program that is run, from its first call on; the program goes on to its end"""
+        hits = harness.compile_program("hits")
+        for arguments, trigger, options, count in (
+                (["many", "30", "20"], "main", [], 1), (["many", "30", "20"], "target", [], 1),
+                (["many", "30", "20000"], "target", ["-full-execution", "-multi-snapshot"], 30),
+                (["third"], "target", ["-multi-thread"], 1), (["child"], "target", ["-multi-thread"], 1)):
+            traced = self.record([hits, *arguments], "-trigger", trigger, "-callgraph-mode", "fp", *options)
+            self.assert_same_as_untraced(traced, [hits, *arguments])
+            self.assertEqual(len(traced.session()["hits"]), count, (arguments, traced.messages))
 
     def test_programs_that_cannot_be_run(self):
         """no such program, no program, no perf"""

@@ -4,13 +4,8 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "engine/perf/exec_stop.h"
-#include "engine/perf/perf_files.h"
-#include "engine/perf/perf_recorder.h"
-#include "engine/perf_event/kernel.h"
-#include "engine/pt_packets_setup.h"
-#include "recording/session.h"
+#include "engine/perf/perf_session.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,153 +65,6 @@ static bool serves(const struct record_options *options, struct error *error)
     return ok;
 }
 
-/* ---- words ---- */
-
-static void warn_of_shortcomings(const struct perf_request *request)
-{
-    unsigned shortcomings = perf_request_shortcomings(request);
-    struct perf_version version = request->machine->version;
-    if (shortcomings & PERF_LACKS_CYCLE_PACKETS)
-        log_warning("this processor's Intel PT cannot count cycles in every packet (caps/psb_cyc), "
-                    "so times are coarse, as with -timer-resolution Low.");
-    if (shortcomings & PERF_LACKS_KCORE)
-        log_warning("perf %u.%u cannot copy the kernel's code (--kcore; perf 5.5 can): what the "
-                    "kernel patches in itself may not decode.",
-                    version.major, version.minor);
-    if (shortcomings & PERF_LACKS_EXIT_SNAPSHOT)
-        log_warning("perf %u.%u takes no snapshot when the traced program ends (perf 5.4 does): "
-                    "end it by Ctrl-C, or give -full-execution.",
-                    version.major, version.minor);
-    if (shortcomings & PERF_LACKS_CYCLES)
-        log_warning("this machine counts no cycles (a virtual machine?): samples are taken by a "
-                    "clock, cpu-clock.");
-    if (shortcomings & PERF_FOLLOWS_THREADS)
-        log_warning("with -follow and -events perf traces all threads and child processes that "
-                    "the traced thread starts.");
-}
-
-static void warn_of_options(const struct record_options *options)
-{
-    if (options->clock != RECORD_CLOCK_DEFAULT)
-        log_warning("-clock has no effect here: perf records the time of the machine.");
-}
-
-/* What perf said although all went well: lost data, restricted maps. */
-static void tell_words(const struct perf_recorder *recorder)
-{
-    char *words = perf_process_words(&recorder->perf);
-    if (*words)
-        log_warning("perf says:\n%s", words);
-    free(words);
-}
-
-/* ---- recording ---- */
-
-/* What a recording by perf is made of. */
-struct perf_session {
-    const struct record_options *options;
-    struct perf_machine machine;
-    struct signals signals;
-    char *directory; /* absolute */
-    char *output;    /* its perf.data */
-    char *program;   /* absolute path of the traced executable; NULL: not known */
-};
-
-static bool open_session(struct perf_session *session, const struct record_options *options,
-                         struct error *error)
-{
-    *session = (struct perf_session){.options = options};
-    session->directory = realpath(options->directory, NULL);
-    if (!session->directory)
-        return error_set_errno(error, ERROR_IO, errno, "cannot record into %s", options->directory);
-    session->output = memory_format("%s/perf.data", session->directory);
-    if (perf_machine_examine(&session->machine, &kernel_real, error)) {
-        if (signals_hold(&session->signals, error))
-            return true;
-        perf_machine_free(&session->machine);
-    }
-    free(session->output);
-    free(session->directory);
-    return false;
-}
-
-static void close_session(struct perf_session *session, bool interrupted)
-{
-    signals_release(&session->signals, interrupted);
-    perf_machine_free(&session->machine);
-    free(session->program);
-    free(session->output);
-    free(session->directory);
-}
-
-static struct perf_request request_of(const struct perf_session *session, const pid_t *pids,
-                                      size_t pid_count)
-{
-    return (struct perf_request){
-        .machine = &session->machine,
-        .options = session->options,
-        .pids = pids,
-        .pid_count = pid_count,
-        .output = session->output,
-        .control = -1,
-        .acks = -1,
-    };
-}
-
-/* Until perf is ready. False when it will never be; it has ended then. */
-static bool wait_until_ready(struct perf_recorder *recorder)
-{
-    while (recorder->phase == PERF_STARTING)
-        perf_recorder_wait(recorder);
-    if (recorder->phase == PERF_RECORDING)
-        return true;
-    perf_recorder_stop(recorder);
-    while (recorder->phase != PERF_ENDED)
-        perf_recorder_wait(recorder);
-    return false;
-}
-
-static bool write_session(const struct perf_session *session, const struct record_result *result,
-                          struct error *error)
-{
-    const struct record_options *options = session->options;
-    struct session written = {
-        .version = MAGIC_TRACE_VERSION,
-        .engine = perf_engine.name,
-        .clock = record_clock_name(RECORD_CLOCK_DEFAULT),
-        .command = (const char **)options->command,
-        .program = session->program,
-        .full_execution = options->full_execution,
-        .multi_thread = options->multi_thread,
-        .follow = options->follow,
-        .snapshot_size = options->snapshot_size,
-        .trigger = options->trigger.name,
-        .exit_status = result->exit_status,
-    };
-    return session_write(&written, session->directory, error);
-}
-
-/* perf has ended: whether there is a recording. */
-static bool finish(const struct perf_session *session, const struct perf_recorder *recorder,
-                   struct record_result *result, struct error *error)
-{
-    struct error verdict = {0};
-    bool ok = perf_recorder_verdict(recorder, &verdict);
-    if (ok)
-        tell_words(recorder);
-    if (perf_request_switches_output(&recorder->request) && perf_files_size(session->directory))
-        ok = perf_files_number(session->directory, &verdict) && ok;
-    result->bytes = perf_files_size(session->directory);
-    if (ok && result->bytes == 0)
-        ok = error_set(&verdict, ERROR_IO, "perf record ended, and left no %s", session->output);
-    /* Also of a recording that perf did not finish: decode may see what there is. */
-    if (result->bytes > 0 && !write_session(session, result, ok ? error : NULL))
-        return false;
-    if (ok)
-        return true;
-    return error_set(error, verdict.code, "%s", verdict.text);
-}
-
 /* ---- attach ---- */
 
 static void find_program(struct perf_session *session, pid_t pid)
@@ -232,18 +80,24 @@ static bool attach_session(struct perf_session *session, struct record_result *r
                            struct error *error)
 {
     const struct record_options *options = session->options;
-    struct perf_request request = request_of(session, options->pids, options->pid_count);
+    struct perf_request request = perf_session_request(session, options->pids, options->pid_count);
     struct perf_recorder recorder;
-    warn_of_shortcomings(&request);
     find_program(session, options->pids[0]);
     if (!perf_recorder_start(&recorder, &request, &session->signals, NULL, error))
         return false;
-    if (wait_until_ready(&recorder))
+    bool ok = !perf_recorder_wait_until_ready(&recorder) ||
+              perf_session_watch_trigger(session, &recorder, error);
+    if (!ok)
+        perf_recorder_finish(&recorder);
+    else if (recorder.phase == PERF_RECORDING)
         log_status("Attached. Press Ctrl-C to stop recording.");
     while (recorder.phase != PERF_ENDED)
         perf_recorder_wait(&recorder);
     result->interrupted = recorder.interrupts > 0;
-    bool ok = finish(session, &recorder, result, error);
+    if (ok)
+        ok = perf_session_finish(session, &recorder, result, error);
+    else
+        file_remove_tree(session->output, NULL);
     perf_recorder_free(&recorder);
     return ok;
 }
@@ -253,11 +107,10 @@ static bool attach(const struct record_options *options, struct record_result *r
 {
     struct perf_session session;
     *result = (struct record_result){.exit_status = -1};
-    warn_of_options(options);
-    if (!open_session(&session, options, error))
+    if (!perf_session_open(&session, options, error))
         return false;
     bool ok = attach_session(&session, result, error);
-    close_session(&session, result->interrupted);
+    perf_session_close(&session, result->interrupted);
     return ok;
 }
 
@@ -313,26 +166,29 @@ static bool explain_not_run(const struct perf_recorder *recorder, const char *na
 static bool record_program(struct perf_session *session, struct program_signals *program,
                            struct record_result *result, struct error *error)
 {
-    struct perf_request request = request_of(session, &program->child.pid, 1);
+    struct perf_request request = perf_session_request(session, &program->child.pid, 1);
     struct perf_recorder recorder;
     const char *name = session->options->command[0];
-    warn_of_shortcomings(&request);
     if (!perf_recorder_start(&recorder, &request, &session->signals, program, error)) {
         exec_stop_give_up(&program->child);
         return false;
     }
-    if (!wait_until_ready(&recorder)) {
-        exec_stop_give_up(&program->child);
+    bool ready = perf_recorder_wait_until_ready(&recorder);
+    if (!ready)
         explain_not_run(&recorder, name, error);
+    else if (!perf_session_watch_trigger(session, &recorder, error))
+        perf_recorder_finish(&recorder);
+    if (!ready || recorder.phase == PERF_ENDED) {
+        exec_stop_give_up(&program->child);
         perf_recorder_free(&recorder);
-        unlink(session->output);
+        file_remove_tree(session->output, NULL);
         return false;
     }
     exec_stop_release(&program->child);
     wait_for_program(&recorder, name);
     result->exit_status = program_signals_end(program);
     result->interrupted = recorder.interrupts > 0;
-    bool ok = finish(session, &recorder, result, error);
+    bool ok = perf_session_finish(session, &recorder, result, error);
     perf_recorder_free(&recorder);
     return ok;
 }
@@ -360,11 +216,10 @@ static bool record(const struct record_options *options, struct record_result *r
 {
     struct perf_session session;
     *result = (struct record_result){.exit_status = -1};
-    warn_of_options(options);
-    if (!open_session(&session, options, error))
+    if (!perf_session_open(&session, options, error))
         return false;
     bool ok = run_session(&session, result, error);
-    close_session(&session, result->interrupted);
+    perf_session_close(&session, result->interrupted);
     return ok;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "engine/perf_event/permissions.h"
 #include "engine/perf_event/pmu.h"
 #include "recording/perf_program.h"
 
@@ -108,7 +109,7 @@ bool perf_machine_examine(struct perf_machine *machine, const struct kernel *ker
 {
     *machine = (struct perf_machine){
         .perf = perf_program_find(),
-        .privileged = geteuid() == 0 || getenv("MAGIC_TRACE_PERF_IS_PRIVILEGED"),
+        .privileged = event_privileged(kernel) || getenv("MAGIC_TRACE_PERF_IS_PRIVILEGED"),
         .no_kcore = getenv("MAGIC_TRACE_PERF_NO_KCORE") != NULL,
     };
     const char *named = getenv("MAGIC_TRACE_PERF_PATH");

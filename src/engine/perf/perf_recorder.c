@@ -17,6 +17,8 @@ enum { PATIENCE_SECONDS = 10 };
 /* How often perf without a control channel is looked at, while we wait for something of it. */
 enum { LOOK_MS = 10 };
 static const uint64_t second_ns = UINT64_C(1000000000);
+/* How often the longest delay between two hits is told. */
+enum { DELAY_REPORT_SECONDS = 5 };
 
 static uint64_t now_ns(void)
 {
@@ -174,6 +176,40 @@ void perf_recorder_stop(struct perf_recorder *recorder)
     }
 }
 
+/* ---- the trigger ---- */
+
+/* The first hit that counts ends the recording, unless there are to be several snapshots; of a full
+ * execution there is nothing to be taken. */
+static void hear_hits(struct perf_recorder *recorder)
+{
+    const struct record_options *options = recorder->request.options;
+    while (recorder->phase == PERF_RECORDING && hits_next(recorder->hits)) {
+        if (recorder->snapshots++ == 0)
+            log_status("Snapshot taken.");
+        if (!options->trigger.multi_snapshot)
+            perf_recorder_stop(recorder);
+        else if (!options->full_execution)
+            perf_recorder_snapshot(recorder);
+    }
+    if (recorder->phase != PERF_RECORDING)
+        hits_close(recorder->hits);
+}
+
+static bool tells_delay(const struct perf_recorder *recorder)
+{
+    return recorder->phase == PERF_RECORDING && recorder->hits &&
+           recorder->request.options->trigger.delay_threshold_ns;
+}
+
+static void tell_delay(struct perf_recorder *recorder)
+{
+    uint64_t now = now_ns();
+    if (now - recorder->delay_told_ns < DELAY_REPORT_SECONDS * second_ns)
+        return;
+    recorder->delay_told_ns = now;
+    hits_tell_delay(recorder->hits);
+}
+
 /* ---- what happens ---- */
 
 static void note_ready(struct perf_recorder *recorder)
@@ -181,6 +217,7 @@ static void note_ready(struct perf_recorder *recorder)
     recorder->phase = PERF_RECORDING;
     recorder->ready = true;
     recorder->deadline_ns = 0;
+    recorder->delay_told_ns = now_ns();
 }
 
 static void hear_acks(struct perf_recorder *recorder)
@@ -248,8 +285,12 @@ static void answer_signal(struct perf_recorder *recorder)
     if (recorder->program && !recorder->program_ended) {
         if (program_signals_answer(recorder->program))
             note_interrupt(recorder);
-    } else if (signals_next(recorder->signals, &info) && info.ssi_signo != SIGCHLD &&
-               info.ssi_signo != SIGCONT) {
+    } else if (!signals_next(recorder->signals, &info) || info.ssi_signo == SIGCHLD ||
+               info.ssi_signo == SIGCONT) {
+        return;
+    } else if (info.ssi_signo == SIGTSTP) {
+        signals_stop_self();
+    } else {
         note_interrupt(recorder);
     }
 }
@@ -260,18 +301,22 @@ static int milliseconds_to_wait(const struct perf_recorder *recorder)
 {
     if (must_look(recorder))
         return LOOK_MS;
+    if (tells_delay(recorder))
+        return DELAY_REPORT_SECONDS * 1000;
     if (!recorder->deadline_ns)
         return -1;
     uint64_t now = now_ns();
     return now >= recorder->deadline_ns ? 0 : (int)((recorder->deadline_ns - now) / 1000000) + 1;
 }
 
-enum { WAIT_SIGNALS, WAIT_PERF, WAIT_ACKS, WAIT_PROGRAM, WAIT_TARGETS };
+enum { WAIT_SIGNALS, WAIT_PERF, WAIT_ACKS, WAIT_PROGRAM, WAIT_HITS, WAIT_TARGETS };
 
 static void handle(struct perf_recorder *recorder, const struct pollfd *waited_for)
 {
     if (waited_for[WAIT_ACKS].revents)
         hear_acks(recorder);
+    if (waited_for[WAIT_HITS].revents)
+        hear_hits(recorder);
     if (waited_for[WAIT_PERF].revents) {
         perf_process_reap(&recorder->perf);
         recorder->phase = PERF_ENDED;
@@ -296,6 +341,7 @@ void perf_recorder_wait(struct perf_recorder *recorder)
         [WAIT_SIGNALS] = recorder->signals->descriptor,
         [WAIT_PERF] = ended ? -1 : recorder->perf.descriptor,
         [WAIT_ACKS] = ended ? -1 : recorder->control.acks[0],
+        [WAIT_HITS] = recorder->hits ? hits_descriptor(recorder->hits) : -1,
         [WAIT_PROGRAM] = program ? recorder->program->child.descriptor : -1,
     };
     for (size_t i = 0; i < count; i++)
@@ -307,12 +353,31 @@ void perf_recorder_wait(struct perf_recorder *recorder)
         handle(recorder, waited_for.elements);
     if (must_look(recorder))
         look(recorder);
+    if (tells_delay(recorder))
+        tell_delay(recorder);
     if (recorder->deadline_ns && now_ns() >= recorder->deadline_ns)
         judge(recorder);
     array_free(&waited_for);
 }
 
 /* ---- the end ---- */
+
+void perf_recorder_finish(struct perf_recorder *recorder)
+{
+    perf_recorder_stop(recorder);
+    while (recorder->phase != PERF_ENDED)
+        perf_recorder_wait(recorder);
+}
+
+bool perf_recorder_wait_until_ready(struct perf_recorder *recorder)
+{
+    while (recorder->phase == PERF_STARTING)
+        perf_recorder_wait(recorder);
+    if (recorder->phase == PERF_RECORDING)
+        return true;
+    perf_recorder_finish(recorder);
+    return false;
+}
 
 bool perf_recorder_verdict(const struct perf_recorder *recorder, struct error *error)
 {

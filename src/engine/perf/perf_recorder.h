@@ -21,6 +21,7 @@
 #include "engine/perf/perf_control.h"
 #include "engine/perf/perf_process.h"
 #include "engine/program_signals.h"
+#include "engine/pt/hits.h"
 
 enum perf_phase {
     PERF_STARTING,
@@ -34,6 +35,9 @@ struct perf_recorder {
     struct perf_request request;
     const struct signals *signals;
     struct program_signals *program; /* that we have started; NULL: none */
+    struct hits *hits;               /* of the trigger, set when perf is ready; NULL: none */
+    uint64_t snapshots;              /* that hits have had taken */
+    uint64_t delay_told_ns;          /* CLOCK_MONOTONIC */
     struct perf_process perf;
     struct perf_control control;
     enum perf_phase phase;
@@ -60,11 +64,17 @@ bool perf_recorder_start(struct perf_recorder *recorder, const struct perf_reque
 /* Waits for the next thing that happens and does what is to be done about it. */
 void perf_recorder_wait(struct perf_recorder *recorder);
 
-/* For triggers. A snapshot of now: perf goes on. */
+/* Waits until perf is ready. False when it will never be; it has ended then. */
+bool perf_recorder_wait_until_ready(struct perf_recorder *recorder);
+
+/* A snapshot of now: perf goes on. */
 void perf_recorder_snapshot(struct perf_recorder *recorder);
 
 /* Ends the recording; the last snapshot is of now. */
 void perf_recorder_stop(struct perf_recorder *recorder);
+
+/* The same, and waits until perf has ended. */
+void perf_recorder_finish(struct perf_recorder *recorder);
 
 /* How perf ended, when it has: false, with its own words, when that was not as it should be. */
 bool perf_recorder_verdict(const struct perf_recorder *recorder, struct error *error);
