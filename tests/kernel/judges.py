@@ -191,7 +191,7 @@ def check_windows(found, least):
 
 def same_windows(case, recording, least):
     """A snapshot: unbroken rounds, the same for perf and for us."""
-    ours, perfs = our_rounds(case, recording), perf_rounds(case, recording)
+    ours, perfs = our_rounds(case, recording), perf_rounds(case, data_of(case, recording))
     expect(ours == {tid: numbers for tid, numbers in perfs.items() if numbers}, f"we see {edges(ours)}, perf {edges(perfs)}")
     return check_windows(ours, least)
 
@@ -235,3 +235,61 @@ def samples_hold_rounds(case, recording):
     rounds = text.count(" one_round")
     expect(samples >= 4 and rounds > samples, f"{samples} samples, {rounds} calls")
     return f"{samples} samples, {rounds} lines"
+
+
+def last_of(case, output):
+    """{tid: number} of the rounds that ran last."""
+    return {tid: all_rounds(rounds)[-1] for tid, rounds in told_rounds(case, output).items()}
+
+
+def ends_with_last_round(case, recording, output, least):
+    """What a ring held at the end: unbroken rounds up to the very last; perf and we see the same."""
+    ours = our_rounds(case, recording)
+    said = check_windows(ours, least)
+    lasts = last_of(case, output)
+    for tid, numbers in ours.items():
+        expect(numbers[-1] == lasts[tid], f"thread {tid}: the last is {numbers[-1]}, and {lasts[tid]} ran")
+    perfs = perf_rounds(case, data_of(case, recording))
+    expect(ours == perfs, f"we see {edges(ours)}, perf {edges(perfs)}")
+    return said
+
+
+def window_around(case, recording, number):
+    """A snapshot at a hit: unbroken rounds up to the one with this number or some more."""
+    ours = our_rounds(case, recording)
+    said = check_windows(ours, 20)
+    for tid, numbers in ours.items():
+        expect(int(number) in numbers, f"thread {tid}: round {number} is not in {edges(ours)}")
+    return f"{said}, {numbers[-1] - int(number)} too late"
+
+
+def ends_at(case, recording, number):
+    """Tracing stopped at the hit."""
+    ours = our_rounds(case, recording)
+    for tid, numbers in ours.items():
+        expect(numbers[-1] == int(number), f"thread {tid}: {edges(ours)}")
+    return check_windows(ours, 20)
+
+
+def hits_and_snapshots(case, recording, hits):
+    """So many hits are in the recording, and rounds in front of the last of them."""
+    ours = our_rounds(case, recording)
+    expect(ours, "no rounds at all")
+    session = (case.path(recording) / "session.json").read_text()
+    found = len(re.findall(r'"(?:symbol|trigger)"\s*:\s*"fifty"', session))
+    spans = fxt_spans.read_spans(case.path(recording + ".fxt"))
+    return f"{found} in session.json, {len(spans)} spans, {edges(ours)}"
+
+
+def pieces(case, recording):
+    """As perf_sees_pieces, of ours."""
+    ours = our_rounds(case, recording)
+    expect(ours, "no rounds at all")
+    for numbers in ours.values():
+        expect(len(numbers) > 50, f"{edges(ours)}")
+    return ", ".join(f"{len(numbers)} rounds, {breaks(numbers)} breaks" for numbers in ours.values())
+
+
+def data_of(case, recording):
+    """The perf.data of a recording, which may be a folder."""
+    return f"{recording}/perf.data" if case.path(recording).is_dir() else recording
