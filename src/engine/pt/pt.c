@@ -164,6 +164,7 @@ static bool attach_into(const struct kernel *kernel, struct pt_session *session,
     bool ok = pt_session_open(session, kernel, options, options->pids, options->pid_count,
                               directory, error);
     if (ok) {
+        pt_session_pause_at_trigger(session, options->pids, options->pid_count);
         tracing_start(&session->tracing);
         log_status("Attached. Press Ctrl-C to stop recording.");
         ok = pt_session_run(session, error) && write_session(session, directory, program, error);
@@ -214,6 +215,7 @@ static bool run_program(const struct kernel *kernel, struct pt_session *session,
     bool ok = launch_go(held, error);
     if (ok) {
         session->program->child = held->child;
+        pt_session_pause_at_trigger(session, &held->child.pid, 1);
         char *program = executable_of(held->child.pid);
         ok = pt_session_run(session, error);
         session->result->exit_status = program_signals_end(session->program);
