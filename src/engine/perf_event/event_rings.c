@@ -89,7 +89,7 @@ static struct event_ring *find_ring(const struct event_rings *rings, uint32_t ti
 static int join_ring(struct event_rings *rings, int event, uint32_t tid, uint32_t cpu)
 {
     const struct kernel *kernel = rings->kernel;
-    struct ring_event joined = {.descriptor = event};
+    struct ring_event joined = {.descriptor = event, .kind = rings->kind};
     if (kernel->control(kernel, event, PERF_EVENT_IOC_ID, (unsigned long)&joined.id) != 0)
         return errno;
     struct event_ring *ring = find_ring(rings, tid, cpu);
@@ -104,7 +104,8 @@ static int join_ring(struct event_rings *rings, int event, uint32_t tid, uint32_
     }
     struct perf_ring records;
     errno = 0;
-    rings->unmapped = !perf_ring_open(&records, kernel, event, rings->size, false, NULL);
+    rings->unmapped = !perf_ring_open(&records, kernel, event, rings->size,
+                                      rings->attributes.write_backward, NULL);
     if (rings->unmapped)
         return errno ? errno : ENOMEM;
     ring = array_add(&rings->rings);
