@@ -266,9 +266,10 @@ void kernel_image_find(struct kernel_space *space, const struct perf_data *data,
                                    .files = files,
                                    .memory = memory,
                                    .mappings = array_of(sizeof(struct mapping))};
-    bool found =
-        (directory && (take_kcore(&search, "kcore_dir") || take_kcore(&search, "images"))) ||
-        take_vmlinux(&search) || take_names(&search);
+    bool found = (directory &&
+                  (take_kcore(&search, "kcore_dir") || take_kcore(&search, "perf.data/kcore_dir") ||
+                   take_kcore(&search, "images"))) ||
+                 take_vmlinux(&search) || take_names(&search);
     hand_over(&search, space);
     if (!found && !data->has_setup)
         log_warning("samples of the kernel (%s) are in %s, but the names of its functions are not "

@@ -1,6 +1,6 @@
 #include "engine/perf_event/side_band.h"
 
-struct perf_event_attr side_band_attributes(bool switches, unsigned ring_size)
+static struct perf_event_attr dummy(unsigned ring_size)
 {
     return (struct perf_event_attr){
         .type = PERF_TYPE_SOFTWARE,
@@ -11,14 +11,28 @@ struct perf_event_attr side_band_attributes(bool switches, unsigned ring_size)
         .sample_period = 1,
         .exclude_kernel = 1,
         .exclude_hv = 1,
-        .inherit = 1,
-        .mmap = 1,
-        .mmap2 = 1,
-        .comm = 1,
-        .comm_exec = 1,
-        .task = 1,
-        .context_switch = switches,
         .watermark = 1,
         .wakeup_watermark = ring_size / 2,
     };
+}
+
+struct perf_event_attr side_band_attributes(bool switches, unsigned ring_size)
+{
+    struct perf_event_attr attributes = dummy(ring_size);
+    attributes.inherit = 1;
+    attributes.mmap = 1;
+    attributes.mmap2 = 1;
+    attributes.comm = 1;
+    attributes.comm_exec = 1;
+    attributes.task = 1;
+    attributes.context_switch = switches;
+    return attributes;
+}
+
+struct perf_event_attr side_band_of_kernel(unsigned ring_size)
+{
+    struct perf_event_attr attributes = dummy(ring_size);
+    attributes.ksymbol = 1;
+    attributes.text_poke = 1;
+    return attributes;
 }

@@ -23,4 +23,8 @@ enum {
  * given to event_rings_begin. */
 struct perf_event_attr side_band_attributes(bool switches, unsigned ring_size);
 
+/* The same of the kernel's own code: eBPF programs that come and go, instructions that it patches.
+ * For whole processors; needs Linux 5.9 and privileges. */
+struct perf_event_attr side_band_of_kernel(unsigned ring_size);
+
 #endif

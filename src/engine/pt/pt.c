@@ -134,11 +134,15 @@ static char *prepare_directory(const char *directory, struct error *error)
     return ok ? absolute : NULL;
 }
 
-static void remove_empty_images(const char *directory)
+static void leave_directory(char *directory, bool recorded)
 {
     char *images = memory_format("%s/images", directory);
-    rmdir(images); /* stays when there is something in it */
+    if (recorded)
+        rmdir(images); /* stays when there is something in it */
+    else
+        file_remove_tree(images, NULL);
     free(images);
+    free(directory);
 }
 
 /* ---- attach ---- */
@@ -175,8 +179,7 @@ bool pt_attach(const struct kernel *kernel, const struct record_options *options
         ok = attach_into(kernel, &session, directory, error);
         signals_release(&signals, true);
     }
-    remove_empty_images(directory);
-    free(directory);
+    leave_directory(directory, ok);
     return ok;
 }
 
@@ -240,8 +243,7 @@ bool pt_record(const struct kernel *kernel, const struct record_options *options
     if (!directory)
         return false;
     bool ok = record_into(kernel, options, directory, result, error);
-    remove_empty_images(directory);
-    free(directory);
+    leave_directory(directory, ok);
     return ok;
 }
 

@@ -1,16 +1,19 @@
 #include "engine/pt/pt_recording.h"
 
 #include "base/memory.h"
+#include "engine/kernel_code.h"
 #include "engine/pt/pt_unit.h"
 #include "engine/running_process.h"
 #include "engine/soft/tsc.h"
+#include "engine/vdso.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <x86intrin.h>
 
 /* The events of perf.data. */
-enum { EVENT_PACKETS, EVENT_SIDE_BAND, EVENT_COUNT };
+enum { EVENT_PACKETS, EVENT_SIDE_BAND, EVENT_KERNEL_SIDE_BAND, EVENT_COUNT };
 
 /* ---- beginning ---- */
 
@@ -22,9 +25,11 @@ static bool open_writer(struct pt_recording *recording, struct error *error)
                                                             ? "intel_pt//u"
                                                             : "intel_pt//"},
         [EVENT_SIDE_BAND] = {tracing->side_band.attributes, "dummy:u"},
+        [EVENT_KERNEL_SIDE_BAND] = {tracing->kernel_side_band.attributes, "dummy:u"},
     };
+    size_t count = tracing->kernel_side_band.rings.count ? EVENT_COUNT : EVENT_KERNEL_SIDE_BAND;
     char *path = memory_format("%s/perf.data", recording->directory);
-    recording->writer = raw_perf_data_writer_open(path, events, EVENT_COUNT,
+    recording->writer = raw_perf_data_writer_open(path, events, count,
                                                   tracing->options->magic_trace_command, error);
     free(path);
     return recording->writer != NULL;
@@ -57,6 +62,31 @@ static bool write_setup(struct pt_recording *recording, struct error *error)
     return raw_perf_data_write_pt_setup(recording->writer, &setup, tracing->unit.type, error);
 }
 
+/* Where the kernel lies, as perf record says it (perf_event__synthesize_kernel_mmap() in
+ * tools/perf/util/synthetic-events.c), and its code. */
+static bool keep_kernel(struct pt_recording *recording, struct error *error)
+{
+    const struct tracing *tracing = recording->tracing;
+    struct kernel_text text;
+    if (tracing->options->processor.scope == TRACE_USER)
+        return true;
+    if (!kernel_text_find(&text, tracing->kernel->proc, error) ||
+        !kernel_code_keep(&text, tracing->kernel->proc, recording->directory, error))
+        return false;
+    const struct side_band_record where = {
+        .kind = SIDE_BAND_MAPPING,
+        .pid = UINT32_MAX,
+        .mapping = {.start = text.start,
+                    .length = text.end - text.start,
+                    .file_offset = text.start,
+                    .protection = PROT_READ | PROT_EXEC,
+                    .executable = true,
+                    .kernel = true,
+                    .path = "[kernel.kallsyms]_stext"},
+    };
+    return raw_perf_data_write_side_band(recording->writer, &where, error);
+}
+
 /* A program that has not been executed yet has nothing that it keeps. */
 static bool write_past(struct pt_recording *recording, const pid_t *pids, size_t pid_count,
                        struct error *error)
@@ -85,7 +115,10 @@ bool pt_recording_begin(struct pt_recording *recording, struct tracing *tracing,
         return false;
     add_ids(recording->writer, EVENT_PACKETS, &tracing->packets);
     add_ids(recording->writer, EVENT_SIDE_BAND, &tracing->side_band);
-    if (write_setup(recording, error) && write_past(recording, pids, pid_count, error))
+    add_ids(recording->writer, EVENT_KERNEL_SIDE_BAND, &tracing->kernel_side_band);
+    vdso_keep(directory);
+    if (write_setup(recording, error) && keep_kernel(recording, error) &&
+        write_past(recording, pids, pid_count, error))
         return true;
     pt_recording_abandon(recording);
     return false;
@@ -191,7 +224,9 @@ bool pt_recording_drain(struct pt_recording *recording, struct error *error)
     struct tracing *tracing = recording->tracing;
     event_rings_hear(&tracing->side_band);
     event_rings_hear(&tracing->packets);
+    event_rings_hear(&tracing->kernel_side_band);
     return drain_records(recording, &tracing->side_band, error) &&
+           drain_records(recording, &tracing->kernel_side_band, error) &&
            drain_records(recording, &tracing->packets, error) &&
            (!tracing->options->full_execution || pt_recording_add_packets(recording, error));
 }

@@ -188,7 +188,7 @@ static void forget_process(struct pt_session *session, size_t index)
 
 /* ---- waiting ---- */
 
-enum waited_for { FOR_SIGNALS, FOR_SIDE_BAND, FOR_PACKETS, FOR_HITS, FOR_PROCESSES };
+enum waited_for { FOR_SIGNALS, FOR_SIDE_BAND, FOR_PACKETS, FOR_KERNEL, FOR_HITS, FOR_PROCESSES };
 
 static bool tells_delay(const struct pt_session *session)
 {
@@ -227,6 +227,7 @@ static void fill(const struct pt_session *session, struct pollfd *waited)
     waited[FOR_SIGNALS].fd = session->signals->descriptor;
     waited[FOR_SIDE_BAND].fd = session->tracing.side_band.descriptor;
     waited[FOR_PACKETS].fd = session->tracing.packets.descriptor;
+    waited[FOR_KERNEL].fd = session->tracing.kernel_side_band.descriptor;
     waited[FOR_HITS].fd = hits_descriptor(&session->hits);
     for (size_t i = 0; i < session->processes.count; i++)
         waited[FOR_PROCESSES + i].fd = *(int *)array_at(&session->processes, i);

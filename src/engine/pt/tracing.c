@@ -183,6 +183,18 @@ static bool add_process(struct tracing *tracing, pid_t pid, struct error *error)
            error_set(error, ERROR_NOT_FOUND, "there is no process %d: it has ended.", (int)pid);
 }
 
+/* What the kernel does to its own code while it is traced. One that cannot tell does not matter:
+ * it is rare, and the code is copied. */
+static void follow_kernel(struct tracing *tracing)
+{
+    struct perf_event_attr attributes = side_band_of_kernel(SIDE_BAND_RING);
+    if (tracing->options->processor.scope == TRACE_USER ||
+        !event_rings_begin(&tracing->kernel_side_band, tracing->kernel, &attributes,
+                           &tracing->processors, SIDE_BAND_RING, NULL))
+        return;
+    event_rings_add_thread(&tracing->kernel_side_band, -1);
+}
+
 bool tracing_open(struct tracing *tracing, const struct kernel *kernel,
                   const struct record_options *options, const pid_t *pids, size_t pid_count,
                   bool held, struct error *error)
@@ -196,6 +208,7 @@ bool tracing_open(struct tracing *tracing, const struct kernel *kernel,
         .tids = array_of(sizeof(pid_t)),
         .side_band.descriptor = -1,
         .packets.descriptor = -1,
+        .kernel_side_band.descriptor = -1,
     };
     if (!begin(tracing, error))
         return false;
@@ -205,6 +218,7 @@ bool tracing_open(struct tracing *tracing, const struct kernel *kernel,
     if (!tracing->packets.rings.count)
         return error_set(error, ERROR_NOT_FOUND, "there is no process %d: it has ended.",
                          (int)pids[0]);
+    follow_kernel(tracing);
     return map_areas(tracing, error);
 }
 
@@ -213,6 +227,7 @@ void tracing_close(struct tracing *tracing)
     close_areas(tracing);
     event_rings_close(&tracing->packets);
     event_rings_close(&tracing->side_band);
+    event_rings_close(&tracing->kernel_side_band);
     array_free(&tracing->processors);
     array_free(&tracing->tids);
 }

@@ -20,10 +20,12 @@ struct tracing {
     struct pmu unit;
     struct array processors; /* of int */
     struct event_rings side_band, packets;
-    struct array areas; /* struct aux_area, one per ring of `packets` */
-    uint64_t area_size; /* bytes */
-    struct array tids;  /* of pid_t: that were opened */
-    bool children_too;  /* for want of a newer kernel, although not asked for */
+    struct event_rings kernel_side_band; /* of whole processors; empty if the kernel is not traced,
+                                            or tells nothing of its code */
+    struct array areas;                  /* struct aux_area, one per ring of `packets` */
+    uint64_t area_size;                  /* bytes */
+    struct array tids;                   /* of pid_t: that were opened */
+    bool children_too;                   /* for want of a newer kernel, although not asked for */
 };
 
 /* Opens everything for the processes `pids`; packets are not being written yet. Close in any case,

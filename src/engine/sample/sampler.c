@@ -3,12 +3,13 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "engine/perf_event/perf_clock.h"
 #include "engine/perf_event/permissions.h"
 #include "engine/perf_event/processors.h"
 #include "engine/perf_event/side_band.h"
 #include "engine/perf_event/threads.h"
 #include "engine/running_process.h"
-#include "engine/soft/tsc.h"
+#include "engine/vdso.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -294,18 +295,14 @@ static void keep_kernel_names(const struct sampler *sampler)
     free(to);
 }
 
-/* The kernel tells how its clock and the processor's ticks relate, where they do. */
 static void find_clock(struct sampler *sampler)
 {
-    const struct perf_event_mmap_page *page = event_ring_at(&sampler->samples, 0)->records.page;
-    if (!page->cap_user_time_zero || !page->time_mult)
+    struct perf_clock clock;
+    if (!perf_clock_read(&clock, sampler->target->kernel, NULL))
         return;
-    struct live_facts *facts = &sampler->facts;
-    facts->tsc = (struct clock_conversion){
-        .zero = page->time_zero, .mult = page->time_mult, .shift = page->time_shift};
-    struct tsc_anchor now = tsc_anchor_now();
-    facts->wall_clock_ns = now.realtime_ns;
-    facts->wall_clock_at = clock_to_nanoseconds(&facts->tsc, (struct ticks){now.tsc}).value;
+    sampler->facts.tsc = clock.conversion;
+    sampler->facts.wall_clock_ns = clock.wall_clock_ns;
+    sampler->facts.wall_clock_at = clock.wall_clock_at;
 }
 
 static bool open_sampler(void *context, const struct live_target *target, struct error *error)
@@ -331,6 +328,7 @@ static bool open_sampler(void *context, const struct live_target *target, struct
     add_ids(sampler, &sampler->side_band, true);
     find_clock(sampler);
     keep_kernel_names(sampler);
+    vdso_keep(target->directory);
     return write_past(sampler, error);
 }
 

@@ -105,10 +105,14 @@ bool launch_held(struct held_program *held, const char *path, char *const *argum
     return ok;
 }
 
-bool launch_go(struct held_program *held, struct error *error)
+void launch_let_go(struct held_program *held)
 {
     send(held->go, "", 1, MSG_NOSIGNAL); /* to one that was killed meanwhile: no matter */
     close(held->go);
+}
+
+bool launch_outcome(struct held_program *held, struct error *error)
+{
     int failure = exec_failure(held->failures);
     close(held->failures);
     if (!failure)
@@ -116,6 +120,12 @@ bool launch_go(struct held_program *held, struct error *error)
     close(held->child.descriptor);
     waitpid(held->child.pid, NULL, 0);
     return cannot_start(held->path, failure, error);
+}
+
+bool launch_go(struct held_program *held, struct error *error)
+{
+    launch_let_go(held);
+    return launch_outcome(held, error);
 }
 
 void launch_give_up(struct held_program *held)

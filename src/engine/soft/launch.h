@@ -36,6 +36,11 @@ bool launch_held(struct held_program *held, const char *path, char *const *argum
 /* Lets it go. False when exec failed: the child has ended then, and nothing is left to free. */
 bool launch_go(struct held_program *held, struct error *error);
 
+/* The two halves of launch_go, for tracers that must act in between: exec is tried; how that ended.
+ * A child that was waited for already does not matter. */
+void launch_let_go(struct held_program *held);
+bool launch_outcome(struct held_program *held, struct error *error);
+
 /* Instead of launch_go: the child ends without having run anything of the program. */
 void launch_give_up(struct held_program *held);
 

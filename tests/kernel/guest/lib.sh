@@ -97,6 +97,13 @@ knob()
     cat "$KNOBS/$1"
 }
 
+# wait_for_packets BYTES: until so many more have been recorded.
+wait_for_packets()
+{
+    local enough=$(($(knob injected) + $1))
+    wait_for sh -c "test \$(cat $KNOBS/injected) -ge $enough" || fail "packets come" "$(knob injected) of $enough bytes"
+}
+
 # keep FILE...: for the host.
 keep()
 {
@@ -110,4 +117,52 @@ has_aux_pause()
     minor=${kernel#*.}
     minor=${minor%%[!0-9]*}
     [ "$major" -gt 6 ] || { [ "$major" = 6 ] && [ "$minor" -ge 13 ]; }
+}
+
+# needs_engine NAME: the scenario is skipped while magic-trace does not have it, and fails when it does not work here.
+needs_engine()
+{
+    "$MAGIC_TRACE" doctor >doctor.out 2>&1
+    grep -q "^engine $1 " doctor.out || skip "the $1 engine" "magic-trace doctor does not know it"
+    if ! grep -A 1 "^engine $1 " doctor.out | grep -q "^ *works"; then
+        fail "the $1 engine works here" "$(grep -A 2 "^engine $1 " doctor.out | tr '\n' ' ')"
+        exit 0
+    fi
+}
+
+# record NAME OPTIONS [-- PROGRAM OPTION...]: runs digits under magic-trace with the engine $engine. What both print goes to
+# NAME.out, the recording to NAME; both are kept.
+record()
+{
+    local name=$1 options=$2 status
+    shift 3
+    timeout 100 "$MAGIC_TRACE" run -engine "$engine" -working-directory "$name" -no-decode $options "$DIGITS" "$@" >"$name.out" 2>&1
+    status=$?
+    if [ $status = 0 ]; then
+        ok "run -engine $engine $options, digits $*"
+    else
+        fail "run -engine $engine $options, digits $*" "exit status $status: $(tail -n 5 "$name.out" | tr '\n' ' ')"
+    fi
+    keep "$name.out"
+    [ ! -d "$name" ] || keep "$name"
+}
+
+# attach NAME OPTION...: magic-trace in the background, recording the process $digits; its process id in $tracer.
+attach()
+{
+    local name=$1
+    shift
+    "$MAGIC_TRACE" attach -engine "$engine" -working-directory "$name" -no-decode -pid "$digits" "$@" >"$name.out" 2>&1 &
+    tracer=$!
+}
+
+# detach NAME: Ctrl-C.
+detach()
+{
+    kill -INT "$tracer"
+    wait "$tracer"
+    is "attach ends well" $? 0
+    is "and the program goes on" "$(kill -0 "$digits" && echo yes)" yes
+    keep "$1.out"
+    [ ! -d "$1" ] || keep "$1"
 }

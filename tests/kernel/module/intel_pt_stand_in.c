@@ -541,8 +541,12 @@ static void inject_here(u8 *bytes, size_t length)
     if (!is_tracing(processor))
         return;
     if (take_one(&truncate_writes)) {
-        count_bytes(&lost, length);
-        hand_over_truncated(processor, perf_get_aux(&processor->handle));
+        put_times(bytes, length / 2);
+        put(processor, bytes, length / 2);
+        count_bytes(&lost, length - length / 2);
+        /* The kernel stops the event, as when the buffer is full. */
+        if (processor->handle.event)
+            hand_over_truncated(processor, perf_get_aux(&processor->handle));
     } else if (take_one(&overflow_writes)) {
         count_bytes(&lost, length);
         put_overflow(processor);
