@@ -1,4 +1,4 @@
-#include "engine/pt/hits.h"
+#include "engine/perf_event/hits.h"
 
 #include "base/log.h"
 #include "recording/session.h"
