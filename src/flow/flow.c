@@ -211,12 +211,14 @@ static bool decode_by_perf(struct flow *flow, const struct flow_sink *sink, stru
 
 static void decode_samples(struct flow *flow, const struct flow_sink *sink)
 {
+    const char *callgraph = flow->session.callgraph;
     struct sampled_flow_request request = {.data = &flow->data,
                                            .spaces = &flow->spaces,
                                            .symbols = flow->symbols,
                                            .sink = sink,
                                            .options = &flow->options,
-                                           .stitch = true};
+                                           .stitch = !callgraph ||
+                                                     strcmp(callgraph, "lbr-no-stitch") != 0};
     sampled_flow_decode(&request, &flow->statistics);
 }
 

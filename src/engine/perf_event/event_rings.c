@@ -105,7 +105,8 @@ static int join_ring(struct event_rings *rings, struct ring_event joined, uint32
     }
     struct perf_ring records;
     errno = 0;
-    rings->unmapped = !perf_ring_open(&records, kernel, event, rings->size, false, NULL);
+    rings->unmapped = !perf_ring_open(&records, kernel, event, rings->size,
+                                      rings->attributes.write_backward, NULL);
     if (rings->unmapped)
         return errno ? errno : ENOMEM;
     ring = array_add(&rings->rings);
@@ -127,7 +128,7 @@ static int open_on(struct event_rings *rings, pid_t tid, int cpu)
         return errno;
     bool per_thread = !rings->processors;
     int problem =
-        join_ring(rings, (struct ring_event){event, tid, 0},
+        join_ring(rings, (struct ring_event){event, tid, 0, rings->kind},
                   per_thread ? (uint32_t)tid : UINT32_MAX, per_thread ? UINT32_MAX : (uint32_t)cpu);
     if (problem)
         close(event);

@@ -1,11 +1,11 @@
-/* One kind of event on many threads, and the rings of memory that they write into.
+/* One kind of event on many threads, or several, and the rings of memory that they write into.
  *
  * Either each thread has a ring of its own, or all threads share one ring per processor. Threads
  * and processes that are born later are traced only in the second way (attr.inherit): the kernel
  * refuses to map the ring of an event that is inherited and not tied to a processor (perf_mmap() in
  * kernel/events/core.c of Linux).
  *
- * Used by engine/pt/. Descriptors and mappings live until event_rings_close.
+ * Used by engine/pt/ and engine/sample/. Descriptors and mappings live until event_rings_close.
  */
 #ifndef MAGIC_TRACE_ENGINE_PERF_EVENT_EVENT_RINGS_H
 #define MAGIC_TRACE_ENGINE_PERF_EVENT_EVENT_RINGS_H
@@ -18,6 +18,7 @@ struct ring_event {
     int descriptor;
     pid_t tid;
     uint64_t id;
+    unsigned kind; /* event_rings.kind when it was opened */
 };
 
 struct event_ring {
@@ -30,7 +31,11 @@ struct event_ring {
 
 struct event_rings {
     const struct kernel *kernel;
+    /* Of events to be opened. With write_backward, rings are overwritten. Another kind of event can
+     * be added to rings that are there: its attributes are put here, and a number by which the
+     * caller knows its events again. */
     struct perf_event_attr attributes;
+    unsigned kind;
     const struct array *processors; /* of int, borrowed; NULL: a ring per thread */
     uint64_t size;                  /* of each ring */
     struct array rings;             /* struct event_ring */
