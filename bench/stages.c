@@ -71,7 +71,8 @@ static bool decode(struct recorded *recorded, const char *path, struct error *er
     struct flow_options options = {.cores = 1};
     *recorded = (struct recorded){.threads = array_of(sizeof(struct kept_thread *))};
     recorded->flow = flow_open(path, &options, error);
-    struct flow_sink sink = {recorded, keep_thread, keep_events, keep_end};
+    struct flow_sink sink = {
+        .context = recorded, .begin = keep_thread, .events = keep_events, .end = keep_end};
     return recorded->flow != NULL && flow_decode(recorded->flow, &sink, error);
 }
 

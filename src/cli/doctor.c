@@ -65,7 +65,7 @@ static void examine_processor(void)
     print_finding("processor", finding);
 
     if (access("/sys/bus/event_source/devices/intel_pt", F_OK) == 0)
-        print_finding("Intel PT", "there, but this version has no engine that uses it");
+        print_finding("Intel PT", "offered by the kernel");
     else if (has_word(flags, "intel_pt"))
         print_finding("Intel PT", "the processor has it, the kernel does not offer it; not needed");
     else

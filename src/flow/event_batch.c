@@ -21,9 +21,18 @@ void event_batch_init(struct event_batch *batch)
     *batch = (struct event_batch){.plain = true};
 }
 
+/* Whether delivered events stay in the batch's chunk. */
+static bool is_kept(const struct event_batch *batch)
+{
+    return batch->delivery && !batch->delivery->direct;
+}
+
 void event_batch_free(struct event_batch *batch)
 {
-    free(batch->events);
+    if (is_kept(batch) && batch->chunk.capacity)
+        delivery_take_chunk(batch->delivery, batch->chunk);
+    else
+        free(batch->chunk.events);
 }
 
 void event_batch_forget(struct event_batch *batch)
@@ -34,19 +43,32 @@ void event_batch_forget(struct event_batch *batch)
     batch->plain = true;
 }
 
-/* Hands the timed events to the receiver and keeps the others. */
+/* The events not yet delivered are moved to the beginning of the chunk, which may be the one that
+ * they are in. */
+static void begin_chunk(struct event_batch *batch, struct event_chunk chunk)
+{
+    if (batch->count && batch->events != chunk.events)
+        memmove(chunk.events, batch->events, batch->count * sizeof(*batch->events));
+    batch->chunk = chunk;
+    batch->events = chunk.events;
+    batch->capacity = chunk.capacity;
+}
+
+/* Hands the timed events to the receiver and keeps the others. What is kept for the receiver stays
+ * where it is. */
 static void deliver_timed(struct event_batch *batch)
 {
     size_t timed = batch->timed;
     if (batch->output && timed)
         delivery_add(batch->delivery, batch->output, batch->events, timed, batch->plain);
-    size_t kept = batch->count - timed;
-    if (kept > 0)
-        memmove(batch->events, batch->events + timed, kept * sizeof(*batch->events));
-    else
-        batch->plain = true;
-    batch->count = kept;
+    batch->events += timed;
+    batch->capacity -= timed;
+    batch->count -= timed;
     batch->timed = 0;
+    if (!is_kept(batch))
+        begin_chunk(batch, batch->chunk);
+    if (!batch->count)
+        batch->plain = true;
 }
 
 /* Times all events up to and including `position`: anchor time + elapsed * share. Numbers are below
@@ -70,17 +92,42 @@ static void interpolate(struct event_batch *batch, uint64_t position, struct tic
     batch->timed = (size_t)(event - batch->events);
 }
 
+/* Nothing is kept in the chunk. */
+static void grow(struct event_batch *batch, size_t capacity)
+{
+    struct event_chunk *chunk = &batch->chunk;
+    begin_chunk(batch, *chunk);
+    if (!chunk->capacity)
+        chunk->capacity = FIRST_CAPACITY;
+    while (chunk->capacity < capacity)
+        chunk->capacity *= 2;
+    chunk->events = memory_resize(chunk->events, chunk->capacity * sizeof(*chunk->events));
+    batch->events = chunk->events;
+    batch->capacity = chunk->capacity;
+}
+
+static void replace(struct event_batch *batch, size_t capacity)
+{
+    struct event_chunk used = batch->chunk;
+    begin_chunk(batch, event_pool_get(batch->delivery->pool, capacity));
+    if (used.capacity)
+        delivery_take_chunk(batch->delivery, used);
+}
+
 void event_batch_make_room(struct event_batch *batch, size_t count)
 {
     if (batch->count + count > HELD_EVENTS_LIMIT) {
         interpolate(batch, UINT64_MAX, batch->anchor_time);
         deliver_timed(batch);
     }
-    if (batch->count + count <= batch->capacity)
+    size_t capacity = batch->count + count;
+    if (capacity <= batch->capacity)
         return;
-    while (batch->count + count > batch->capacity)
-        batch->capacity = batch->capacity ? 2 * batch->capacity : FIRST_CAPACITY;
-    batch->events = memory_resize(batch->events, batch->capacity * sizeof(*batch->events));
+    bool is_used = batch->events != batch->chunk.events || !batch->chunk.capacity;
+    if (is_kept(batch) && is_used)
+        replace(batch, capacity);
+    else
+        grow(batch, capacity);
 }
 
 /* At the anchor itself nothing is left to find out. */

@@ -65,11 +65,6 @@ static void add_origin(struct frame_tree *tree, frame_id frame, function_id orig
     frame_tree_at(tree, frame)->has_origin = true;
 }
 
-static function_id known_function(function_id function)
-{
-    return function <= FRAME_FUNCTION_MAXIMUM ? function : FUNCTION_UNKNOWN;
-}
-
 static frame_id add_child(struct frame_tree *tree, frame_id parent,
                           const struct activation *activation)
 {
@@ -89,7 +84,7 @@ frame_id frame_tree_child_slowly(struct frame_tree *tree, frame_id parent,
                                  const struct activation *activation, bool *added)
 {
     struct activation known = *activation;
-    known.function = known_function(activation->function);
+    known.function = frame_known_function(activation->function);
     frame_id id = frame_children_find(tree, parent, &known);
     *added = id == FRAME_NONE;
     return *added ? add_child(tree, parent, &known) : id;
@@ -158,7 +153,7 @@ void frame_tree_discover(struct frame_tree *tree, frame_id placeholder, function
     struct frame *frame = frame_tree_at(tree, placeholder);
     frame->parent = above;
     frame->return_address = 0;
-    frame->function = known_function(function);
+    frame->function = frame_known_function(function);
     frame->kind = FRAME_FUNCTION;
     frame_tree_set_start(tree, placeholder, start);
     frame_children_add(tree, placeholder);

@@ -159,6 +159,12 @@ static inline bool frame_tree_full(const struct frame_tree *tree)
 /* A new segment's placeholder. The tree must not be full. */
 frame_id frame_tree_add_placeholder(struct frame_tree *tree);
 
+/* What a frame of `function` says that it is of. */
+static inline function_id frame_known_function(function_id function)
+{
+    return function <= FRAME_FUNCTION_MAXIMUM ? function : FUNCTION_UNKNOWN;
+}
+
 /* See activation.origin. */
 static inline function_id frame_tree_origin(const struct frame_tree *tree, frame_id frame)
 {

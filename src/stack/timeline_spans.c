@@ -224,8 +224,7 @@ static struct span_source *add_samples(struct timeline_source *merged, struct sp
     struct timeline *timeline = merged->timeline;
     if (!timeline_clock(timeline))
         return source;
-    return sample_spans(source, flow_perf_data(timeline->flow), merged->origin,
-                        &timeline->functions);
+    return sample_spans(source, timeline->flow, merged->origin, &timeline->functions);
 }
 
 struct span_source *timeline_spans(struct timeline *timeline, struct error *error)

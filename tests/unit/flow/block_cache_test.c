@@ -137,7 +137,8 @@ static void a_block_has_the_bounds_of_its_function(void **state)
     struct block *block = find(c, at("leaf_return"));
     assert_int_equal(block->bounds.start, at("leaf"));
     assert_int_equal(block->bounds.end, at("tail"));
-    assert_int_equal(function_of_id(&c->cache, block->id), block->bounds.function);
+    assert_int_equal(block_cache_slot(&c->cache, at("leaf_return"), X86_MODE_64)->function,
+                     block->bounds.function);
 }
 
 static void ptwrite_ends_a_block(void **state)
@@ -176,9 +177,9 @@ static void each_mode_has_blocks_of_its_own(void **state)
     expect(wide, 2, BRANCH_RETURN, MADE_BASE + 3);
     expect(narrow, 3, BRANCH_RETURN, MADE_BASE + 3);
     assert_int_not_equal(wide->id, narrow->id);
-    assert_int_equal(block_cache_id(&c->cache, MADE_BASE, X86_MODE_64), wide->id);
-    assert_int_equal(block_cache_id(&c->cache, MADE_BASE, X86_MODE_32), narrow->id);
-    assert_int_equal(block_cache_id(&c->cache, MADE_BASE, X86_MODE_16), 0);
+    assert_int_equal(block_cache_slot(&c->cache, MADE_BASE, X86_MODE_64)->id, wide->id);
+    assert_int_equal(block_cache_slot(&c->cache, MADE_BASE, X86_MODE_32)->id, narrow->id);
+    assert_int_equal(block_cache_slot(&c->cache, MADE_BASE, X86_MODE_16)->id, 0);
     wide = block_cache_find(&c->cache, MADE_BASE + 4, X86_MODE_32); /* a call of five bytes */
     assert_int_equal(wide->next, MADE_BASE + 9);
     assert_int_equal(wide->target, MADE_BASE + 10);
@@ -263,7 +264,7 @@ static void a_block_is_read_once(void **state)
 {
     struct code *c = *state;
     open_cache(c);
-    assert_int_equal(block_cache_id(&c->cache, at("leaf"), X86_MODE_64), 0);
+    assert_int_equal(block_cache_slot(&c->cache, at("leaf"), X86_MODE_64)->id, 0);
     struct block *block = find(c, at("leaf"));
     assert_int_equal(block->id, 1);
     assert_int_equal(find(c, at("tail"))->id, 2);
@@ -301,7 +302,7 @@ static void blocks_on_a_replaced_page_are_read_anew(void **state)
     assert_int_equal(c->cache.epoch, epoch);
     advance(c, 2000);
     assert_int_equal(c->cache.epoch, epoch + 1);
-    assert_int_equal(block_cache_id(&c->cache, at("patched"), X86_MODE_64), 0);
+    assert_int_equal(block_cache_slot(&c->cache, at("patched"), X86_MODE_64)->id, 0);
     expect(find(c, at("patched")), 4, BRANCH_RETURN, at("patched") + 3);
 }
 

@@ -39,8 +39,9 @@ static void sink_end(void *object)
 static int begin(void **state)
 {
     static struct sink sink;
-    sink = (struct sink){.sink = {&sink, sink_begin, sink_events, sink_end},
-                         .events = array_of(sizeof(struct flow_event))};
+    sink = (struct sink){
+        .sink = {.context = &sink, .begin = sink_begin, .events = sink_events, .end = sink_end},
+        .events = array_of(sizeof(struct flow_event))};
     sink.output = (struct thread_output){.thread = &sink.thread, .sink = &sink.sink};
     *state = &sink;
     return 0;

@@ -112,6 +112,16 @@ const struct perf_data *flow_perf_data(const struct flow *flow)
     return &flow->perf_data;
 }
 
+bool flow_is_sampled(const struct flow *flow)
+{
+    return false;
+}
+
+bool flow_follows_event(const struct flow *flow, uint32_t event)
+{
+    return false;
+}
+
 struct flow_statistics flow_statistics(const struct flow *flow)
 {
     return (struct flow_statistics){.events = 42};

@@ -1,0 +1,267 @@
+#include "engine/perf_event/breakpoint_events.h"
+
+#include "engine/perf_event/permissions.h"
+
+#include <asm/perf_regs.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/hw_breakpoint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+void breakpoint_events_begin(struct breakpoint_events *events, const struct kernel *kernel,
+                             const struct record_rings *rings, const char *name,
+                             enum breakpoint_scope scope)
+{
+    *events = (struct breakpoint_events){
+        .kernel = kernel,
+        .rings = rings,
+        .name = name,
+        .scope = scope,
+        .events = array_of(sizeof(struct breakpoint_event)),
+    };
+}
+
+void breakpoint_events_close(struct breakpoint_events *events)
+{
+    for (size_t i = 0; i < events->events.count; i++)
+        close(((struct breakpoint_event *)array_at(&events->events, i))->descriptor);
+    array_free(&events->events);
+    file_limit_restore(&events->file_limit);
+}
+
+/* ---- what is asked of the kernel ---- */
+
+static struct perf_event_attr side_band(const struct breakpoint_events *events)
+{
+    return (struct perf_event_attr){
+        .type = PERF_TYPE_SOFTWARE,
+        .config = PERF_COUNT_SW_DUMMY,
+        .size = sizeof(struct perf_event_attr),
+        .exclude_kernel = 1,
+        .exclude_hv = 1,
+        .inherit = events->scope != BREAKPOINTS_ONE_THREAD,
+        .inherit_thread = events->scope == BREAKPOINTS_ALL_THREADS && !events->old_kernel,
+        .mmap = 1,
+        .mmap2 = 1,
+        .comm = 1,
+        .comm_exec = 1,
+        .task = 1,
+        .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID,
+        .sample_id_all = 1,
+    };
+}
+
+static struct perf_event_attr breakpoint(const struct breakpoint_events *events, uint64_t address)
+{
+    return (struct perf_event_attr){
+        .type = PERF_TYPE_BREAKPOINT,
+        .size = sizeof(struct perf_event_attr),
+        .bp_type = HW_BREAKPOINT_X,
+        .bp_addr = address,
+        .bp_len = sizeof(long),
+        .sample_period = 1,
+        .wakeup_events = 1,
+        .disabled = !events->armed,
+        .exclude_kernel = 1,
+        .exclude_hv = 1,
+        .inherit = events->scope != BREAKPOINTS_ONE_THREAD,
+        .inherit_thread = events->scope == BREAKPOINTS_ALL_THREADS && !events->old_kernel,
+        /* Another program has something else there. */
+        .remove_on_exec = !events->old_kernel,
+        .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
+                       PERF_SAMPLE_REGS_USER,
+        .sample_regs_user = 1U << PERF_REG_X86_SI | 1U << PERF_REG_X86_DI,
+        .sample_id_all = 1,
+    };
+}
+
+/* ---- opening ---- */
+
+static int processor_of(const struct breakpoint_events *events, size_t ring)
+{
+    return ((const struct record_ring *)array_at(&events->rings->rings, ring))->processor;
+}
+
+/* One event: `address` 0 is the side band. A descriptor, or -1 and errno. */
+static int open_event(struct breakpoint_events *events, uint32_t tid, size_t ring, uint64_t address)
+{
+    const struct kernel *kernel = events->kernel;
+    for (;;) {
+        struct perf_event_attr attributes =
+            address ? breakpoint(events, address) : side_band(events);
+        int descriptor = kernel->open_event(kernel, &attributes, (pid_t)tid,
+                                            processor_of(events, ring), -1, PERF_FLAG_FD_CLOEXEC);
+        if (descriptor >= 0)
+            return descriptor;
+        if (errno == EMFILE && file_limit_raise(&events->file_limit))
+            continue;
+        if ((errno != EINVAL && errno != E2BIG) || events->old_kernel)
+            return -1;
+        events->old_kernel = true;
+    }
+}
+
+/* 0, or an errno. `doubtful`: it may be the thread's second at that address. */
+static int add_event(struct breakpoint_events *events, const struct breakpoint_wish *wish,
+                     size_t ring, uint64_t address, bool doubtful)
+{
+    const struct kernel *kernel = events->kernel;
+    struct breakpoint_event event = {.pid = wish->pid, .address = address};
+    event.descriptor = open_event(events, wish->tid, ring, address);
+    if (event.descriptor < 0)
+        return errno;
+    int problem = record_rings_lead(events->rings, ring, event.descriptor);
+    if (!problem && doubtful &&
+        kernel->control(kernel, event.descriptor, PERF_EVENT_IOC_ID, (unsigned long)&event.id) != 0)
+        problem = errno;
+    if (problem)
+        close(event.descriptor);
+    else
+        array_add_all(&events->events, &event, 1);
+    return problem;
+}
+
+/* How many breakpoints the thread has on a processor, its debugger's included. */
+static size_t count_breakpoints(const struct breakpoint_events *events, uint32_t tid, size_t ring,
+                                uint64_t address)
+{
+    int free_ones[BREAKPOINT_REGISTERS];
+    size_t count = 0;
+    int problem = 0;
+    struct perf_event_attr attributes = breakpoint(events, address);
+    attributes.disabled = 1;
+    attributes.inherit = attributes.inherit_thread = 0;
+    while (count < BREAKPOINT_REGISTERS) {
+        int descriptor =
+            events->kernel->open_event(events->kernel, &attributes, (pid_t)tid,
+                                       processor_of(events, ring), -1, PERF_FLAG_FD_CLOEXEC);
+        problem = descriptor < 0 ? errno : 0;
+        if (descriptor < 0)
+            break;
+        free_ones[count++] = descriptor;
+    }
+    for (size_t i = 0; i < count; i++)
+        close(free_ones[i]);
+    /* Whatever else is wrong will be seen when they are opened. */
+    return problem == ENOSPC || problem == 0 ? BREAKPOINT_REGISTERS - count : 0;
+}
+
+/* What a thread has on one processor. */
+struct possession {
+    size_t count;  /* so many of the wished-for addresses */
+    bool doubtful; /* or more */
+};
+
+static struct possession possession_of(const struct breakpoint_events *events,
+                                       const struct breakpoint_wish *wish, size_t ring)
+{
+    if (!wish->born || wish->count == 0)
+        return (struct possession){.count = wish->watched};
+    size_t counted = count_breakpoints(events, wish->tid, ring, wish->addresses[0]);
+    bool doubtful = counted == 0 && wish->told;
+    /* There have to be registers for the doubt: the kernel would not refuse, but could not help. */
+    if (counted > wish->count || (doubtful && wish->count > BREAKPOINT_REGISTERS / 2))
+        return (struct possession){.count = wish->count};
+    return (struct possession){counted > wish->watched ? counted : wish->watched, doubtful};
+}
+
+/* A processor that was switched off runs nothing. */
+static bool matters(int problem)
+{
+    return problem != 0 && problem != ENODEV;
+}
+
+/* The order decides what a thread that is born meanwhile inherits: see the header. */
+static int open_missing(struct breakpoint_events *events, const struct breakpoint_wish *wish,
+                        const struct possession *had, uint64_t *failed)
+{
+    size_t rings = events->rings->rings.count;
+    int problem = 0;
+    *failed = 0;
+    for (size_t ring = 0; wish->watched == 0 && ring < rings && !matters(problem); ring++)
+        problem = add_event(events, wish, ring, 0, false);
+    for (size_t i = 0; i < wish->count; i++)
+        for (size_t ring = 0; ring < rings && !matters(problem); ring++)
+            if (i >= had[ring].count) {
+                *failed = wish->addresses[i];
+                problem = add_event(events, wish, ring, *failed, had[ring].doubtful);
+            }
+    return matters(problem) ? problem : 0;
+}
+
+static bool refuse(const struct breakpoint_events *events, const struct breakpoint_wish *wish,
+                   uint64_t address, int problem, struct error *error)
+{
+    char what[256];
+    if (address)
+        snprintf(what, sizeof what, "watch %.100s (0x%" PRIx64 ") in thread %u of process %u",
+                 events->name, address, wish->tid, wish->pid);
+    else
+        snprintf(what, sizeof what, "listen to thread %u of process %u", wish->tid, wish->pid);
+    struct perf_event_attr attributes = address ? breakpoint(events, address) : side_band(events);
+    struct event_request request = {what, &attributes, (pid_t)wish->pid, 0};
+    return event_refused(error, events->kernel, &request, problem);
+}
+
+bool breakpoint_events_open(struct breakpoint_events *events, const struct breakpoint_wish *wish,
+                            bool *complete, struct error *error)
+{
+    size_t rings = events->rings->rings.count;
+    struct array had = array_of(sizeof(struct possession));
+    *complete = wish->born && wish->count > 0;
+    for (size_t ring = 0; ring < rings; ring++) {
+        struct possession possession = possession_of(events, wish, ring);
+        array_add_all(&had, &possession, 1);
+        *complete &= possession.count == wish->count;
+    }
+    uint64_t failed = 0;
+    int problem = *complete ? 0 : open_missing(events, wish, had.elements, &failed);
+    array_free(&had);
+    return problem == 0 || problem == ESRCH || refuse(events, wish, failed, problem, error);
+}
+
+/* ---- all of them ---- */
+
+void breakpoint_events_forget(struct breakpoint_events *events, uint32_t pid, uint64_t address)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < events->events.count; i++) {
+        struct breakpoint_event *event = array_at(&events->events, i);
+        if (event->address == address && event->pid == pid)
+            close(event->descriptor);
+        else
+            *(struct breakpoint_event *)array_at(&events->events, kept++) = *event;
+    }
+    events->events.count = kept;
+}
+
+void breakpoint_events_withdraw(struct breakpoint_events *events, uint64_t one, uint64_t other)
+{
+    struct breakpoint_event *all = events->events.elements;
+    for (size_t i = 0; i < events->events.count; i++)
+        if (all[i].id && (all[i].id == one || all[i].id == other)) {
+            close(all[i].descriptor);
+            all[i] = all[--events->events.count];
+            return;
+        }
+}
+
+static void control_all(const struct breakpoint_events *events, unsigned long request)
+{
+    for (size_t i = 0; i < events->events.count; i++) {
+        const struct breakpoint_event *event = array_at(&events->events, i);
+        if (event->address)
+            events->kernel->control(events->kernel, event->descriptor, request, 0);
+    }
+}
+
+void breakpoint_events_arm(struct breakpoint_events *events, bool armed)
+{
+    unsigned long request = armed ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
+    events->armed = armed;
+    control_all(events, request);
+    /* A thread that an heir of these events was just bearing has looked at their state before, and
+     * joins them after, the first time (inherit_event() in kernel/events/core.c). */
+    control_all(events, request);
+}

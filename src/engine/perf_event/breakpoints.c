@@ -1,0 +1,579 @@
+#include "engine/perf_event/breakpoints.h"
+
+#include "base/memory.h"
+#include "engine/perf_event/permissions.h"
+#include "engine/perf_event/processors.h"
+#include "engine/trigger_addresses.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct watched_process {
+    uint32_t pid;           /* first: the key */
+    uint32_t parent;        /* whose breakpoints it has inherited; 0: it has its own */
+    struct array addresses; /* of uint64_t */
+};
+
+/* A thread whose events were opened, not inherited. */
+struct opened_thread {
+    uint32_t tid; /* first: the key */
+    bool bore;    /* a thread, after its events were complete */
+    uint64_t round;
+};
+
+/* The hit that was found last in a ring. */
+struct found_hit {
+    uint32_t tid;
+    bool given; /* it was no double */
+    uint64_t ip, id;
+};
+
+struct breakpoints {
+    struct breakpoints_options options;
+    struct array processors; /* of int */
+    struct record_rings rings;
+    struct breakpoint_events events;
+    struct array processes; /* of struct watched_process, by pid */
+    struct array threads;   /* of struct opened_thread, by tid */
+    struct array found;     /* of struct found_hit, one per ring */
+    struct error problem;   /* code ERROR_NONE: none */
+};
+
+/* ---- the kernel's records ---- */
+
+/* What a record of the side band says behind its header (perf_event_open(2)). */
+struct birth_record { /* PERF_RECORD_FORK, PERF_RECORD_EXIT */
+    uint32_t pid, parent_pid, tid, parent_tid;
+};
+
+struct named_record { /* PERF_RECORD_COMM */
+    uint32_t pid, tid;
+};
+
+struct mapping_record { /* PERF_RECORD_MMAP2; the path follows */
+    struct named_record named;
+    uint64_t start, length;
+    uint64_t unused[5]; /* file offset, device and inode, protection and flags */
+};
+_Static_assert(sizeof(struct mapping_record) == 64, "as the kernel writes it");
+
+static const void *body_of(const struct perf_event_header *record, size_t size)
+{
+    return record->size >= sizeof *record + size ? record + 1 : NULL;
+}
+
+/* ---- what is known ---- */
+
+static void *find(const struct array *array, uint32_t key)
+{
+    size_t index = array_find_key(array, key);
+    void *element = array_at(array, index);
+    return index < array->count && *(uint32_t *)element == key ? element : NULL;
+}
+
+static struct watched_process *add_process(struct breakpoints *breakpoints, uint32_t pid)
+{
+    struct watched_process *process = find(&breakpoints->processes, pid);
+    if (process) {
+        process->addresses.count = 0;
+        return process;
+    }
+    process = array_insert(&breakpoints->processes, array_find_key(&breakpoints->processes, pid));
+    *process = (struct watched_process){.pid = pid, .addresses = array_of(sizeof(uint64_t))};
+    return process;
+}
+
+static void note_opened(struct breakpoints *breakpoints, uint32_t tid)
+{
+    struct opened_thread *thread = find(&breakpoints->threads, tid);
+    if (!thread)
+        thread = array_insert(&breakpoints->threads, array_find_key(&breakpoints->threads, tid));
+    *thread = (struct opened_thread){.tid = tid, .round = UINT64_MAX};
+}
+
+static bool has_address(const struct array *addresses, uint64_t address)
+{
+    for (size_t i = 0; i < addresses->count; i++)
+        if (*(uint64_t *)array_at(addresses, i) == address)
+            return true;
+    return false;
+}
+
+/* ---- watching a process's threads ---- */
+
+/* How a thread came here. */
+enum arrival {
+    LISTED_FIRST, /* it was there before anything was opened */
+    LISTED_LATER, /* it may have inherited, but has not run since */
+    TOLD,         /* it may have inherited, and run */
+};
+
+/* Opens, of the process's addresses, those behind the first `watched` in one thread. */
+static bool watch_thread(struct breakpoints *breakpoints, const struct watched_process *process,
+                         uint32_t tid, size_t watched, enum arrival arrival, struct error *error)
+{
+    struct breakpoint_wish wish = {
+        .pid = process->pid,
+        .tid = tid,
+        .addresses = process->addresses.elements,
+        .count = process->addresses.count,
+        .watched = watched,
+        .born = arrival != LISTED_FIRST,
+        .told = arrival == TOLD,
+    };
+    bool complete;
+    bool ok = breakpoint_events_open(&breakpoints->events, &wish, &complete, error);
+    if (ok && !complete)
+        note_opened(breakpoints, tid);
+    return ok;
+}
+
+/* Whether the side band has a record of the thread's birth that was not looked at yet. */
+static bool birth_is_told(struct breakpoints *breakpoints, uint32_t tid)
+{
+    const struct perf_event_header *record;
+    record_rings_read(&breakpoints->rings);
+    for (size_t i = 0; (record = record_rings_peek(&breakpoints->rings, i)) != NULL; i++) {
+        const struct birth_record *birth = body_of(record, sizeof *birth);
+        if (record->type == PERF_RECORD_FORK && birth && birth->tid == tid)
+            return true;
+    }
+    return false;
+}
+
+/* The process's threads that are not in `known` yet, which are added to it. False: there is no such
+ * process. */
+static bool list_threads(const struct breakpoints *breakpoints, uint32_t pid, struct array *known,
+                         struct array *fresh)
+{
+    char *path = memory_format("%s/%u/task", breakpoints->options.kernel->proc, pid);
+    DIR *entries = opendir(path);
+    free(path);
+    if (!entries)
+        return false;
+    for (struct dirent *entry; (entry = readdir(entries));) {
+        uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+        if (tid == 0 || find(known, tid))
+            continue;
+        *(uint32_t *)array_insert(known, array_find_key(known, tid)) = tid;
+        array_add_all(fresh, &tid, 1);
+    }
+    closedir(entries);
+    return true;
+}
+
+/* Watches the threads that were listed. One whose parent was watched at its birth is left to
+ * check_first_born; one whose parent was not has inherited nothing. If the kernel is just about to
+ * tell of the birth, the thread has not begun to run. */
+static bool watch_listed(struct breakpoints *breakpoints, const struct watched_process *process,
+                         const struct array *listed, size_t watched, enum arrival arrival,
+                         struct error *error)
+{
+    for (size_t i = 0; i < listed->count; i++) {
+        uint32_t tid = *(uint32_t *)array_at(listed, i);
+        if (arrival != LISTED_FIRST && birth_is_told(breakpoints, tid))
+            continue;
+        if (!watch_thread(breakpoints, process, tid, watched, arrival, error))
+            return false;
+    }
+    return true;
+}
+
+/* The list of threads is no snapshot: threads that end while it is read may hide others. So it is
+ * read until it has shown nothing new twice. */
+static bool watch_threads(struct breakpoints *breakpoints, const struct watched_process *process,
+                          size_t watched, struct error *error)
+{
+    struct array known = array_of(sizeof(uint32_t)), fresh = array_of(sizeof(uint32_t));
+    enum arrival arrival = LISTED_FIRST;
+    bool ok = true;
+    for (int quiet = 0; ok && quiet < 2; arrival = LISTED_LATER) {
+        fresh.count = 0;
+        if (!list_threads(breakpoints, process->pid, &known, &fresh))
+            break;
+        ok = watch_listed(breakpoints, process, &fresh, watched, arrival, error);
+        quiet = fresh.count ? 0 : quiet + 1;
+    }
+    array_free(&known);
+    array_free(&fresh);
+    return ok;
+}
+
+/* What the threads bore before their events were complete has been told by now: births found in
+ * later readings come after. */
+static void note_complete(struct breakpoints *breakpoints)
+{
+    record_rings_read(&breakpoints->rings);
+    for (size_t i = 0; i < breakpoints->threads.count; i++) {
+        struct opened_thread *thread = array_at(&breakpoints->threads, i);
+        if (thread->round == UINT64_MAX)
+            thread->round = breakpoints->rings.round;
+    }
+}
+
+static bool watch(struct breakpoints *breakpoints, const struct watched_process *process,
+                  size_t watched, struct error *error)
+{
+    bool ok = breakpoints->options.scope == BREAKPOINTS_ONE_THREAD
+                  ? watch_thread(breakpoints, process, process->pid, watched, LISTED_FIRST, error)
+                  : watch_threads(breakpoints, process, watched, error);
+    note_complete(breakpoints);
+    return ok;
+}
+
+/* ---- where the places are ---- */
+
+static bool too_many(const struct breakpoints *breakpoints, uint32_t pid, size_t count,
+                     struct error *error)
+{
+    return error_set(error, ERROR_UNSUPPORTED,
+                     "%s is at %zu places in process %u, and the processor can watch %d. Name one "
+                     "of them: -trigger FILE:LINE:COLUMN, or addr:0x....",
+                     breakpoints->options.trigger->name, count, pid, BREAKPOINT_REGISTERS);
+}
+
+static struct array addresses_now(const struct breakpoints *breakpoints, uint32_t pid)
+{
+    struct array addresses = array_of(sizeof(uint64_t));
+    trigger_addresses(&addresses, breakpoints->options.trigger, breakpoints->options.kernel->proc,
+                      (pid_t)pid);
+    return addresses;
+}
+
+static bool has_heirs(const struct breakpoints *breakpoints, uint32_t pid)
+{
+    for (size_t i = 0; i < breakpoints->processes.count; i++)
+        if (((struct watched_process *)array_at(&breakpoints->processes, i))->parent == pid)
+            return true;
+    return false;
+}
+
+/* Closes what is watched where the places are no longer, unless child processes have inherited it,
+ * which would lose it. */
+static void forget_old_places(struct breakpoints *breakpoints, struct watched_process *process,
+                              const struct array *addresses)
+{
+    uint64_t *watched = process->addresses.elements;
+    size_t kept = 0;
+    if (has_heirs(breakpoints, process->pid))
+        return;
+    for (size_t i = 0; i < process->addresses.count; i++)
+        if (has_address(addresses, watched[i]))
+            watched[kept++] = watched[i];
+        else
+            breakpoint_events_forget(&breakpoints->events, process->pid, watched[i]);
+    process->addresses.count = kept;
+}
+
+/* The process has mapped something. */
+static bool watch_new_places(struct breakpoints *breakpoints, struct watched_process *process,
+                             struct error *error)
+{
+    struct array addresses = addresses_now(breakpoints, process->pid);
+    forget_old_places(breakpoints, process, &addresses);
+    size_t watched = process->addresses.count;
+    for (size_t i = 0; i < addresses.count; i++) {
+        uint64_t *address = array_at(&addresses, i);
+        if (!has_address(&process->addresses, *address))
+            array_add_all(&process->addresses, address, 1);
+    }
+    array_free(&addresses);
+    size_t count = process->addresses.count;
+    if (count == watched)
+        return true;
+    if (count > BREAKPOINT_REGISTERS) {
+        process->addresses.count = watched;
+        return too_many(breakpoints, process->pid, count, error);
+    }
+    return watch(breakpoints, process, watched, error);
+}
+
+/* ---- following the processes ---- */
+
+static void note_problem(struct breakpoints *breakpoints, const struct error *problem)
+{
+    if (breakpoints->problem.code == ERROR_NONE)
+        breakpoints->problem = *problem;
+}
+
+static void process_born(struct breakpoints *breakpoints, const struct birth_record *birth)
+{
+    struct watched_process *parent = find(&breakpoints->processes, birth->parent_pid);
+    if (!parent || breakpoints->options.scope != BREAKPOINTS_CHILDREN)
+        return;
+    struct array addresses = array_of(sizeof(uint64_t));
+    array_add_all(&addresses, parent->addresses.elements, parent->addresses.count);
+    struct watched_process *child = add_process(breakpoints, birth->pid);
+    array_free(&child->addresses);
+    child->addresses = addresses;
+    child->parent = birth->parent_pid;
+}
+
+/* The first thread that a thread bears after its events were opened may have been half born then,
+ * and have inherited some of them only. Later ones have all. */
+static void check_first_born(struct breakpoints *breakpoints, const struct birth_record *birth,
+                             uint64_t round)
+{
+    struct opened_thread *parent = find(&breakpoints->threads, birth->parent_tid);
+    const struct watched_process *process = find(&breakpoints->processes, birth->pid);
+    struct error problem = {0};
+    if (!parent || parent->bore || !process || breakpoints->options.scope == BREAKPOINTS_ONE_THREAD)
+        return;
+    parent->bore = round > parent->round;
+    if (!watch_thread(breakpoints, process, birth->tid, 0, TOLD, &problem))
+        note_problem(breakpoints, &problem);
+    note_complete(breakpoints);
+}
+
+static void born(struct breakpoints *breakpoints, const struct perf_event_header *record,
+                 uint64_t round)
+{
+    const struct birth_record *told = body_of(record, sizeof *told);
+    if (!told)
+        return;
+    struct birth_record birth = *told;
+    if (birth.pid != birth.parent_pid)
+        process_born(breakpoints, &birth);
+    check_first_born(breakpoints, &birth, round);
+}
+
+static void ended(struct breakpoints *breakpoints, const struct perf_event_header *record)
+{
+    const struct birth_record *end = body_of(record, sizeof *end);
+    size_t index = end ? array_find_key(&breakpoints->threads, end->tid) : 0;
+    if (!end || !find(&breakpoints->threads, end->tid))
+        return;
+    struct opened_thread *threads = breakpoints->threads.elements;
+    size_t behind = --breakpoints->threads.count - index;
+    memmove(threads + index, threads + index + 1, behind * sizeof *threads);
+}
+
+/* Another program runs in the process. The kernel has removed its breakpoints (in Linux before 5.13
+ * they stay, at places that mean nothing now), but keeps their registers until they are closed.
+ * Closing takes them from those who have inherited them, too. */
+static void replaced(struct breakpoints *breakpoints, const struct perf_event_header *record)
+{
+    const struct named_record *name = body_of(record, sizeof *name);
+    struct watched_process *process = name && record->misc & PERF_RECORD_MISC_COMM_EXEC
+                                          ? find(&breakpoints->processes, name->pid)
+                                          : NULL;
+    if (!process)
+        return;
+    struct array none = array_of(sizeof(uint64_t));
+    forget_old_places(breakpoints, process, &none);
+    process->addresses.count = 0;
+    process->parent = 0;
+}
+
+/* Whether a mapping changes where the places are: it holds some, or lies over some. */
+static bool concerns(const struct breakpoints *breakpoints, const struct watched_process *process,
+                     const struct mapping_record *mapping, const char *path)
+{
+    for (size_t i = 0; i < process->addresses.count; i++)
+        if (*(uint64_t *)array_at(&process->addresses, i) - mapping->start < mapping->length)
+            return true;
+    return trigger_is_in_file(breakpoints->options.trigger, path);
+}
+
+static void mapped(struct breakpoints *breakpoints, const struct perf_event_header *record)
+{
+    const struct mapping_record *mapping = body_of(record, sizeof *mapping);
+    const char *path = (const char *)(mapping + 1);
+    struct watched_process *process =
+        mapping ? find(&breakpoints->processes, mapping->named.pid) : NULL;
+    struct error problem = {0};
+    if (process && memchr(path, 0, record->size - sizeof *record - sizeof *mapping) &&
+        concerns(breakpoints, process, mapping, path) &&
+        !watch_new_places(breakpoints, process, &problem))
+        note_problem(breakpoints, &problem);
+}
+
+/* ---- hits ---- */
+
+struct sample_record {
+    uint64_t ip;
+    uint32_t pid, tid;
+    uint64_t time, id;
+    uint64_t registers_kind; /* PERF_SAMPLE_REGS_ABI_*; 0: none follow */
+    uint64_t rsi, rdi;       /* by the registers' numbers, asm/perf_regs.h */
+};
+
+/* A thread's hits at one place all come from the same event, unless it has two there: then each
+ * hit comes twice, from one and from the other, and nothing lies between in that ring. */
+static bool is_double(struct breakpoints *breakpoints, const struct sample_record *sample,
+                      size_t ring)
+{
+    struct found_hit *last = array_at(&breakpoints->found, ring);
+    bool twice =
+        last->given && last->tid == sample->tid && last->ip == sample->ip && last->id != sample->id;
+    if (twice)
+        breakpoint_events_withdraw(&breakpoints->events, last->id, sample->id);
+    *last = (struct found_hit){sample->tid, !twice, sample->ip, sample->id};
+    return twice;
+}
+
+static bool take_hit(struct breakpoints *breakpoints, const struct perf_event_header *record,
+                     size_t ring, struct breakpoint_hit *hit)
+{
+    struct sample_record sample = {0};
+    size_t size = record->size - sizeof *record;
+    memcpy(&sample, record + 1, size < sizeof sample ? size : sizeof sample);
+    const struct watched_process *process = find(&breakpoints->processes, sample.pid);
+    if (is_double(breakpoints, &sample, ring) || !breakpoints->events.armed || !process ||
+        !has_address(&process->addresses, sample.ip))
+        return false;
+    *hit = (struct breakpoint_hit){
+        .time = sample.time, .pid = sample.pid, .tid = sample.tid, .ip = sample.ip};
+    if (sample.registers_kind != PERF_SAMPLE_REGS_ABI_NONE) {
+        hit->arguments[0] = sample.rdi;
+        hit->arguments[1] = sample.rsi;
+    }
+    return true;
+}
+
+bool breakpoints_next(struct breakpoints *breakpoints, struct breakpoint_hit *hit)
+{
+    const struct perf_event_header *record;
+    struct record_origin origin;
+    while ((record = record_rings_next(&breakpoints->rings, &origin)) != NULL) {
+        switch (record->type) {
+        case PERF_RECORD_SAMPLE:
+            if (take_hit(breakpoints, record, origin.ring, hit))
+                return true;
+            break;
+        case PERF_RECORD_FORK:
+            born(breakpoints, record, origin.round);
+            break;
+        case PERF_RECORD_EXIT:
+            ended(breakpoints, record);
+            break;
+        case PERF_RECORD_COMM:
+            replaced(breakpoints, record);
+            break;
+        case PERF_RECORD_MMAP2:
+            mapped(breakpoints, record);
+            break;
+        default:
+            break;
+        }
+    }
+    return false;
+}
+
+/* ---- the whole ---- */
+
+/* A hit takes 64 bytes, and a processor makes a few hundred thousand of them in a second. */
+static uint64_t ring_size(const struct breakpoints_options *options, size_t processors)
+{
+    const uint64_t small = 64 << 10, large = 1 << 20, all = 64 << 20;
+    if (options->ring_size)
+        return options->ring_size;
+    if (!event_privileged(options->kernel) && event_paranoia(options->kernel) >= 0)
+        return small;
+    uint64_t size = large;
+    while (size > small && size * processors > all)
+        size /= 2;
+    return size;
+}
+
+static bool watch_process(struct breakpoints *breakpoints, pid_t pid, struct error *error)
+{
+    struct watched_process *process = add_process(breakpoints, (uint32_t)pid);
+    array_free(&process->addresses);
+    process->addresses = addresses_now(breakpoints, process->pid);
+    if (process->addresses.count > BREAKPOINT_REGISTERS)
+        return too_many(breakpoints, process->pid, process->addresses.count, error);
+    size_t before = breakpoints->events.events.count;
+    if (!watch(breakpoints, process, 0, error))
+        return false;
+    return breakpoints->events.events.count > before ||
+           error_set(error, ERROR_NOT_FOUND, "cannot watch process %d: it has ended.", (int)pid);
+}
+
+/* What has happened while the threads were opened; there are no hits yet. */
+static void follow(struct breakpoints *breakpoints)
+{
+    struct breakpoint_hit none;
+    while (breakpoints_next(breakpoints, &none))
+        ;
+}
+
+static bool open_all(struct breakpoints *breakpoints, struct error *error)
+{
+    const struct breakpoints_options *options = &breakpoints->options;
+    if (!processors_online(&breakpoints->processors, options->kernel, error) ||
+        !record_rings_open(&breakpoints->rings, options->kernel, &breakpoints->processors,
+                           ring_size(options, breakpoints->processors.count), error))
+        return false;
+    for (size_t i = 0; i < breakpoints->processors.count; i++)
+        array_add(&breakpoints->found);
+    for (size_t i = 0; i < options->pid_count; i++)
+        if (!watch_process(breakpoints, options->pids[i], error))
+            return false;
+    follow(breakpoints);
+    return true;
+}
+
+struct breakpoints *breakpoints_open(const struct breakpoints_options *options, struct error *error)
+{
+    struct breakpoints *breakpoints = memory_allocate_zeroed(sizeof *breakpoints);
+    breakpoints->options = *options;
+    breakpoints->processors = array_of(sizeof(int));
+    breakpoints->processes = array_of(sizeof(struct watched_process));
+    breakpoints->threads = array_of(sizeof(struct opened_thread));
+    breakpoints->found = array_of(sizeof(struct found_hit));
+    breakpoints->rings.descriptor = -1;
+    breakpoint_events_begin(&breakpoints->events, options->kernel, &breakpoints->rings,
+                            options->trigger->name, options->scope);
+    if (open_all(breakpoints, error))
+        return breakpoints;
+    breakpoints_close(breakpoints);
+    return NULL;
+}
+
+void breakpoints_close(struct breakpoints *breakpoints)
+{
+    if (!breakpoints)
+        return;
+    breakpoint_events_close(&breakpoints->events);
+    record_rings_close(&breakpoints->rings);
+    for (size_t i = 0; i < breakpoints->processes.count; i++)
+        array_free(&((struct watched_process *)array_at(&breakpoints->processes, i))->addresses);
+    array_free(&breakpoints->processes);
+    array_free(&breakpoints->threads);
+    array_free(&breakpoints->found);
+    array_free(&breakpoints->processors);
+    free(breakpoints);
+}
+
+void breakpoints_arm(struct breakpoints *breakpoints, bool armed)
+{
+    breakpoint_events_arm(&breakpoints->events, armed);
+}
+
+int breakpoints_descriptor(const struct breakpoints *breakpoints)
+{
+    return breakpoints->rings.descriptor;
+}
+
+size_t breakpoints_watched(const struct breakpoints *breakpoints, pid_t pid)
+{
+    const struct watched_process *process = find(&breakpoints->processes, (uint32_t)pid);
+    return process ? process->addresses.count : 0;
+}
+
+uint64_t breakpoints_lost(const struct breakpoints *breakpoints)
+{
+    return breakpoints->rings.lost;
+}
+
+bool breakpoints_problem(struct breakpoints *breakpoints, struct error *problem)
+{
+    bool any = breakpoints->problem.code != ERROR_NONE;
+    *problem = breakpoints->problem;
+    breakpoints->problem = (struct error){0};
+    return any;
+}

@@ -1,0 +1,78 @@
+/* The trigger's places, watched by the processor's breakpoints in processes that run at full speed.
+ *
+ * All threads of the processes are watched, those born later from their first instruction on, and,
+ * if wanted, child processes. Nothing in a process is changed or stopped: breakpoints belong to
+ * descriptors of ours and vanish with them, however we end. A hit costs the thread some
+ * microseconds, so they are armed only while somebody listens.
+ *
+ * Places are in files; a file that is mapped later (dlopen, exec) is watched as soon as the kernel
+ * has told of it, which is some ten microseconds after the mapping: what runs in these goes unseen.
+ *
+ *     struct breakpoints *breakpoints = breakpoints_open(&options, &error);
+ *     breakpoints_arm(breakpoints, true);
+ *     when breakpoints_descriptor() is readable:
+ *         while (breakpoints_next(breakpoints, &hit))
+ *             ...
+ *     breakpoints_close(breakpoints);
+ *
+ * Used by the engines, from one thread. While it is open the limit of open files may be raised for
+ * this process (RLIMIT_NOFILE): programs are to be started before.
+ *
+ * Sources: perf_event_open(2); kernel/events/core.c and hw_breakpoint.c of Linux.
+ */
+#ifndef MAGIC_TRACE_ENGINE_PERF_EVENT_BREAKPOINTS_H
+#define MAGIC_TRACE_ENGINE_PERF_EVENT_BREAKPOINTS_H
+
+#include "engine/perf_event/breakpoint_events.h"
+#include "engine/trigger.h"
+
+#include <sys/types.h>
+
+struct breakpoint_hit {
+    uint64_t time; /* ns of perf's clock */
+    uint32_t pid, tid;
+    uint64_t ip;
+    uint64_t arguments[2]; /* RDI, RSI; 0 when they are not known */
+};
+
+struct breakpoints_options {
+    const struct kernel *kernel;   /* borrowed, like all pointers here, until breakpoints_close */
+    const struct trigger *trigger; /* with a name */
+    const pid_t *pids;
+    size_t pid_count;
+    enum breakpoint_scope scope;
+    uint64_t ring_size; /* bytes per processor, a power of two; 0: as this user may */
+};
+
+struct breakpoints;
+
+/* NULL on an error: no such process, not permitted, more places than the processor has registers,
+ * all of them in use; nothing is left open then. A place whose file a process has not mapped is no
+ * error: see breakpoints_watched. */
+struct breakpoints *breakpoints_open(const struct breakpoints_options *options,
+                                     struct error *error);
+void breakpoints_close(struct breakpoints *breakpoints);
+
+/* Hits are noticed from now on, or no longer. */
+void breakpoints_arm(struct breakpoints *breakpoints, bool armed);
+
+/* Readable (poll, epoll) when there is something for breakpoints_next to look at. It is so once:
+ * call breakpoints_next until it returns false. */
+int breakpoints_descriptor(const struct breakpoints *breakpoints);
+
+/* The next hit, in order of time over all threads; false: there is none now. Also follows the
+ * processes: it is to be called whenever the descriptor is readable, armed or not. */
+bool breakpoints_next(struct breakpoints *breakpoints, struct breakpoint_hit *hit);
+
+/* At how many addresses the process is watched. */
+size_t breakpoints_watched(const struct breakpoints *breakpoints, pid_t pid);
+
+/* Records of the kernel, hits perhaps, that found no room because breakpoints_next was called too
+ * late. */
+uint64_t breakpoints_lost(const struct breakpoints *breakpoints);
+
+/* What went wrong while following the processes (a library was loaded, but there is no register
+ * left for it), once; false: nothing. */
+bool breakpoints_problem(struct breakpoints *breakpoints, struct error *problem);
+
+#endif

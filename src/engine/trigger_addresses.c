@@ -1,0 +1,44 @@
+#include "engine/trigger_addresses.h"
+
+#include "base/file.h"
+#include "base/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool trigger_is_in_file(const struct trigger *trigger, const char *path)
+{
+    for (size_t i = 0; i < trigger->place_count; i++)
+        if (strcmp(trigger->places[i].path, path) == 0)
+            return true;
+    return false;
+}
+
+static void add_of_line(struct array *addresses, const struct trigger *trigger, const char *line)
+{
+    unsigned long start, end, offset;
+    char permissions[8];
+    int name = 0;
+    if (sscanf(line, "%lx-%lx %7s %lx %*s %*s %n", &start, &end, permissions, &offset, &name) < 4 ||
+        permissions[2] != 'x')
+        return;
+    for (size_t i = 0; i < trigger->place_count; i++) {
+        const struct trigger_place *place = &trigger->places[i];
+        if (strcmp(place->path, line + name) == 0 && place->file_offset >= offset &&
+            place->file_offset - offset < end - start)
+            *(uint64_t *)array_add(addresses) = start + (place->file_offset - offset);
+    }
+}
+
+void trigger_addresses(struct array *addresses, const struct trigger *trigger, const char *proc,
+                       pid_t pid)
+{
+    char *path = memory_format("%s/%d/maps", proc, (int)pid);
+    char *maps = file_read(path, NULL, NULL);
+    char *rest = maps;
+    for (char *line; rest && (line = strsep(&rest, "\n")) != NULL;)
+        add_of_line(addresses, trigger, line);
+    free(maps);
+    free(path);
+}
