@@ -1,8 +1,10 @@
 """Recordings of samples with call stacks: as stock perf makes them, and our own."""
 import collections
+import json
 import os
 import pathlib
 import shutil
+import subprocess
 
 import harness
 
@@ -146,3 +148,137 @@ class StockPerf(SamplingCase):
                                cwd=self.folder)
         decoded = self.magic_trace("decode", "-o", "piped.fxt", "-", input=finished.stdout)
         self.assertEqual(decoded.status, 0, decoded.stderr)
+
+
+class Engine(SamplingCase):
+    """Our own: magic-trace run -sampling, attach -sampling."""
+
+    OFTEN = ("-timer-resolution", "(Sample ((freq 1999)))")
+
+    def sample(self, command, *options, mode="fp"):
+        return self.trace(command, "-sampling", "-callgraph-mode", mode, *self.OFTEN, *options)
+
+    def test_shares(self):
+        """run -sampling of a program that spends 70, 20 and 10 % in three functions: so says the trace"""
+        traced = self.sample([self.program(FRAME_POINTERS), "3000"], "-full-execution")
+        stacks, _ = self.decode(traced.directory)
+        self.assert_shares(stacks)
+        self.assertEqual(traced.session()["engine"], "sample")
+        self.assertEqual(traced.session()["callgraph"], "fp")
+
+    def test_modes(self):
+        """-callgraph-mode fp and dwarf agree with frame pointers; without, dwarf has whole stacks"""
+        expected = {("main", "seventy", "work"), ("main", "twenty", "work"),
+                    ("main", "ten", "deep", "deep", "deep", "deep", "work")}
+        for mode, flags in ("fp", FRAME_POINTERS), ("dwarf", FRAME_POINTERS), ("dwarf", NO_FRAME_POINTERS):
+            with self.subTest(mode=mode, flags=flags):
+                traced = self.sample([self.program(flags), "500", "4"], "-full-execution", mode=mode)
+                stacks, roots = self.decode(traced.directory)
+                self.assert_shares(stacks)
+                self.assertEqual({stack for stack in stacks if stack[-1] == "work"}, expected)
+                if mode == "dwarf":
+                    whole = sum(time for root, time in roots.items() if root[:1] == ("_start",))
+                    self.assertGreater(whole, 0.99 * sum(roots.values()), roots)
+
+    def test_perf_reads_it(self):
+        """stock perf reads our recordings of samples"""
+        if not shutil.which("perf"):
+            self.skipTest("perf is not installed")
+        traced = self.sample([self.program(FRAME_POINTERS), "200"], "-events", "page-faults")
+        text = harness.run(["perf", "script", "-i", traced.directory / "perf.data"])
+        self.assertEqual(text.status, 0, text.stderr)
+        self.assertIn(b"seventy", text.stdout)
+        self.assertIn(b"page-faults:u", text.stdout)
+        self.assertNotIn(b"rror", text.stderr)
+
+    def test_snapshot(self):
+        """without -full-execution the last samples are kept, as many as -snapshot-size says"""
+        traced = self.sample([self.program(FRAME_POINTERS), "1500"], "-snapshot-size", "64K")
+        self.assertLess((traced.directory / "perf.data").stat().st_size, 160 << 10)
+        stacks, _ = self.decode(traced.directory)
+        self.assertLess(sum(stacks.values()), 1000e6)
+        self.assertGreater(sum(stacks.values()), 10e6)
+
+    def test_events(self):
+        """-events adds tracks of marks"""
+        traced = self.sample([self.program(FRAME_POINTERS), "200", "0", "5"], "-events",
+                             "page-faults,context-switches")
+        report = self.magic_trace("report", "-tree", traced.trace).stdout
+        self.assertIn(b"page-faults:u of shares", report)
+        self.assertIn(b"context-switches:u of shares", report)
+
+    def test_kernel(self):
+        """-trace-include-kernel: its functions by name, on top of what called it"""
+        if os.geteuid() != 0:
+            self.skipTest("only root may look into the kernel")
+        traced = self.sample(["dd", "if=/dev/zero", "of=/dev/null", "bs=1M", "count=3000"], "-trace-include-kernel")
+        finished = self.magic_trace("decode", "-format", "folded", "-o", "kernel.folded", traced.directory)
+        self.assertEqual(finished.status, 0, finished.stderr)
+        self.assertIn("entry_SYSCALL_64_after_hwframe;do_syscall_64",
+                      (self.folder / "kernel.folded").read_text())
+
+    def test_threads_and_children(self):
+        """-multi-thread and -follow: all threads, all processes"""
+        program = self.program(FRAME_POINTERS)
+        traced = self.sample(["sh", "-c", f"{program} 100 & {program} 100; wait"], "-follow", "-full-execution")
+        threads = self.judge_trace(traced.trace)["threads"]
+        shares_of = [thread for thread in threads if thread["spans"].get("seventy")]
+        self.assertEqual(len(shares_of), 2)
+        traced = self.sample([harness.compile_program("busy"), "4", "1"], "-multi-thread", "-full-execution", "-timer-resolution",
+                             "Normal")
+        threads = self.judge_trace(traced.trace)["threads"]
+        self.assertGreaterEqual(len([thread for thread in threads if thread["spans"]]), 3)
+        alone = self.sample(["sh", "-c", f"{program} 100; {program} 100"], "-full-execution")
+        self.assertFalse(self.spans(alone.trace).get("seventy"))
+
+    def start(self, *arguments):
+        process = subprocess.Popen([self.program(FRAME_POINTERS), *arguments], stdout=subprocess.PIPE)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def test_attach(self):
+        """attach -sampling: the past of a running process, up to the trigger; it goes on unharmed"""
+        process = self.start("3000", "0", "3")
+        finished = self.magic_trace("attach", "-pid", str(process.pid), "-sampling", "-callgraph-mode", "fp",
+                                    "-trigger", "napping", "-working-directory", "attached", "-o", "attached.fxt")
+        self.assertEqual(finished.status, 0, finished.stderr)
+        self.assertIn(b"Snapshot taken.", finished.stderr)
+        self.assertEqual(process.stdout.read(), b"done\n")
+        stacks, _ = self.decode(self.folder / "attached")
+        self.assertIn("seventy", self.spans(self.folder / "attached.fxt"))
+        session = json.loads((self.folder / "attached" / "session.json").read_text())
+        self.assertEqual(len(session["hits"]), 1)
+        self.assertTrue(stacks)
+
+    def test_attach_until_the_end(self):
+        """attach -sampling without a trigger: until the process ends"""
+        process = self.start("700")
+        finished = self.magic_trace("attach", "-pid", str(process.pid), "-sampling", "-callgraph-mode", "fp",
+                                    "-full-execution", "-working-directory", "attached", "-o", "attached.fxt")
+        self.assertEqual(finished.status, 0, finished.stderr)
+        stacks, _ = self.decode(self.folder / "attached")
+        self.assert_shares(stacks)
+
+    def test_several_snapshots(self):
+        """-multi-snapshot: what one snapshot took is not taken again"""
+        traced = self.sample([self.program(FRAME_POINTERS), "600", "0", "4"], "-trigger", "napping", "-multi-snapshot")
+        self.assertEqual(len(traced.session()["hits"]), 4)
+        stacks, _ = self.decode(traced.directory)
+        self.assert_shares(stacks)
+        self.assertLess(sum(stacks.values()), 700e6)
+        data = (traced.directory / "perf.data").stat().st_size
+        self.assertLess(data, 1 << 20)
+
+    def test_refusals(self):
+        """what cannot be is said, with what to do"""
+        finished = self.magic_trace("run", "-sampling", "-callgraph-mode", "lbr", "true")
+        if finished.status == 0:
+            self.skipTest("this machine remembers calls")
+        self.assertIn(b"-callgraph-mode dwarf", finished.stderr)
+        finished = self.magic_trace("attach", "-pid", "999999999", "-sampling")
+        self.assertNotEqual(finished.status, 0)
+        self.assertIn(b"999999999", finished.stderr)
+        finished = self.magic_trace("run", "-sampling", "-no-decode", "-working-directory", "gone", "./no-such-program")
+        self.assertNotEqual(finished.status, 0)
+        self.assertFalse(list(self.folder.glob("gone/perf.data*")))

@@ -27,10 +27,10 @@ static void probe(struct engine_probe *found)
         explain(found, &error);
         return;
     }
-    snprintf(found->why, sizeof found->why, "samples of call stacks by %s, %s",
+    snprintf(found->why, sizeof found->why,
+             "samples of call stacks by %s; -callgraph-mode is %s if not given",
              means.cycles ? "the processor's cycles" : "the kernel's clock (cpu-clock)",
-             means.callgraph == CALLGRAPH_LBR ? "which the processor remembers (LBR)"
-                                              : "unwound from saved stacks (dwarf)");
+             callgraph_mode_name(means.callgraph));
     if (event_paranoia(&kernel_real) > 1 && !event_privileged(&kernel_real))
         snprintf(found->advice, sizeof found->advice,
                  "The kernel's part of the stacks needs privileges: run as root, or `sudo sysctl "

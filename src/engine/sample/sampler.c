@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "engine/kernel_code.h"
 #include "engine/perf_event/perf_clock.h"
 #include "engine/perf_event/permissions.h"
 #include "engine/perf_event/processors.h"
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum {
@@ -276,6 +278,28 @@ static bool write_past(struct sampler *sampler, struct error *error)
     return ok;
 }
 
+/* Where the kernel lies, as perf record says it (perf_event__synthesize_kernel_mmap() in
+ * tools/perf/util/synthetic-events.c): perf wants it. */
+static bool write_kernel(struct sampler *sampler, struct error *error)
+{
+    struct kernel_text text;
+    if (processor_of(sampler)->scope == TRACE_USER ||
+        !kernel_text_find(&text, sampler->target->kernel->proc, NULL))
+        return true;
+    const struct side_band_record where = {
+        .kind = SIDE_BAND_MAPPING,
+        .pid = UINT32_MAX,
+        .mapping = {.start = text.start,
+                    .length = text.end - text.start,
+                    .file_offset = text.start,
+                    .protection = PROT_READ | PROT_EXEC,
+                    .executable = true,
+                    .kernel = true,
+                    .path = "[kernel.kallsyms]_stext"},
+    };
+    return raw_perf_data_write_side_band(sampler->writer, &where, error);
+}
+
 /* The names of the kernel's functions; without them it shows as one. */
 static void keep_kernel_names(const struct sampler *sampler)
 {
@@ -329,7 +353,7 @@ static bool open_sampler(void *context, const struct live_target *target, struct
     find_clock(sampler);
     keep_kernel_names(sampler);
     vdso_keep(target->directory);
-    return write_past(sampler, error);
+    return write_kernel(sampler, error) && write_past(sampler, error);
 }
 
 /* ---- records ---- */
