@@ -1,16 +1,22 @@
 #include "stack/sample_spans.h"
 
 #include "base/memory.h"
+#include "flow/written_values.h"
 #include "stack/span_overlay.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
 
 /* A thread and an event: what has a track. */
 struct track_key {
-    uint32_t tid, event;
+    uint32_t tid, event; /* an event's index, or EVENT_WRITTEN */
 };
+
+/* Values that the program wrote. */
+enum { EVENT_WRITTEN = UINT32_MAX };
 
 struct sampled_track {
     struct track_key key;
@@ -42,8 +48,9 @@ static void add_track(struct sample_tracks *tracks, struct sampled_track *added,
                       const struct span_track *thread)
 {
     uint32_t index = (uint32_t)tracks->overlay.tracks.count;
-    char *name = memory_format("%s of %s (%u)", tracks->data->events[added->key.event].name,
-                               thread->thread_name, thread->tid);
+    const char *event =
+        added->key.event == EVENT_WRITTEN ? "PTWRITE" : tracks->data->events[added->key.event].name;
+    char *name = memory_format("%s of %s (%u)", event, thread->thread_name, thread->tid);
     added->track = index;
     *(struct span_track *)array_add(&tracks->overlay.tracks) = (struct span_track){
         .pid = thread->pid,
@@ -55,10 +62,8 @@ static void add_track(struct sample_tracks *tracks, struct sampled_track *added,
 }
 
 /* NULL for a thread that was not traced. */
-static const struct sampled_track *find_track(struct sample_tracks *tracks,
-                                              const struct side_band_record *record)
+static const struct sampled_track *find_track(struct sample_tracks *tracks, struct track_key key)
 {
-    const struct track_key key = {record->tid, record->sample.event};
     struct sampled_track *found;
     HASH_FIND(hh, tracks->by_key, &key, sizeof key, found);
     if (found)
@@ -67,7 +72,7 @@ static const struct sampled_track *find_track(struct sample_tracks *tracks,
     found->key = key;
     found->track = TRACKS_MAX;
     HASH_ADD(hh, tracks->by_key, key, sizeof found->key, found);
-    const struct span_track *thread = track_of_thread(tracks->source, record->tid);
+    const struct span_track *thread = track_of_thread(tracks->source, key.tid);
     if (!thread || tracks->overlay.tracks.count == TRACKS_MAX)
         return NULL;
     add_track(tracks, found, thread);
@@ -83,7 +88,8 @@ static void add_samples(struct sample_tracks *tracks, struct nanoseconds origin)
         if (record->kind != SIDE_BAND_SAMPLE || record->time.value < origin.value ||
             flow_follows_event(tracks->flow, record->sample.event))
             continue;
-        const struct sampled_track *track = find_track(tracks, record);
+        const struct sampled_track *track =
+            find_track(tracks, (struct track_key){record->tid, record->sample.event});
         if (!track)
             continue;
         *(struct span_event *)array_add(&tracks->overlay.events) = (struct span_event){
@@ -94,6 +100,54 @@ static void add_samples(struct sample_tracks *tracks, struct nanoseconds origin)
             .text = data->events[record->sample.event].name,
         };
     }
+}
+
+static void add_values(struct sample_tracks *tracks, struct nanoseconds origin)
+{
+    struct array values = array_of(sizeof(struct written_value));
+    written_values_find(&values, tracks->data);
+    for (size_t i = 0; i < values.count; i++) {
+        const struct written_value *value = array_at(&values, i);
+        const struct sampled_track *track =
+            value->time.value < origin.value
+                ? NULL
+                : find_track(tracks, (struct track_key){value->tid, EVENT_WRITTEN});
+        if (!track)
+            continue;
+        char text[32];
+        snprintf(text, sizeof text, "0x%" PRIx64, value->value);
+        *(struct span_event *)array_add(&tracks->overlay.events) = (struct span_event){
+            .kind = SPAN_INSTANT,
+            .track = track->track,
+            .time = {value->time.value - origin.value},
+            .text = arena_copy_string(&tracks->overlay.memory, text),
+        };
+    }
+    array_free(&values);
+}
+
+/* Pointers into one array: what is at the same time stays in its order. */
+static int by_time(const void *left, const void *right)
+{
+    const struct span_event *const *a = left, *const *b = right;
+    if ((*a)->time.value != (*b)->time.value)
+        return (*a)->time.value < (*b)->time.value ? -1 : 1;
+    return (*a > *b) - (*a < *b);
+}
+
+static void sort_by_time(struct array *events)
+{
+    size_t count = events->count;
+    const struct span_event **order = memory_allocate(count * sizeof *order);
+    struct array sorted = array_of(sizeof(struct span_event));
+    for (size_t i = 0; i < count; i++)
+        order[i] = array_at(events, i);
+    qsort(order, count, sizeof *order, by_time);
+    for (size_t i = 0; i < count; i++)
+        array_add_all(&sorted, order[i], 1);
+    free(order);
+    array_free(events);
+    *events = sorted;
 }
 
 static void free_keys(struct sample_tracks *tracks)
@@ -117,6 +171,10 @@ struct span_source *sample_spans(struct span_source *source, const struct flow *
         .first_number = span_overlay_free_number(source, TRACKS_MAX),
     };
     add_samples(&tracks, origin);
+    size_t samples = tracks.overlay.events.count;
+    add_values(&tracks, origin);
+    if (tracks.overlay.events.count > samples)
+        sort_by_time(&tracks.overlay.events);
     free_keys(&tracks);
     if (tracks.overlay.events.count > 0)
         return span_overlay_open(source, &tracks.overlay, functions);
