@@ -114,6 +114,8 @@ static void facts(void *context, struct live_facts *facts)
     const struct pt_recording *recording = &((struct pt_recorder *)context)->recording;
     *facts = (struct live_facts){
         .engine = "pt",
+        .untraced = recording->untraced.found.elements,
+        .untraced_count = recording->untraced.found.count,
         .tsc = recording->clock,
         .wall_clock_ns = recording->wall_clock_ns,
         .wall_clock_at = recording->wall_clock_at,

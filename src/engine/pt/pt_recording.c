@@ -112,6 +112,15 @@ static bool write_past(struct pt_recording *recording, const pid_t *pids, size_t
     return ok;
 }
 
+static void begin_untraced(struct pt_recording *recording)
+{
+    const struct tracing *tracing = recording->tracing;
+    untraced_begin(&recording->untraced, tracing_per_cpu(tracing),
+                   tracing->options->follow || tracing->children_too);
+    for (size_t i = 0; i < tracing->untraced.count; i++)
+        untraced_add_thread(&recording->untraced, *(pid_t *)array_at(&tracing->untraced, i));
+}
+
 bool pt_recording_begin(struct pt_recording *recording, struct tracing *tracing,
                         const char *directory, const pid_t *pids, size_t pid_count,
                         struct error *error)
@@ -122,6 +131,7 @@ bool pt_recording_begin(struct pt_recording *recording, struct tracing *tracing,
     };
     if (!open_writer(recording, error))
         return false;
+    begin_untraced(recording);
     add_ids(recording->writer, EVENT_PACKETS, &tracing->packets);
     add_ids(recording->writer, EVENT_SIDE_BAND, &tracing->side_band);
     add_ids(recording->writer, EVENT_KERNEL_SIDE_BAND, &tracing->kernel_side_band);
@@ -184,6 +194,7 @@ static bool drain_ring(struct pt_recording *recording, struct perf_ring *ring, s
     perf_ring_begin(ring);
     for (const struct perf_event_header *record; ok && (record = perf_ring_next(ring));) {
         note_time(recording, record);
+        untraced_hear(&recording->untraced, record);
         if (take_record(recording, record))
             ok = raw_perf_data_write_records(recording->writer, record, record->size, error);
     }
@@ -258,6 +269,7 @@ bool pt_recording_end(struct pt_recording *recording, struct error *error)
 
 void pt_recording_abandon(struct pt_recording *recording)
 {
+    untraced_free(&recording->untraced);
     if (!recording->writer)
         return;
     raw_perf_data_writer_abandon(recording->writer);
