@@ -10,6 +10,17 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+/* Each thread takes several descriptors per processor. */
+static void raise_limit(struct breakpoint_events *events)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max)
+        return;
+    events->old_limit = limit.rlim_cur;
+    limit.rlim_cur = limit.rlim_max;
+    events->limit_raised = setrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
 void breakpoint_events_begin(struct breakpoint_events *events, const struct kernel *kernel,
                              const struct record_rings *rings, const char *name,
                              enum breakpoint_scope scope)
@@ -21,6 +32,7 @@ void breakpoint_events_begin(struct breakpoint_events *events, const struct kern
         .scope = scope,
         .events = array_of(sizeof(struct breakpoint_event)),
     };
+    raise_limit(events);
 }
 
 void breakpoint_events_close(struct breakpoint_events *events)
@@ -83,18 +95,6 @@ static struct perf_event_attr breakpoint(const struct breakpoint_events *events,
 
 /* ---- opening ---- */
 
-static bool raise_limit(struct breakpoint_events *events)
-{
-    struct rlimit limit;
-    if (events->limit_raised || getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
-        limit.rlim_cur >= limit.rlim_max)
-        return false;
-    events->old_limit = limit.rlim_cur;
-    limit.rlim_cur = limit.rlim_max;
-    events->limit_raised = setrlimit(RLIMIT_NOFILE, &limit) == 0;
-    return events->limit_raised;
-}
-
 static int processor_of(const struct breakpoint_events *events, size_t ring)
 {
     return ((const struct record_ring *)array_at(&events->rings->rings, ring))->processor;
@@ -111,8 +111,6 @@ static int open_event(struct breakpoint_events *events, uint32_t tid, size_t rin
                                             processor_of(events, ring), -1, PERF_FLAG_FD_CLOEXEC);
         if (descriptor >= 0)
             return descriptor;
-        if (errno == EMFILE && raise_limit(events))
-            continue;
         if ((errno != EINVAL && errno != E2BIG) || events->old_kernel)
             return -1;
         events->old_kernel = true;
