@@ -137,6 +137,20 @@ class StockPerf(SamplingCase):
         self.assertIn(b"page-faults:u of shares", report.stdout)
         self.assertNotIn(b"cpu-clock:u of shares", report.stdout)
 
+    def test_dump(self):
+        """there are no packets and branches to be printed, which is said; counts and filters work"""
+        recording = self.record("-e", "cpu-clock:u", "-F", "1999", "-g", command=[self.program(FRAME_POINTERS), "200"])
+        for what, words in ("-packets", b"no Intel PT recording"), ("-branches", b"samples of call stacks"):
+            dumped = self.magic_trace("dump", what, recording)
+            self.assertEqual(dumped.status, 1)
+            self.assertIn(words, dumped.stderr)
+        finished = self.magic_trace("decode", "-stats", "-filter", "(twenty ten)", "-o", "part.fxt", recording)
+        self.assertEqual(finished.status, 0, finished.stderr)
+        self.assertGreater(json.loads(finished.stdout)["samples"], 100)
+        spans = self.spans(self.folder / "part.fxt")
+        self.assertIn("twenty", spans)
+        self.assertFalse(spans.get("ten"))
+
     def test_forms(self):
         """whole machine, per thread, compressed, through a pipe, without call stacks"""
         command = [self.program(FRAME_POINTERS), "100"]
