@@ -200,18 +200,6 @@ static void read_instructions(struct block_cache *cache, struct block *block)
     end_in(block, &instruction);
 }
 
-static void read_block(struct block_cache *cache, struct block *block)
-{
-    size_t known;
-    const uint8_t *bytes = code_space_bytes(&cache->space, block->ip, &known);
-    bool may_share = cache->shared && known && block->mode == X86_MODE_64;
-    if (may_share && shared_blocks_find(cache->shared, bytes, known, block))
-        return;
-    read_instructions(cache, block);
-    if (may_share && block->end == BLOCK_ENDS_HERE && block->next - block->ip <= known)
-        shared_blocks_add(cache->shared, bytes, block);
-}
-
 static struct block_slot *slot_of(const struct block_cache *cache, uint64_t ip, enum x86_mode mode)
 {
     size_t slot = hash(ip) & (cache->capacity - 1);
@@ -231,6 +219,18 @@ static void grow(struct block_cache *cache)
         if (old[i].id)
             *slot_of(cache, old[i].ip, old[i].mode) = old[i];
     free(old);
+}
+
+static void read_block(struct block_cache *cache, struct block *block)
+{
+    size_t known;
+    const uint8_t *bytes = code_space_bytes(&cache->space, block->ip, &known);
+    bool may_share = cache->shared && known && block->mode == X86_MODE_64;
+    if (may_share && shared_blocks_find(cache->shared, bytes, known, block))
+        return;
+    read_instructions(cache, block);
+    if (may_share && block->end == BLOCK_ENDS_HERE && block->next - block->ip <= known)
+        shared_blocks_add(cache->shared, bytes, block);
 }
 
 /* At the beginning of a cache line. */
