@@ -7,21 +7,15 @@
 #ifndef MAGIC_TRACE_ENGINE_PT_PT_RECORDING_H
 #define MAGIC_TRACE_ENGINE_PT_PT_RECORDING_H
 
-#include "engine/perf_event/untraced.h"
-#include "engine/pt/tracing.h"
-#include "recording/raw_perf_data_writer.h"
+#include "engine/pt/pt_records.h"
 
 struct pt_recording {
     struct tracing *tracing;             /* borrowed */
     const char *directory;               /* absolute; borrowed */
     struct raw_perf_data_writer *writer; /* NULL: not open */
     struct clock_conversion clock;       /* from ticks to perf's clock */
-    struct nanoseconds first, last;      /* of all records */
     uint64_t bytes;                      /* of packets */
-    uint64_t lost_records, lost_packets; /* records that found no room; how often packets did not */
-    struct untraced untraced;
-    bool must_go_on;                       /* an event has stopped for want of room */
-    struct array hits;                     /* of struct session_hit */
+    struct pt_records records;
     uint64_t wall_clock_ns, wall_clock_at; /* as in session.json */
 };
 
