@@ -1,7 +1,7 @@
 #include "stack/sample_spans.h"
 
 #include "base/memory.h"
-#include "flow/written_values.h"
+#include "flow/trace_marks.h"
 #include "stack/span_overlay.h"
 
 #include <inttypes.h>
@@ -12,11 +12,8 @@
 
 /* A thread and an event: what has a track. */
 struct track_key {
-    uint32_t tid, event; /* an event's index, or EVENT_WRITTEN */
+    uint32_t tid, event; /* an event's index; behind them, enum trace_mark_kind */
 };
-
-/* Values that the program wrote. */
-enum { EVENT_WRITTEN = UINT32_MAX };
 
 struct sampled_track {
     struct track_key key;
@@ -44,13 +41,20 @@ static const struct span_track *track_of_thread(const struct span_source *source
     return NULL;
 }
 
+static const char *name_of(const struct sample_tracks *tracks, uint32_t event)
+{
+    static const char *const marks[TRACE_MARK_KINDS] = {
+        [TRACE_MARK_VALUE] = "PTWRITE", [TRACE_MARK_FREQUENCY] = "frequency"};
+    size_t count = tracks->data->event_count;
+    return event < count ? tracks->data->events[event].name : marks[event - count];
+}
+
 static void add_track(struct sample_tracks *tracks, struct sampled_track *added,
                       const struct span_track *thread)
 {
     uint32_t index = (uint32_t)tracks->overlay.tracks.count;
-    const char *event =
-        added->key.event == EVENT_WRITTEN ? "PTWRITE" : tracks->data->events[added->key.event].name;
-    char *name = memory_format("%s of %s (%u)", event, thread->thread_name, thread->tid);
+    char *name = memory_format("%s of %s (%u)", name_of(tracks, added->key.event),
+                               thread->thread_name, thread->tid);
     added->track = index;
     *(struct span_track *)array_add(&tracks->overlay.tracks) = (struct span_track){
         .pid = thread->pid,
@@ -102,28 +106,36 @@ static void add_samples(struct sample_tracks *tracks, struct nanoseconds origin)
     }
 }
 
-static void add_values(struct sample_tracks *tracks, struct nanoseconds origin)
+static const char *text_of(struct sample_tracks *tracks, const struct trace_mark *mark)
 {
-    struct array values = array_of(sizeof(struct written_value));
-    written_values_find(&values, tracks->data);
-    for (size_t i = 0; i < values.count; i++) {
-        const struct written_value *value = array_at(&values, i);
+    char text[32];
+    if (mark->kind == TRACE_MARK_FREQUENCY)
+        snprintf(text, sizeof text, "%" PRIu64 " MHz", mark->value);
+    else
+        snprintf(text, sizeof text, "0x%" PRIx64, mark->value);
+    return arena_copy_string(&tracks->overlay.memory, text);
+}
+
+static void add_marks(struct sample_tracks *tracks, struct nanoseconds origin)
+{
+    struct array marks = array_of(sizeof(struct trace_mark));
+    trace_marks_find(&marks, tracks->data);
+    for (size_t i = 0; i < marks.count; i++) {
+        const struct trace_mark *mark = array_at(&marks, i);
+        const struct track_key key = {mark->tid,
+                                      (uint32_t)(tracks->data->event_count + mark->kind)};
         const struct sampled_track *track =
-            value->time.value < origin.value
-                ? NULL
-                : find_track(tracks, (struct track_key){value->tid, EVENT_WRITTEN});
+            mark->time.value < origin.value ? NULL : find_track(tracks, key);
         if (!track)
             continue;
-        char text[32];
-        snprintf(text, sizeof text, "0x%" PRIx64, value->value);
         *(struct span_event *)array_add(&tracks->overlay.events) = (struct span_event){
             .kind = SPAN_INSTANT,
             .track = track->track,
-            .time = {value->time.value - origin.value},
-            .text = arena_copy_string(&tracks->overlay.memory, text),
+            .time = {mark->time.value - origin.value},
+            .text = text_of(tracks, mark),
         };
     }
-    array_free(&values);
+    array_free(&marks);
 }
 
 /* Pointers into one array: what is at the same time stays in its order. */
@@ -172,7 +184,7 @@ struct span_source *sample_spans(struct span_source *source, const struct flow *
     };
     add_samples(&tracks, origin);
     size_t samples = tracks.overlay.events.count;
-    add_values(&tracks, origin);
+    add_marks(&tracks, origin);
     if (tracks.overlay.events.count > samples)
         sort_by_time(&tracks.overlay.events);
     free_keys(&tracks);

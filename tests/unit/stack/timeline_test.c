@@ -2,7 +2,7 @@
  * top of this file. */
 #include "stack/timeline.h"
 
-#include "flow/written_values.h"
+#include "flow/trace_marks.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -114,7 +114,7 @@ const struct perf_data *flow_perf_data(const struct flow *flow)
     return &flow->perf_data;
 }
 
-void written_values_find(struct array *values, const struct perf_data *data)
+void trace_marks_find(struct array *marks, const struct perf_data *data)
 {
 }
 

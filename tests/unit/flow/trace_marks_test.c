@@ -1,5 +1,5 @@
-/* Values that programs wrote by PTWRITE: their times, and whose they are. */
-#include "flow/written_values.h"
+/* Values that programs wrote by PTWRITE, and changes of frequency: when, and whose they are. */
+#include "flow/trace_marks.h"
 
 #include "packet/packet.h"
 
@@ -49,15 +49,15 @@ static struct perf_data data_of(struct aux_chunk *chunk, const struct ring *ring
 
 static struct array find(const struct perf_data *data)
 {
-    struct array values = array_of(sizeof(struct written_value));
-    written_values_find(&values, data);
+    struct array values = array_of(sizeof(struct trace_mark));
+    trace_marks_find(&values, data);
     return values;
 }
 
 static void expect(const struct array *values, size_t index, uint64_t time, uint32_t tid,
                    uint64_t value)
 {
-    const struct written_value *found = array_at(values, index);
+    const struct trace_mark *found = array_at(values, index);
     assert_int_equal(found->time.value, time);
     assert_int_equal(found->tid, tid);
     assert_int_equal(found->value, value);
@@ -126,11 +126,38 @@ static void without_being_asked_for_there_are_none(void **state)
     array_free(&values);
 }
 
+static void add_ratio(struct ring *ring, uint8_t ratio)
+{
+    ring->size += pt_packet_cbr(ring->bytes + ring->size, ratio);
+}
+
+static void a_change_of_frequency_is_told(void **state)
+{
+    struct ring ring = {0};
+    add_header(&ring, 1000);
+    add_ratio(&ring, 20);
+    add_header(&ring, 2000);
+    add_ratio(&ring, 20);
+    add_header(&ring, 3000);
+    add_ratio(&ring, 35);
+    add_time(&ring, 4000);
+    add_ratio(&ring, 10);
+    struct aux_chunk chunk;
+    struct perf_data data = data_of(&chunk, &ring, 7, UINT32_MAX);
+    data.setup.config = 0;
+    struct array values = find(&data);
+    assert_int_equal(values.count, 2);
+    expect(&values, 0, 3000, 7, 3500);
+    expect(&values, 1, 4000, 7, 1000);
+    array_free(&values);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_threads_values_have_their_times),
         cmocka_unit_test(a_processors_values_are_of_who_ran_there),
+        cmocka_unit_test(a_change_of_frequency_is_told),
         cmocka_unit_test(without_being_asked_for_there_are_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,13 +1,16 @@
-#include "flow/written_values.h"
+#include "flow/trace_marks.h"
 
 #include "flow/packet_time.h"
 #include "flow/trace_stream.h"
 #include "packet/packet_walk.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* attr.config is IA32_RTIT_CTL, as far as it can be asked for. */
 enum { WRITES_VALUES = 1 << 12 };
+
+enum { MHZ_PER_RATIO = 100 }; /* of the bus */
 
 /* ---- who ran on a processor ---- */
 
@@ -45,6 +48,36 @@ static uint32_t who_ran(const struct array *turns, uint64_t time)
     return low ? ((struct turn *)array_at(turns, low - 1))->tid : UINT32_MAX;
 }
 
+/* ---- where to look ---- */
+
+/* Two bytes that begin a packet, and how one is known that has them by chance. */
+static bool is_value(const uint8_t *at, size_t left)
+{
+    enum { KIND = 0x1f, PTWRITE = 0x12, SIZES = 0x60, HAS_IP = 0x80, FUP = 0x1d };
+    if (left < 2 || (at[1] & KIND) != PTWRITE)
+        return false;
+    size_t size = at[1] & SIZES ? 2 + 8 : 2 + 4;
+    return left <= size || !(at[1] & HAS_IP) || (at[size] & KIND) == FUP;
+}
+
+static bool is_other_ratio(const uint8_t *at, size_t left, uint64_t ratio)
+{
+    enum { CBR = 0x03, SIZE = 4 };
+    return left >= SIZE && at[1] == CBR && at[3] == 0 && at[2] != ratio;
+}
+
+/* Whether it is worth reading the packets one by one. */
+static bool may_hold_marks(const uint8_t *bytes, size_t size, bool values, uint64_t ratio)
+{
+    enum { EXTENDED = 0x02 }; /* begins both kinds of packets */
+    const uint8_t *end = bytes + size;
+    for (const uint8_t *at = bytes; (at = memchr(at, EXTENDED, (size_t)(end - at))); at++)
+        if ((values && is_value(at, (size_t)(end - at))) ||
+            is_other_ratio(at, (size_t)(end - at), ratio))
+            return true;
+    return false;
+}
+
 /* ---- packets ---- */
 
 struct search {
@@ -53,18 +86,29 @@ struct search {
     struct array turns; /* of the stream's processor */
     struct packet_time time;
     bool in_header; /* between PSB and PSBEND */
-    struct array *values;
+    bool values;    /* are there */
+    uint64_t ratio; /* of core and bus; 0: not known yet */
+    struct array *marks;
 };
 
-static void take_value(struct search *search, const struct pt_packet *packet)
+static void add_mark(struct search *search, enum trace_mark_kind kind, uint64_t value)
 {
     struct nanoseconds time = clock_to_nanoseconds(&search->data->setup.clock, search->time.now);
-    *(struct written_value *)array_add(search->values) = (struct written_value){
+    *(struct trace_mark *)array_add(search->marks) = (struct trace_mark){
+        .kind = kind,
         .time = time,
         .tid = search->stream->tid != UINT32_MAX ? search->stream->tid
                                                  : who_ran(&search->turns, time.value),
-        .value = packet->payload,
+        .value = value,
     };
+}
+
+/* The first one is told when there is a second: of most recordings it never changes. */
+static void take_ratio(struct search *search, uint64_t ratio)
+{
+    if (search->ratio && search->ratio != ratio)
+        add_mark(search, TRACE_MARK_FREQUENCY, ratio * MHZ_PER_RATIO);
+    search->ratio = ratio;
 }
 
 static void take_packet(struct search *search, const struct pt_packet *packet)
@@ -92,6 +136,7 @@ static void take_packet(struct search *search, const struct pt_packet *packet)
         break;
     case PT_PACKET_CBR:
         packet_time_cbr(time, packet->payload);
+        take_ratio(search, packet->payload);
         break;
     case PT_PACKET_CYC:
         packet_time_cyc(time, packet->payload);
@@ -101,31 +146,34 @@ static void take_packet(struct search *search, const struct pt_packet *packet)
         packet_time_overflow(time);
         break;
     case PT_PACKET_PTWRITE:
-        take_value(search, packet);
+        if (search->values)
+            add_mark(search, TRACE_MARK_VALUE, packet->payload);
         break;
     default:
         break;
     }
 }
 
+/* From a PSB to the next, where time begins anew. */
+static void search_part(struct search *search, const uint8_t *bytes, size_t size)
+{
+    struct pt_packet_walk walk = {.bytes = bytes, .size = size};
+    struct pt_walked_packet walked;
+    if (search->ratio && !may_hold_marks(bytes, size, search->values, search->ratio))
+        return;
+    packet_time_init(&search->time, &search->data->setup);
+    while (pt_packet_walk_next(&walk, &walked) && walked.status == PT_PACKET_OK)
+        take_packet(search, &walked.packet);
+}
+
 static void search_stretch(struct search *search, const struct trace_stretch *stretch)
 {
     uint8_t *copy;
     const uint8_t *bytes = trace_stretch_bytes(stretch, &copy);
-    struct pt_packet_walk walk = {
-        .bytes = bytes,
-        .size = stretch->size,
-        .next = pt_packet_find_psb(bytes, stretch->size, 0),
-    };
-    struct pt_walked_packet walked;
-    packet_time_init(&search->time, &search->data->setup);
-    while (pt_packet_walk_next(&walk, &walked)) {
-        if (walked.status == PT_PACKET_OK) {
-            take_packet(search, &walked.packet);
-            continue;
-        }
-        walk.next = pt_packet_find_psb(bytes, stretch->size, walk.next);
-        walk.item_size = 0;
+    size_t size = stretch->size, next;
+    for (size_t at = pt_packet_find_psb(bytes, size, 0); at < size; at = next) {
+        next = pt_packet_find_psb(bytes, size, at + 1);
+        search_part(search, bytes + at, next - at);
     }
     free(copy);
 }
@@ -140,15 +188,19 @@ static void search_stream(struct search *search)
     array_free(&search->turns);
 }
 
-void written_values_find(struct array *values, const struct perf_data *data)
+void trace_marks_find(struct array *marks, const struct perf_data *data)
 {
-    if (!(data->setup.config & WRITES_VALUES) || !data->setup.has_clock)
+    if (!data->setup.has_clock)
         return;
     struct trace_streams streams;
     trace_streams_cut(&streams, data);
     for (size_t i = 0; i < streams.streams.count; i++) {
         struct search search = {
-            .data = data, .stream = trace_stream_at(&streams, i), .values = values};
+            .data = data,
+            .stream = trace_stream_at(&streams, i),
+            .values = data->setup.config & WRITES_VALUES,
+            .marks = marks,
+        };
         search_stream(&search);
     }
     trace_streams_free(&streams);
