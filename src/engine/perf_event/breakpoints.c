@@ -74,8 +74,10 @@ static const void *body_of(const struct perf_event_header *record, size_t size)
 static void *find(const struct array *array, uint32_t key)
 {
     size_t index = array_find_key(array, key);
+    if (index == array->count)
+        return NULL;
     void *element = array_at(array, index);
-    return index < array->count && *(uint32_t *)element == key ? element : NULL;
+    return *(uint32_t *)element == key ? element : NULL;
 }
 
 static struct watched_process *add_process(struct breakpoints *breakpoints, uint32_t pid)
