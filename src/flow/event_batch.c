@@ -167,6 +167,8 @@ void event_batch_anchor(struct event_batch *batch, uint64_t position, struct tic
 void event_batch_restart(struct event_batch *batch, uint64_t position, struct ticks time)
 {
     event_batch_anchor(batch, position, time);
+    if (time.value < batch->anchor_time.value)
+        deliver_timed(batch); /* within one delivery times do not go back */
     batch->anchor_time = time;
 }
 

@@ -377,7 +377,10 @@ static void time_branch(struct decoder *decoder, size_t events_before)
 /* The bytes of each IPBytes field; 0: none, or reserved. */
 static const uint8_t address_sizes[8] = {0, 2, 4, 6, 6, 0, 8, 0};
 
-enum { LONGEST_SHORT_WAY = 24 }; /* bytes that may be read without asking */
+enum {
+    LONGEST_SHORT_WAY = 24, /* bytes that may be read without asking */
+    PACKETS_AHEAD = 1024,   /* bytes that memory needs to be asked for early, in vain at the end */
+};
 
 static uint64_t read_bytes(const uint8_t *bytes)
 {
@@ -404,6 +407,7 @@ void decoder_take_usual_packets(struct decoder *decoder, uint64_t *steps)
     for (; decoder->next < end && *steps; --*steps) {
         const uint8_t *next = decoder->next;
         uint8_t first = *next;
+        __builtin_prefetch(next + PACKETS_AHEAD);
         if (!(first & 1) && first > 2) { /* TNT of up to six bits: a leading 1, the bits, 0 */
             decoder->next = next + 1;
             expect_tip(decoder, next + 1);

@@ -23,7 +23,7 @@ def has_perf():
 
 class PerfTestCase(harness.TestCase):
     def record(self, command, *options, expect=0, **process):
-        """Records without decoding: (directory, messages, output)."""
+        """Records without decoding."""
         directory = self.folder / f"recording{len(list(self.folder.glob('recording*')))}"
         finished = self.magic_trace("run", *SAMPLING, "-working-directory", directory, *options, "--", *command,
                                     **process)
@@ -110,7 +110,6 @@ class RealPerf(PerfTestCase):
         seen = b""
         while b"Attached" not in seen:
             seen += started.stderr.readline()
-        wait_until(lambda: all(harness.run(["true"]) for _ in range(5)))
         started.send_signal(signal.SIGINT)
         messages = started.communicate(timeout=60)[1].decode()
         self.assertEqual(started.returncode, 0, messages)
@@ -208,6 +207,14 @@ class RealPerf(PerfTestCase):
             traced = self.record([hits, *arguments], "-trigger", trigger, "-callgraph-mode", "fp", *options)
             self.assert_same_as_untraced(traced, [hits, *arguments])
             self.assertEqual(len(traced.session()["hits"]), count, (arguments, traced.messages))
+
+    def test_processes_that_cannot_be_recorded(self):
+        """no such process: nothing is left"""
+        directory = self.folder / "recording"
+        finished = self.magic_trace("attach", "-pid", "999999999", *SAMPLING, "-working-directory", directory)
+        self.assertEqual(finished.status, 1)
+        self.assertIn(b"cannot record process 999999999: there is no such thread", finished.stderr)
+        self.assertEqual(list(directory.iterdir()), [])
 
     def test_programs_that_cannot_be_run(self):
         """no such program, no program, no perf"""
@@ -308,18 +315,14 @@ class StandIn(PerfTestCase):
 
     def test_interrupt_before_the_program(self):
         """Ctrl-C while perf starts: the program is not run"""
-        started = self.start("run", *SAMPLING, *self.program_with(self.environment("mute")),
-                             env=self.environment("mute"))
+        env = self.environment("mute")
+        started = self.start("run", *SAMPLING, *self.program(), env=env)
         wait_until(lambda: self.log.exists() and "argument -t" in self.log.read_text())
         started.send_signal(signal.SIGINT)
         messages = started.communicate(timeout=60)[1].decode()
         self.assertEqual(started.returncode, 1)
         self.assertIn("Ctrl-C came before", messages)
         self.assertEqual([line for line in self.events() if line == "program"], [])
-
-    def program_with(self, environment):
-        del environment
-        return self.program()
 
     def test_no_perf(self):
         """perf is missing, or is none"""

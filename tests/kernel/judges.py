@@ -1,5 +1,6 @@
 """What the host decides about recordings that the guest made. See `judge` in guest/lib.sh."""
 import collections
+import json
 import pathlib
 import re
 import subprocess
@@ -272,13 +273,14 @@ def ends_at(case, recording, number):
 
 
 def hits_and_snapshots(case, recording, hits):
-    """So many hits are in the recording, and rounds in front of the last of them."""
+    """So many hits are in the recording and in the trace, and rounds around them."""
     ours = our_rounds(case, recording)
     expect(ours, "no rounds at all")
-    session = (case.path(recording) / "session.json").read_text()
-    found = len(re.findall(r'"(?:symbol|trigger)"\s*:\s*"fifty"', session))
-    spans = fxt_spans.read_spans(case.path(recording + ".fxt"))
-    return f"{found} in session.json, {len(spans)} spans, {edges(ours)}"
+    session = json.loads((case.path(recording) / "session.json").read_text())
+    spans = [span for span in fxt_spans.read_spans(case.path(recording + ".fxt")) if span.name == "hit fifty"]
+    expect(len(session["hits"]) == int(hits), f"{len(session['hits'])} hits are recorded")
+    expect(len(spans) == int(hits), f"{len(spans)} hits are shown")
+    return f"{edges(ours)}"
 
 
 def pieces(case, recording):

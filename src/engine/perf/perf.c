@@ -5,7 +5,9 @@
 #include "base/memory.h"
 #include "engine/perf/exec_stop.h"
 #include "engine/perf/perf_session.h"
+#include "engine/perf_event/permissions.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,10 +78,43 @@ static void find_program(struct perf_session *session, pid_t pid)
         session->program = memory_format("%.*s", (int)length, program);
 }
 
+/* Asks the kernel for an event that does nothing, whose refusal it is told more of than perf
+ * tells. */
+static bool may_be_traced(pid_t pid, struct error *error)
+{
+    const struct perf_event_attr attributes = {
+        .type = PERF_TYPE_SOFTWARE,
+        .size = sizeof attributes,
+        .config = PERF_COUNT_SW_DUMMY,
+        .exclude_kernel = 1,
+        .exclude_hv = 1,
+    };
+    char what[64];
+    snprintf(what, sizeof what, "record process %d", (int)pid);
+    const struct event_request request = {
+        .what = what, .attributes = &attributes, .pid = pid, .cpu = -1};
+    int event =
+        kernel_real.open_event(&kernel_real, &attributes, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    if (event < 0)
+        return event_refused(error, &kernel_real, &request, errno);
+    close(event);
+    return true;
+}
+
+static bool may_all_be_traced(const struct record_options *options, struct error *error)
+{
+    for (size_t i = 0; i < options->pid_count; i++)
+        if (!may_be_traced(options->pids[i], error))
+            return false;
+    return true;
+}
+
 static bool attach_session(struct perf_session *session, struct record_result *result,
                            struct error *error)
 {
     const struct record_options *options = session->options;
+    if (!may_all_be_traced(options, error))
+        return false;
     struct perf_request request = perf_session_request(session, options->pids, options->pid_count);
     struct perf_recorder recorder;
     find_program(session, options->pids[0]);
@@ -94,10 +129,11 @@ static bool attach_session(struct perf_session *session, struct record_result *r
     while (recorder.phase != PERF_ENDED)
         perf_recorder_wait(&recorder);
     result->interrupted = recorder.interrupts > 0;
-    if (ok)
-        ok = perf_session_finish(session, &recorder, result, error);
-    else
+    if (!ok || !recorder.ready)
         file_remove_tree(session->output, NULL);
+    if (ok && !recorder.ready && recorder.interrupts)
+        ok = error_set(error, ERROR_IO, "Ctrl-C came before perf had begun to record.");
+    ok = ok && perf_session_finish(session, &recorder, result, error);
     perf_recorder_free(&recorder);
     return ok;
 }

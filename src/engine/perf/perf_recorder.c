@@ -379,6 +379,17 @@ bool perf_recorder_wait_until_ready(struct perf_recorder *recorder)
     return false;
 }
 
+/* In our options' words, where perf speaks of its own. */
+static const char *advice_for(const char *words)
+{
+    if (strstr(words, "mmap_pages"))
+        return "\nGive a smaller -snapshot-size, run magic-trace as root, or allow more by `sysctl "
+               "kernel.perf_event_mlock_kb=N`.";
+    if (strstr(words, "perf_event_paranoid"))
+        return "\nRun magic-trace as root, or allow it by `sysctl kernel.perf_event_paranoid=1`.";
+    return "";
+}
+
 bool perf_recorder_verdict(const struct perf_recorder *recorder, struct error *error)
 {
     int status = recorder->perf.status;
@@ -388,15 +399,15 @@ bool perf_recorder_verdict(const struct perf_recorder *recorder, struct error *e
         (WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM && asked))
         return true;
     char *words = perf_process_words(&recorder->perf);
-    const char *separator = *words ? ". It said:\n" : ".";
+    const char *separator = *words ? ". It said:\n" : ", and did not say why.";
     if (recorder->signals_sent)
         error_set(error, ERROR_IO, "perf record hung and was ended%s%s", separator, words);
     else if (WIFSIGNALED(status))
         error_set(error, ERROR_IO, "perf record was killed by signal %d (%s)%s%s", WTERMSIG(status),
                   strsignal(WTERMSIG(status)), separator, words);
     else
-        error_set(error, ERROR_IO, "perf record failed with status %d%s%s", WEXITSTATUS(status),
-                  separator, words);
+        error_set(error, ERROR_IO, "perf record failed with status %d%s%s%s", WEXITSTATUS(status),
+                  separator, words, advice_for(words));
     free(words);
     return false;
 }

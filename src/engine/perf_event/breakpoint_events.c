@@ -62,7 +62,6 @@ static struct perf_event_attr breakpoint(const struct breakpoint_events *events,
         .bp_len = sizeof(long),
         .sample_period = 1,
         .wakeup_events = 1,
-        .disabled = !events->armed,
         .exclude_kernel = 1,
         .exclude_hv = 1,
         .inherit = events->scope != BREAKPOINTS_ONE_THREAD,
@@ -159,11 +158,11 @@ static struct possession possession_of(const struct breakpoint_events *events,
     if (!wish->born || wish->count == 0)
         return (struct possession){.count = wish->watched};
     size_t counted = count_breakpoints(events, wish->tid, ring, wish->addresses[0]);
-    bool doubtful = counted == 0 && wish->told;
     /* There have to be registers for the doubt: the kernel would not refuse, but could not help. */
-    if (counted > wish->count || (doubtful && wish->count > BREAKPOINT_REGISTERS / 2))
+    if (counted > wish->count ||
+        (counted == 0 && wish->told && wish->count > BREAKPOINT_REGISTERS / 2))
         return (struct possession){.count = wish->count};
-    return (struct possession){counted > wish->watched ? counted : wish->watched, doubtful};
+    return (struct possession){counted > wish->watched ? counted : wish->watched, counted == 0};
 }
 
 /* A processor that was switched off runs nothing. */
@@ -179,7 +178,7 @@ static int open_missing(struct breakpoint_events *events, const struct breakpoin
     size_t rings = events->rings->rings.count;
     int problem = 0;
     *failed = 0;
-    for (size_t ring = 0; wish->watched == 0 && ring < rings && !matters(problem); ring++)
+    for (size_t ring = 0; wish->listen && ring < rings && !matters(problem); ring++)
         problem = add_event(events, wish, ring, 0, false);
     for (size_t i = 0; i < wish->count; i++)
         for (size_t ring = 0; ring < rings && !matters(problem); ring++)
@@ -223,17 +222,41 @@ bool breakpoint_events_open(struct breakpoint_events *events, const struct break
 
 /* ---- all of them ---- */
 
-void breakpoint_events_forget(struct breakpoint_events *events, uint32_t pid, uint64_t address)
+static void keep(struct breakpoint_events *events,
+                 bool (*wanted)(const struct breakpoint_event *, uint32_t, uint64_t), uint32_t pid,
+                 uint64_t address)
 {
     size_t kept = 0;
     for (size_t i = 0; i < events->events.count; i++) {
         struct breakpoint_event *event = array_at(&events->events, i);
-        if (event->address == address && event->pid == pid)
-            close(event->descriptor);
-        else
+        if (wanted(event, pid, address))
             *(struct breakpoint_event *)array_at(&events->events, kept++) = *event;
+        else
+            close(event->descriptor);
     }
     events->events.count = kept;
+}
+
+static bool is_elsewhere(const struct breakpoint_event *event, uint32_t pid, uint64_t address)
+{
+    return event->address != address || event->pid != pid;
+}
+
+void breakpoint_events_forget(struct breakpoint_events *events, uint32_t pid, uint64_t address)
+{
+    keep(events, is_elsewhere, pid, address);
+}
+
+static bool is_side_band(const struct breakpoint_event *event, uint32_t pid, uint64_t address)
+{
+    (void)pid;
+    (void)address;
+    return event->address == 0;
+}
+
+void breakpoint_events_forget_all(struct breakpoint_events *events)
+{
+    keep(events, is_side_band, 0, 0);
 }
 
 void breakpoint_events_withdraw(struct breakpoint_events *events, uint64_t one, uint64_t other)
@@ -245,23 +268,4 @@ void breakpoint_events_withdraw(struct breakpoint_events *events, uint64_t one, 
             all[i] = all[--events->events.count];
             return;
         }
-}
-
-static void control_all(const struct breakpoint_events *events, unsigned long request)
-{
-    for (size_t i = 0; i < events->events.count; i++) {
-        const struct breakpoint_event *event = array_at(&events->events, i);
-        if (event->address)
-            events->kernel->control(events->kernel, event->descriptor, request, 0);
-    }
-}
-
-void breakpoint_events_arm(struct breakpoint_events *events, bool armed)
-{
-    unsigned long request = armed ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
-    events->armed = armed;
-    control_all(events, request);
-    /* A thread that an heir of these events was just bearing has looked at their state before, and
-     * joins them after, the first time (inherit_event() in kernel/events/core.c). */
-    control_all(events, request);
 }

@@ -15,6 +15,10 @@
  * such a thread is given its own and may then have two at one address. Their hits come in pairs,
  * which tell it, and the second is taken away again.
  *
+ * Breakpoints are on from the beginning. Events that are off must not have heirs: a thread that is
+ * being born while they are switched on can inherit them off for ever, and hand that on in the way
+ * described above until hardly any thread has one that is on.
+ *
  * Used by breakpoints.c alone.
  */
 #ifndef MAGIC_TRACE_ENGINE_PERF_EVENT_BREAKPOINT_EVENTS_H
@@ -45,7 +49,6 @@ struct breakpoint_events {
     const struct record_rings *rings;
     const char *name; /* of the trigger, for messages; borrowed */
     enum breakpoint_scope scope;
-    bool armed;
     bool old_kernel; /* before Linux 5.13: no attr.inherit_thread, attr.remove_on_exec */
     struct file_limit file_limit;
     struct array events; /* of struct breakpoint_event */
@@ -62,6 +65,7 @@ struct breakpoint_wish {
     const uint64_t *addresses;
     size_t count;
     size_t watched; /* the first so many it has already */
+    bool listen;    /* the side band too */
     bool born;      /* it may have inherited more of them */
     bool told;      /* its birth was told by the side band: it may have run since */
 };
@@ -75,9 +79,10 @@ bool breakpoint_events_open(struct breakpoint_events *events, const struct break
  */
 void breakpoint_events_forget(struct breakpoint_events *events, uint32_t pid, uint64_t address);
 
+/* Closes all breakpoints; the side band stays. */
+void breakpoint_events_forget_all(struct breakpoint_events *events);
+
 /* A thread has two breakpoints with these ids at one address: takes away the second. */
 void breakpoint_events_withdraw(struct breakpoint_events *events, uint64_t one, uint64_t other);
-
-void breakpoint_events_arm(struct breakpoint_events *events, bool armed);
 
 #endif

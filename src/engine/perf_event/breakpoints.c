@@ -39,7 +39,11 @@ struct breakpoints {
     struct array processes; /* of struct watched_process, by pid */
     struct array threads;   /* of struct opened_thread, by tid */
     struct array found;     /* of struct found_hit, one per ring */
-    struct error problem;   /* code ERROR_NONE: none */
+    struct array early;     /* of struct breakpoint_hit: from while the rest was being opened */
+    size_t early_given;
+    bool armed;
+    bool rearming;        /* the side band is open already */
+    struct error problem; /* code ERROR_NONE: none */
 };
 
 /* ---- the kernel's records ---- */
@@ -121,6 +125,7 @@ static bool watch_thread(struct breakpoints *breakpoints, const struct watched_p
         .addresses = process->addresses.elements,
         .count = process->addresses.count,
         .watched = watched,
+        .listen = watched == 0 && !breakpoints->rearming,
         .born = arrival != LISTED_FIRST,
         .told = arrival == TOLD,
     };
@@ -217,6 +222,8 @@ static void note_complete(struct breakpoints *breakpoints)
 static bool watch(struct breakpoints *breakpoints, const struct watched_process *process,
                   size_t watched, struct error *error)
 {
+    if (!breakpoints->armed)
+        return true;
     bool ok = breakpoints->options.scope == BREAKPOINTS_ONE_THREAD
                   ? watch_thread(breakpoints, process, process->pid, watched, LISTED_FIRST, error)
                   : watch_threads(breakpoints, process, watched, error);
@@ -320,7 +327,8 @@ static void check_first_born(struct breakpoints *breakpoints, const struct birth
     struct opened_thread *parent = find(&breakpoints->threads, birth->parent_tid);
     const struct watched_process *process = find(&breakpoints->processes, birth->pid);
     struct error problem = {0};
-    if (!parent || parent->bore || !process || breakpoints->options.scope == BREAKPOINTS_ONE_THREAD)
+    if (!parent || parent->bore || !process || !breakpoints->armed ||
+        breakpoints->options.scope == BREAKPOINTS_ONE_THREAD)
         return;
     parent->bore = round > parent->round;
     if (!watch_thread(breakpoints, process, birth->tid, 0, TOLD, &problem))
@@ -422,7 +430,7 @@ static bool take_hit(struct breakpoints *breakpoints, const struct perf_event_he
     size_t size = record->size - sizeof *record;
     memcpy(&sample, record + 1, size < sizeof sample ? size : sizeof sample);
     const struct watched_process *process = find(&breakpoints->processes, sample.pid);
-    if (is_double(breakpoints, &sample, ring) || !breakpoints->events.armed || !process ||
+    if (is_double(breakpoints, &sample, ring) || !breakpoints->armed || !process ||
         !has_address(&process->addresses, sample.ip))
         return false;
     *hit = (struct breakpoint_hit){
@@ -434,7 +442,7 @@ static bool take_hit(struct breakpoints *breakpoints, const struct perf_event_he
     return true;
 }
 
-bool breakpoints_next(struct breakpoints *breakpoints, struct breakpoint_hit *hit)
+static bool next_record_with_hit(struct breakpoints *breakpoints, struct breakpoint_hit *hit)
 {
     const struct perf_event_header *record;
     struct record_origin origin;
@@ -461,6 +469,17 @@ bool breakpoints_next(struct breakpoints *breakpoints, struct breakpoint_hit *hi
         }
     }
     return false;
+}
+
+bool breakpoints_next(struct breakpoints *breakpoints, struct breakpoint_hit *hit)
+{
+    if (breakpoints->early_given < breakpoints->early.count) {
+        *hit = *(struct breakpoint_hit *)array_at(&breakpoints->early, breakpoints->early_given++);
+        return true;
+    }
+    array_free(&breakpoints->early);
+    breakpoints->early_given = 0;
+    return next_record_with_hit(breakpoints, hit);
 }
 
 /* ---- the whole ---- */
@@ -493,12 +512,12 @@ static bool watch_process(struct breakpoints *breakpoints, pid_t pid, struct err
            error_set(error, ERROR_NOT_FOUND, "cannot watch process %d: it has ended.", (int)pid);
 }
 
-/* What has happened while the threads were opened; there are no hits yet. */
+/* What has happened while the threads were opened: some may have been born. */
 static void follow(struct breakpoints *breakpoints)
 {
-    struct breakpoint_hit none;
-    while (breakpoints_next(breakpoints, &none))
-        ;
+    struct breakpoint_hit hit;
+    while (next_record_with_hit(breakpoints, &hit))
+        array_add_all(&breakpoints->early, &hit, 1);
 }
 
 static bool open_all(struct breakpoints *breakpoints, struct error *error)
@@ -525,6 +544,8 @@ struct breakpoints *breakpoints_open(const struct breakpoints_options *options, 
     breakpoints->processes = array_of(sizeof(struct watched_process));
     breakpoints->threads = array_of(sizeof(struct opened_thread));
     breakpoints->found = array_of(sizeof(struct found_hit));
+    breakpoints->early = array_of(sizeof(struct breakpoint_hit));
+    breakpoints->armed = true;
     breakpoints->rings.descriptor = -1;
     breakpoint_events_begin(&breakpoints->events, options->kernel, &breakpoints->rings,
                             options->trigger->name, options->scope);
@@ -545,13 +566,36 @@ void breakpoints_close(struct breakpoints *breakpoints)
     array_free(&breakpoints->processes);
     array_free(&breakpoints->threads);
     array_free(&breakpoints->found);
+    array_free(&breakpoints->early);
     array_free(&breakpoints->processors);
     free(breakpoints);
 }
 
-void breakpoints_arm(struct breakpoints *breakpoints, bool armed)
+static bool watch_again(struct breakpoints *breakpoints, struct error *error)
 {
-    breakpoint_events_arm(&breakpoints->events, armed);
+    bool ok = true;
+    breakpoints->rearming = true;
+    for (size_t i = 0; ok && i < breakpoints->processes.count; i++) {
+        struct watched_process *process = array_at(&breakpoints->processes, i);
+        process->parent = 0;
+        ok = watch(breakpoints, process, 0, error);
+    }
+    breakpoints->rearming = false;
+    return ok;
+}
+
+bool breakpoints_arm(struct breakpoints *breakpoints, bool armed, struct error *error)
+{
+    if (armed == breakpoints->armed)
+        return true;
+    breakpoints->armed = armed;
+    if (armed && watch_again(breakpoints, error)) {
+        follow(breakpoints);
+        return true;
+    }
+    breakpoints->armed = false;
+    breakpoint_events_forget_all(&breakpoints->events);
+    return !armed;
 }
 
 int breakpoints_descriptor(const struct breakpoints *breakpoints)

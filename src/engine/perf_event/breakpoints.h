@@ -3,13 +3,12 @@
  * All threads of the processes are watched, those born later from their first instruction on, and,
  * if wanted, child processes. Nothing in a process is changed or stopped: breakpoints belong to
  * descriptors of ours and vanish with them, however we end. A hit costs the thread some
- * microseconds, so they are armed only while somebody listens.
+ * microseconds, so they are to be open, or armed, only while somebody listens.
  *
  * Places are in files; a file that is mapped later (dlopen, exec) is watched as soon as the kernel
  * has told of it, which is some ten microseconds after the mapping: what runs in these goes unseen.
  *
  *     struct breakpoints *breakpoints = breakpoints_open(&options, &error);
- *     breakpoints_arm(breakpoints, true);
  *     when breakpoints_descriptor() is readable:
  *         while (breakpoints_next(breakpoints, &hit))
  *             ...
@@ -46,22 +45,26 @@ struct breakpoints_options {
 
 struct breakpoints;
 
-/* NULL on an error: no such process, not permitted, more places than the processor has registers,
- * all of them in use; nothing is left open then. A place whose file a process has not mapped is no
- * error: see breakpoints_watched. */
+/* From its return on no call of the places is missed. NULL on an error: no such process, not
+ * permitted, more places than the processor has registers, all of them in use; nothing is left open
+ * then. A place whose file a process has not mapped is no error: see breakpoints_watched. */
 struct breakpoints *breakpoints_open(const struct breakpoints_options *options,
                                      struct error *error);
 void breakpoints_close(struct breakpoints *breakpoints);
 
-/* Hits are noticed from now on, or no longer. */
-void breakpoints_arm(struct breakpoints *breakpoints, bool armed);
+/* Whether hits are noticed; they are when it was opened. Arming again opens all breakpoints anew.
+ * False, with an error: it could not; it is not armed then. */
+bool breakpoints_arm(struct breakpoints *breakpoints, bool armed, struct error *error);
 
 /* Readable (poll, epoll) when there is something for breakpoints_next to look at. It is so once:
  * call breakpoints_next until it returns false. */
 int breakpoints_descriptor(const struct breakpoints *breakpoints);
 
-/* The next hit, in order of time over all threads; false: there is none now. Also follows the
- * processes: it is to be called whenever the descriptor is readable, armed or not. */
+/* The next hit; false: there is none now. In order of time over all threads: a hit never comes
+ * before one that it follows from (of the same thread, or of one that let it go on). Two that are
+ * independent and some microseconds apart, which is what the kernel takes to write one, may change
+ * places. Also follows the processes: to be called whenever the descriptor is readable, armed or
+ * not. */
 bool breakpoints_next(struct breakpoints *breakpoints, struct breakpoint_hit *hit);
 
 /* At how many addresses the process is watched. */

@@ -86,10 +86,11 @@ static struct event_ring *find_ring(const struct event_rings *rings, uint32_t ti
 }
 
 /* Has the event write into the ring, which is mapped if it is the first. 0 or an errno. */
-static int join_ring(struct event_rings *rings, int event, uint32_t tid, uint32_t cpu)
+static int join_ring(struct event_rings *rings, struct ring_event joined, uint32_t tid,
+                     uint32_t cpu)
 {
     const struct kernel *kernel = rings->kernel;
-    struct ring_event joined = {.descriptor = event, .kind = rings->kind};
+    int event = joined.descriptor;
     if (kernel->control(kernel, event, PERF_EVENT_IOC_ID, (unsigned long)&joined.id) != 0)
         return errno;
     struct event_ring *ring = find_ring(rings, tid, cpu);
@@ -126,8 +127,9 @@ static int open_on(struct event_rings *rings, pid_t tid, int cpu)
     if (event < 0)
         return errno;
     bool per_thread = !rings->processors;
-    int problem = join_ring(rings, event, per_thread ? (uint32_t)tid : UINT32_MAX,
-                            per_thread ? UINT32_MAX : (uint32_t)cpu);
+    int problem =
+        join_ring(rings, (struct ring_event){event, tid, 0, rings->kind},
+                  per_thread ? (uint32_t)tid : UINT32_MAX, per_thread ? UINT32_MAX : (uint32_t)cpu);
     if (problem)
         close(event);
     return problem;

@@ -16,6 +16,7 @@
 
 struct ring_event {
     int descriptor;
+    pid_t tid;
     uint64_t id;
     unsigned kind; /* event_rings.kind when it was opened */
 };

@@ -28,8 +28,6 @@ bool hits_open(struct hits *hits, const struct kernel *kernel, const struct reco
         .scope = scope_of(options),
     };
     hits->breakpoints = breakpoints_open(&wanted, error);
-    if (hits->breakpoints)
-        breakpoints_arm(hits->breakpoints, true);
     return hits->breakpoints != NULL;
 }
 

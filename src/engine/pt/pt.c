@@ -134,14 +134,23 @@ static char *prepare_directory(const char *directory, struct error *error)
     return ok ? absolute : NULL;
 }
 
+static void remove_folder(const char *directory, const char *name)
+{
+    char *path = memory_format("%s/%s", directory, name);
+    file_remove_tree(path, NULL);
+    free(path);
+}
+
+/* Frees `directory`. */
 static void leave_directory(char *directory, bool recorded)
 {
     char *images = memory_format("%s/images", directory);
-    if (recorded)
-        rmdir(images); /* stays when there is something in it */
-    else
-        file_remove_tree(images, NULL);
+    rmdir(images); /* stays when there is something in it */
     free(images);
+    if (!recorded) {
+        remove_folder(directory, "images");
+        remove_folder(directory, "kcore_dir");
+    }
     free(directory);
 }
 
@@ -155,6 +164,7 @@ static bool attach_into(const struct kernel *kernel, struct pt_session *session,
     bool ok = pt_session_open(session, kernel, options, options->pids, options->pid_count,
                               directory, error);
     if (ok) {
+        pt_session_pause_at_trigger(session, options->pids, options->pid_count);
         tracing_start(&session->tracing);
         log_status("Attached. Press Ctrl-C to stop recording.");
         ok = pt_session_run(session, error) && write_session(session, directory, program, error);
@@ -205,6 +215,7 @@ static bool run_program(const struct kernel *kernel, struct pt_session *session,
     bool ok = launch_go(held, error);
     if (ok) {
         session->program->child = held->child;
+        pt_session_pause_at_trigger(session, &held->child.pid, 1);
         char *program = executable_of(held->child.pid);
         ok = pt_session_run(session, error);
         session->result->exit_status = program_signals_end(session->program);

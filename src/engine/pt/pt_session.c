@@ -49,6 +49,7 @@ bool pt_session_open(struct pt_session *session, const struct kernel *kernel,
                      const char *directory, struct error *error)
 {
     session->options = options;
+    pause_begin(&session->pause);
     bool held = session->program != NULL;
     bool ok = watch_processes(session, pids, pid_count, error) &&
               tracing_open(&session->tracing, kernel, options, pids, pid_count, held, error) &&
@@ -62,8 +63,17 @@ bool pt_session_open(struct pt_session *session, const struct kernel *kernel,
     return ok;
 }
 
+void pt_session_pause_at_trigger(struct pt_session *session, const pid_t *pids, size_t pid_count)
+{
+    if (!pause_wanted(session->options))
+        return;
+    for (size_t i = 0; i < pid_count; i++)
+        pause_add(&session->pause, &session->tracing, pids[i]);
+}
+
 void pt_session_close(struct pt_session *session)
 {
+    pause_close(&session->pause);
     hits_free(&session->hits);
     pt_recording_abandon(&session->recording);
     tracing_close(&session->tracing);
@@ -110,6 +120,7 @@ static bool finish(struct pt_session *session, struct error *error)
     session->result->hits = session->hits.seen;
     session->recorded = true;
     hits_close(&session->hits);
+    pause_close(&session->pause);
     tracing_close(&session->tracing);
     return ok;
 }
@@ -269,6 +280,7 @@ static void give_up(struct pt_session *session)
 {
     session->recorded = true;
     pt_recording_abandon(&session->recording);
+    pause_close(&session->pause);
     tracing_close(&session->tracing);
 }
 

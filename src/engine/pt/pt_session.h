@@ -9,6 +9,7 @@
 
 #include "engine/program_signals.h"
 #include "engine/pt/hits.h"
+#include "engine/pt/pause.h"
 #include "engine/pt/pt_recording.h"
 
 struct pt_session {
@@ -19,6 +20,7 @@ struct pt_session {
     struct tracing tracing;
     struct pt_recording recording;
     struct hits hits;
+    struct pause pause;
     bool recorded;          /* perf.data is complete, and nothing is traced any more */
     bool interrupted;       /* by a signal */
     bool said_to_wait;      /* that the program goes on after Ctrl-C */
@@ -32,6 +34,10 @@ struct pt_session {
 bool pt_session_open(struct pt_session *session, const struct kernel *kernel,
                      const struct record_options *options, const pid_t *pids, size_t pid_count,
                      const char *directory, struct error *error);
+
+/* If the options want it, has the processor stop at the trigger in the processes, which are what
+ * they will be: a program of ours has been executed. */
+void pt_session_pause_at_trigger(struct pt_session *session, const pid_t *pids, size_t pid_count);
 
 /* Traces until the snapshot is taken, a signal has come or all processes have ended; a program of
  * ours is waited for in any case. Then perf.data is complete. */

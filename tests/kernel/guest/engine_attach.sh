@@ -16,12 +16,15 @@ detach three
 stop_digits
 judge same_windows three 50
 
-# The tracer is killed: the program owes it nothing.
+# The tracer is killed, at different moments: the program owes it nothing.
 start_digits --pace 200
-attach killed -snapshot-size 16K
-wait_for_packets 10000
-kill -KILL "$tracer"
-wait "$tracer" 2>/dev/null
-is "the program goes on when the tracer is killed" "$(kill -0 "$digits" && echo yes)" yes
+for moment in 0 100 300 500 700 900 1100 1500; do
+    attach killed_$moment -snapshot-size 16K
+    usleep ${moment}000
+    kill -KILL "$tracer"
+    wait "$tracer" 2>/dev/null
+    kill -0 "$digits" || fail "the program goes on when the tracer is killed after $moment ms" "it ended"
+    is "it is not stopped (killed after $moment ms)" "$(sed -n 's/^State:[^a-zA-Z]*\([tT]\).*/\1/p' /proc/$digits/status)" ""
+done
 stop_digits
-is "it ended well" "$(grep -c ' rounds ' digits.out)" 1
+is "the program ended well" "$(grep -c ' rounds ' digits.out)" 1

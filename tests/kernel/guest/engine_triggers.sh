@@ -12,7 +12,9 @@ record threads "-snapshot-size 16K -trigger fifty -multi-snapshot -multi-thread"
 judge hits_and_snapshots threads 9
 
 record at_once "-snapshot-size 64K -trigger fifty -immediate-stop" -- --rounds 400 --pace 200
-if has_aux_pause; then
+if [ "$engine" = perf ]; then
+    says "-immediate-stop: said that perf cannot" at_once.out "no effect"
+elif has_aux_pause; then
     judge ends_at at_once 49
 else
     says "-immediate-stop: said that this kernel is too old" at_once.out "6.13|pause"

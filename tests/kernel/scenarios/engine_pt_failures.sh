@@ -6,10 +6,11 @@ needs_engine pt
 # refused WHAT PATTERN: a recording fails, and says why.
 refused()
 {
-    timeout 100 "$MAGIC_TRACE" run -engine pt -working-directory refused -no-decode "$DIGITS" --rounds 5 >refused.out 2>&1
+    mkdir -p temporary
+    TMPDIR=$PWD/temporary timeout 100 "$MAGIC_TRACE" run -engine pt -o refused.fxt "$DIGITS" --rounds 5 >refused.out 2>&1
     is "$1: exit status" $? 1
     says "$1: the reason" refused.out "$2"
-    is "$1: no folder is left" "$(ls -d refused 2>/dev/null)" ""
+    is "$1: nothing is left" "$(ls -d temporary/* refused.fxt* 2>/dev/null)" ""
 }
 
 set_knob fail_errno 16
