@@ -181,20 +181,21 @@ def we_see_rounds(case, recording, output):
     return check_whole(our_rounds(case, recording), told_rounds(case, output))
 
 
-def check_windows(found, least):
-    """In each thread a number of rounds without a break."""
+def check_windows(found, least, most_breaks=0):
+    """In each thread a number of rounds without a break, or with so many."""
     expect(found, "no rounds at all")
     for tid, numbers in found.items():
-        expect(breaks(numbers) == 0, f"thread {tid}: {breaks(numbers)} breaks in {len(numbers)} rounds")
+        expect(breaks(numbers) <= int(most_breaks), f"thread {tid}: {breaks(numbers)} breaks in {len(numbers)} rounds")
         expect(len(numbers) >= int(least), f"thread {tid}: only {len(numbers)} rounds")
     return f"{sum(len(numbers) for numbers in found.values())} rounds in {len(found)} threads"
 
 
-def same_windows(case, recording, least):
-    """A snapshot: unbroken rounds, the same for perf and for us."""
+def same_windows(case, recording, least, most_breaks=0):
+    """A snapshot: unbroken rounds, the same for perf and for us. Rings of several processors reach back to different times:
+    a thread that has run on both may have a hole."""
     ours, perfs = our_rounds(case, recording), perf_rounds(case, data_of(case, recording))
     expect(ours == {tid: numbers for tid, numbers in perfs.items() if numbers}, f"we see {edges(ours)}, perf {edges(perfs)}")
-    return check_windows(ours, least)
+    return check_windows(ours, least, most_breaks)
 
 
 def edges(found):
