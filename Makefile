@@ -2,7 +2,7 @@
 # Everything that has to be decided is decided in meson.build and tools/.
 BUILD ?= build
 
-.PHONY: build demo test truth bench install clean
+.PHONY: build demo test test-kernel truth bench install clean
 build: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
 
@@ -18,6 +18,11 @@ demo:
 test:
 	@tools/install-dependencies test
 	@tests/run
+
+test-kernel:
+	@tools/install-dependencies test
+	@$(MAKE) --no-print-directory build
+	@tests/kernel/run --build $(BUILD)
 
 truth:
 	@tools/install-dependencies test

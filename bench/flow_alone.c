@@ -40,7 +40,8 @@ int main(int argc, char **argv)
     }
     double opened = bench_cpu_seconds(), opened_wall = bench_wall_seconds();
     _Atomic uint64_t events = 0;
-    struct flow_sink sink = {&events, begin, count_events, end};
+    struct flow_sink sink = {
+        .context = &events, .begin = begin, .events = count_events, .end = end};
     if (!flow_decode(flow, &sink, &error)) {
         fprintf(stderr, "%s\n", error.text);
         return 1;

@@ -71,7 +71,8 @@ static bool decode(struct recorded *recorded, const char *path, struct error *er
     struct flow_options options = {.cores = 1};
     *recorded = (struct recorded){.threads = array_of(sizeof(struct kept_thread *))};
     recorded->flow = flow_open(path, &options, error);
-    struct flow_sink sink = {recorded, keep_thread, keep_events, keep_end};
+    struct flow_sink sink = {
+        .context = recorded, .begin = keep_thread, .events = keep_events, .end = keep_end};
     return recorded->flow != NULL && flow_decode(recorded->flow, &sink, error);
 }
 
@@ -118,10 +119,11 @@ static void forget(struct recorded *recorded)
 static double measure_spans(struct timeline *timeline)
 {
     struct error error = {0};
-    struct span_event event;
+    struct span_event room;
+    const struct span_event *events;
     double begin = seconds();
     struct span_source *source = timeline_spans(timeline, &error);
-    while (source->next(source, &event, &error))
+    while (span_source_take(source, &room, &events, &error) > 0)
         ;
     source->close(source);
     return seconds() - begin;

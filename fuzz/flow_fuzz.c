@@ -132,7 +132,7 @@ static void end(void *thread)
 static struct seen decode(struct decode_request request, unsigned cores)
 {
     struct seen seen = {0};
-    struct flow_sink sink = {&seen, begin, check_events, end};
+    struct flow_sink sink = {.context = &seen, .begin = begin, .events = check_events, .end = end};
     struct flow_options options = {.cores = cores};
     struct flow_statistics statistics = {0};
     request.sink = &sink;

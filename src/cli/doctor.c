@@ -1,7 +1,9 @@
 /* magic-trace doctor: what this machine can do, what will be used, and what would make it better.
  */
 #include "base/file.h"
+#include "cli/checked_program.h"
 #include "cli/command.h"
+#include "cli/hardware_check.h"
 #include "engine/engine.h"
 
 #include <stdio.h>
@@ -9,7 +11,19 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct option_spec doctor_options[] = {{0}};
+enum doctor_option { DOCTOR_CHECK_HARDWARE, DOCTOR_ENGINE, DOCTOR_CHECK_PROGRAM };
+
+static const struct option_spec doctor_options[] = {
+    {"check-hardware", NULL, DOCTOR_CHECK_HARDWARE, NULL,
+     "record a program whose calls are known, in every way\nthere is, and say what is right and "
+     "what "
+     "it costs",
+     NULL},
+    {"engine", NULL, DOCTOR_ENGINE, "NAME", "with -check-hardware: of this engine; default: pt",
+     NULL},
+    {"check-program", NULL, DOCTOR_CHECK_PROGRAM, "WORK", NULL, NULL},
+    {0},
+};
 
 static void print_finding(const char *what, const char *finding)
 {
@@ -65,7 +79,7 @@ static void examine_processor(void)
     print_finding("processor", finding);
 
     if (access("/sys/bus/event_source/devices/intel_pt", F_OK) == 0)
-        print_finding("Intel PT", "there, but this version has no engine that uses it");
+        print_finding("Intel PT", "offered by the kernel");
     else if (has_word(flags, "intel_pt"))
         print_finding("Intel PT", "the processor has it, the kernel does not offer it; not needed");
     else
@@ -132,10 +146,60 @@ static int examine(void)
     return EXIT_STATUS_ERROR;
 }
 
+struct doctor_request {
+    bool check;
+    const char *engine;
+    const char *work, *file; /* of checked_program() */
+};
+
+static int check_request(const struct command *self, const struct doctor_request *request,
+                         const char *operand)
+{
+    if (request->work && !operand)
+        return command_usage_error(self, "-check-program needs a file.");
+    if (!request->work && operand)
+        return command_usage_error(self, "doctor takes no operands, and there is `%s`.", operand);
+    if (!request->check && request->engine)
+        return command_usage_error(self, "-engine goes with -check-hardware.");
+    return 0;
+}
+
+/* 0 with everything read, -1 after help, or the exit status after a message. */
+static int read_options(const struct command *self, int argc, char **argv,
+                        struct doctor_request *request)
+{
+    struct option_reader reader;
+    option_reader_open(&reader, doctor_options, NULL, argc, argv);
+    int option;
+    while ((option = option_reader_next(&reader)) >= 0) {
+        if (option == DOCTOR_CHECK_HARDWARE)
+            request->check = true;
+        else if (option == DOCTOR_ENGINE)
+            request->engine = reader.value;
+        else
+            request->work = reader.value;
+    }
+    request->file = argv[reader.next];
+    option_reader_close(&reader);
+    if (option == OPTION_ERROR)
+        return EXIT_STATUS_USAGE;
+    if (option != OPTION_HELP)
+        return check_request(self, request, request->file);
+    command_print_help(self);
+    return -1;
+}
+
 static int run_doctor(const struct command *self, int argc, char **argv)
 {
-    int status = command_read_nothing(self, argc, argv);
-    return status == COMMAND_GOES_ON ? examine() : status;
+    struct doctor_request request = {0};
+    int status = read_options(self, argc, argv, &request);
+    if (status)
+        return status < 0 ? 0 : status;
+    if (request.work)
+        return checked_program(request.work, request.file);
+    if (request.check)
+        return hardware_check(request.engine ? request.engine : "pt");
+    return examine();
 }
 
 const struct command doctor_command = {
@@ -145,7 +209,11 @@ const struct command doctor_command = {
     .description =
         "Examines this machine: which engines work, which one `magic-trace run` will use\n"
         "and why, and what to install or set to get a better one. Exits with 0 when\n"
-        "something can be recorded, else with 1.\n",
+        "something can be recorded, else with 1.\n"
+        "\n"
+        "With -check-hardware, tests what the processor's own trace does here: records a\n"
+        "program whose calls are known, in every way there is, prints pass or fail with the\n"
+        "figures, and exits with 0 when nothing failed. Takes some seconds.\n",
     .options = doctor_options,
     .run = run_doctor,
 };

@@ -23,8 +23,9 @@ static void print_contents(const struct trace_summary *summary)
     if (summary->length)
         snprintf(length, sizeof length, " over %s", duration_format(duration, summary->length));
     const struct flow_statistics *flow = &statistics->flow;
-    bool is_text = flow->text_lines > 0, is_sampled = is_text && flow->text.branches == 0;
-    uint64_t count = is_sampled ? flow->text.samples
+    bool is_text = flow->text_lines > 0;
+    bool is_sampled = is_text ? flow->text.branches == 0 : flow->samples > 0;
+    uint64_t count = is_sampled ? flow->samples + flow->text.samples
                      : is_text  ? flow->text.branches
                                 : flow->instructions;
     log_status("%s call%s in %s thread%s%s: %s %s from %s of %s.",
@@ -34,7 +35,10 @@ static void print_contents(const struct trace_summary *summary)
                is_sampled ? "samples"
                : is_text  ? "branches"
                           : "instructions",
-               quantity_bytes(flow->bytes).text, is_text ? "text" : "packets");
+               quantity_bytes(flow->bytes).text,
+               is_text      ? "text"
+               : is_sampled ? "records"
+                            : "packets");
 }
 
 static void print_skipped_text(const struct flow_statistics *flow)
@@ -53,6 +57,18 @@ static void print_skipped_text(const struct flow_statistics *flow)
                    quantity_count(text->unreadable).text, plural(text->unreadable), unreadable,
                    quantity_count(text->other).text, plural(text->other), other,
                    quantity_count(samples).text, plural(samples));
+}
+
+static void print_lost_samples(const struct flow_statistics *flow)
+{
+    if (flow->cut_samples)
+        log_status("The callers of %s sample%s are not all known; what stands for them says why.",
+                   quantity_count(flow->cut_samples).text, plural(flow->cut_samples));
+    if (flow->lost_samples)
+        log_status("%s record%s lost, because the disk or the processor was too slow: sample less "
+                   "often, or record with larger buffers (perf record -m).",
+                   quantity_count(flow->lost_samples).text,
+                   flow->lost_samples == 1 ? " was" : "s were");
 }
 
 static void print_flaws(const struct trace_summary *summary)
@@ -115,6 +131,7 @@ void summary_print(const struct trace_summary *summary, const struct recording *
 {
     print_contents(summary);
     print_flaws(summary);
+    print_lost_samples(&summary->statistics.flow);
     print_skipped_text(&summary->statistics.flow);
     if (!recording)
         return;

@@ -1,5 +1,8 @@
 #include "engine/engine.h"
 
+#include "engine/perf/perf.h"
+#include "engine/pt/pt.h"
+#include "engine/sample/sample.h"
 #include "engine/soft/soft.h"
 #include "engine/step/step.h"
 
@@ -7,10 +10,11 @@
 #include <string.h>
 
 /* Best first. What records every branch comes before what samples. */
-static const struct engine *const engines[] = {&soft_engine, &step_engine, NULL};
+static const struct engine *const engines[] = {&pt_engine,   &perf_engine,   &soft_engine,
+                                               &step_engine, &sample_engine, NULL};
 
 /* Those that can sample, best first: for -sampling. */
-static const struct engine *const samplers[] = {NULL};
+static const struct engine *const samplers[] = {&sample_engine, &perf_engine, NULL};
 
 const struct engine *const *engine_all(void)
 {

@@ -70,6 +70,7 @@ struct event_kind {
     uint64_t config;  /* perf_event_attr.config */
     uint64_t period;  /* that is usual: so many events to a sample */
     bool precise;     /* a hardware event, of which precise addresses are asked by default */
+    bool in_kernel;   /* the kernel does it: without the kernel (exclude_kernel) there is none */
 };
 
 /* By name; a '_' stands for a '-', and upper for lower case. NULL when there is none. */

@@ -1,6 +1,7 @@
 #include "flow/block_cache.h"
 
 #include "base/memory.h"
+#include "flow/shared_blocks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,17 +15,11 @@ enum {
     BLOCKS_AT_MOST = 1 << 21,
 };
 
-static size_t hash(uint64_t key)
-{
-    return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
-}
-
 /* What id 0 and effect 0 stand for. */
 static void add_nothing(struct block_cache *cache)
 {
     array_add(&cache->by_id);
     array_add(&cache->steps);
-    array_add(&cache->functions);
     array_add(&cache->effects);
 }
 
@@ -38,7 +33,6 @@ void block_cache_init(struct block_cache *cache, const struct process *process,
     cache->pages = memory_allocate_zeroed(cache->page_capacity * sizeof(*cache->pages));
     cache->by_id = array_of(sizeof(struct block *));
     cache->steps = array_of(sizeof(struct step));
-    cache->functions = array_of(sizeof(function_id));
     cache->effects = array_of(sizeof(struct step_effect));
     add_nothing(cache);
 }
@@ -49,7 +43,6 @@ void block_cache_free(struct block_cache *cache)
     arena_free(&cache->memory);
     array_free(&cache->by_id);
     array_free(&cache->steps);
-    array_free(&cache->functions);
     array_free(&cache->effects);
     free(cache->slots);
     free(cache->pages);
@@ -60,7 +53,7 @@ static void drop_all(struct block_cache *cache)
     memset(cache->slots, 0, cache->capacity * sizeof(*cache->slots));
     memset(cache->pages, 0, cache->page_capacity * sizeof(*cache->pages));
     cache->count = cache->page_count = 0;
-    cache->by_id.count = cache->steps.count = cache->functions.count = cache->effects.count = 0;
+    cache->by_id.count = cache->steps.count = cache->effects.count = 0;
     add_nothing(cache);
     arena_free(&cache->memory);
     cache->memory = (struct arena){0};
@@ -77,7 +70,7 @@ void block_cache_trim(struct block_cache *cache)
 
 static uint64_t *page_slot(const struct block_cache *cache, uint64_t page)
 {
-    size_t slot = hash(page) & (cache->page_capacity - 1);
+    size_t slot = block_hash(page) & (cache->page_capacity - 1);
     while (cache->pages[slot] && cache->pages[slot] != page + 1)
         slot = (slot + 1) & (cache->page_capacity - 1);
     return &cache->pages[slot];
@@ -184,7 +177,7 @@ static void end_in(struct block *block, const struct x86_instruction *instructio
     block->is_ptwrite = instruction->is_ptwrite;
 }
 
-static void read_block(struct block_cache *cache, struct block *block)
+static void read_instructions(struct block_cache *cache, struct block *block)
 {
     struct x86_instruction instruction;
     block->next = block->ip;
@@ -199,15 +192,6 @@ static void read_block(struct block_cache *cache, struct block *block)
     end_in(block, &instruction);
 }
 
-static struct block_slot *slot_of(const struct block_cache *cache, uint64_t ip, enum x86_mode mode)
-{
-    size_t slot = hash(ip) & (cache->capacity - 1);
-    while (cache->slots[slot].id &&
-           (cache->slots[slot].ip != ip || cache->slots[slot].mode != mode))
-        slot = (slot + 1) & (cache->capacity - 1);
-    return &cache->slots[slot];
-}
-
 static void grow(struct block_cache *cache)
 {
     struct block_slot *old = cache->slots;
@@ -216,8 +200,20 @@ static void grow(struct block_cache *cache)
     cache->slots = memory_allocate_zeroed(cache->capacity * sizeof(*cache->slots));
     for (size_t i = 0; i < old_capacity; i++)
         if (old[i].id)
-            *slot_of(cache, old[i].ip, old[i].mode) = old[i];
+            *block_cache_slot(cache, old[i].ip, old[i].mode) = old[i];
     free(old);
+}
+
+static void read_block(struct block_cache *cache, struct block *block)
+{
+    size_t known;
+    const uint8_t *bytes = code_space_bytes(&cache->space, block->ip, &known);
+    bool may_share = cache->shared && known && block->mode == X86_MODE_64;
+    if (may_share && shared_blocks_find(cache->shared, bytes, known, block))
+        return;
+    read_instructions(cache, block);
+    if (may_share && block->end == BLOCK_ENDS_HERE && block->next - block->ip <= known)
+        shared_blocks_add(cache->shared, bytes, block);
 }
 
 /* At the beginning of a cache line. */
@@ -236,7 +232,6 @@ static struct block *new_block(struct block_cache *cache, uint64_t ip, enum x86_
     block->bounds = code_space_function(&cache->space, ip);
     block->stride.kind = STRIDE_UNKNOWN;
     *(struct block **)array_add(&cache->by_id) = block;
-    *(function_id *)array_add(&cache->functions) = block->bounds.function;
     array_add(&cache->steps);
     /* An instruction that could not be read may be there after the next change. */
     uint64_t end = block->next + X86_LONGEST_INSTRUCTION;
@@ -245,23 +240,13 @@ static struct block *new_block(struct block_cache *cache, uint64_t ip, enum x86_
     return block;
 }
 
-void block_cache_expect(const struct block_cache *cache, uint64_t ip)
-{
-    __builtin_prefetch(&cache->slots[hash(ip) & (cache->capacity - 1)]);
-}
-
-uint32_t block_cache_id(const struct block_cache *cache, uint64_t ip, enum x86_mode mode)
-{
-    return slot_of(cache, ip, mode)->id;
-}
-
 struct block *block_cache_find(struct block_cache *cache, uint64_t ip, enum x86_mode mode)
 {
-    struct block_slot *slot = slot_of(cache, ip, mode);
+    struct block_slot *slot = block_cache_slot(cache, ip, mode);
     if (slot->id)
         return block_of_id(cache, slot->id);
     struct block *block = new_block(cache, ip, mode);
-    *slot = (struct block_slot){ip, block->id, (uint8_t)mode};
+    *slot = (struct block_slot){ip, block->id, mode, block->bounds.function};
     if (++cache->count > cache->capacity / 2)
         grow(cache);
     return block;

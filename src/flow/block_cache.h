@@ -84,22 +84,23 @@ struct step_effect {
     struct return_place push; /* of a jump: only the function that it leaves */
 };
 
-/* Has what is compared, so that blocks that are not the one are not touched. */
+/* Has what an indirect branch to the block has to know, so that the block itself is not touched. */
 struct block_slot {
     uint64_t ip;
-    uint32_t id; /* 0: the slot is empty */
-    uint8_t mode;
+    uint32_t id : 30;     /* 0: the slot is empty */
+    uint32_t mode : 2;    /* enum x86_mode */
+    function_id function; /* block.bounds.function */
 };
 
 struct block_cache {
     struct code_space space;
-    struct block_slot *slots; /* by address and mode, open addressing. Owned */
+    struct shared_blocks *shared; /* borrowed; NULL: none. Set after block_cache_init */
+    struct block_slot *slots;     /* by address and mode, open addressing. Owned */
     size_t capacity, count;
     /* By id; [0] is none. Grow, and so move, when blocks are added. */
-    struct array by_id;     /* struct block * */
-    struct array steps;     /* struct step */
-    struct array functions; /* function_id: block.bounds.function */
-    struct array effects;   /* struct step_effect */
+    struct array by_id;   /* struct block * */
+    struct array steps;   /* struct step */
+    struct array effects; /* struct step_effect */
     uint64_t *pages; /* numbers (plus 1) of the pages that blocks lie on, in the same way. Owned */
     size_t page_capacity, page_count;
     uint64_t epoch;      /* counts how often blocks were dropped */
@@ -110,11 +111,28 @@ void block_cache_init(struct block_cache *cache, const struct process *process,
                       struct symbols *symbols);
 void block_cache_free(struct block_cache *cache);
 
-/* The id of the block at `ip`, 0 when nobody has asked for it yet. */
-uint32_t block_cache_id(const struct block_cache *cache, uint64_t ip, enum x86_mode mode);
+static inline size_t block_hash(uint64_t ip)
+{
+    return (size_t)((ip * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
+}
 
-/* Says that block_cache_id will be asked for `ip` soon. */
-void block_cache_expect(const struct block_cache *cache, uint64_t ip);
+/* The slot of the block at `ip`; an empty one when nobody has asked for it yet. Valid until a block
+ * is added. */
+static inline struct block_slot *block_cache_slot(const struct block_cache *cache, uint64_t ip,
+                                                  enum x86_mode mode)
+{
+    size_t slot = block_hash(ip) & (cache->capacity - 1);
+    while (cache->slots[slot].id &&
+           (cache->slots[slot].ip != ip || cache->slots[slot].mode != mode))
+        slot = (slot + 1) & (cache->capacity - 1);
+    return &cache->slots[slot];
+}
+
+/* Says that block_cache_slot will be asked for `ip` soon. */
+static inline void block_cache_expect(const struct block_cache *cache, uint64_t ip)
+{
+    __builtin_prefetch(&cache->slots[block_hash(ip) & (cache->capacity - 1)]);
+}
 
 /* The block at `ip`; there always is one, perhaps without instructions. Valid until the epoch
  * changes: by block_cache_advance or block_cache_trim. */
@@ -123,11 +141,6 @@ struct block *block_cache_find(struct block_cache *cache, uint64_t ip, enum x86_
 static inline struct block *block_of_id(const struct block_cache *cache, uint32_t id)
 {
     return ((struct block **)cache->by_id.elements)[id];
-}
-
-static inline function_id function_of_id(const struct block_cache *cache, uint32_t id)
-{
-    return ((function_id *)cache->functions.elements)[id];
 }
 
 static inline struct step *step_of(const struct block_cache *cache, uint32_t id)

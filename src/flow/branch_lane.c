@@ -15,7 +15,7 @@ void branch_lane_init(struct branch_lane *lane, bool kernel)
 {
     *lane = (struct branch_lane){.kernel = kernel};
     control_flow_init(&lane->flow);
-    delivery_init(&lane->delivery, true);
+    delivery_init(&lane->delivery, NULL, true);
     lane->flow.batch.delivery = &lane->delivery;
 }
 

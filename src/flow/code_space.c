@@ -18,6 +18,7 @@ struct code_space_function {
 struct code_space_branch {
     uint64_t address;
     uint64_t generation;
+    enum x86_mode mode; /* that the bytes were read in */
     struct branch branch;
 };
 
@@ -136,11 +137,12 @@ struct function_bounds code_space_function(struct code_space *space, uint64_t ad
 struct branch code_space_branch(struct code_space *space, uint64_t address, enum x86_mode mode)
 {
     struct code_space_branch *slot = &space->branches[slot_of(address)];
-    if (slot->address != address || slot->generation != space->generation) {
+    if (slot->address != address || slot->mode != mode || slot->generation != space->generation) {
         uint8_t bytes[X86_LONGEST_INSTRUCTION];
         size_t size = code_space_read(space, address, bytes, sizeof(bytes));
         slot->branch = branch_classify(bytes, size, mode);
         slot->address = address;
+        slot->mode = mode;
         slot->generation = space->generation;
     }
     return slot->branch;

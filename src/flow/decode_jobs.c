@@ -11,23 +11,26 @@
 
 enum {
     STEPS_AT_ONCE = 1 << 13, /* packets decoded before a look at what the others have done */
-    /* Events of slices that have been decoded before their turn, some hundred megabytes. */
-    KEPT_AT_MOST = 1 << 22,
+    /* Events of slices that have been decoded before their turn, for each worker: some megabytes,
+     * of which most stay in the processor's cache. */
+    KEPT_AT_MOST = 1 << 17,
     PROGRESS_INTERVAL_NS = 100 * 1000 * 1000,
 };
 
 struct decode_run {
     struct decode_plan plan;
+    struct event_pool pool;
+    struct shared_blocks blocks; /* empty when there is one worker only */
     atomic_uint_fast64_t bytes_done;
 
-    pthread_mutex_t lock; /* of all below, and of jobs and slices where they change */
-    pthread_cond_t changed;
+    pthread_mutex_t lock;    /* of all below, and of jobs and slices where they change */
+    pthread_cond_t changed;  /* fewer events wait, or fewer workers work on them */
+    pthread_cond_t finished; /* no worker works */
     size_t next_slice;
     unsigned decoding;   /* workers that are */
     unsigned passing_on; /* workers that are */
     uint64_t kept;       /* events that wait to be passed on */
-    unsigned working;
-    struct array spare; /* struct delivery: memory for the slices to come */
+    unsigned workers, working;
     struct flow_statistics statistics;
 };
 
@@ -43,9 +46,10 @@ static bool is_first_of_job(const struct slice_work *work)
 /* All events of the slice have been passed on. */
 static void drop_slice(struct decode_run *run, struct slice_work *work)
 {
-    run->kept -= work->delivery.events.count;
-    *(struct delivery *)array_add(&run->spare) = work->delivery;
+    run->kept -= work->delivery.events;
+    delivery_free(&work->delivery);
     work->stream->next++;
+    pthread_cond_broadcast(&run->changed);
 }
 
 static void drop_passed_on(struct decode_run *run, struct stream_work *stream)
@@ -122,7 +126,8 @@ static void catch_up(struct decode_run *run, struct slice_work *work)
         return;
     while (delivery_time(delivery, &time))
         delivery_pass_on(delivery);
-    delivery_reuse(delivery, true);
+    delivery_forget(delivery);
+    delivery->direct = true;
 }
 
 static void decode_slice(struct decode_run *run, struct decoder_memory *memory,
@@ -152,7 +157,8 @@ static void decode_slice(struct decode_run *run, struct decoder_memory *memory,
  */
 static struct slice_work *next_slice(struct decode_run *run)
 {
-    while (run->next_slice < run->plan.slices.count && run->kept > KEPT_AT_MOST &&
+    uint64_t at_most = (uint64_t)run->workers * KEPT_AT_MOST;
+    while (run->next_slice < run->plan.slices.count && run->kept > at_most &&
            run->decoding + run->passing_on > 0)
         pthread_cond_wait(&run->changed, &run->lock);
     if (run->next_slice == run->plan.slices.count)
@@ -160,37 +166,26 @@ static struct slice_work *next_slice(struct decode_run *run)
     return slice_work_at(&run->plan.slices, run->next_slice++);
 }
 
-static void begin_delivery(struct decode_run *run, struct slice_work *slice)
-{
-    bool direct = is_first_of_job(slice);
-    if (!run->spare.count) {
-        delivery_init(&slice->delivery, direct);
-        return;
-    }
-    slice->delivery = *(struct delivery *)array_at(&run->spare, --run->spare.count);
-    delivery_reuse(&slice->delivery, direct);
-}
-
 static void *work(void *context)
 {
     struct decode_run *run = context;
-    struct decoder_memory *memory = decoder_memory_new();
+    struct decoder_memory *memory = decoder_memory_new(run->blocks.entries ? &run->blocks : NULL);
     struct slice_work *slice;
     pthread_mutex_lock(&run->lock);
     while ((slice = next_slice(run)) != NULL) {
-        begin_delivery(run, slice);
+        delivery_init(&slice->delivery, &run->pool, is_first_of_job(slice));
         run->decoding++;
         pthread_mutex_unlock(&run->lock);
         decode_slice(run, memory, slice);
         pthread_mutex_lock(&run->lock);
         run->decoding--;
-        run->kept += slice->delivery.events.count;
+        run->kept += slice->delivery.events;
         slice->done = true;
         pass_on(run, slice->job);
-        pthread_cond_broadcast(&run->changed);
+        pthread_cond_broadcast(&run->changed); /* nobody else may be left to wait for */
     }
-    run->working--;
-    pthread_cond_broadcast(&run->changed);
+    if (!--run->working)
+        pthread_cond_signal(&run->finished);
     pthread_mutex_unlock(&run->lock);
     decoder_memory_free(memory);
     return NULL;
@@ -218,7 +213,7 @@ static void watch(struct decode_run *run)
         until.tv_nsec += PROGRESS_INTERVAL_NS;
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
-        pthread_cond_timedwait(&run->changed, &run->lock, &until);
+        pthread_cond_timedwait(&run->finished, &run->lock, &until);
         if (!options->progress)
             continue;
         pthread_mutex_unlock(&run->lock);
@@ -234,7 +229,7 @@ static void run_workers(struct decode_run *run, unsigned cores)
 {
     pthread_t *workers = memory_allocate(cores * sizeof(*workers));
     unsigned started = 0;
-    run->working = cores;
+    run->workers = run->working = cores;
     while (started < cores && pthread_create(&workers[started], NULL, work, run) == 0)
         started++;
     if (started < cores) {
@@ -254,15 +249,21 @@ static void run_workers(struct decode_run *run, unsigned cores)
 
 void decode_all(const struct decode_request *request, struct flow_statistics *statistics)
 {
-    struct decode_run run = {.spare = array_of(sizeof(struct delivery)), .statistics = *statistics};
+    struct decode_run run = {.statistics = *statistics};
+    event_pool_init(&run.pool);
     pthread_mutex_init(&run.lock, NULL);
     pthread_cond_init(&run.changed, NULL);
+    pthread_cond_init(&run.finished, NULL);
     decode_plan_make(&run.plan, request);
-    run_workers(&run, usable_cores(&run));
+    unsigned cores = usable_cores(&run);
+    if (cores > 1)
+        shared_blocks_init(&run.blocks);
+    run_workers(&run, cores);
+    if (cores > 1)
+        shared_blocks_free(&run.blocks);
     decode_plan_free(&run.plan, &run.statistics);
-    for (size_t i = 0; i < run.spare.count; i++)
-        delivery_free(array_at(&run.spare, i));
-    array_free(&run.spare);
+    event_pool_free(&run.pool);
+    pthread_cond_destroy(&run.finished);
     pthread_cond_destroy(&run.changed);
     pthread_mutex_destroy(&run.lock);
     *statistics = run.statistics;

@@ -21,9 +21,18 @@ void event_batch_init(struct event_batch *batch)
     *batch = (struct event_batch){.plain = true};
 }
 
+/* Whether delivered events stay in the batch's chunk. */
+static bool is_kept(const struct event_batch *batch)
+{
+    return batch->delivery && !batch->delivery->direct;
+}
+
 void event_batch_free(struct event_batch *batch)
 {
-    free(batch->events);
+    if (is_kept(batch) && batch->chunk.capacity)
+        delivery_take_chunk(batch->delivery, batch->chunk);
+    else
+        free(batch->chunk.events);
 }
 
 void event_batch_forget(struct event_batch *batch)
@@ -34,37 +43,75 @@ void event_batch_forget(struct event_batch *batch)
     batch->plain = true;
 }
 
-/* Hands the timed events to the receiver and keeps the others. */
+/* The events not yet delivered are moved to the beginning of the chunk, which may be the one that
+ * they are in. */
+static void begin_chunk(struct event_batch *batch, struct event_chunk chunk)
+{
+    if (batch->count && batch->events != chunk.events)
+        memmove(chunk.events, batch->events, batch->count * sizeof(*batch->events));
+    batch->chunk = chunk;
+    batch->events = chunk.events;
+    batch->capacity = chunk.capacity;
+}
+
+/* Hands the timed events to the receiver and keeps the others. What is kept for the receiver stays
+ * where it is. */
 static void deliver_timed(struct event_batch *batch)
 {
     size_t timed = batch->timed;
     if (batch->output && timed)
         delivery_add(batch->delivery, batch->output, batch->events, timed, batch->plain);
-    size_t kept = batch->count - timed;
-    if (kept > 0)
-        memmove(batch->events, batch->events + timed, kept * sizeof(*batch->events));
-    else
-        batch->plain = true;
-    batch->count = kept;
+    batch->events += timed;
+    batch->capacity -= timed;
+    batch->count -= timed;
     batch->timed = 0;
+    if (!is_kept(batch))
+        begin_chunk(batch, batch->chunk);
+    if (!batch->count)
+        batch->plain = true;
 }
 
-/* Times all events up to and including `position`: anchor time + elapsed * share. */
+/* Times all events up to and including `position`: anchor time + elapsed * share. Numbers are below
+ * 2^63, where processors can convert them at once. */
 static void interpolate(struct event_batch *batch, uint64_t position, struct ticks time)
 {
-    uint64_t instructions = position - batch->anchor_position;
-    uint64_t elapsed = time.value - batch->anchor_time.value;
+    uint64_t first = batch->anchor_position, began = batch->anchor_time.value;
+    uint64_t instructions = position - first;
+    uint64_t elapsed = time.value - began;
     double share = instructions ? (double)elapsed / (double)instructions : 0;
-    for (; batch->timed < batch->count; batch->timed++) {
-        struct ticks *event_time = &batch->events[batch->timed].time;
-        if (event_time->value > position)
-            break;
-        uint64_t executed = event_time->value - batch->anchor_position;
-        double since = (double)executed * share;
-        /* At the second anchor itself, and beyond what a double can tell apart. */
-        bool at_end = executed >= instructions || since >= (double)elapsed;
-        event_time->value = batch->anchor_time.value + (at_end ? elapsed : (uint64_t)since);
+    /* From here on all is at the second anchor: so is what a double cannot tell apart from it. */
+    double end = elapsed <= INT64_MAX ? (double)(int64_t)elapsed : 0;
+    struct flow_event *event = batch->events + batch->timed;
+    struct flow_event *behind = batch->events + batch->count;
+    for (; event < behind && event->time.value <= position; event++) {
+        uint64_t executed = event->time.value - first;
+        double since = (double)(int64_t)executed * share;
+        bool at_end = executed >= instructions || since >= end;
+        event->time.value = began + (at_end ? elapsed : (uint64_t)(int64_t)since);
     }
+    batch->timed = (size_t)(event - batch->events);
+}
+
+/* Nothing is kept in the chunk. */
+static void grow(struct event_batch *batch, size_t capacity)
+{
+    struct event_chunk *chunk = &batch->chunk;
+    begin_chunk(batch, *chunk);
+    if (!chunk->capacity)
+        chunk->capacity = FIRST_CAPACITY;
+    while (chunk->capacity < capacity)
+        chunk->capacity *= 2;
+    chunk->events = memory_resize(chunk->events, chunk->capacity * sizeof(*chunk->events));
+    batch->events = chunk->events;
+    batch->capacity = chunk->capacity;
+}
+
+static void replace(struct event_batch *batch, size_t capacity)
+{
+    struct event_chunk used = batch->chunk;
+    begin_chunk(batch, event_pool_get(batch->delivery->pool, capacity));
+    if (used.capacity)
+        delivery_take_chunk(batch->delivery, used);
 }
 
 void event_batch_make_room(struct event_batch *batch, size_t count)
@@ -73,11 +120,14 @@ void event_batch_make_room(struct event_batch *batch, size_t count)
         interpolate(batch, UINT64_MAX, batch->anchor_time);
         deliver_timed(batch);
     }
-    if (batch->count + count <= batch->capacity)
+    size_t capacity = batch->count + count;
+    if (capacity <= batch->capacity)
         return;
-    while (batch->count + count > batch->capacity)
-        batch->capacity = batch->capacity ? 2 * batch->capacity : FIRST_CAPACITY;
-    batch->events = memory_resize(batch->events, batch->capacity * sizeof(*batch->events));
+    bool is_used = batch->events != batch->chunk.events || !batch->chunk.capacity;
+    if (is_kept(batch) && is_used)
+        replace(batch, capacity);
+    else
+        grow(batch, capacity);
 }
 
 /* At the anchor itself nothing is left to find out. */
@@ -117,6 +167,8 @@ void event_batch_anchor(struct event_batch *batch, uint64_t position, struct tic
 void event_batch_restart(struct event_batch *batch, uint64_t position, struct ticks time)
 {
     event_batch_anchor(batch, position, time);
+    if (time.value < batch->anchor_time.value)
+        deliver_timed(batch); /* within one delivery times do not go back */
     batch->anchor_time = time;
 }
 

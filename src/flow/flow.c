@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "flow/decode_jobs.h"
 #include "flow/perf_decoder.h"
+#include "flow/sampled_flow.h"
 #include "flow/text_error.h"
 #include "flow/text_flow.h"
 #include "image/image_links.h"
@@ -32,17 +33,42 @@ struct flow {
     struct perf_tool perf;  /* of FLOW_DECODER_PERF */
     char *images;           /* where perf finds them (image_links.h) */
     struct error perf_damage;
+    bool sampled; /* there are samples and no packets */
 };
+
+/* The times of samples are nanoseconds, and so are ticks. The kernel is in them if it was not left
+ * out. */
+static void prepare_samples(struct flow *flow)
+{
+    struct pt_setup *setup = &flow->data.setup;
+    flow->sampled = true;
+    setup->has_clock = true;
+    setup->clock = (struct clock_conversion){.mult = 1};
+    for (uint32_t i = 0; i < flow->data.event_count; i++)
+        if (sampled_flow_follows(&flow->data, i) && !flow->data.events[i].attribute.exclude_kernel)
+            setup->kernel = true;
+}
 
 /* What follows when the perf data is there. */
 static bool open_perf_data(struct flow *flow, struct error *error)
 {
-    if (!perf_data_check_packets(&flow->data, error) ||
-        !address_spaces_build(&flow->spaces, &flow->data, flow->recording.directory, error))
+    if (sampled_flow_recognizes(&flow->data))
+        prepare_samples(flow);
+    else if (!flow->data.has_setup)
+        return error_set(error, ERROR_FORMAT,
+                         "Decoding %s failed: it holds no Intel PT recording, and no samples of "
+                         "where time went. Record with `magic-trace run`, `perf record -e "
+                         "intel_pt//` or `perf record -g`.",
+                         flow->data.path);
+    else if (!perf_data_check_packets(&flow->data, error))
+        return false;
+    if (!address_spaces_build(&flow->spaces, &flow->data, flow->recording.directory, error))
         return false;
     if (flow->recording.directory)
         session_read(&flow->session, flow->recording.directory, NULL);
     flow->symbols = symbols_open(&flow->spaces, flow->options.perf_map_directory);
+    if (flow->sampled)
+        return true;
     trace_streams_cut(&flow->streams, &flow->data);
     if (flow->options.decoder == FLOW_DECODER_PERF && !flow->recording.files)
         return error_set(
@@ -166,6 +192,16 @@ bool flow_is_text(const char *path)
     return text_flow_recognizes(path);
 }
 
+bool flow_is_sampled(const struct flow *flow)
+{
+    return flow->sampled;
+}
+
+bool flow_follows_event(const struct flow *flow, uint32_t event)
+{
+    return flow->sampled && sampled_flow_follows(&flow->data, event);
+}
+
 static bool decode_by_perf(struct flow *flow, const struct flow_sink *sink, struct error *error)
 {
     struct perf_script_request script = perf_request(flow);
@@ -179,8 +215,25 @@ static bool decode_by_perf(struct flow *flow, const struct flow_sink *sink, stru
     return perf_decode_all(&request, &flow->statistics, &flow->perf_damage, error);
 }
 
+static void decode_samples(struct flow *flow, const struct flow_sink *sink)
+{
+    const char *callgraph = flow->session.callgraph;
+    struct sampled_flow_request request = {.data = &flow->data,
+                                           .spaces = &flow->spaces,
+                                           .symbols = flow->symbols,
+                                           .sink = sink,
+                                           .options = &flow->options,
+                                           .stitch = !callgraph ||
+                                                     strcmp(callgraph, "lbr-no-stitch") != 0};
+    sampled_flow_decode(&request, &flow->statistics);
+}
+
 bool flow_decode(struct flow *flow, const struct flow_sink *sink, struct error *error)
 {
+    if (flow->sampled) {
+        decode_samples(flow, sink);
+        return true;
+    }
     if (flow->text)
         return text_flow_decode(flow->text, &flow->options, sink, &flow->statistics, error);
     if (flow->perf.path)
@@ -214,7 +267,7 @@ void flow_steps(const struct flow *flow, const struct flow_observer *observer)
 {
     static const struct flow_sink sink = {
         .begin = begin_thread, .events = drop_events, .end = end_thread};
-    if (flow->text)
+    if (flow->text || flow->sampled)
         return;
     const struct flow_options options = {.decoder = FLOW_DECODER_NATIVE};
     struct decode_request request = {.data = &flow->data,

@@ -4,6 +4,9 @@
  * into one stream per thread and decodes the streams on several processor cores. The decoder behind
  * it is private to this room (libipt's block decoder today; a native one follows).
  *
+ * A recording can also consist of samples with call stacks (sampled_flow.h), which are no flow
+ * events but told as they are; ticks are then nanoseconds.
+ *
  * A recording can also be text: what perf script printed of one (text_flow.h). Then there are no
  * address spaces, no session and no perf data, all these are empty; ticks are nanoseconds.
  */
@@ -13,6 +16,7 @@
 #include "base/error.h"
 #include "flow/flow_event.h"
 #include "flow/flow_step.h"
+#include "flow/stack_sample.h"
 #include "flow/text_code.h"
 #include "image/address_space.h"
 #include "recording/perf_data_reader.h"
@@ -31,6 +35,9 @@ struct flow_sink {
      * valid until flow_decode returns. */
     void *(*begin)(void *context, const struct thread *thread);
     void (*events)(void *thread_object, const struct flow_event *events, size_t count);
+    /* In place of `events`, when the recording has samples and no packets. NULL: they are dropped.
+     */
+    void (*sample)(void *thread_object, const struct stack_sample *sample);
     void (*end)(void *thread_object);
 };
 
@@ -48,12 +55,15 @@ struct flow_options {
 };
 
 struct flow_statistics {
-    uint64_t bytes; /* of PT, or of text */
+    uint64_t bytes; /* of PT, of samples or of text */
     uint64_t instructions;
     uint64_t events;
     uint64_t errors; /* gaps of kind ERROR and NO_IMAGE */
     uint64_t overflows;
-    uint64_t text_lines; /* 0: it is no text */
+    uint64_t samples;      /* that were followed; 0: it has packets, or is text */
+    uint64_t cut_samples;  /* whose callers are not all known */
+    uint64_t lost_samples; /* and other records */
+    uint64_t text_lines;   /* 0: it is no text */
     struct perf_text_statistics text;
 };
 
@@ -73,6 +83,11 @@ void flow_steps(const struct flow *flow, const struct flow_observer *observer);
 
 /* Whether flow_open would take `path` for text. Reads from regular files only. */
 bool flow_is_text(const char *path);
+
+/* Whether it has samples and no packets. */
+bool flow_is_sampled(const struct flow *flow);
+/* Whether the samples of this event are the call stacks that are told. */
+bool flow_follows_event(const struct flow *flow, uint32_t event);
 
 struct symbols *flow_symbols(const struct flow *flow);
 const struct address_spaces *flow_address_spaces(const struct flow *flow);

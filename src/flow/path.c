@@ -11,7 +11,7 @@ enum {
     MISSES = 3,
     MEMORY_AT_MOST = 1 << 27, /* bytes of events; beyond that all paths are forgotten */
     MISSES_JUDGED = 1 << 10,  /* after so many it is time to see whether looking is worth while */
-    REST = 1 << 15,           /* lookups that are not done */
+    REST = 1 << 17,           /* bits for which nothing is looked up */
 };
 
 void paths_init(struct paths *paths, const struct process *process, struct symbols *symbols)
@@ -229,10 +229,6 @@ static void judge(struct paths *paths)
 
 const struct path *paths_miss(struct paths *paths, uint32_t block, uint32_t marked_bits)
 {
-    if (paths->rest) {
-        paths->rest--;
-        return NULL;
-    }
     if (++paths->misses == MISSES_JUDGED)
         judge(paths);
     paths_keep_up(paths);

@@ -39,7 +39,7 @@ struct paths {
     size_t memory_used;   /* bytes */
     uint64_t epoch;       /* counts how often all paths were forgotten */
     uint64_t cache_epoch; /* of the cache, when they were */
-    /* How the lookups went lately, and for how many more nobody is to try. */
+    /* How the lookups went lately, and for how many more bits nobody is to try. */
     unsigned hits, misses, rest;
     struct control_flow learning;
     struct return_stack calls;
@@ -67,6 +67,15 @@ static inline struct path *path_slot(const struct paths *paths, uint64_t key)
     return &paths->slots[key * UINT64_C(0x9e3779b97f4a7c15) >> 48 & (PATH_SLOTS - 1)];
 }
 
+/* Whether the next lookup, of `bits` bits, is better left out. */
+static inline bool paths_rest(struct paths *paths, unsigned bits)
+{
+    if (!paths->rest)
+        return false;
+    paths->rest -= bits < paths->rest ? bits : paths->rest;
+    return true;
+}
+
 /* The path from the block of this id on that takes the branches `marked_bits`: at most PATH_BITS,
  * oldest first, under a leading 1. NULL: it is not known, and so far not worth learning; or it
  * needs more than the block and the bits. Valid until the next call. */
@@ -75,7 +84,7 @@ static inline const struct path *paths_find(struct paths *paths, uint32_t block,
 {
     uint64_t key = path_key(paths, block, marked_bits);
     const struct path *path = path_slot(paths, key);
-    if (__builtin_expect(!paths->rest && path->key == key && path->next, 1)) {
+    if (__builtin_expect(path->key == key && path->next, 1)) {
         paths->hits++;
         return path;
     }

@@ -167,9 +167,9 @@ static inline unsigned take_plain_steps(struct decoder *decoder, uint64_t bits, 
     uint64_t position = decoder->flow.position;
     uint64_t pushed = returns->pushed;
     uint32_t at = decoder->at_id, last = decoder->last_id;
-    for (; count; count--) {
+    for (bits <<= 64 - count; count; count--, bits <<= 1) {
         const struct step *step = &steps[at];
-        uint32_t to = step->to[bits >> (count - 1) & 1];
+        uint32_t to = step->to[bits >> 63];
         if (__builtin_expect(to - 1 >= (uint32_t)STEP_INDIRECT - 1, 0)) {
             const struct return_place *place = &returns->places[(pushed - 1) % RETURN_STACK_SLOTS];
             if (to != (uint32_t)STEP_RETURNS || pushed == returns->floor || !place->block)
@@ -211,11 +211,11 @@ static inline unsigned take_plain_steps(struct decoder *decoder, uint64_t bits, 
  * `bits`. Returns how many are left when it comes to what is too hard. */
 static unsigned take_steps(struct decoder *decoder, uint64_t bits, unsigned count)
 {
-    for (;;) {
+    while (count) {
         event_batch_reserve(&decoder->flow.batch, count + 1);
         count = take_plain_steps(decoder, bits, count);
         if (!count)
-            return 0;
+            break;
         unsigned taken = bits >> (count - 1) & 1;
         const struct step *step = step_of(cache_of(decoder), decoder->at_id);
         bool done = step->to[taken] == (uint32_t)STEP_RETURNS ? take_return(decoder)
@@ -224,6 +224,7 @@ static unsigned take_steps(struct decoder *decoder, uint64_t bits, unsigned coun
             return count;
         count--;
     }
+    return 0;
 }
 
 static uint64_t lowest(uint64_t bits, unsigned count)
@@ -236,15 +237,19 @@ static uint64_t lowest(uint64_t bits, unsigned count)
 static bool take_bits(struct decoder *decoder, uint64_t bits, unsigned count)
 {
     while (count) {
-        unsigned chunk = count < PATH_BITS ? count : PATH_BITS;
+        unsigned chunk = count;
+        const struct path *path = NULL;
+        if (!paths_rest(decoder->paths, count)) {
+            chunk = count < PATH_BITS ? count : PATH_BITS;
+            path = paths_find(decoder->paths, decoder->at_id,
+                              (uint32_t)lowest(bits >> (count - chunk), chunk) | 1u << chunk);
+        }
         count -= chunk;
-        uint64_t these = lowest(bits >> count, chunk);
-        const struct path *path =
-            paths_find(decoder->paths, decoder->at_id, (uint32_t)(these | 1u << chunk));
         if (path) {
             run_path(decoder, path);
             continue;
         }
+        uint64_t these = bits >> count;
         unsigned left = take_steps(decoder, these, chunk);
         if (left) {
             count += left;
@@ -289,30 +294,34 @@ static void take_indirect(struct decoder *decoder, uint64_t ip)
 {
     struct control_flow *flow = &decoder->flow;
     struct block_cache *cache = cache_of(decoder);
-    uint32_t to = block_cache_id(cache, ip, decoder->mode);
-    if (!to)
-        to = block_at(decoder, ip)->id;
+    const struct block_slot *slot = block_cache_slot(cache, ip, decoder->mode);
+    if (!slot->id) {
+        block_at(decoder, ip);
+        slot = block_cache_slot(cache, ip, decoder->mode);
+    }
     const struct step *step = step_of(cache, decoder->at_id);
     const struct step_effect *effect = step_effect_of(cache, step);
-    function_id function = function_of_id(cache, to);
-    const struct return_place *push = &effect->push;
+    const struct step_effect *call = effect;
     event_batch_reserve(&flow->batch, 2);
+    struct flow_event *event = &flow->batch.events[flow->batch.count];
     if (step->event_count) {
-        push = &effect[-1].push;
-        event_batch_add_path(&flow->batch, &effect[-1].event, 1, flow->position);
-    }
-    if (effect->event.kind == FLOW_CALL || effect->event.flags & FLOW_LOADS_STACK ||
-        function != effect->push.function) {
-        struct flow_event *event = &flow->batch.events[flow->batch.count++];
-        *event = effect->event;
+        call = effect - 1;
+        *event = call->event;
         event->time.value += flow->position;
-        event->to = ip;
-        event->function = function;
+        event++;
     }
-    return_stack_push(&decoder->returns, *push, step->push_count);
+    *event = effect->event;
+    event->time.value += flow->position;
+    event->to = ip;
+    event->function = slot->function;
+    /* Written in any case, because nobody can foresee which jumps leave their function. */
+    event += (effect->event.kind == FLOW_CALL) | ((effect->event.flags & FLOW_LOADS_STACK) != 0) |
+             (slot->function != effect->push.function);
+    flow->batch.count = (size_t)(event - flow->batch.events);
+    return_stack_push(&decoder->returns, call->push, step->push_count);
     flow->position += step->instructions;
     decoder->last_id = decoder->at_id;
-    decoder->at_id = to;
+    decoder->at_id = slot->id;
 }
 
 /* Takes the branch to `ip` by a step, if one is known for it. */
@@ -353,12 +362,14 @@ static bool take_tip(struct decoder *decoder, uint64_t ip)
     return true;
 }
 
-/* The packet before has told when the branch happened that was just taken. */
+/* The packet before has told when the branch happened that was just taken. An event before that of
+ * the branch, of a call on the way, has another position. */
 static void time_branch(struct decoder *decoder, size_t events_before)
 {
     struct event_batch *batch = &decoder->flow.batch;
-    if (batch->count > events_before)
-        batch->events[batch->count - 1].flags |= FLOW_TIME_EXACT;
+    size_t newest = batch->count - 1;
+    if (batch->count > events_before && batch->events[newest].time.value == decoder->flow.position)
+        batch->events[newest].flags |= FLOW_TIME_EXACT;
     event_batch_anchor(batch, decoder->flow.position, decoder->time.now);
     decoder->time_is_news = false;
 }
@@ -366,7 +377,10 @@ static void time_branch(struct decoder *decoder, size_t events_before)
 /* The bytes of each IPBytes field; 0: none, or reserved. */
 static const uint8_t address_sizes[8] = {0, 2, 4, 6, 6, 0, 8, 0};
 
-enum { LONGEST_SHORT_WAY = 24 }; /* bytes that may be read without asking */
+enum {
+    LONGEST_SHORT_WAY = 24, /* bytes that may be read without asking */
+    PACKETS_AHEAD = 1024,   /* bytes that memory needs to be asked for early, in vain at the end */
+};
 
 static uint64_t read_bytes(const uint8_t *bytes)
 {
@@ -393,6 +407,7 @@ void decoder_take_usual_packets(struct decoder *decoder, uint64_t *steps)
     for (; decoder->next < end && *steps; --*steps) {
         const uint8_t *next = decoder->next;
         uint8_t first = *next;
+        __builtin_prefetch(next + PACKETS_AHEAD);
         if (!(first & 1) && first > 2) { /* TNT of up to six bits: a leading 1, the bits, 0 */
             decoder->next = next + 1;
             expect_tip(decoder, next + 1);

@@ -19,7 +19,7 @@ void text_thread_begin(struct text_thread *thread, const struct thread *describe
         .output = {.thread = described, .sink = sink},
     };
     event_batch_init(&thread->batch);
-    delivery_init(&thread->delivery, true);
+    delivery_init(&thread->delivery, NULL, true);
     thread->batch.delivery = &thread->delivery;
     event_batch_flush(&thread->batch, &thread->output);
 }

@@ -14,12 +14,9 @@ static void put_times_in_order(struct thread_output *output, struct flow_event *
                                size_t count)
 {
     uint64_t newest = output->last_time.value;
-    for (size_t i = 0; i < count; i++) {
-        if (events[i].time.value > newest)
-            newest = events[i].time.value;
+    for (size_t i = 0; i < count && events[i].time.value < newest; i++)
         events[i].time.value = newest;
-    }
-    output->last_time.value = newest;
+    output->last_time = events[count - 1].time;
 }
 
 static void deliver(struct thread_output *output, struct flow_event *events, size_t count)
@@ -39,7 +36,10 @@ static void release(struct thread_output *output)
 
 static void hold(struct thread_output *output, const struct flow_event *event)
 {
-    *(struct flow_event *)array_add(&output->held) = *event;
+    struct flow_event *held = array_add(&output->held);
+    *held = *event;
+    if (output->held.count > 1 && held->time.value < held[-1].time.value)
+        held->time = held[-1].time;
 }
 
 static void count_gap(struct thread_output *output, const struct flow_event *event)

@@ -31,8 +31,9 @@ struct thread_output {
 void thread_output_begin(struct thread_output *output);
 void thread_output_end(struct thread_output *output);
 
-/* The thread's next events, in their order; their times may be changed. `plain`: there are no gaps,
- * resumes, callers or interrupts among them. */
+/* The thread's next events, in their order and that of their times, which may be changed where they
+ * are earlier than those of the call before. `plain`: there are no gaps, resumes, callers or
+ * interrupts among them. */
 void thread_output_add(struct thread_output *output, struct flow_event *events, size_t count,
                        bool plain);
 

@@ -146,6 +146,29 @@ static uint64_t find_repeated(const struct trace_piece *piece, const struct aux_
     return 0;
 }
 
+/* Chunks are filled up with PAD packets to a multiple of 8 bytes, which the ring does not hold and
+ * its offsets do not count (auxtrace_mmap__read() in tools/perf/util/auxtrace.c). At most so many
+ * of the last bytes may be such. */
+static uint64_t count_padding(const struct trace_piece *piece)
+{
+    enum { MOST = 7 };
+    uint64_t count = 0;
+    while (count < MOST && count < piece->size && piece->bytes[piece->size - 1 - count] == 0)
+        count++;
+    return count;
+}
+
+/* By the offsets, if they count from the ring's beginning, and the newest stretch ends at `end`.
+ * False: they do not tell. */
+static bool tell_repeated(const struct trace_piece *piece, uint64_t end,
+                          const struct aux_chunk *chunk, uint64_t *repeated)
+{
+    if (end < chunk->offset || end - chunk->offset > chunk->size)
+        return false;
+    *repeated = end - chunk->offset;
+    return *repeated == 0 || ends_alike(piece, chunk->bytes, *repeated);
+}
+
 /* Snapshots taken one after the other from one ring repeat what both hold. Offsets tell how much,
  * if they count from the ring's beginning; those of perf record -S do not once the ring has wrapped
  * (intel_pt_find_snapshot in tools/perf/arch/x86/util/intel-pt.c). Returns how many bytes of
@@ -156,14 +179,16 @@ static uint64_t count_repeated(struct trace_stream *stream, const struct aux_chu
     *follows = false;
     if (!continues_earlier_ring(stream, chunk))
         return 0;
-    uint64_t end = newest_stretch(stream)->end;
-    *follows = end == chunk->offset;
-    if (end <= chunk->offset)
+    uint64_t end = newest_stretch(stream)->end, repeated;
+    struct trace_piece piece = *newest_piece(stream);
+    for (uint64_t padding = count_padding(&piece) + 1; padding-- > 0; piece.size--, end--) {
+        *follows = tell_repeated(&piece, end, chunk, &repeated);
+        if (*follows)
+            return repeated;
+    }
+    if (newest_stretch(stream)->end <= chunk->offset)
         return 0;
-    const struct trace_piece *piece = newest_piece(stream);
-    uint64_t repeated = end - chunk->offset;
-    if (repeated > chunk->size || !ends_alike(piece, chunk->bytes, repeated))
-        repeated = find_repeated(piece, chunk);
+    repeated = find_repeated(newest_piece(stream), chunk);
     *follows = repeated > 0;
     return repeated;
 }

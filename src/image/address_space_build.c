@@ -343,11 +343,14 @@ static void add_scheduled_thread(struct builder *builder, uint32_t pid, uint32_t
         get_process(builder, get_thread(builder, is_user_id(pid) ? pid : tid, tid)->pid);
 }
 
-/* Whoever a processor ran has its thread, also when nothing else is recorded of it. */
+/* Whoever a processor ran has its thread, also when nothing else is recorded of it; beside packets
+ * samples do not count, which may be of others than those that were traced. */
 static void add_scheduled_threads(struct builder *builder)
 {
     for (size_t i = 0; i < builder->data->record_count; i++) {
         const struct side_band_record *record = &builder->data->records[i];
+        if (record->kind == SIDE_BAND_SAMPLE && !builder->data->has_setup)
+            add_scheduled_thread(builder, record->pid, record->tid);
         if (record->kind != SIDE_BAND_CONTEXT_SWITCH)
             continue;
         add_scheduled_thread(builder, record->pid, record->tid);

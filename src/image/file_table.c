@@ -263,6 +263,18 @@ const struct image_file *file_table_add_bytes(struct file_table *table, const ch
     return file;
 }
 
+struct image_file *file_table_add_names(struct file_table *table, const char *path,
+                                        uint64_t address, uint64_t size)
+{
+    struct image_file *file = new_file(table, path);
+    file->elf = true;
+    file->segments = arena_allocate(table->arena, sizeof *file->segments);
+    file->segments[0] = (struct image_segment){
+        .address = address, .file_size = size, .memory_size = size, .executable = true};
+    file->segment_count = 1;
+    return file;
+}
+
 const struct image_file *file_table_add_code(struct file_table *table,
                                              const struct image_file *dump, const char *name)
 {

@@ -50,6 +50,11 @@ struct image_file *file_table_add(struct file_table *table, const char *path,
 const struct image_file *file_table_add_bytes(struct file_table *table, const char *path,
                                               const uint8_t *bytes, size_t size);
 
+/* A file that is not here, called `path`: of its code only the names are known, which the caller
+ * fills in, and that it lies at the `size` bytes from `address` on. */
+struct image_file *file_table_add_names(struct file_table *table, const char *path,
+                                        uint64_t address, uint64_t size);
+
 /* A function called `name` whose code lies in the bytes of `dump`, as a file of its own. */
 const struct image_file *file_table_add_code(struct file_table *table,
                                              const struct image_file *dump, const char *name);

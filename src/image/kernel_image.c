@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 
 struct kernel_search {
     const struct perf_data *data;
@@ -55,17 +56,23 @@ static void add_record_symbols(const struct perf_data *data, struct arena *memor
     }
 }
 
+/* Adds to `symbols` those of eBPF programs and the like. */
+static void give_names(struct kernel_search *search, struct image_file *file, struct array *symbols)
+{
+    add_record_symbols(search->data, search->memory, symbols);
+    size_t size = symbols->count * sizeof(struct image_symbol);
+    struct image_symbol *kept = arena_allocate(search->memory, size ? size : 1);
+    if (size)
+        memcpy(kept, symbols->elements, size);
+    file->symbols = kept;
+    file->symbol_count = symbols->count;
+}
+
 static void name_kernel(struct kernel_search *search, struct image_file *file, const char *path)
 {
     struct array symbols = array_of(sizeof(struct image_symbol));
     kallsyms_read(path, search->memory, &symbols);
-    add_record_symbols(search->data, search->memory, &symbols);
-    size_t size = symbols.count * sizeof(struct image_symbol);
-    struct image_symbol *kept = arena_allocate(search->memory, size ? size : 1);
-    if (size)
-        memcpy(kept, symbols.elements, size);
-    file->symbols = kept;
-    file->symbol_count = symbols.count;
+    give_names(search, file, &symbols);
     array_free(&symbols);
 }
 
@@ -168,6 +175,68 @@ static bool take_vmlinux(struct kernel_search *search)
     return found;
 }
 
+/* ---- names alone ---- */
+
+/* Whether the kernel that runs is the recorded one, and lies where that lay. */
+static bool is_running_kernel(const struct perf_data *data, const struct array *symbols)
+{
+    struct utsname running;
+    const struct side_band_record *where = find_kernel_mapping(data);
+    if (!where || !data->kernel_release || uname(&running) != 0 ||
+        strcmp(running.release, data->kernel_release) != 0)
+        return false;
+    const char *first = where->mapping.path + strlen(kernel_name);
+    for (size_t i = 0; i < symbols->count; i++) {
+        const struct image_symbol *symbol = array_at(symbols, i);
+        if (strcmp(symbol->name, first) == 0)
+            return symbol->start == where->mapping.file_offset;
+    }
+    return false;
+}
+
+/* The bounds of what is named: the last function is taken to be on one page. */
+static void add_named_kernel(struct kernel_search *search, struct array *symbols)
+{
+    enum { LAST_FUNCTION = 4096 };
+    uint64_t first = UINT64_MAX, last = 0;
+    for (size_t i = 0; i < symbols->count; i++) {
+        const struct image_symbol *symbol = array_at(symbols, i);
+        if (symbol->start >> 63 == 0)
+            continue; /* relative to a processor's own memory */
+        first = symbol->start < first ? symbol->start : first;
+        last = symbol->start > last ? symbol->start : last;
+    }
+    if (first > last || last > UINT64_MAX - LAST_FUNCTION)
+        return;
+    struct image_file *file =
+        file_table_add_names(search->files, kernel_name, first, last + LAST_FUNCTION - first);
+    add_segment(search, file, &file->segments[0], 0);
+    give_names(search, file, symbols);
+}
+
+/* Samples need no code: a copy of /proc/kallsyms in the recording's folder, or that of the kernel
+ * that runs, if it is the same. */
+static bool take_names(struct kernel_search *search)
+{
+    struct array symbols = array_of(sizeof(struct image_symbol));
+    if (search->data->has_setup)
+        return false;
+    if (search->directory) {
+        char *path = memory_format("%s/images/kallsyms", search->directory);
+        kallsyms_read(path, search->memory, &symbols);
+        free(path);
+    }
+    if (symbols.count == 0) {
+        kallsyms_read("/proc/kallsyms", search->memory, &symbols);
+        if (!is_running_kernel(search->data, &symbols))
+            symbols.count = 0;
+    }
+    if (symbols.count > 0)
+        add_named_kernel(search, &symbols);
+    array_free(&symbols);
+    return search->mappings.count > 0;
+}
+
 /* ---- all ---- */
 
 static int compare_mappings(const void *left, const void *right)
@@ -197,11 +266,19 @@ void kernel_image_find(struct kernel_space *space, const struct perf_data *data,
                                    .files = files,
                                    .memory = memory,
                                    .mappings = array_of(sizeof(struct mapping))};
-    bool found =
-        (directory && (take_kcore(&search, "kcore_dir") || take_kcore(&search, "images"))) ||
-        take_vmlinux(&search);
+    bool found = (directory &&
+                  (take_kcore(&search, "kcore_dir") || take_kcore(&search, "perf.data/kcore_dir") ||
+                   take_kcore(&search, "images"))) ||
+                 take_vmlinux(&search) || take_names(&search);
     hand_over(&search, space);
-    if (!found)
+    if (!found && !data->has_setup)
+        log_warning("samples of the kernel (%s) are in %s, but the names of its functions are not "
+                    "here: they show as [kernel]. Decode as root on the machine where it was "
+                    "recorded, or put a copy of its /proc/kallsyms as images/kallsyms beside "
+                    "perf.data.",
+                    data->kernel_release ? data->kernel_release : "of a release that is not known",
+                    data->path);
+    else if (!found)
         log_warning("the kernel (%s) was traced, too, but its code is not here. Record with perf "
                     "record --kcore, or put its vmlinux as images/vmlinux beside perf.data.",
                     data->kernel_release ? data->kernel_release : "of a release that is not known");

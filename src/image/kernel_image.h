@@ -1,11 +1,13 @@
 /* The code of the kernel that was traced: where its bytes are now, and what lay where.
  *
  * Used by address_space_build.c, if the recording says that the kernel was traced. In this order:
- *   1. DIR/kcore_dir/kcore, as perf record --kcore copies it, or DIR/images/kcore: the kernel as it
- *      ran, with modules and eBPF programs; names are in the file kallsyms beside it.
+ *   1. DIR/kcore_dir/kcore (or DIR/perf.data/kcore_dir/kcore), as perf record --kcore copies it, or
+ * DIR/images/kcore: the kernel as it ran, with modules and eBPF programs; names are in the file
+ * kallsyms beside it.
  *   2. vmlinux, the kernel as it was linked: DIR/images/vmlinux, perf's cache, and where
  *      distributions put it. It is moved to where the recording says that the kernel lay. What the
  *      kernel patches when it starts is not in it, nor are modules.
+ *   3. Of recordings without packets: names alone, from DIR/images/kallsyms or /proc/kallsyms.
  */
 #ifndef MAGIC_TRACE_IMAGE_KERNEL_IMAGE_H
 #define MAGIC_TRACE_IMAGE_KERNEL_IMAGE_H

@@ -68,7 +68,7 @@ void fxt_strings_free(struct fxt_strings *strings);
 uint32_t fxt_strings_look_up(struct fxt_strings *strings, struct fxt_string_memo *memo,
                              const char *text);
 
-/* The reference of `text`, written to the trace first if it has to be. It holds until 32000 other
+/* The reference of `text`, written to the trace first if it has to be. It holds until 4000 other
  * texts were asked for. The same memo must always come with the same text. */
 static inline uint32_t fxt_strings_reference(struct fxt_strings *strings,
                                              struct fxt_string_memo *memo, const char *text)
@@ -77,6 +77,12 @@ static inline uint32_t fxt_strings_reference(struct fxt_strings *strings,
         return fxt_strings_look_up(strings, memo, text);
     slot_recycler_touch(&strings->recycler, memo->slot);
     return memo->slot + (uint32_t)FXT_STRING_PERMANENT_END - 1;
+}
+
+/* True as long as all references that were ever given hold. */
+static inline bool fxt_strings_all_hold(const struct fxt_strings *strings)
+{
+    return !slot_recycler_keeps_order(&strings->recycler);
 }
 
 /* For a text that is used once in a while. */

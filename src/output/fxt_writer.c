@@ -20,8 +20,23 @@ static const uint64_t TICKS_PER_SECOND = 1000000000;
 /* Events between two looks at the progress line and at whether the disk is full. */
 static const uint64_t EVENTS_PER_CHECK = 1 << 16;
 
-struct function_memos {
+/* Words of the longest records of each type. A call's beginning: header, time, address, symbol,
+ * file, line, and that it is inferred. A hit: header, time, and its arguments. An end: header,
+ * time, and three short arguments. */
+enum { CALL_WORDS_MAX = 8, HIT_WORDS_MAX = 2 + 10, END_WORDS_MAX = 2 + 3 };
+
+/* A record that is nearly the same whenever it is written: all but its thread and its time. */
+struct call_template {
+    uint64_t words[CALL_WORDS_MAX];
+    uint64_t word_count; /* 0: it was not made yet */
+    uint64_t address;    /* what it was made for */
+    uint8_t flags;
+};
+
+/* What is remembered of each function. */
+struct function_memo {
     struct fxt_string_memo name, symbol, file;
+    struct call_template call;
 };
 
 struct writer_track {
@@ -34,11 +49,12 @@ struct writer {
     struct fxt_strings strings;
     struct fxt_threads threads;
     const struct span_source *source;
-    struct writer_track *tracks;  /* one for each of the source; owned */
-    struct function_memos *memos; /* by index of the function; owned */
+    struct writer_track *tracks; /* one for each of the source; owned */
+    struct function_memo *memos; /* by index of the function; owned */
     size_t memo_count;
     uint32_t next_synthetic_tid;
     struct arena names; /* of rows of deep frames */
+    uint64_t event_count;
     struct fxt_summary summary;
 };
 
@@ -129,11 +145,11 @@ static void add_rows(struct writer *writer, uint32_t track, size_t last)
         add_row(writer, state, &writer->source->tracks[track]);
 }
 
-/* The number of the row that shows a span at `depth`. */
-static inline uint64_t thread_reference(struct writer *writer, uint32_t track, size_t depth)
+/* The number of the row that shows the next span, inside of those that are open. */
+static inline uint64_t reference_of_next(struct writer *writer, uint32_t track)
 {
     struct array *threads = &writer->tracks[track].threads;
-    size_t row = depth / FXT_DEPTH_MAX;
+    size_t row = writer->tracks[track].depth / FXT_DEPTH_MAX;
     if (row >= threads->count)
         add_rows(writer, track, row);
     return fxt_threads_reference(&writer->threads, (struct fxt_thread *)threads->elements + row);
@@ -162,42 +178,19 @@ static void make_room_for_memos(struct writer *writer, uint32_t index)
     writer->memo_count = count;
 }
 
-static inline struct function_memos *memos_of(struct writer *writer,
-                                              const struct span_function *function)
+static inline struct function_memo *memo_of(struct writer *writer,
+                                            const struct span_function *function)
 {
     if (function->index >= writer->memo_count)
         make_room_for_memos(writer, function->index);
     return &writer->memos[function->index];
 }
 
-/* Words of the longest records of each type: header, time, and the arguments of a hit; header,
- * time, and three short arguments. */
-enum { BEGIN_WORDS_MAX = 2 + 12, END_WORDS_MAX = 2 + 3 };
-
-/* An event record while arguments are added to it. */
+/* An event record to which arguments are added. */
 struct event_record {
     uint64_t *words;
     uint64_t word_count, argument_count;
 };
-
-/* The longest is reserved and what was not needed given back, so arguments are written where they
- * stay. Meanwhile nothing else may be written: all references are to be known before. */
-static inline struct event_record begin_record(struct writer *writer, size_t words_max,
-                                               const struct span_event *event)
-{
-    struct event_record record = {
-        .words = block_writer_reserve(&writer->blocks, words_max * FXT_WORD), .word_count = 2};
-    record.words[1] = event->time.value;
-    return record;
-}
-
-/* `header` is what the type of event has in it beside sizes. */
-static inline void end_record(struct writer *writer, const struct event_record *record,
-                              size_t words_max, uint64_t header)
-{
-    record->words[0] = header | fxt_header(0, record->word_count) | record->argument_count << 20;
-    block_writer_give_back(&writer->blocks, (words_max - record->word_count) * FXT_WORD);
-}
 
 static inline void add_short(struct event_record *record, uint64_t argument)
 {
@@ -211,6 +204,19 @@ static inline void add_long(struct event_record *record, enum fxt_argument_type 
     record->words[record->word_count++] = fxt_argument_header(type, 2, name);
     record->words[record->word_count++] = value;
     record->argument_count++;
+}
+
+/* The longest record is reserved and what was not needed given back, so that records are made where
+ * they stay. Meanwhile nothing else may be written: all references are to be known before. */
+static inline struct event_record reserve_record(struct writer *writer, size_t words_max)
+{
+    return (struct event_record){
+        .words = block_writer_reserve(&writer->blocks, words_max * FXT_WORD), .word_count = 2};
+}
+
+static inline void give_back(struct writer *writer, size_t words_max, size_t words)
+{
+    block_writer_give_back(&writer->blocks, (words_max - words) * FXT_WORD);
 }
 
 /* As the original has them, and the process. */
@@ -228,97 +234,116 @@ static void add_hit(struct event_record *record, const struct span_hit *hit)
         add_long(record, FXT_ARGUMENT_INT64, FXT_STRING_ARGUMENT, (uint64_t)hit->argument);
 }
 
-/* References to what a function is called. */
-struct function_strings {
-    uint64_t name, symbol, file; /* symbol and file only where the function has them */
-};
-
-static inline struct function_strings refer_to(struct writer *writer,
-                                               const struct span_event *event)
+static uint64_t category_of(const struct span_function *function)
 {
-    const struct span_function *function = event->function;
-    struct function_memos *memos = memos_of(writer, function);
-    struct fxt_strings *strings = &writer->strings;
-    struct function_strings references = {0};
-    references.name = fxt_strings_reference(strings, &memos->name, function->name);
-    if (function->symbol && !event->hit)
-        references.symbol = fxt_strings_reference(strings, &memos->symbol, function->symbol);
-    if (function->file && !event->hit)
-        references.file = fxt_strings_reference(strings, &memos->file, function->file);
-    return references;
+    return function->special ? FXT_STRING_SPECIAL : 0;
 }
 
-static inline void add_call(struct event_record *record, const struct function_strings *strings,
-                            const struct span_event *event)
+static void write_hit(struct writer *writer, const struct span_event *event)
 {
     const struct span_function *function = event->function;
+    struct function_memo *memo = memo_of(writer, function);
+    uint64_t name = fxt_strings_reference(&writer->strings, &memo->name, function->name);
+    uint64_t thread = reference_of_next(writer, event->track);
+    struct event_record record = reserve_record(writer, HIT_WORDS_MAX);
+    add_hit(&record, event->hit);
+    record.words[0] =
+        event_header(FXT_EVENT_BEGIN, record.word_count, record.argument_count, thread) |
+        category_of(function) << 32 | name << 48;
+    record.words[1] = event->time.value;
+    give_back(writer, HIT_WORDS_MAX, record.word_count);
+}
+
+/* Without thread and time. */
+static void make_call(struct writer *writer, const struct span_event *event,
+                      struct function_memo *memo)
+{
+    const struct span_function *function = event->function;
+    struct fxt_strings *strings = &writer->strings;
+    struct event_record record = {.words = memo->call.words, .word_count = 2};
+    uint64_t name = fxt_strings_reference(strings, &memo->name, function->name);
     if (event->address)
-        add_long(record, FXT_ARGUMENT_POINTER, FXT_STRING_ADDRESS, event->address);
+        add_long(&record, FXT_ARGUMENT_POINTER, FXT_STRING_ADDRESS, event->address);
     if (function->symbol)
-        add_short(record, string_argument(FXT_STRING_SYMBOL, strings->symbol));
+        add_short(&record,
+                  string_argument(FXT_STRING_SYMBOL,
+                                  fxt_strings_reference(strings, &memo->symbol, function->symbol)));
     if (function->file)
-        add_short(record, string_argument(FXT_STRING_FILE, strings->file));
+        add_short(&record,
+                  string_argument(FXT_STRING_FILE,
+                                  fxt_strings_reference(strings, &memo->file, function->file)));
     if (function->line)
-        add_short(record, fxt_argument_header(FXT_ARGUMENT_INT32, 1, FXT_STRING_LINE) |
-                              (uint64_t)function->line << 32);
+        add_short(&record, fxt_argument_header(FXT_ARGUMENT_INT32, 1, FXT_STRING_LINE) |
+                               (uint64_t)function->line << 32);
     if (event->flags & SPAN_START_INFERRED)
-        add_short(record, string_argument(FXT_STRING_START_INFERRED, FXT_STRING_TRUE));
+        add_short(&record, string_argument(FXT_STRING_START_INFERRED, FXT_STRING_TRUE));
+    uint64_t category = function->special ? FXT_STRING_SPECIAL : 0;
+    record.words[0] = event_header(FXT_EVENT_BEGIN, record.word_count, record.argument_count, 0) |
+                      category << 32 | name << 48;
+    memo->call.word_count = record.word_count;
+    memo->call.address = event->address;
+    memo->call.flags = event->flags;
+}
+
+/* The template must not outlive a reference that is in it. */
+static inline bool is_made_for(const struct call_template *call, const struct span_event *event,
+                               const struct fxt_strings *strings)
+{
+    return call->word_count > 0 && call->address == event->address && call->flags == event->flags &&
+           fxt_strings_all_hold(strings);
+}
+
+static inline void write_call(struct writer *writer, const struct span_event *event)
+{
+    struct function_memo *memo = memo_of(writer, event->function);
+    if (!is_made_for(&memo->call, event, &writer->strings))
+        make_call(writer, event, memo);
+    uint64_t thread = reference_of_next(writer, event->track);
+    uint64_t *words = block_writer_reserve(&writer->blocks, sizeof memo->call.words);
+    memcpy(words, memo->call.words, sizeof memo->call.words);
+    words[0] |= thread << 24;
+    words[1] = event->time.value;
+    give_back(writer, CALL_WORDS_MAX, memo->call.word_count);
 }
 
 static inline void write_enter(struct writer *writer, const struct span_event *event)
 {
-    struct function_strings strings = refer_to(writer, event);
-    struct writer_track *track = &writer->tracks[event->track];
-    uint64_t thread = thread_reference(writer, event->track, track->depth++);
-    uint64_t category = event->function->special ? FXT_STRING_SPECIAL : 0;
-    struct event_record record = begin_record(writer, BEGIN_WORDS_MAX, event);
     if (event->hit)
-        add_hit(&record, event->hit);
+        write_hit(writer, event);
     else
-        add_call(&record, &strings, event);
-    end_record(writer, &record, BEGIN_WORDS_MAX,
-               event_header(FXT_EVENT_BEGIN, 0, 0, thread) | category << 32 | strings.name << 48);
+        write_call(writer, event);
+    writer->tracks[event->track].depth++;
     writer->summary.spans++;
 }
 
-/* The argument that says why a span ended; 0: the usual way. */
-static uint64_t end_argument(enum span_end end)
-{
-    switch (end) {
-    case SPAN_END_RETURN:
-        return 0;
-    case SPAN_END_TAIL_CALL:
-        return string_argument(FXT_STRING_END, FXT_STRING_TAIL_CALL);
-    case SPAN_END_UNWOUND:
-        return string_argument(FXT_STRING_END, FXT_STRING_UNWOUND);
-    case SPAN_END_GAP:
-        return string_argument(FXT_STRING_END, FXT_STRING_GAP);
-    case SPAN_END_OF_TRACE:
-        return string_argument(FXT_STRING_END, FXT_STRING_END_OF_TRACE);
-    case SPAN_END_EXEC:
-        return string_argument(FXT_STRING_END, FXT_STRING_EXEC);
-    case SPAN_END_FILTER:
-        return string_argument(FXT_STRING_END, FXT_STRING_FILTER);
-    case SPAN_END_SWITCH:
-        return string_argument(FXT_STRING_END, FXT_STRING_SWITCH);
-    }
-    return 0;
-}
+/* Why a span ended, as it is written for all but the usual way. */
+static const uint16_t end_texts[SPAN_END_LAST + 1] = {
+    [SPAN_END_TAIL_CALL] = FXT_STRING_TAIL_CALL,
+    [SPAN_END_UNWOUND] = FXT_STRING_UNWOUND,
+    [SPAN_END_GAP] = FXT_STRING_GAP,
+    [SPAN_END_OF_TRACE] = FXT_STRING_END_OF_TRACE,
+    [SPAN_END_EXEC] = FXT_STRING_EXEC,
+    [SPAN_END_FILTER] = FXT_STRING_FILTER,
+    [SPAN_END_SWITCH] = FXT_STRING_SWITCH,
+};
 
 static inline void write_leave(struct writer *writer, const struct span_event *event)
 {
     struct writer_track *track = &writer->tracks[event->track];
     if (track->depth == 0)
         return; /* every reader ignores an end without a begin */
-    uint64_t thread = thread_reference(writer, event->track, --track->depth);
-    struct event_record record = begin_record(writer, END_WORDS_MAX, event);
+    track->depth--;
+    uint64_t thread = reference_of_next(writer, event->track);
+    struct event_record record = reserve_record(writer, END_WORDS_MAX);
     if (event->end != SPAN_END_RETURN)
-        add_short(&record, end_argument(event->end));
+        add_short(&record, string_argument(FXT_STRING_END, end_texts[event->end]));
     if (event->flags & SPAN_END_INFERRED)
         add_short(&record, string_argument(FXT_STRING_END_INFERRED, FXT_STRING_TRUE));
     if (event->flags & SPAN_ACROSS_GAP)
         add_short(&record, string_argument(FXT_STRING_ACROSS_GAP, FXT_STRING_TRUE));
-    end_record(writer, &record, END_WORDS_MAX, event_header(FXT_EVENT_END, 0, 0, thread));
+    record.words[0] = event_header(FXT_EVENT_END, record.word_count, record.argument_count, thread);
+    record.words[1] = event->time.value;
+    give_back(writer, END_WORDS_MAX, record.word_count);
 }
 
 /* An instant nests under the innermost open span and counts against the depth, so it is shown where
@@ -326,7 +351,7 @@ static inline void write_leave(struct writer *writer, const struct span_event *e
 static void write_instant(struct writer *writer, const struct span_event *event)
 {
     uint64_t name = fxt_strings_reference_once(&writer->strings, event->text);
-    uint64_t thread = thread_reference(writer, event->track, writer->tracks[event->track].depth);
+    uint64_t thread = reference_of_next(writer, event->track);
     uint64_t *record = block_writer_reserve(&writer->blocks, 2 * FXT_WORD);
     record[0] = event_header(FXT_EVENT_INSTANT, 2, 0, thread) | (uint64_t)FXT_STRING_SPECIAL << 32 |
                 name << 48;
@@ -334,7 +359,7 @@ static void write_instant(struct writer *writer, const struct span_event *event)
     writer->summary.instants++;
 }
 
-static void write_event(struct writer *writer, const struct span_event *event)
+static inline void write_event(struct writer *writer, const struct span_event *event)
 {
     switch (event->kind) {
     case SPAN_ENTER:
@@ -349,18 +374,29 @@ static void write_event(struct writer *writer, const struct span_event *event)
     }
 }
 
+static void write_batch(struct writer *writer, const struct span_event *events, size_t count)
+{
+    if (writer->event_count == 0)
+        writer->summary.first = events[0].time;
+    writer->summary.last = events[count - 1].time;
+    for (size_t i = 0; i < count; i++)
+        write_event(writer, &events[i]);
+    writer->event_count += count;
+}
+
 static bool write_events(struct writer *writer, struct span_source *source,
                          const struct fxt_options *options, struct error *error)
 {
     struct error ended = {0};
-    struct span_event event;
-    for (uint64_t count = 0; source->next(source, &event, &ended); count++) {
-        if (count == 0)
-            writer->summary.first = event.time;
-        writer->summary.last = event.time;
-        write_event(writer, &event);
-        if (count % EVENTS_PER_CHECK != 0)
+    struct span_event room;
+    const struct span_event *events;
+    uint64_t next_check = 0;
+    size_t count;
+    while ((count = span_source_take(source, &room, &events, &ended)) > 0) {
+        write_batch(writer, events, count);
+        if (writer->event_count < next_check)
             continue;
+        next_check = writer->event_count + EVENTS_PER_CHECK;
         if (block_writer_failed(&writer->blocks))
             break; /* block_writer_finish has the reason */
         log_progress("Writing the trace", writer->summary.spans, options->expected_spans);

@@ -9,6 +9,7 @@ void slot_recycler_init(struct slot_recycler *recycler, uint32_t capacity)
     *recycler = (struct slot_recycler){
         .links = memory_allocate_zeroed((capacity + 1) * sizeof(struct slot_link)),
         .capacity = capacity,
+        .unordered = capacity - capacity / 8 - 1,
     };
 }
 

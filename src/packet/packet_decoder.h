@@ -123,27 +123,18 @@ const char *pt_packet_name(enum pt_packet_kind kind);
  * reserved. */
 static inline bool pt_last_ip_update(uint64_t *last_ip, uint8_t compression, uint64_t payload)
 {
-    switch (compression) {
-    case 0:
-        return true;
-    case 1:
-        *last_ip = (*last_ip & ~(uint64_t)0xffff) | (payload & 0xffff);
-        return true;
-    case 2:
-        *last_ip = (*last_ip & ~(uint64_t)0xffffffff) | (payload & 0xffffffff);
-        return true;
-    case 3:
-        *last_ip = (uint64_t)((int64_t)(payload << 16) >> 16);
-        return true;
-    case 4:
-        *last_ip = (*last_ip & ~(uint64_t)0xffffffffffff) | (payload & 0xffffffffffff);
-        return true;
-    case 6:
-        *last_ip = payload;
-        return true;
-    default:
+    /* How many bits the packet has, and from which one on the old address stays. Without jumps:
+     * nobody can foresee which compression is next. */
+    static const uint8_t bits[] = {64, 16, 32, 48, 48, 64, 64};
+    static const uint64_t kept[] = {UINT64_MAX, ~UINT64_C(0xffff),         ~UINT64_C(0xffffffff),
+                                    0,          ~UINT64_C(0xffffffffffff), UINT64_MAX,
+                                    0};
+    if (compression == 5 || compression > 6)
         return false;
-    }
+    unsigned unused = 64u - bits[compression];
+    uint64_t extended = (uint64_t)((int64_t)(payload << unused) >> unused);
+    *last_ip = (*last_ip & kept[compression]) | (extended & ~kept[compression]);
+    return true;
 }
 
 #endif

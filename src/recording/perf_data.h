@@ -22,8 +22,9 @@ struct pt_setup {
     uint32_t tsc_ctc_numerator, tsc_ctc_denominator; /* CPUID 0x15 EBX, EAX; 0 when unknown */
     uint32_t max_nonturbo_ratio;                     /* bus ratio of the TSC: TSC MHz / 100 */
     bool per_cpu;                                    /* AUX rings belong to CPUs, not to threads */
-    bool snapshot; /* rings were overwritten, only the end was kept */
-    bool kernel;   /* the kernel was traced too */
+    bool own_switches; /* per_cpu: only the traced threads tell when they come and go; not read */
+    bool snapshot;     /* rings were overwritten, only the end was kept */
+    bool kernel;       /* the kernel was traced too */
 };
 
 /* The processor that made the packets; errata are chosen by it. All 0: unknown or not Intel's. */

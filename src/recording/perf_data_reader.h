@@ -16,12 +16,13 @@
 #include "recording/perf_data.h"
 #include "recording/side_band.h"
 
+#include <linux/perf_event.h>
 #include <stddef.h>
 
 /* An event that was recorded: Intel PT itself, or one beside it. */
 struct recorded_event {
     const char *name; /* as perf calls it: "cycles:u", "sched:sched_process_fork"; never NULL */
-    uint32_t type;    /* attr.type */
+    struct perf_event_attr attribute; /* as it was recorded; what the file lacks is 0 */
 };
 
 /* What the file says of a program or library in it (perf's BUILD_ID feature). */

@@ -1,9 +1,9 @@
 #include "recording/perf_script.h"
 
 #include "base/array.h"
-#include "base/file.h"
 #include "base/memory.h"
 #include "base/own_file.h"
+#include "recording/perf_program.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +18,6 @@ enum {
     /* So that perf and magic-trace do not wait for each other; the most that Linux grants to all.
      */
     PIPE_SIZE = 1 << 20,
-    /* Of perf's messages, which can have one per mapping. */
-    QUOTED_MAX = 1000,
 };
 
 static const char filter_name[] = "magic-trace-branches.so";
@@ -67,7 +65,7 @@ static bool knows_filters(char *perf, struct error *error)
 bool perf_tool_find(struct perf_tool *tool, struct error *error)
 {
     struct error failure = {0};
-    *tool = (struct perf_tool){.path = file_find_program("perf")};
+    *tool = (struct perf_tool){.path = perf_program_find()};
     if (!tool->path)
         return error_set(error, ERROR_NOT_FOUND,
                          "-decoder perf needs perf, which is not in PATH. Install it (Debian: "
@@ -164,22 +162,6 @@ bool perf_script_start(struct perf_script *script, const struct perf_script_requ
     return false;
 }
 
-/* The end of what perf said, which is where it says why it failed. */
-static char *last_words(int messages)
-{
-    size_t size = 0;
-    char *text = lseek(messages, 0, SEEK_SET) == 0
-                     ? file_read_descriptor(messages, "perf", &size, NULL)
-                     : NULL;
-    if (!text)
-        return memory_copy_string("");
-    while (size > 0 && strchr(" \n", text[size - 1]))
-        text[--size] = 0;
-    if (size > QUOTED_MAX)
-        memmove(text, text + size - QUOTED_MAX, QUOTED_MAX + 1);
-    return text;
-}
-
 bool perf_script_finish(struct perf_script *script, struct error *error)
 {
     int status = 0;
@@ -187,7 +169,7 @@ bool perf_script_finish(struct perf_script *script, struct error *error)
         close(script->output);
     if (script->pid > 0)
         status = wait_for(script->pid);
-    char *words = status ? last_words(script->messages) : NULL;
+    char *words = status ? perf_program_last_words(script->messages) : NULL;
     if (status && WIFSIGNALED(status))
         error_set(error, ERROR_IO, "perf script, decoding %s, was killed by signal %d%s%s",
                   script->data, WTERMSIG(status), *words ? ":\n" : ".", words);

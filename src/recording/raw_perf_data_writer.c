@@ -224,11 +224,13 @@ bool raw_perf_data_write_side_band(struct raw_perf_data_writer *writer,
 
 /* ---- packets ---- */
 
-static uint64_t context_switches_of(const struct raw_perf_data_writer *writer, bool per_cpu)
+static uint64_t context_switches_of(const struct raw_perf_data_writer *writer,
+                                    const struct pt_setup *setup)
 {
     for (size_t i = 0; i < writer->event_count; i++)
         if (writer->events[i].attribute.context_switch)
-            return per_cpu ? PT_CONTEXT_SWITCHES_CPU_WIDE : PT_CONTEXT_SWITCHES_OWN;
+            return setup->per_cpu && !setup->own_switches ? PT_CONTEXT_SWITCHES_CPU_WIDE
+                                                          : PT_CONTEXT_SWITCHES_OWN;
     return PT_CONTEXT_SWITCHES_NONE;
 }
 
@@ -243,7 +245,7 @@ bool raw_perf_data_write_pt_setup(struct raw_perf_data_writer *writer, const str
         [PT_WORD_HAS_CLOCK] = setup->has_clock,
         [PT_WORD_TSC_BIT] = setup->tsc_bit,
         [PT_WORD_NO_RETURN_COMPRESSION_BIT] = setup->no_return_compression_bit,
-        [PT_WORD_CONTEXT_SWITCHES] = context_switches_of(writer, setup->per_cpu),
+        [PT_WORD_CONTEXT_SWITCHES] = context_switches_of(writer, setup),
         [PT_WORD_SNAPSHOT] = setup->snapshot,
         [PT_WORD_PER_CPU] = setup->per_cpu,
         [PT_WORD_MTC_BIT] = setup->mtc_bit,

@@ -209,7 +209,7 @@ static enum record_outcome decode_sample(const uint8_t *body, size_t size,
     struct sample sample;
     if (!event)
         return RECORD_SKIPPED;
-    if (!sample_decode(&event->attribute, body, size, &sample))
+    if (!sample_decode(&event->attribute, body, size, &sample, NULL))
         return RECORD_DAMAGED;
     *record = (struct side_band_record){
         .kind = SIDE_BAND_SAMPLE,
@@ -224,6 +224,8 @@ static enum record_outcome decode_sample(const uint8_t *body, size_t size,
     record->sample.event = (uint32_t)(event - first);
     record->sample.ip = sample.ip;
     record->sample.period = sample.period;
+    record->sample.body = body;
+    record->sample.size = (uint32_t)size;
     return RECORD_DECODED;
 }
 

@@ -177,7 +177,7 @@ void recorded_features_hand_over(struct perf_data_input *input)
     data->event_count = count;
     for (size_t i = 0; i < count; i++) {
         const struct perf_data_event *event = array_at(&input->events.events, i);
-        data->events[i] = (struct recorded_event){name_of(input, event), event->attribute.type};
+        data->events[i] = (struct recorded_event){name_of(input, event), event->attribute};
     }
     data->build_ids = input->build_ids.elements;
     data->build_id_count = input->build_ids.count;

@@ -74,6 +74,17 @@ static bool take_perf_folder(struct recording *recording)
     return true;
 }
 
+/* perf.data may be such a folder, too: when an engine had perf write it with --kcore. */
+static char *path_of_data(const char *directory, const char *name)
+{
+    char *path = memory_format("%s/%s", directory, name);
+    if (!has_entry(path, "data"))
+        return path;
+    char *inner = memory_format("%s/data", path);
+    free(path);
+    return inner;
+}
+
 static bool list_snapshots(struct recording *recording, const char *path, struct error *error)
 {
     struct dirent **entries;
@@ -83,7 +94,7 @@ static bool list_snapshots(struct recording *recording, const char *path, struct
     recording->directory = memory_copy_string(path);
     recording->files = memory_allocate_zeroed((size_t)(count + 2) * sizeof *recording->files);
     for (int i = 0; i < count; i++) {
-        recording->files[i] = memory_format("%s/%s", path, entries[i]->d_name);
+        recording->files[i] = path_of_data(path, entries[i]->d_name);
         free(entries[i]);
     }
     free(entries);

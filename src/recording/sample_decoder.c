@@ -1,7 +1,5 @@
 #include "recording/sample_decoder.h"
 
-#include "recording/byte_cursor.h"
-
 static void skip_words(struct byte_cursor *cursor, uint64_t count)
 {
     if (count > cursor_left(cursor) / sizeof(uint64_t)) {
@@ -26,6 +24,17 @@ static void skip_counters(const struct perf_event_attr *attribute, struct byte_c
         skip_words(cursor, times + counters * per_counter);
 }
 
+static void take_chain(struct sample *sample, struct byte_cursor *cursor)
+{
+    uint64_t count = cursor_take_u64(cursor);
+    const uint8_t *chain = cursor->next;
+    skip_words(cursor, count);
+    if (cursor->overrun)
+        return;
+    sample->chain = chain;
+    sample->chain_count = count;
+}
+
 static void take_raw(struct sample *sample, struct byte_cursor *cursor)
 {
     size_t size = cursor_take_u32(cursor);
@@ -38,7 +47,7 @@ static void take_raw(struct sample *sample, struct byte_cursor *cursor)
 }
 
 bool sample_decode(const struct perf_event_attr *attribute, const uint8_t *body, size_t size,
-                   struct sample *sample)
+                   struct sample *sample, struct byte_cursor *rest)
 {
     uint64_t fields = attribute->sample_type;
     struct byte_cursor cursor = {body, body + size, false};
@@ -68,8 +77,10 @@ bool sample_decode(const struct perf_event_attr *attribute, const uint8_t *body,
     if (fields & PERF_SAMPLE_READ)
         skip_counters(attribute, &cursor);
     if (fields & PERF_SAMPLE_CALLCHAIN)
-        skip_words(&cursor, cursor_take_u64(&cursor));
+        take_chain(sample, &cursor);
     if (fields & PERF_SAMPLE_RAW)
         take_raw(sample, &cursor);
+    if (rest)
+        *rest = cursor;
     return !cursor.overrun;
 }

@@ -7,6 +7,7 @@
 #ifndef MAGIC_TRACE_RECORDING_SAMPLE_DECODER_H
 #define MAGIC_TRACE_RECORDING_SAMPLE_DECODER_H
 
+#include "recording/byte_cursor.h"
 #include "recording/perf_data_events.h"
 
 #include <stdbool.h>
@@ -15,16 +16,19 @@
 
 struct sample {
     uint32_t pid, tid;
-    uint64_t time;      /* nanoseconds; 0: none */
-    uint32_t cpu;       /* UINT32_MAX: none */
-    uint64_t ip;        /* 0: none */
-    uint64_t period;    /* 0: none */
+    uint64_t time;        /* nanoseconds; 0: none */
+    uint32_t cpu;         /* UINT32_MAX: none */
+    uint64_t ip;          /* 0: none */
+    uint64_t period;      /* 0: none */
+    const uint8_t *chain; /* of calls: 64-bit words; NULL: none */
+    size_t chain_count;
     const uint8_t *raw; /* of a tracepoint: its fields; NULL: none */
     size_t raw_size;
 };
 
-/* False when the record is too short. */
+/* False when the record is too short. *rest, which may be NULL, is then what follows the raw fields
+ * (recorded_stack.h). */
 bool sample_decode(const struct perf_event_attr *attribute, const uint8_t *body, size_t size,
-                   struct sample *sample);
+                   struct sample *sample, struct byte_cursor *rest);
 
 #endif

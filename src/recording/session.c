@@ -115,6 +115,8 @@ static json_t *session_to_json(const struct session *session)
     json_object_set_new(root, "version", string_to_json(session->version));
     json_object_set_new(root, "engine", string_to_json(session->engine));
     json_object_set_new(root, "clock", string_to_json(session->clock));
+    if (session->callgraph)
+        json_object_set_new(root, "callgraph", string_to_json(session->callgraph));
     json_object_set_new(root, "command", command_to_json((const char *const *)session->command));
     json_object_set_new(root, "program", string_to_json(session->program));
     json_object_set_new(root, "wall_clock_ns", json_integer((json_int_t)session->wall_clock_ns));
@@ -267,6 +269,7 @@ static void session_from_json(struct session *session, const json_t *root)
     session->version = read_string(root, "version", memory);
     session->engine = read_string(root, "engine", memory);
     session->clock = read_string(root, "clock", memory);
+    session->callgraph = read_string(root, "callgraph", memory);
     session->command = command_from_json(json_object_get(root, "command"), memory);
     session->program = read_string(root, "program", memory);
     session->wall_clock_ns = read_number(root, "wall_clock_ns");

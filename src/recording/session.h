@@ -50,6 +50,9 @@ struct session {
     const char *version;    /* of magic-trace */
     const char *engine;     /* "soft", "pt", ... */
     const char *clock;      /* "default", "host", "instructions" */
+    /* How the stacks of samples were found: "fp", "dwarf", "lbr", "lbr-no-stitch"; NULL: it has
+     * none. */
+    const char *callgraph;
     const char **command;   /* NULL-terminated argv of the traced program; NULL for attach */
     const char *program;    /* absolute path of its executable */
     uint64_t wall_clock_ns; /* CLOCK_REALTIME at perf time `wall_clock_at` */

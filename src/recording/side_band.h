@@ -74,6 +74,9 @@ struct side_band_record {
             uint32_t event;  /* index into the events of perf_data */
             uint64_t ip;     /* 0: not known */
             uint64_t period; /* how much was counted since the last one; 0: not known */
+            /* The whole record behind its header: recorded_stack.h finds the call stack in it. */
+            const uint8_t *body;
+            uint32_t size;
         } sample;
         struct {
             uint64_t start; /* address in the kernel */

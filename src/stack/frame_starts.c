@@ -27,17 +27,6 @@ void frame_starts_free(struct frame_starts *starts)
     *starts = (struct frame_starts){0};
 }
 
-/* The slot of `function`, or the free one where it belongs. Spread as in open_functions.c. */
-static struct known_starts *find_slot(const struct frame_starts *starts, function_id function)
-{
-    uint32_t index = function * UINT32_C(2654435769);
-    for (;; index++) {
-        struct known_starts *slot = &starts->slots[index & (starts->slot_count - 1)];
-        if (slot->count == 0 || slot->function == function)
-            return slot;
-    }
-}
-
 static void grow(struct frame_starts *starts)
 {
     struct frame_starts old = *starts;
@@ -45,7 +34,7 @@ static void grow(struct frame_starts *starts)
     starts->slots = allocate_slots(starts->slot_count);
     for (uint32_t i = 0; i < old.slot_count; i++)
         if (old.slots[i].count > 0)
-            *find_slot(starts, old.slots[i].function) = old.slots[i];
+            *frame_starts_slot(starts, old.slots[i].function) = old.slots[i];
     free(old.slots);
 }
 
@@ -60,7 +49,7 @@ static void list(struct frame_starts *starts, uint32_t frame, uint64_t start)
 unsigned frame_starts_add(struct frame_starts *starts, uint32_t frame, function_id function,
                           uint64_t start)
 {
-    struct known_starts *slot = find_slot(starts, function);
+    struct known_starts *slot = frame_starts_slot(starts, function);
     for (uint32_t i = 0; i < slot->count; i++)
         if (slot->starts[i] == start)
             return i;
@@ -70,18 +59,15 @@ unsigned frame_starts_add(struct frame_starts *starts, uint32_t frame, function_
     }
     if (slot->count == 0 && starts->used_count++ >= starts->slot_count / 2) {
         grow(starts);
-        slot = find_slot(starts, function);
+        slot = frame_starts_slot(starts, function);
     }
     slot->function = function;
     slot->starts[slot->count] = start;
     return slot->count++;
 }
 
-uint64_t frame_starts_get(const struct frame_starts *starts, uint32_t frame, function_id function,
-                          unsigned choice)
+uint64_t frame_starts_listed(const struct frame_starts *starts, uint32_t frame)
 {
-    if (choice < FRAME_START_CHOICES)
-        return find_slot(starts, function)->starts[choice];
     size_t index = array_find_key(&starts->listed, frame);
     return ((const struct listed_start *)array_at(&starts->listed, index))->start;
 }

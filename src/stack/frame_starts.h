@@ -41,7 +41,28 @@ void frame_starts_free(struct frame_starts *starts);
 /* Remembers that `frame`, of `function`, begins at `start`; gives its choice. */
 unsigned frame_starts_add(struct frame_starts *starts, uint32_t frame, function_id function,
                           uint64_t start);
-uint64_t frame_starts_get(const struct frame_starts *starts, uint32_t frame, function_id function,
-                          unsigned choice);
+
+/* The slot of `function`, or the free one where it belongs. Spread as in open_functions.h. */
+static inline struct known_starts *frame_starts_slot(const struct frame_starts *starts,
+                                                     function_id function)
+{
+    uint32_t index = function * UINT32_C(2654435769);
+    struct known_starts *slot;
+    do
+        slot = &starts->slots[index++ & (starts->slot_count - 1)];
+    while (slot->count != 0 && slot->function != function);
+    return slot;
+}
+
+/* frame_starts_get for FRAME_START_LISTED. */
+uint64_t frame_starts_listed(const struct frame_starts *starts, uint32_t frame);
+
+static inline uint64_t frame_starts_get(const struct frame_starts *starts, uint32_t frame,
+                                        function_id function, unsigned choice)
+{
+    if (choice == FRAME_START_LISTED)
+        return frame_starts_listed(starts, frame);
+    return frame_starts_slot(starts, function)->starts[choice];
+}
 
 #endif

@@ -65,11 +65,6 @@ static void add_origin(struct frame_tree *tree, frame_id frame, function_id orig
     frame_tree_at(tree, frame)->has_origin = true;
 }
 
-static function_id known_function(function_id function)
-{
-    return function <= FRAME_FUNCTION_MAXIMUM ? function : FUNCTION_UNKNOWN;
-}
-
 static frame_id add_child(struct frame_tree *tree, frame_id parent,
                           const struct activation *activation)
 {
@@ -89,7 +84,7 @@ frame_id frame_tree_child_slowly(struct frame_tree *tree, frame_id parent,
                                  const struct activation *activation, bool *added)
 {
     struct activation known = *activation;
-    known.function = known_function(activation->function);
+    known.function = frame_known_function(activation->function);
     frame_id id = frame_children_find(tree, parent, &known);
     *added = id == FRAME_NONE;
     return *added ? add_child(tree, parent, &known) : id;
@@ -100,12 +95,6 @@ void frame_tree_set_start(struct frame_tree *tree, frame_id frame, uint64_t star
     function_id function = frame_tree_at(tree, frame)->function;
     frame_tree_at(tree, frame)->start_choice =
         frame_starts_add(&tree->starts, frame, function, start);
-}
-
-uint64_t frame_tree_start(const struct frame_tree *tree, frame_id id)
-{
-    const struct frame *frame = frame_tree_at(tree, id);
-    return frame_starts_get(&tree->starts, id, frame->function, frame->start_choice);
 }
 
 /* What is learned comes nearly always in the order of ids. */
@@ -164,7 +153,7 @@ void frame_tree_discover(struct frame_tree *tree, frame_id placeholder, function
     struct frame *frame = frame_tree_at(tree, placeholder);
     frame->parent = above;
     frame->return_address = 0;
-    frame->function = known_function(function);
+    frame->function = frame_known_function(function);
     frame->kind = FRAME_FUNCTION;
     frame_tree_set_start(tree, placeholder, start);
     frame_children_add(tree, placeholder);

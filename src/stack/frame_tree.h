@@ -159,6 +159,12 @@ static inline bool frame_tree_full(const struct frame_tree *tree)
 /* A new segment's placeholder. The tree must not be full. */
 frame_id frame_tree_add_placeholder(struct frame_tree *tree);
 
+/* What a frame of `function` says that it is of. */
+static inline function_id frame_known_function(function_id function)
+{
+    return function <= FRAME_FUNCTION_MAXIMUM ? function : FUNCTION_UNKNOWN;
+}
+
 /* See activation.origin. */
 static inline function_id frame_tree_origin(const struct frame_tree *tree, frame_id frame)
 {
@@ -217,7 +223,11 @@ static inline frame_id frame_tree_child(struct frame_tree *tree, frame_id parent
 
 /* Where the frame's function begins in the process; 0 unknown. To be set once per frame. */
 void frame_tree_set_start(struct frame_tree *tree, frame_id frame, uint64_t start);
-uint64_t frame_tree_start(const struct frame_tree *tree, frame_id frame);
+static inline uint64_t frame_tree_start(const struct frame_tree *tree, frame_id id)
+{
+    const struct frame *frame = frame_tree_at(tree, id);
+    return frame_starts_get(&tree->starts, id, frame->function, frame->start_choice);
+}
 
 /* Where execution goes on below `frame` when it ends, also when that was not known before it did; 0
  * not known. */

@@ -11,14 +11,6 @@ static enum go_role role_of(const struct thread_stack *stack, function_id functi
     return stack->code.go_role(stack->code.context, function);
 }
 
-/* gogo goes on in a part of itself that has another name. */
-bool runs_gogo(const struct thread_stack *stack)
-{
-    function_id origin = frame_tree_origin(&stack->tree, stack->leaf);
-    return role_of(stack, thread_stack_leaf(stack)->function) == GO_ROLE_GOGO ||
-           (origin != FUNCTION_UNKNOWN && role_of(stack, origin) == GO_ROLE_GOGO);
-}
-
 /* How the goroutine that runs has come to the scheduler. */
 struct waiting {
     frame_id frame;     /* that it waits in; FRAME_NONE: not known */

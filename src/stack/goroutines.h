@@ -28,8 +28,14 @@
  * may go on in it. */
 void note_goroutine_leaves(struct thread_stack *stack);
 
-/* True when the leaf is gogo: its jump is for switch_goroutine. */
-bool runs_gogo(const struct thread_stack *stack);
+/* True when the leaf is gogo: its jump is for switch_goroutine. gogo goes on in a part of itself
+ * that has another name. */
+static inline bool runs_gogo(const struct thread_stack *stack)
+{
+    function_id origin = frame_tree_origin(&stack->tree, stack->leaf);
+    return open_functions_slot(&stack->open, thread_stack_leaf(stack)->function)->is_gogo ||
+           (origin != FUNCTION_UNKNOWN && open_functions_slot(&stack->open, origin)->is_gogo);
+}
 
 /* An indirect jump. True when it is gogo's, and has been followed. */
 bool switch_goroutine(struct thread_stack *stack, const struct flow_event *event);

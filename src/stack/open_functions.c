@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { FIRST_SLOT_COUNT = 64 };
+enum { FIRST_SLOT_COUNT = 128 };
 
 static struct open_function *allocate_slots(uint32_t count)
 {
@@ -34,10 +34,10 @@ static void grow(struct open_functions *open)
     free(old.slots);
 }
 
-void open_functions_add_new(struct open_functions *open, function_id function)
+void open_functions_add_new(struct open_functions *open, function_id function, bool is_gogo)
 {
-    if (open->used_count >= open->slot_count / 2)
+    if (open->used_count >= open->slot_count / 4)
         grow(open);
-    *open_functions_slot(open, function) = (struct open_function){function + 1, 1};
+    *open_functions_slot(open, function) = (struct open_function){function + 1, 1, is_gogo};
     open->used_count++;
 }

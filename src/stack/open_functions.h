@@ -13,11 +13,13 @@
 
 #include "symbol/symbols.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct open_function {
     uint32_t key; /* the function's id + 1; 0: the slot is free */
-    uint32_t count;
+    uint32_t count : 31;
+    uint32_t is_gogo : 1; /* see goroutines.h: asked at each jump */
 };
 
 struct open_functions {
@@ -43,17 +45,17 @@ static inline struct open_function *open_functions_slot(const struct open_functi
     return slot;
 }
 
-/* The function is counted for the first time. */
-void open_functions_add_new(struct open_functions *open, function_id function);
-
-static inline void open_functions_add(struct open_functions *open, function_id function)
+/* False: the function was never counted before, and open_functions_add_new is to do it. */
+static inline bool open_functions_add(struct open_functions *open, function_id function)
 {
     struct open_function *slot = open_functions_slot(open, function);
-    if (slot->key != 0)
+    bool known = slot->key != 0;
+    if (known)
         slot->count++;
-    else
-        open_functions_add_new(open, function);
+    return known;
 }
+
+void open_functions_add_new(struct open_functions *open, function_id function, bool is_gogo);
 
 static inline void open_functions_remove(struct open_functions *open, function_id function)
 {

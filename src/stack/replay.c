@@ -126,12 +126,11 @@ static bool begin_gap(struct replay *replay, uint32_t index, struct replay_event
     return true;
 }
 
-static bool enter_gap(struct replay *replay, struct replay_event *event)
+static void enter_gap(struct replay *replay, struct replay_event *event)
 {
     *event = (struct replay_event){
         .kind = SPAN_ENTER, .time = replay->time, .place = replay->place, .gap = replay->gap};
     replay->gap = NULL;
-    return true;
 }
 
 static bool leave_gap(struct replay *replay, uint32_t index, struct replay_event *event)
@@ -191,13 +190,80 @@ static bool take_step(struct replay *replay, const struct history_step *step,
                                        .place = replay->place,
                                        .death = replay->stack->death};
         return true;
-    case HISTORY_ENTER: /* take_plain_step */
+    case HISTORY_ENTER:
+        plan_enter(replay, step->frame, true);
+        return false;
     case HISTORY_RETURN:
+        plan_leave(replay, step->frame, SPAN_END_RETURN);
+        return false;
     case HISTORY_PAUSE:
     case HISTORY_KIND_COUNT:
         return false;
     }
     return false;
+}
+
+/* Events are filled in field by field: a structure that is made elsewhere and copied costs several
+ * times as much, since it is read in other pieces than it was written in. */
+static inline void fill(struct replay_event *event, const struct spread_step *step,
+                        enum span_event_kind kind, function_id function)
+{
+    event->kind = kind;
+    event->time = step->step.time;
+    event->place = step->place;
+    event->function = function;
+    event->flags = 0;
+    event->gap = NULL;
+    event->death = NULL;
+}
+
+static inline void fill_leave(struct replay_event *event, const struct spread_step *step,
+                              const struct frame *leaf, enum span_end end)
+{
+    fill(event, step, SPAN_LEAVE, leaf->function);
+    event->address = 0;
+    event->end = end;
+}
+
+static inline void fill_enter(struct replay_event *event, const struct spread_step *step,
+                              const struct frame_tree *tree)
+{
+    frame_id id = step->step.frame;
+    fill(event, step, SPAN_ENTER, frame_tree_at(tree, id)->function);
+    event->address = frame_tree_start(tree, id);
+    event->end = SPAN_END_RETURN;
+}
+
+/* Takes the steps that need no plan, as far as they come and have room; nothing is planned. */
+static size_t take_plain_steps(struct replay *replay, struct replay_event *events, size_t room,
+                               struct nanoseconds before)
+{
+    const struct frame_tree *tree = &replay->stack->tree;
+    const struct spread_step *step;
+    frame_id leaf = replay->leaf;
+    uint32_t depth = replay->depth;
+    size_t count = 0;
+    while (count + 2 <= room && (step = spread_look(&replay->spread)) != NULL &&
+           step->place.value < before.value) {
+        frame_id frame = step->step.frame;
+        if (step->step.kind == HISTORY_ENTER) {
+            fill_enter(&events[count++], step, tree);
+            depth++;
+        } else if (step->step.kind == HISTORY_RETURN && frame_tree_parent(tree, leaf) == frame) {
+            fill_leave(&events[count++], step, frame_tree_at(tree, leaf), SPAN_END_RETURN);
+            depth--;
+        } else if (step->step.kind == HISTORY_REPLACE) {
+            fill_leave(&events[count++], step, frame_tree_at(tree, leaf), SPAN_END_TAIL_CALL);
+            fill_enter(&events[count++], step, tree);
+        } else {
+            break;
+        }
+        leaf = frame;
+        spread_skip(&replay->spread);
+    }
+    replay->leaf = replay->leave_to = leaf;
+    replay->depth = depth;
+    return count;
 }
 
 static void leave_leaf(struct replay *replay, struct replay_event *event)
@@ -220,14 +286,16 @@ static void leave_leaf(struct replay *replay, struct replay_event *event)
     replay->leaf = parent_of(replay, replay->leaf);
 }
 
-static void enter(struct replay *replay, frame_id id, bool seen, struct replay_event *event)
+static void enter_next(struct replay *replay, struct replay_event *event)
 {
-    const struct frame *frame = frame_at(replay, id);
+    size_t index = --replay->to_enter.count;
+    frame_id id = *(frame_id *)array_at(&replay->to_enter, index);
+    bool seen = index == 0 && replay->innermost_seen;
     *event = (struct replay_event){
         .kind = SPAN_ENTER,
         .time = replay->time,
         .place = replay->place,
-        .function = frame->function,
+        .function = frame_at(replay, id)->function,
         .address = frame_tree_start(&replay->stack->tree, id),
         .flags = seen ? 0 : SPAN_START_INFERRED,
     };
@@ -235,50 +303,64 @@ static void enter(struct replay *replay, frame_id id, bool seen, struct replay_e
     replay->leaf = replay->leave_to = id;
 }
 
-static void enter_next(struct replay *replay, struct replay_event *event)
+static bool is_planned(const struct replay *replay)
 {
-    size_t index = --replay->to_enter.count;
-    frame_id id = *(frame_id *)array_at(&replay->to_enter, index);
-    enter(replay, id, index == 0 && replay->innermost_seen, event);
+    return replay->leaf != replay->leave_to || replay->to_enter.count > 0 || replay->gap != NULL;
 }
 
-/* The steps that nearly all are: true when the step is one, and the event is filled in. */
-static bool take_plain_step(struct replay *replay, const struct history_step *step,
-                            struct replay_event *event)
+/* Something is planned. */
+static void do_planned(struct replay *replay, struct replay_event *event)
 {
-    if (step->kind == HISTORY_ENTER) {
-        enter(replay, step->frame, true, event);
-        return true;
-    }
-    if (step->kind == HISTORY_RETURN) {
-        plan_leave(replay, step->frame, SPAN_END_RETURN);
-        if (replay->leaf == replay->leave_to)
-            return false;
+    if (replay->leaf != replay->leave_to)
         leave_leaf(replay, event);
-        return true;
-    }
-    return false;
+    else if (replay->to_enter.count > 0)
+        enter_next(replay, event);
+    else
+        enter_gap(replay, event);
 }
 
-bool replay_next(struct replay *replay, struct replay_event *event)
+/* The next event, which may be of a step that needs a plan. False when there is none before
+ * `before`. */
+static bool take_event(struct replay *replay, struct replay_event *event, struct nanoseconds before)
 {
-    for (;;) {
-        if (replay->leaf != replay->leave_to) {
-            leave_leaf(replay, event);
-            return true;
-        }
-        if (replay->to_enter.count > 0) {
-            enter_next(replay, event);
-            return true;
-        }
-        if (replay->gap != NULL)
-            return enter_gap(replay, event);
-        const struct spread_step *step = spread_next(&replay->spread);
-        if (step == NULL)
+    while (!is_planned(replay)) {
+        const struct spread_step *step = spread_look(&replay->spread);
+        if (step == NULL || step->place.value >= before.value)
             return false;
+        spread_skip(&replay->spread);
         replay->time = step->step.time;
         replay->place = step->place;
-        if (take_plain_step(replay, &step->step, event) || take_step(replay, &step->step, event))
+        if (take_step(replay, &step->step, event))
             return true;
     }
+    if (replay->place.value >= before.value)
+        return false;
+    do_planned(replay, event);
+    return true;
+}
+
+size_t replay_read(struct replay *replay, struct replay_event *events, size_t room,
+                   struct nanoseconds before)
+{
+    size_t count = 0;
+    while (count < room) {
+        if (!is_planned(replay) && replay->across_gap == 0)
+            count += take_plain_steps(replay, events + count, room - count, before);
+        if (count == room || !take_event(replay, &events[count], before))
+            break;
+        count++;
+    }
+    return count;
+}
+
+bool replay_place(struct replay *replay, struct nanoseconds *place)
+{
+    const struct spread_step *step = NULL;
+    bool planned = is_planned(replay);
+    if (!planned)
+        step = spread_look(&replay->spread);
+    if (!planned && step == NULL)
+        return false;
+    *place = planned ? replay->place : step->place;
+    return true;
 }

@@ -3,6 +3,9 @@
  * By now all callers are discovered, so a segment begins with its whole stack, outermost frame
  * first. Functions are ids still; timeline turns them into what output/ sees. Each event has its
  * own time, in ticks, and the place at which it is shown, in nanoseconds (spread.h).
+ *
+ * Nearly all steps are calls, returns from one call, and tail calls. What they do is known at once;
+ * any other step is *planned* first: what is to be left, then what is to be entered.
  */
 #ifndef MAGIC_TRACE_STACK_REPLAY_H
 #define MAGIC_TRACE_STACK_REPLAY_H
@@ -52,7 +55,18 @@ void replay_init_with_clock(struct replay *replay, const struct thread_stack *st
                             const struct clock_conversion *clock);
 void replay_free(struct replay *replay);
 
+/* Fills `events` with those that come next and are shown before `before`; gives their number, at
+ * most `room`. 0: there are none, see replay_place. */
+size_t replay_read(struct replay *replay, struct replay_event *events, size_t room,
+                   struct nanoseconds before);
+
 /* False at the end. */
-bool replay_next(struct replay *replay, struct replay_event *event);
+static inline bool replay_next(struct replay *replay, struct replay_event *event)
+{
+    return replay_read(replay, event, 1, (struct nanoseconds){UINT64_MAX}) == 1;
+}
+
+/* Nothing is shown before `place` any more. False at the end. */
+bool replay_place(struct replay *replay, struct nanoseconds *place);
 
 #endif

@@ -20,7 +20,8 @@ struct sampled_track {
 
 struct sample_tracks {
     const struct span_source *source;
-    const struct perf_data *data;
+    const struct flow *flow;
+    const struct perf_data *data; /* its */
     struct span_overlay overlay;
     struct sampled_track *by_key; /* owned */
     uint32_t first_number;        /* for tracks: no thread's */
@@ -79,7 +80,8 @@ static void add_samples(struct sample_tracks *tracks, struct nanoseconds origin)
     const struct perf_data *data = tracks->data;
     for (size_t i = 0; i < data->record_count; i++) {
         const struct side_band_record *record = &data->records[i];
-        if (record->kind != SIDE_BAND_SAMPLE || record->time.value < origin.value)
+        if (record->kind != SIDE_BAND_SAMPLE || record->time.value < origin.value ||
+            flow_follows_event(tracks->flow, record->sample.event))
             continue;
         const struct sampled_track *track = find_track(tracks, record);
         if (!track)
@@ -104,12 +106,13 @@ static void free_keys(struct sample_tracks *tracks)
     }
 }
 
-struct span_source *sample_spans(struct span_source *source, const struct perf_data *data,
+struct span_source *sample_spans(struct span_source *source, const struct flow *flow,
                                  struct nanoseconds origin, const struct span_functions *functions)
 {
     struct sample_tracks tracks = {
         .source = source,
-        .data = data,
+        .flow = flow,
+        .data = flow_perf_data(flow),
         .overlay = span_overlay_new(),
         .first_number = span_overlay_free_number(source, TRACKS_MAX),
     };

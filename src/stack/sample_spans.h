@@ -1,5 +1,6 @@
-/* Adds the samples that were recorded beside Intel PT (cycles, branch-misses, tracepoints) to a
- * recording's spans: for each event a track of each thread that was traced, a mark per sample.
+/* Adds the samples that were recorded beside Intel PT (cycles, branch-misses, tracepoints), or
+ * beside samples of call stacks, to a recording's spans: for each event a track of each thread that
+ * was traced, a mark per sample.
  *
  * Called by timeline_spans.c.
  */
@@ -11,8 +12,8 @@
 #include "stack/span_functions.h"
 
 /* Wraps `source`, whose time 0 is `origin` of perf's clock; close() closes both. `functions` must
- * outlive it, and `data` too. Returns `source` itself when there are no samples of its threads. */
-struct span_source *sample_spans(struct span_source *source, const struct perf_data *data,
+ * outlive it, and `flow` too. Returns `source` itself when there are no samples of its threads. */
+struct span_source *sample_spans(struct span_source *source, const struct flow *flow,
                                  struct nanoseconds origin, const struct span_functions *functions);
 
 #endif

@@ -3,7 +3,7 @@
  *
  * A span source is pulled: next() gives events in time order, and per track every ENTER has its
  * LEAVE, properly nested. Sources: the timeline of a recording, and a trace file read back
- * (output/fxt_reader).
+ * (output/fxt_reader). Who takes millions of events has them in batches, by span_source_take().
  */
 #ifndef MAGIC_TRACE_STACK_SPAN_H
 #define MAGIC_TRACE_STACK_SPAN_H
@@ -91,6 +91,10 @@ struct span_source {
                               file */
     /* False at the end, or on error; then error->code tells which. */
     bool (*next)(struct span_source *source, struct span_event *event, struct error *error);
+    /* As next(), but all events that are at hand: gives their number, 0 where next() gives false.
+     * They are valid until the source is asked again. NULL: the source has them one by one. */
+    size_t (*take)(struct span_source *source, const struct span_event **events,
+                   struct error *error);
     void (*close)(struct span_source *source);
     /* The wall clock (Unix nanoseconds) at time 0 of the source; 0 unknown. */
     uint64_t wall_clock;
@@ -98,5 +102,16 @@ struct span_source {
      * information. */
     bool no_lines;
 };
+
+/* The next events of a source of either kind: gives their number, 0 at the end or on error, as
+ * next() has it. They are valid until the source is asked again, and may lie in `room`. */
+static inline size_t span_source_take(struct span_source *source, struct span_event *room,
+                                      const struct span_event **events, struct error *error)
+{
+    if (source->take != NULL)
+        return source->take(source, events, error);
+    *events = room;
+    return source->next(source, room, error);
+}
 
 #endif

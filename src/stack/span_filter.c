@@ -226,6 +226,7 @@ struct span_source *span_filter(struct span_source *source, const struct span_fi
     filter->source = *source;
     filter->source.context = filter;
     filter->source.next = next;
+    filter->source.take = NULL;
     filter->source.close = close_filter;
     filter->wrapped = source;
     filter->names = names;

@@ -108,6 +108,7 @@ struct span_source *span_overlay_open(struct span_source *wrapped, struct span_o
     source->source.function_count = functions->count;
     source->source.context = source;
     source->source.next = next;
+    source->source.take = NULL;
     source->source.close = close_source;
     source->wrapped = wrapped;
     source->overlay = *overlay;

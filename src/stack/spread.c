@@ -132,6 +132,21 @@ static uint32_t take_run(struct spread *spread, uint32_t first)
     return behind;
 }
 
+/* Places steps whose time is that of no neighbour, as far as they come, at their own time. Gives
+ * the first of which that is not known. */
+static uint32_t place_lone_steps(struct spread *spread, uint32_t first)
+{
+    uint64_t earliest = spread->earliest;
+    struct spread_step *step = &spread->window[first];
+    const struct spread_step *end = &spread->window[spread->count];
+    for (; step != end && step->time.value != step[1].time.value; step++) {
+        step->place.value = step->time.value > earliest ? step->time.value : earliest;
+        earliest = step->place.value + extents[step->step.kind].minimum;
+    }
+    spread->earliest = earliest;
+    return (uint32_t)(step - spread->window);
+}
+
 /* Fills the window; its first step was read already. */
 static void read_window(struct spread *spread)
 {
@@ -152,7 +167,8 @@ bool spread_next_window(struct spread *spread)
     if (spread->window_is_last)
         return false;
     read_window(spread);
-    for (uint32_t first = 0; first < spread->count;)
+    uint32_t first = spread->run_goes_on ? take_run(spread, 0) : 0;
+    while ((first = place_lone_steps(spread, first)) < spread->count)
         first = take_run(spread, first);
     return true;
 }

@@ -59,12 +59,27 @@ struct spread spread_of(const struct history *history, const struct clock_conver
 /* Places the steps behind the window. False at the end. */
 bool spread_next_window(struct spread *spread);
 
-/* The next step, valid until the next one is asked for. NULL at the end. */
-static inline const struct spread_step *spread_next(struct spread *spread)
+/* The next step, valid until the one behind it is looked at. NULL at the end. */
+static inline const struct spread_step *spread_look(struct spread *spread)
 {
     if (spread->next == spread->count && !spread_next_window(spread))
         return NULL;
-    return &spread->window[spread->next++];
+    return &spread->window[spread->next];
+}
+
+/* Goes past the step that was looked at. */
+static inline void spread_skip(struct spread *spread)
+{
+    spread->next++;
+}
+
+/* Both at once. */
+static inline const struct spread_step *spread_next(struct spread *spread)
+{
+    const struct spread_step *step = spread_look(spread);
+    if (step != NULL)
+        spread_skip(spread);
+    return step;
 }
 
 /* What the step after the one given last is, without going there. NULL at the end. */

@@ -37,6 +37,15 @@ void stitch_switch(struct thread_stack *stack, struct segment *segment);
  * behind a gap or a landing, and it was open before. */
 bool was_open_before(const struct thread_stack *stack, function_id function);
 
+/* False when it is for no function at all: all callers are those that the segment knows. */
+static inline bool may_be_open_before(const struct thread_stack *stack)
+{
+    const struct segment *segments = stack->segments.elements;
+    size_t count = stack->segments.count;
+    return count > 0 && (segments[count - 1].start == SEGMENT_GAP ||
+                         segments[count - 1].start == SEGMENT_LANDING);
+}
+
 /* Adds to the number of spans those that are open when segments begin and when parked stacks go on.
  * Last of all. */
 void count_spans_of_segments(struct thread_stack *stack);

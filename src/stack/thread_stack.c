@@ -1,13 +1,9 @@
 #include "stack/thread_stack.h"
 
+#include "stack/stack_moves.h"
 #include "stack/stitching.h"
 
 #include <string.h>
-
-static void record(struct thread_stack *stack, enum history_kind kind, uint32_t frame)
-{
-    history_add(&stack->history, stack->now, kind, frame);
-}
 
 static uint64_t function_start(const struct thread_stack *stack, uint64_t address)
 {
@@ -16,15 +12,9 @@ static uint64_t function_start(const struct thread_stack *stack, uint64_t addres
     return stack->code.function_start(stack->code.context, stack->now, address);
 }
 
-/* Makes `activation` on top of `parent` the leaf. */
-static void open_frame(struct thread_stack *stack, frame_id parent,
-                       const struct activation *activation, uint64_t address)
+void thread_stack_set_start(struct thread_stack *stack, frame_id frame, uint64_t address)
 {
-    bool added;
-    stack->leaf = frame_tree_child(&stack->tree, parent, activation, &added);
-    if (added)
-        frame_tree_set_start(&stack->tree, stack->leaf, function_start(stack, address));
-    open_functions_add(&stack->open, thread_stack_leaf(stack)->function);
+    frame_tree_set_start(&stack->tree, frame, function_start(stack, address));
 }
 
 static void end_gap(struct thread_stack *stack)
@@ -34,7 +24,7 @@ static void end_gap(struct thread_stack *stack)
         gap->end = stack->now;
     if (gap->end.value > gap->begin.value)
         stack->statistics.spans++;
-    record(stack, HISTORY_GAP_END, (uint32_t)(stack->gaps.count - 1));
+    record_step(stack, HISTORY_GAP_END, (uint32_t)(stack->gaps.count - 1));
     stack->in_gap = false;
 }
 
@@ -46,7 +36,7 @@ void thread_stack_begin(struct thread_stack *stack, const struct activation *act
     frame_id placeholder = frame_tree_add_placeholder(&stack->tree);
     open_frame(stack, placeholder, activation, address);
     stack->root_return_address = activation->return_address;
-    record(stack, seen ? HISTORY_BEGIN_SEEN : HISTORY_BEGIN, stack->leaf);
+    record_step(stack, seen ? HISTORY_BEGIN_SEEN : HISTORY_BEGIN, stack->leaf);
     stack->next.leaf = stack->leaf;
     *(struct segment *)array_add(&stack->segments) = stack->next;
     stack->next = (struct segment){.start = SEGMENT_FIRST};
@@ -58,22 +48,13 @@ void thread_stack_begin_at(struct thread_stack *stack, const struct flow_event *
     thread_stack_begin(stack, &root, event->to, seen);
 }
 
-static void close_frames_above(struct thread_stack *stack, frame_id frame)
-{
-    while (stack->leaf != frame) {
-        const struct frame *leaf = thread_stack_leaf(stack);
-        open_functions_remove(&stack->open, leaf->function);
-        stack->leaf = thread_stack_parent(stack, stack->leaf);
-    }
-}
-
 /* The segment ends; what comes next begins for the reason `start`. */
 static void end_segment(struct thread_stack *stack, enum history_kind reason,
                         enum segment_start start)
 {
     struct segment *segment = array_at(&stack->segments, stack->segments.count - 1);
     frame_id leaf = stack->leaf;
-    record(stack, reason, FRAME_NONE);
+    record_step(stack, reason, FRAME_NONE);
     close_frames_above(stack, thread_stack_placeholder(stack));
     stack->leaf = FRAME_NONE;
     stack->traps.count = 0;
@@ -134,7 +115,7 @@ static void open_chain(struct thread_stack *stack, frame_id frame)
 {
     for (; thread_stack_frame(stack, frame)->kind != FRAME_PLACEHOLDER;
          frame = thread_stack_parent(stack, frame))
-        open_functions_add(&stack->open, thread_stack_frame(stack, frame)->function);
+        count_open_function(stack, thread_stack_frame(stack, frame)->function);
 }
 
 void thread_stack_unpark(struct thread_stack *stack, frame_id leaf, function_id function,
@@ -148,7 +129,7 @@ void thread_stack_unpark(struct thread_stack *stack, frame_id leaf, function_id 
     stack->root_return_address = thread_stack_frame(stack, root)->return_address;
     stack->next = (struct segment){.start = SEGMENT_FIRST};
     *(frame_id *)array_add(&stack->resumed) = leaf;
-    record(stack, HISTORY_RESUME, leaf);
+    record_step(stack, HISTORY_RESUME, leaf);
 }
 
 void thread_stack_gain_callers(struct thread_stack *stack, frame_id caller)
@@ -165,7 +146,7 @@ void thread_stack_gain_callers(struct thread_stack *stack, frame_id caller)
 void thread_stack_die(struct thread_stack *stack, const char *words)
 {
     stack->death = words;
-    record(stack, HISTORY_DEATH, FRAME_NONE);
+    record_step(stack, HISTORY_DEATH, FRAME_NONE);
 }
 
 void thread_stack_begin_gap(struct thread_stack *stack, const struct gap *gap)
@@ -174,25 +155,23 @@ void thread_stack_begin_gap(struct thread_stack *stack, const struct gap *gap)
     struct gap *added = array_add(&stack->gaps);
     *added = *gap;
     added->begin = added->end = stack->now;
-    record(stack, HISTORY_GAP, (uint32_t)(stack->gaps.count - 1));
+    record_step(stack, HISTORY_GAP, (uint32_t)(stack->gaps.count - 1));
     stack->in_gap = true;
 }
 
 void thread_stack_enter(struct thread_stack *stack, const struct activation *activation,
                         uint64_t address)
 {
-    open_frame(stack, stack->leaf, activation, address);
-    stack->statistics.spans++;
-    record(stack, HISTORY_ENTER, stack->leaf);
+    move_into(stack, activation, address);
 }
 
 void thread_stack_enter_again(struct thread_stack *stack, frame_id frame)
 {
     close_frames_above(stack, thread_stack_parent(stack, frame));
-    open_functions_add(&stack->open, thread_stack_frame(stack, frame)->function);
+    count_open_function(stack, thread_stack_frame(stack, frame)->function);
     stack->leaf = frame;
     stack->statistics.spans++;
-    record(stack, HISTORY_ENTER_MOVABLE, frame);
+    record_step(stack, HISTORY_ENTER_MOVABLE, frame);
 }
 
 frame_id thread_stack_enter_movable(struct thread_stack *stack, const struct activation *activation,
@@ -202,7 +181,7 @@ frame_id thread_stack_enter_movable(struct thread_stack *stack, const struct act
     frame_tree_link(&stack->tree, link, stack->leaf);
     open_frame(stack, link, activation, address);
     stack->statistics.spans++;
-    record(stack, HISTORY_ENTER_MOVABLE, stack->leaf);
+    record_step(stack, HISTORY_ENTER_MOVABLE, stack->leaf);
     return link;
 }
 
@@ -215,10 +194,7 @@ void thread_stack_move(struct thread_stack *stack, frame_id link)
 
 void thread_stack_return(struct thread_stack *stack, frame_id frame)
 {
-    if (stack->leaf == frame)
-        return;
-    close_frames_above(stack, frame);
-    record(stack, HISTORY_RETURN, frame);
+    move_back(stack, frame);
 }
 
 void thread_stack_unwind(struct thread_stack *stack, frame_id frame)
@@ -226,30 +202,12 @@ void thread_stack_unwind(struct thread_stack *stack, frame_id frame)
     if (stack->leaf == frame)
         return;
     close_frames_above(stack, frame);
-    record(stack, HISTORY_UNWIND, frame);
-}
-
-/* The function that was called where the leaf is now; see activation.origin. */
-static function_id called_function(const struct thread_stack *stack)
-{
-    function_id origin = frame_tree_origin(&stack->tree, stack->leaf);
-    return origin != FUNCTION_UNKNOWN ? origin : thread_stack_leaf(stack)->function;
+    record_step(stack, HISTORY_UNWIND, frame);
 }
 
 void thread_stack_replace(struct thread_stack *stack, function_id function, uint64_t address)
 {
-    const struct frame *leaf = thread_stack_leaf(stack);
-    function_id called = called_function(stack);
-    struct activation activation = {
-        .function = function,
-        .kind = leaf->kind,
-        .return_address = leaf->return_address,
-        .origin = called == function ? FUNCTION_UNKNOWN : called,
-    };
-    open_functions_remove(&stack->open, leaf->function);
-    open_frame(stack, leaf->parent, &activation, address);
-    stack->statistics.spans++;
-    record(stack, HISTORY_REPLACE, stack->leaf);
+    move_aside(stack, function, address);
 }
 
 /* What `placeholder` stands for is found to be `function`. */
@@ -257,7 +215,7 @@ static void discover(struct thread_stack *stack, frame_id placeholder, function_
                      uint64_t address, uint64_t start)
 {
     frame_tree_discover(&stack->tree, placeholder, function, address, start);
-    open_functions_add(&stack->open, thread_stack_frame(stack, placeholder)->function);
+    count_open_function(stack, thread_stack_frame(stack, placeholder)->function);
     stack->root_return_address = 0;
 }
 

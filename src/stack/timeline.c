@@ -4,6 +4,7 @@
 #include "stack/adopted_stacks.h"
 #include "stack/death_text.h"
 #include "stack/follow.h"
+#include "stack/sampled_stacks.h"
 #include "stack/timeline_memory.h"
 
 #include <stdlib.h>
@@ -20,6 +21,8 @@ static void *begin_thread(void *context, const struct thread *thread)
                                     flow_text_code(timeline->flow, thread->pid));
     struct code_view view = process_code_view(begun->code);
     thread_stack_init(&begun->stack, &view);
+    begun->stack.no_stitching = flow_is_sampled(timeline->flow);
+    sampled_stacks_init(&begun->sampled);
 
     pthread_mutex_lock(&timeline->lock);
     *(struct timeline_thread **)array_add(&timeline->threads) = begun;
@@ -31,6 +34,12 @@ static void take_events(void *thread_object, const struct flow_event *events, si
 {
     struct timeline_thread *thread = thread_object;
     follow_events(&thread->stack, events, count);
+}
+
+static void take_sample(void *thread_object, const struct stack_sample *sample)
+{
+    struct timeline_thread *thread = thread_object;
+    sampled_stacks_follow(&thread->stack, &thread->sampled, sample);
 }
 
 /* NULL when no signal ended the thread. */
@@ -66,6 +75,7 @@ static void free_thread(struct timeline_thread *thread)
 {
     end_thread(thread);
     thread_stack_free(&thread->stack);
+    sampled_stacks_free(&thread->sampled);
     free(thread->death);
     free(thread);
 }
@@ -177,6 +187,7 @@ struct timeline *timeline_decode(const char *path, const struct flow_options *op
         .context = timeline,
         .begin = begin_thread,
         .events = take_events,
+        .sample = take_sample,
         .end = end_thread,
     };
     if (!flow_decode(flow, &sink, error)) {

@@ -4,6 +4,7 @@
 #define MAGIC_TRACE_STACK_TIMELINE_MEMORY_H
 
 #include "stack/process_code.h"
+#include "stack/sampled_stacks.h"
 #include "stack/span_functions.h"
 #include "stack/thread_stack.h"
 #include "stack/timeline.h"
@@ -14,6 +15,7 @@ struct timeline_thread {
     struct timeline *timeline;
     struct thread thread;
     struct thread_stack stack;
+    struct sampled_stacks sampled; /* empty unless the recording is one of samples */
     struct process_code *code; /* while it is being decoded; else NULL */
     char *death;               /* in words; NULL: no signal ended it */
 };

@@ -1,7 +1,8 @@
 /* The second pass over a whole recording: the threads' span events merged by time.
  *
  * A heap of threads, by the time of their next event; where times are equal the track with the
- * smaller number comes first, so that the order is the same in every run.
+ * smaller number comes first, so that the order is the same in every run. The first of the heap
+ * gives all events up to that of the next thread at once.
  */
 #include "base/memory.h"
 #include "stack/hit_places.h"
@@ -15,24 +16,30 @@
 
 struct lane {
     struct replay replay;
-    struct replay_event next;
+    struct nanoseconds place; /* it shows nothing more before */
     uint32_t track;
 };
+
+/* Few enough to stay in the cache until they are written. */
+enum { EVENTS_AT_ONCE = 64 };
 
 struct timeline_source {
     struct span_source source;
     struct timeline *timeline;
     struct nanoseconds origin;
     struct lane *lanes; /* owned, by track */
-    struct lane **heap; /* owned: those with a next event; the earliest first */
+    struct lane **heap; /* owned: those that are not at their end; the earliest first */
     size_t heap_size;
     struct arena texts;
+    size_t given, ready; /* of `events` */
+    struct span_event events[EVENTS_AT_ONCE];
+    struct replay_event replayed[EVENTS_AT_ONCE];
 };
 
 static bool is_earlier(const struct lane *left, const struct lane *right)
 {
-    if (left->next.place.value != right->next.place.value)
-        return left->next.place.value < right->next.place.value;
+    if (left->place.value != right->place.value)
+        return left->place.value < right->place.value;
     return left->track < right->track;
 }
 
@@ -58,16 +65,32 @@ static void sift_down(struct timeline_source *merged, size_t index)
 static void fill_heap(struct timeline_source *merged)
 {
     for (size_t i = 0; i < merged->timeline->threads.count; i++)
-        if (replay_next(&merged->lanes[i].replay, &merged->lanes[i].next))
+        if (replay_place(&merged->lanes[i].replay, &merged->lanes[i].place))
             merged->heap[merged->heap_size++] = &merged->lanes[i];
     for (size_t i = merged->heap_size; i-- > 0;)
         sift_down(merged, i);
 }
 
-static void advance_first(struct timeline_source *merged)
+/* Up to where the first lane is the earliest. */
+static struct nanoseconds turn_of_next(const struct timeline_source *merged)
+{
+    struct nanoseconds turn = {UINT64_MAX};
+    for (size_t i = 1; i < 3 && i < merged->heap_size; i++) {
+        const struct lane *lane = merged->heap[i];
+        uint64_t place = lane->place.value;
+        if (merged->heap[0]->track < lane->track && place < UINT64_MAX)
+            place++;
+        if (place < turn.value)
+            turn.value = place;
+    }
+    return turn;
+}
+
+/* The first lane has given events. */
+static void put_back_first(struct timeline_source *merged)
 {
     struct lane *lane = merged->heap[0];
-    if (!replay_next(&lane->replay, &lane->next))
+    if (!replay_place(&lane->replay, &lane->place))
         merged->heap[0] = merged->heap[--merged->heap_size];
     if (merged->heap_size > 1)
         sift_down(merged, 0);
@@ -87,32 +110,60 @@ static const char *text_of(struct timeline_source *merged, const struct replay_e
     return event->death != NULL ? event->death : gap_text(event->gap, &merged->texts);
 }
 
-static void convert(struct timeline_source *merged, const struct lane *lane,
-                    struct span_event *event)
+static inline void convert(struct timeline_source *merged, const struct replay_event *replayed,
+                           struct span_event *event)
 {
-    const struct replay_event *next = &lane->next;
-    event->kind = next->kind;
-    event->track = lane->track;
-    event->time.value = next->place.value - merged->origin.value;
-    event->address = next->address;
-    event->flags = next->flags;
-    event->end = next->end;
-    event->function = next->kind != SPAN_INSTANT ? function_of(merged, next) : NULL;
-    event->text = next->kind == SPAN_INSTANT ? text_of(merged, next) : NULL;
+    bool instant = replayed->kind == SPAN_INSTANT;
+    event->kind = replayed->kind;
+    event->track = merged->heap[0]->track;
+    event->time.value = replayed->place.value - merged->origin.value;
+    event->function = instant ? NULL : function_of(merged, replayed);
+    event->address = replayed->address;
+    event->flags = replayed->flags;
+    event->end = replayed->end;
+    event->text = instant ? text_of(merged, replayed) : NULL;
     event->hit = NULL;
+}
+
+/* Makes events ready, if any are left. */
+static void make_ready(struct timeline_source *merged)
+{
+    merged->given = merged->ready = 0;
+    while (merged->ready == 0 && merged->heap_size > 0) {
+        struct lane *lane = merged->heap[0];
+        size_t count =
+            replay_read(&lane->replay, merged->replayed, EVENTS_AT_ONCE, turn_of_next(merged));
+        for (size_t i = 0; i < count; i++)
+            convert(merged, &merged->replayed[i], &merged->events[i]);
+        merged->ready = count;
+        put_back_first(merged);
+    }
+    merged->source.function_count = merged->timeline->functions.count;
+}
+
+static size_t take_events(struct span_source *source, const struct span_event **events,
+                          struct error *error)
+{
+    struct timeline_source *merged = source->context;
+    if (merged->given == merged->ready)
+        make_ready(merged);
+    if (merged->ready == 0 && error != NULL)
+        error->code = ERROR_NONE;
+    size_t count = merged->ready - merged->given;
+    *events = &merged->events[merged->given];
+    merged->given = merged->ready;
+    return count;
 }
 
 static bool next_event(struct span_source *source, struct span_event *event, struct error *error)
 {
     struct timeline_source *merged = source->context;
-    if (merged->heap_size == 0) {
-        if (error != NULL)
-            error->code = ERROR_NONE;
+    const struct span_event *events;
+    size_t count = take_events(source, &events, error);
+    if (count == 0)
         return false;
-    }
-    convert(merged, merged->heap[0], event);
-    source->function_count = merged->timeline->functions.count;
-    advance_first(merged);
+    *event = *events;
+    merged->given -= count - 1;
     return true;
 }
 
@@ -173,8 +224,7 @@ static struct span_source *add_samples(struct timeline_source *merged, struct sp
     struct timeline *timeline = merged->timeline;
     if (!timeline_clock(timeline))
         return source;
-    return sample_spans(source, flow_perf_data(timeline->flow), merged->origin,
-                        &timeline->functions);
+    return sample_spans(source, timeline->flow, merged->origin, &timeline->functions);
 }
 
 struct span_source *timeline_spans(struct timeline *timeline, struct error *error)
@@ -198,6 +248,7 @@ struct span_source *timeline_spans(struct timeline *timeline, struct error *erro
         .track_count = count,
         .function_count = timeline->functions.count,
         .next = next_event,
+        .take = take_events,
         .close = close_source,
         .wall_clock = flow_wall_clock(timeline->flow, merged->origin),
     };

@@ -90,7 +90,8 @@ int main(int argc, char **argv)
         return 2;
     }
     struct counting counting = {.flow = flow, .show = show};
-    struct flow_sink sink = {&counting, begin, take_events, end};
+    struct flow_sink sink = {
+        .context = &counting, .begin = begin, .events = take_events, .end = end};
     bool decoded = flow_decode(flow, &sink, &error);
     if (!decoded)
         fprintf(stderr, "%s\n", error.text);

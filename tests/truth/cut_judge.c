@@ -469,8 +469,10 @@ int main(int argc, char **argv)
     }
     judge.directory = argv[at + 1];
     struct error error;
-    struct flow_sink whole = {&judge, begin_whole, take_whole, end_whole};
-    struct flow_sink cut = {&judge, begin_cut, take_cut, end_cut};
+    struct flow_sink whole = {
+        .context = &judge, .begin = begin_whole, .events = take_whole, .end = end_whole};
+    struct flow_sink cut = {
+        .context = &judge, .begin = begin_cut, .events = take_cut, .end = end_cut};
     if (!decode(&judge.whole, argv[at], &whole, &error) ||
         !decode(&judge.cut, argv[at + 2], &cut, &error)) {
         fprintf(stderr, "%s\n", error.text);

@@ -323,7 +323,8 @@ int main(int argc, char **argv)
     struct flow_options options = {.cores = 1};
     struct error error;
     judge.flow = flow_open(argv[at], &options, &error);
-    struct flow_sink sink = {&judge, begin_thread, take_events, end_thread};
+    struct flow_sink sink = {
+        .context = &judge, .begin = begin_thread, .events = take_events, .end = end_thread};
     if (!judge.flow || !flow_decode(judge.flow, &sink, &error)) {
         fprintf(stderr, "%s\n", error.text);
         return 2;

@@ -7,19 +7,7 @@
 #include <inttypes.h>
 #include <linux/hw_breakpoint.h>
 #include <stdio.h>
-#include <sys/resource.h>
 #include <unistd.h>
-
-/* Each thread takes several descriptors per processor. */
-static void raise_limit(struct breakpoint_events *events)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max)
-        return;
-    events->old_limit = limit.rlim_cur;
-    limit.rlim_cur = limit.rlim_max;
-    events->limit_raised = setrlimit(RLIMIT_NOFILE, &limit) == 0;
-}
 
 void breakpoint_events_begin(struct breakpoint_events *events, const struct kernel *kernel,
                              const struct record_rings *rings, const char *name,
@@ -32,7 +20,7 @@ void breakpoint_events_begin(struct breakpoint_events *events, const struct kern
         .scope = scope,
         .events = array_of(sizeof(struct breakpoint_event)),
     };
-    raise_limit(events);
+    file_limit_raise(&events->file_limit); /* each thread takes several per processor */
 }
 
 void breakpoint_events_close(struct breakpoint_events *events)
@@ -40,12 +28,7 @@ void breakpoint_events_close(struct breakpoint_events *events)
     for (size_t i = 0; i < events->events.count; i++)
         close(((struct breakpoint_event *)array_at(&events->events, i))->descriptor);
     array_free(&events->events);
-    struct rlimit limit;
-    if (events->limit_raised && getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-        limit.rlim_cur = events->old_limit;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
-    events->limit_raised = false;
+    file_limit_restore(&events->file_limit);
 }
 
 /* ---- what is asked of the kernel ---- */

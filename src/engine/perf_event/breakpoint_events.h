@@ -24,6 +24,7 @@
 #ifndef MAGIC_TRACE_ENGINE_PERF_EVENT_BREAKPOINT_EVENTS_H
 #define MAGIC_TRACE_ENGINE_PERF_EVENT_BREAKPOINT_EVENTS_H
 
+#include "engine/perf_event/file_limit.h"
 #include "engine/perf_event/record_rings.h"
 
 /* Debug registers of an x86 processor. */
@@ -48,9 +49,8 @@ struct breakpoint_events {
     const struct record_rings *rings;
     const char *name; /* of the trigger, for messages; borrowed */
     enum breakpoint_scope scope;
-    bool old_kernel;   /* before Linux 5.13: no attr.inherit_thread, attr.remove_on_exec */
-    bool limit_raised; /* of open files, which was old_limit */
-    uint64_t old_limit;
+    bool old_kernel; /* before Linux 5.13: no attr.inherit_thread, attr.remove_on_exec */
+    struct file_limit file_limit;
     struct array events; /* of struct breakpoint_event */
 };
 

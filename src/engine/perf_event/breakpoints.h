@@ -7,7 +7,7 @@
  *
  * Places are in files; a file that is mapped later (dlopen, exec) is watched as soon as the kernel
  * has told of it and we have run, usually some ten microseconds after the mapping: what runs before
- * goes unseen. A program that we start ourselves can be stopped until then (engine/exec_stop.h).
+ * goes unseen. A program that we start ourselves can be stopped until then (perf/exec_stop.h).
  *
  * Known fault of some virtual machines: about once in a million hits the processor's debug status
  * comes to the kernel empty; it takes the trap for an int1 instruction and sends the thread

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static _Noreturn void become(char *const *arguments, char *const *environment,
+static _Noreturn void become(const char *path, char *const *arguments, char *const *environment,
                              const struct signals *signals, bool fixed_addresses, int failures)
 {
     signals_restore_in_child(signals);
@@ -16,7 +16,7 @@ static _Noreturn void become(char *const *arguments, char *const *environment,
         int persona = personality(0xffffffff); /* asks, changes nothing */
         personality((unsigned)persona | ADDR_NO_RANDOMIZE);
     }
-    execve(arguments[0], arguments, environment);
+    execve(path, arguments, environment);
     int reason = errno;
     /* When nobody reads this, nobody is left to be told. */
     ssize_t ignored = write(failures, &reason, sizeof reason);
@@ -36,14 +36,14 @@ static int exec_failure(int failures)
 }
 
 /* Nothing of the program runs before a byte has come. */
-static _Noreturn void wait_and_become(char *const *arguments, char *const *environment,
-                                      const struct signals *signals, bool fixed_addresses, int go,
-                                      int failures)
+static _Noreturn void wait_and_become(const char *path, char *const *arguments,
+                                      char *const *environment, const struct signals *signals,
+                                      bool fixed_addresses, int go, int failures)
 {
     char byte;
     if (read(go, &byte, 1) != 1)
         _exit(127);
-    become(arguments, environment, signals, fixed_addresses, failures);
+    become(path, arguments, environment, signals, fixed_addresses, failures);
 }
 
 static bool watch(struct child *child, struct error *error)
@@ -72,23 +72,24 @@ static void close_pipe(const int *pipe)
     close(pipe[1]);
 }
 
-bool launch_held(struct held_program *held, char *const *arguments, char *const *environment,
-                 const struct signals *signals, struct error *error)
+bool launch_held(struct held_program *held, const char *path, char *const *arguments,
+                 char *const *environment, const struct signals *signals, struct error *error)
 {
     int go[2], failures[2];
-    held->name = arguments[0];
+    held->path = path;
     /* No pipe: writing to one whose reader was killed would kill us. */
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go) != 0)
-        return cannot_start(held->name, errno, error);
+        return cannot_start(held->path, errno, error);
     if (pipe2(failures, O_CLOEXEC) != 0) {
-        cannot_start(held->name, errno, error);
+        cannot_start(held->path, errno, error);
         close_pipe(go);
         return false;
     }
     held->child.pid = fork();
     if (held->child.pid == 0) {
         close(go[1]); /* or our own end would keep us waiting when the holder dies */
-        wait_and_become(arguments, environment, signals, held->fixed_addresses, go[0], failures[1]);
+        wait_and_become(path, arguments, environment, signals, held->fixed_addresses, go[0],
+                        failures[1]);
     }
     int reason = errno;
     close(go[0]);
@@ -96,7 +97,7 @@ bool launch_held(struct held_program *held, char *const *arguments, char *const 
     held->go = go[1];
     held->failures = failures[0];
     bool ok =
-        held->child.pid > 0 ? watch(&held->child, error) : cannot_start(held->name, reason, error);
+        held->child.pid > 0 ? watch(&held->child, error) : cannot_start(held->path, reason, error);
     if (!ok) {
         close(held->go);
         close(held->failures);
@@ -104,17 +105,27 @@ bool launch_held(struct held_program *held, char *const *arguments, char *const 
     return ok;
 }
 
-bool launch_go(struct held_program *held, struct error *error)
+void launch_let_go(struct held_program *held)
 {
     send(held->go, "", 1, MSG_NOSIGNAL); /* to one that was killed meanwhile: no matter */
     close(held->go);
+}
+
+bool launch_outcome(struct held_program *held, struct error *error)
+{
     int failure = exec_failure(held->failures);
     close(held->failures);
     if (!failure)
         return true;
     close(held->child.descriptor);
     waitpid(held->child.pid, NULL, 0);
-    return cannot_start(held->name, failure, error);
+    return cannot_start(held->path, failure, error);
+}
+
+bool launch_go(struct held_program *held, struct error *error)
+{
+    launch_let_go(held);
+    return launch_outcome(held, error);
 }
 
 void launch_give_up(struct held_program *held)
@@ -129,7 +140,8 @@ bool launch(struct child *child, char *const *arguments, char *const *environmen
             const struct signals *signals, bool fixed_addresses, struct error *error)
 {
     struct held_program held = {.fixed_addresses = fixed_addresses};
-    if (!launch_held(&held, arguments, environment, signals, error) || !launch_go(&held, error))
+    if (!launch_held(&held, arguments[0], arguments, environment, signals, error) ||
+        !launch_go(&held, error))
         return false;
     *child = held.child;
     return true;

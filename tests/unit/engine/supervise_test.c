@@ -200,7 +200,7 @@ static bool hold(struct held_program *held, struct signals *signals, const char 
     char *arguments[] = {"/bin/sh", "-c", "touch \"$0\"; exit 9", (char *)path, NULL};
     unlink(path);
     *held = (struct held_program){0};
-    assert_true(launch_held(held, arguments, environ, signals, NULL));
+    assert_true(launch_held(held, arguments[0], arguments, environ, signals, NULL));
     return access(path, F_OK) == 0;
 }
 

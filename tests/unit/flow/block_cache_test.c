@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "fixture.h"
-#include "flow/block_cache.h"
+#include "flow/shared_blocks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,7 +137,8 @@ static void a_block_has_the_bounds_of_its_function(void **state)
     struct block *block = find(c, at("leaf_return"));
     assert_int_equal(block->bounds.start, at("leaf"));
     assert_int_equal(block->bounds.end, at("tail"));
-    assert_int_equal(function_of_id(&c->cache, block->id), block->bounds.function);
+    assert_int_equal(block_cache_slot(&c->cache, at("leaf_return"), X86_MODE_64)->function,
+                     block->bounds.function);
 }
 
 static void ptwrite_ends_a_block(void **state)
@@ -176,9 +177,9 @@ static void each_mode_has_blocks_of_its_own(void **state)
     expect(wide, 2, BRANCH_RETURN, MADE_BASE + 3);
     expect(narrow, 3, BRANCH_RETURN, MADE_BASE + 3);
     assert_int_not_equal(wide->id, narrow->id);
-    assert_int_equal(block_cache_id(&c->cache, MADE_BASE, X86_MODE_64), wide->id);
-    assert_int_equal(block_cache_id(&c->cache, MADE_BASE, X86_MODE_32), narrow->id);
-    assert_int_equal(block_cache_id(&c->cache, MADE_BASE, X86_MODE_16), 0);
+    assert_int_equal(block_cache_slot(&c->cache, MADE_BASE, X86_MODE_64)->id, wide->id);
+    assert_int_equal(block_cache_slot(&c->cache, MADE_BASE, X86_MODE_32)->id, narrow->id);
+    assert_int_equal(block_cache_slot(&c->cache, MADE_BASE, X86_MODE_16)->id, 0);
     wide = block_cache_find(&c->cache, MADE_BASE + 4, X86_MODE_32); /* a call of five bytes */
     assert_int_equal(wide->next, MADE_BASE + 9);
     assert_int_equal(wide->target, MADE_BASE + 10);
@@ -188,6 +189,23 @@ static void each_mode_has_blocks_of_its_own(void **state)
 }
 
 /* Code that cannot be read. */
+
+/* add %al,0x90909090(%rax), or in 16-bit code add %dl,-0x6f70(%bx,%si). */
+static void instructions_are_read_in_the_mode_they_run_in(void **state)
+{
+    static const uint8_t add[] = {0x00, 0x90, 0x90, 0x90, 0x90, 0x90, RET};
+    struct code *c = *state;
+    make(c, 500, add, sizeof add);
+    open_cache(c);
+    struct code_space *space = &c->cache.space;
+    for (unsigned round = 0; round < 2; round++) {
+        assert_int_equal(code_space_branch(space, MADE_BASE, X86_MODE_64).length, 6);
+        assert_int_equal(code_space_branch(space, MADE_BASE, X86_MODE_16).length, 4);
+        assert_int_equal(code_space_branch(space, MADE_BASE, X86_MODE_32).length, 6);
+    }
+    assert_int_equal(block_cache_find(&c->cache, MADE_BASE, X86_MODE_16)->instructions, 4);
+    assert_int_equal(block_cache_find(&c->cache, MADE_BASE, X86_MODE_64)->instructions, 2);
+}
 
 static void code_may_end_with_its_file(void **state)
 {
@@ -246,7 +264,7 @@ static void a_block_is_read_once(void **state)
 {
     struct code *c = *state;
     open_cache(c);
-    assert_int_equal(block_cache_id(&c->cache, at("leaf"), X86_MODE_64), 0);
+    assert_int_equal(block_cache_slot(&c->cache, at("leaf"), X86_MODE_64)->id, 0);
     struct block *block = find(c, at("leaf"));
     assert_int_equal(block->id, 1);
     assert_int_equal(find(c, at("tail"))->id, 2);
@@ -284,7 +302,7 @@ static void blocks_on_a_replaced_page_are_read_anew(void **state)
     assert_int_equal(c->cache.epoch, epoch);
     advance(c, 2000);
     assert_int_equal(c->cache.epoch, epoch + 1);
-    assert_int_equal(block_cache_id(&c->cache, at("patched"), X86_MODE_64), 0);
+    assert_int_equal(block_cache_slot(&c->cache, at("patched"), X86_MODE_64)->id, 0);
     expect(find(c, at("patched")), 4, BRANCH_RETURN, at("patched") + 3);
 }
 
@@ -375,6 +393,73 @@ static void few_blocks_are_not_trimmed(void **state)
     assert_ptr_equal(find(c, at("leaf")), block);
 }
 
+/* Shared with other threads' caches. */
+
+static void expect_same(const struct block *block, const struct block *expected)
+{
+    assert_int_equal(block->instructions, expected->instructions);
+    assert_int_equal(block->kind, expected->kind);
+    assert_int_equal(block->end, expected->end);
+    assert_int_equal(block->direct, expected->direct);
+    assert_int_equal(block->reads_own_address, expected->reads_own_address);
+    assert_int_equal(block->is_ptwrite, expected->is_ptwrite);
+    assert_int_equal(block->last, expected->last);
+    assert_int_equal(block->next, expected->next);
+    assert_int_equal(block->target, expected->target);
+    assert_int_equal(block->bounds.function, expected->bounds.function);
+}
+
+static void what_one_cache_has_read_another_knows(void **state)
+{
+    static const char *const places[] = {"leaf",     "caller", "caller_after_call", "half",
+                                         "tail",     "falls",  "jumps_away",        "recursive",
+                                         "indirect", "chooser"};
+    enum { PLACES = sizeof(places) / sizeof(*places) };
+    struct code *c = *state;
+    struct shared_blocks shared;
+    open_cache(c);
+    shared_blocks_init(&shared);
+    struct code other = {.fixture = c->fixture};
+    block_cache_init(&other.cache, c->cache.space.process, c->fixture.symbols);
+    advance(&other, 1000);
+    other.cache.shared = &shared;
+    for (size_t i = 0; i < PLACES; i++)
+        find(&other, at(places[i]));
+    assert_int_equal(shared.count, PLACES);
+    for (size_t i = 0; i < PLACES; i++) {
+        struct block block = {.ip = at(places[i])};
+        size_t known;
+        const uint8_t *bytes = code_space_bytes(&c->cache.space, block.ip, &known);
+        const struct block *expected = find(c, block.ip);
+        size_t length = expected->next - expected->ip;
+        assert_false(shared_blocks_find(&shared, bytes, length - 1, &block));
+        assert_true(shared_blocks_find(&shared, bytes, length, &block));
+        block.bounds = expected->bounds;
+        expect_same(&block, expected);
+    }
+    block_cache_free(&other.cache);
+    shared_blocks_free(&shared);
+}
+
+static void code_that_replaces_shared_code_is_read(void **state)
+{
+    struct code *c = *state;
+    struct shared_blocks shared;
+    fixture_patch(&c->fixture, 2000);
+    open_cache(c);
+    shared_blocks_init(&shared);
+    c->cache.shared = &shared;
+    assert_int_equal(find(c, at("patched"))->kind, BRANCH_JUMP);
+    advance(c, 2000);
+    assert_int_equal(find(c, at("patched"))->kind, BRANCH_RETURN);
+    block_cache_rewind(&c->cache, (struct ticks){1000});
+    advance(c, 1000);
+    assert_int_equal(find(c, at("patched"))->kind, BRANCH_JUMP);
+    assert_int_equal(shared.count, 2);
+    c->cache.shared = NULL;
+    shared_blocks_free(&shared);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
 
 int main(void)
@@ -386,6 +471,7 @@ int main(void)
         TEST(ptwrite_ends_a_block),
         TEST(long_code_is_several_blocks),
         TEST(each_mode_has_blocks_of_its_own),
+        TEST(instructions_are_read_in_the_mode_they_run_in),
         TEST(code_may_end_with_its_file),
         TEST(there_may_be_no_code),
         TEST(bytes_may_be_no_instruction),
@@ -400,6 +486,8 @@ int main(void)
         TEST(an_earlier_time_begins_anew),
         TEST(a_time_behind_all_changes_changes_nothing),
         TEST(few_blocks_are_not_trimmed),
+        TEST(what_one_cache_has_read_another_knows),
+        TEST(code_that_replaces_shared_code_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

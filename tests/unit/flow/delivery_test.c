@@ -15,6 +15,7 @@ struct world {
     struct thread threads[THREADS];
     struct thread_output outputs[THREADS];
     struct array received; /* int64_t */
+    struct event_pool pool;
     struct delivery delivery;
 };
 
@@ -39,11 +40,13 @@ static void sink_end(void *object)
 static int begin(void **state)
 {
     static struct world world;
-    world = (struct world){.sink = {&world, sink_begin, sink_events, sink_end},
-                           .received = array_of(sizeof(int64_t))};
+    world = (struct world){
+        .sink = {.context = &world, .begin = sink_begin, .events = sink_events, .end = sink_end},
+        .received = array_of(sizeof(int64_t))};
     for (unsigned i = 0; i < THREADS; i++)
         world.outputs[i] = (struct thread_output){.thread = &world.threads[i], .sink = &world.sink};
-    delivery_init(&world.delivery, false);
+    event_pool_init(&world.pool);
+    delivery_init(&world.delivery, &world.pool, false);
     *state = &world;
     return 0;
 }
@@ -54,6 +57,7 @@ static int end(void **state)
     for (unsigned i = 0; i < THREADS; i++)
         thread_output_end(&world->outputs[i]);
     delivery_free(&world->delivery);
+    event_pool_free(&world->pool);
     array_free(&world->received);
     return 0;
 }
@@ -62,13 +66,14 @@ static int end(void **state)
 static void add(struct world *world, unsigned thread, enum flow_kind kind, uint64_t from,
                 size_t count)
 {
-    struct flow_event events[8];
-    assert_true(count <= 8);
+    struct event_chunk chunk = event_pool_get(&world->pool, count);
+    assert_true(count <= chunk.capacity);
     for (size_t i = 0; i < count; i++)
-        events[i] =
+        chunk.events[i] =
             (struct flow_event){.time = {10 * (from + i)}, .from = from + i, .kind = (uint8_t)kind};
-    delivery_add(&world->delivery, &world->outputs[thread], events, count,
+    delivery_add(&world->delivery, &world->outputs[thread], chunk.events, count,
                  !thread_output_must_see((uint8_t)kind));
+    delivery_take_chunk(&world->delivery, chunk);
 }
 
 static void expect_received(const struct world *world, const int64_t *expected, size_t count)
@@ -97,7 +102,7 @@ static void expect_no_more(const struct world *world)
 static void a_direct_delivery_keeps_nothing(void **state)
 {
     struct world *w = *state;
-    delivery_reuse(&w->delivery, true);
+    w->delivery.direct = true;
     add(w, 0, FLOW_CALL, 1, 3);
     EXPECT_RECEIVED(w, 1, 2, 3);
     add(w, 1, FLOW_INTERRUPT, 4, 1);
@@ -185,13 +190,31 @@ static void a_delivery_can_be_used_again(void **state)
     add(w, 0, FLOW_CALL, 1, 1);
     add(w, 1, FLOW_CALL, 2, 1);
     delivery_pass_on(&w->delivery);
-    delivery_reuse(&w->delivery, false);
+    delivery_forget(&w->delivery);
     expect_no_more(w);
     add(w, 0, FLOW_CALL, 3, 1);
     expect_time(w, 30);
     delivery_pass_on(&w->delivery);
     EXPECT_RECEIVED(w, 1, 3);
     expect_no_more(w);
+}
+
+/* Kept events are not written over, and when they have been passed on their memory is. */
+static void chunks_are_used_again(void **state)
+{
+    struct world *w = *state;
+    struct event_chunk first = event_pool_get(&w->pool, 1);
+    delivery_take_chunk(&w->delivery, first);
+    struct event_chunk second = event_pool_get(&w->pool, 1);
+    assert_ptr_not_equal(second.events, first.events);
+    delivery_take_chunk(&w->delivery, second);
+    delivery_forget(&w->delivery);
+    struct event_chunk third = event_pool_get(&w->pool, first.capacity);
+    assert_true(third.events == first.events || third.events == second.events);
+    struct event_chunk larger = event_pool_get(&w->pool, first.capacity + 1);
+    assert_int_equal(larger.capacity, first.capacity + 1);
+    delivery_take_chunk(&w->delivery, third);
+    delivery_take_chunk(&w->delivery, larger);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
@@ -206,6 +229,7 @@ int main(void)
         TEST(a_stop_alone_is_a_run_of_unknown_time),
         TEST(a_run_with_a_gap_in_it_is_not_plain),
         TEST(a_delivery_can_be_used_again),
+        TEST(chunks_are_used_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -157,7 +157,8 @@ void fixture_decode(struct fixture *fixture)
     trace_streams_cut(&streams, &fixture->data);
     struct decoder_shared *shared = decoder_shared_open(&fixture->data, fixture->symbols);
     assert_non_null(shared);
-    struct flow_sink sink = {fixture, sink_begin, sink_events, sink_end};
+    struct flow_sink sink = {
+        .context = fixture, .begin = sink_begin, .events = sink_events, .end = sink_end};
     struct flow_options options = {.cores = fixture->cores};
     struct decode_request request = {.data = &fixture->data,
                                      .spaces = &fixture->spaces,
@@ -178,7 +179,8 @@ void fixture_decode_stream(struct fixture *fixture, const struct array *stream,
     prepare(fixture);
     struct trace_streams streams;
     trace_streams_cut(&streams, &fixture->data);
-    struct flow_sink sink = {fixture, sink_begin, sink_events, sink_end};
+    struct flow_sink sink = {
+        .context = fixture, .begin = sink_begin, .events = sink_events, .end = sink_end};
     struct flow_options options = {.cores = 1};
     struct perf_decode_request request = {.data = &fixture->data,
                                           .spaces = &fixture->spaces,

@@ -144,7 +144,7 @@ static void run_caller(struct run *run)
 static void run_any(struct run *run, uint64_t back)
 {
     static const char *const plain[] = {"leaf", "falls", "jumps_away", "noted", "handler"};
-    switch (draw(run, 9)) {
+    switch (draw(run, 10)) {
     case 0:
         go_to(run, at("recursive"));
         call(run);
@@ -191,6 +191,13 @@ static void run_any(struct run *run, uint64_t back)
         call(run);
         run_tail(run, back);
         return;
+    case 8:
+        go_to(run, at("calls_chooser"));
+        call(run);
+        call(run);
+        go_to(run, at("chooser_choice"));
+        return_to(run, at("calls_chooser_after_call"), true);
+        break;
     default:
         go_to(run, at(plain[draw(run, sizeof(plain) / sizeof(*plain))]));
         call(run);

@@ -151,6 +151,19 @@ place stack_loader_target
     ret
 end_function stack_loader
 
+/* A jump that needs a packet and is no event, behind a call that is one and needs none. */
+function calls_chooser
+    call chooser
+place calls_chooser_after_call
+    ret
+end_function calls_chooser
+
+function chooser
+    jmp *%rax
+place chooser_choice
+    ret
+end_function chooser
+
     .balign 64
 function handler
     nop

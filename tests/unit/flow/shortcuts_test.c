@@ -241,10 +241,12 @@ static void a_decoder_runs_as_far_as_it_was_told(void **state)
     struct fixture fixture;
     decode(&fixture, &plain, 1, false);
     struct decoder_shared *shared = decoder_shared_open(&fixture.data, fixture.symbols);
-    struct decoder_memory *memory = decoder_memory_new();
+    struct decoder_memory *memory = decoder_memory_new(NULL);
     struct delivery delivery;
     struct schedule schedule;
-    delivery_init(&delivery, false);
+    struct event_pool pool;
+    event_pool_init(&pool);
+    delivery_init(&delivery, &pool, false);
     schedule_of_thread(&schedule, NULL,
                        address_spaces_process(&fixture.spaces, (uint32_t)PROGRAM_PID));
     size_t size = packets_size(&fixture.packets);
@@ -261,6 +263,7 @@ static void a_decoder_runs_as_far_as_it_was_told(void **state)
     decoder_close(decoder);
     schedule_free(&schedule);
     delivery_free(&delivery);
+    event_pool_free(&pool);
     decoder_memory_free(memory);
     decoder_shared_close(shared);
     fixture_free(&fixture);

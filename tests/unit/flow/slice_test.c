@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 enum {
-    SLICE_BYTES = 1 << 18, /* as in slice.c */
+    SLICE_BYTES = 1 << 16, /* as in slice.c */
     PSB_SIZE = 16,
     STRETCH_SIZE = 4 * SLICE_BYTES,
 };

@@ -95,7 +95,7 @@ static struct outcome *decode_with(const char *text, struct flow_options options
     outcome->flow = flow_open(path, &options, &error);
     if (!outcome->flow)
         fail_msg("%s", error.text);
-    struct flow_sink sink = {outcome, begin, take, end};
+    struct flow_sink sink = {.context = outcome, .begin = begin, .events = take, .end = end};
     if (!flow_decode(outcome->flow, &sink, &error))
         fail_msg("%s", error.text);
     close(descriptor);
@@ -511,7 +511,7 @@ static void errors_alone_are_nothing_to_show(void **state)
     struct error error = {0};
     struct flow *flow = flow_open(path, &options, &error);
     struct outcome outcome = {.flow = flow};
-    struct flow_sink sink = {&outcome, begin, take, end};
+    struct flow_sink sink = {.context = &outcome, .begin = begin, .events = take, .end = end};
     assert_non_null(flow);
     assert_false(flow_decode(flow, &sink, &error));
     assert_non_null(strstr(error.text, "perf script"));

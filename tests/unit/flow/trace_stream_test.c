@@ -114,6 +114,47 @@ static void a_snapshot_that_has_nothing_new_adds_nothing(void **state)
     free(trace);
 }
 
+/* Whole packets up to `end` of a ring that has not wrapped, and PAD packets behind them. */
+static void add_padded(struct cut *cut, uint8_t *bytes, const uint8_t *trace, uint64_t offset,
+                       uint64_t end)
+{
+    uint64_t size = (end - offset + 7) & ~(uint64_t)7;
+    memset(bytes, 0, size);
+    memcpy(bytes, trace + offset, end - offset);
+    cut->chunks[cut->data.chunk_count++] = (struct aux_chunk){
+        .tid = 7, .cpu = UINT32_MAX, .offset = offset, .bytes = bytes, .size = size};
+}
+
+/* Everything is kept, in chunks: none of it is lost. */
+static void padding_between_chunks_is_no_loss(void **state)
+{
+    uint8_t *trace = make_trace(), parts[3][RING];
+    struct cut cut = {0};
+    add_padded(&cut, parts[0], trace, 0, 1003);
+    add_padded(&cut, parts[1], trace, 1003, 1004);
+    add_padded(&cut, parts[2], trace, 1004, 2004);
+    cut_streams(&cut);
+    const struct trace_stream *stream = trace_stream_at(&cut.streams, 0);
+    assert_int_equal(stream->stretches.count, 1);
+    assert_int_equal(trace_stretch_at(stream, 0)->size, 1008 + 8 + 1000);
+    trace_streams_free(&cut.streams);
+    free(trace);
+}
+
+static void padding_of_a_snapshot_does_not_hide_what_is_repeated(void **state)
+{
+    uint8_t *trace = make_trace(), parts[2][RING];
+    struct cut cut = {0};
+    add_padded(&cut, parts[0], trace, 0, 1001);
+    add_padded(&cut, parts[1], trace, 0, 2000);
+    cut_streams(&cut);
+    const struct trace_stream *stream = trace_stream_at(&cut.streams, 0);
+    assert_int_equal(stream->stretches.count, 1);
+    assert_int_equal(trace_stretch_at(stream, 0)->size, 1008 + 999);
+    trace_streams_free(&cut.streams);
+    free(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -121,6 +162,8 @@ int main(void)
         cmocka_unit_test(overlap_is_told_by_the_packets),
         cmocka_unit_test(what_was_overwritten_between_snapshots_is_lost),
         cmocka_unit_test(a_snapshot_that_has_nothing_new_adds_nothing),
+        cmocka_unit_test(padding_between_chunks_is_no_loss),
+        cmocka_unit_test(padding_of_a_snapshot_does_not_hide_what_is_repeated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

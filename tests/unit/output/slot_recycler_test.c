@@ -47,12 +47,33 @@ static void one_slot_is_enough(void **state)
     slot_recycler_free(&recycler);
 }
 
+static void the_order_is_kept_before_slots_are_recycled(void **state)
+{
+    (void)state;
+    enum { CAPACITY = 80, UNORDERED = 69 };
+    struct slot_recycler recycler;
+    slot_recycler_init(&recycler, CAPACITY);
+    for (uint32_t slot = 1; slot <= UNORDERED; slot++)
+        slot_recycler_take(&recycler);
+    slot_recycler_touch(&recycler, 2); /* nobody needs to know */
+    assert_false(slot_recycler_keeps_order(&recycler));
+    slot_recycler_take(&recycler);
+    assert_true(slot_recycler_keeps_order(&recycler));
+    slot_recycler_touch(&recycler, 1);
+    for (uint32_t slot = UNORDERED + 2; slot <= CAPACITY; slot++)
+        slot_recycler_take(&recycler);
+    assert_int_equal(slot_recycler_take(&recycler), 2);
+    assert_int_equal(slot_recycler_take(&recycler), 3);
+    slot_recycler_free(&recycler);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unused_slots_come_first),
         cmocka_unit_test(the_least_recently_used_slot_is_recycled),
         cmocka_unit_test(one_slot_is_enough),
+        cmocka_unit_test(the_order_is_kept_before_slots_are_recycled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

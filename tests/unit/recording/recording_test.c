@@ -76,6 +76,21 @@ static void file_of_a_recording_has_its_folder(void **state)
     free(path);
 }
 
+static void folder_by_perf_is_looked_into(void **state)
+{
+    char *folder = memory_format("%s/perf.data", (char *)*state);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    make_file(state, "perf.data/data");
+    make_file(state, "session.json");
+    struct recording recording;
+    assert_true(recording_open(&recording, *state, NULL));
+    assert_string_equal(recording.directory, *state);
+    assert_int_equal(recording.file_count, 1);
+    assert_string_equal(recording.files[0] + strlen(folder), "/data");
+    recording_close(&recording);
+    free(folder);
+}
+
 static void refuse(const char *path, enum error_code code, const char *words)
 {
     struct recording recording;
@@ -104,6 +119,7 @@ int main(void)
         IN_FOLDER(snapshots_come_in_the_order_of_their_numbers),
         IN_FOLDER(lone_file_has_no_folder),
         IN_FOLDER(file_of_a_recording_has_its_folder),
+        IN_FOLDER(folder_by_perf_is_looked_into),
         IN_FOLDER(what_is_no_recording_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

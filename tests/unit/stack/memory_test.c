@@ -230,11 +230,16 @@ static uint64_t no_function_start(void *context, struct ticks time, uint64_t add
     return 0;
 }
 
+static enum go_role no_go(void *context, function_id function)
+{
+    return GO_ROLE_NONE;
+}
+
 /* Every landing at another address, as with exceptions behind gaps. */
 static void landing_anywhere_looks_at_each_frame_a_few_times_only(void **state)
 {
     enum { FRAMES = 1000, ADDRESSES = 10000 };
-    struct code_view code = {.function_start = no_function_start};
+    struct code_view code = {.function_start = no_function_start, .go_role = no_go};
     struct thread_stack stack;
     struct activation call = {.function = 9, .kind = FRAME_FUNCTION};
     thread_stack_init(&stack, &code);
@@ -259,13 +264,16 @@ static void open_functions_count_each_function(void **state)
     open_functions_init(&open);
     for (function_id function = 0; function < 1000; function++)
         for (function_id i = 0; i < function % 3; i++)
-            open_functions_add(&open, function);
+            if (!open_functions_add(&open, function))
+                open_functions_add_new(&open, function, function == 4);
     open_functions_remove(&open, 2);
     assert_int_equal(open_functions_count(&open, 0), 0);
     assert_int_equal(open_functions_count(&open, 2), 1);
     for (function_id function = 3; function < 1000; function++)
         assert_int_equal(open_functions_count(&open, function), function % 3);
     assert_int_equal(open_functions_count(&open, 123456), 0);
+    assert_true(open_functions_slot(&open, 4)->is_gogo);
+    assert_false(open_functions_slot(&open, 5)->is_gogo);
     open_functions_free(&open);
 }
 

@@ -112,6 +112,16 @@ const struct perf_data *flow_perf_data(const struct flow *flow)
     return &flow->perf_data;
 }
 
+bool flow_is_sampled(const struct flow *flow)
+{
+    return false;
+}
+
+bool flow_follows_event(const struct flow *flow, uint32_t event)
+{
+    return false;
+}
+
 struct flow_statistics flow_statistics(const struct flow *flow)
 {
     return (struct flow_statistics){.events = 42};
@@ -432,6 +442,43 @@ static void what_is_open_ends_with_its_thread(void **state)
     timeline_free(timeline);
 }
 
+/* Two threads whose events come by turns, some at the same time. */
+static void events_in_batches_are_those_that_come_one_by_one(void **state)
+{
+    const struct flow_event first[] = {resume_event(1000), call_event(1010), return_event(1020),
+                                       call_event(1020), return_event(1030)};
+    const struct flow_event second[] = {resume_event(1000), call_event(1010), call_event(1015),
+                                        return_event(1025), return_event(1030)};
+    const struct made_up_thread threads[] = {
+        {{.pid = 10, .tid = 10, .name = "main"}, first, 5},
+        {{.pid = 10, .tid = 11, .name = "other"}, second, 5},
+    };
+    struct flow flow = {.spaces = {.processes = processes, .process_count = 1}};
+    struct timeline *timeline = decode(&flow, threads, 2);
+    struct span_source *single = timeline_spans(timeline, NULL);
+    struct span_source *batches = timeline_spans(timeline, NULL);
+    struct error error = {.code = ERROR_IO};
+    const struct span_event *taken;
+    struct span_event event, room;
+    size_t count;
+    while ((count = span_source_take(batches, &room, &taken, &error)) > 0) {
+        for (size_t i = 0; i < count; i++) {
+            assert_true(single->next(single, &event, NULL));
+            assert_memory_equal(&event.time, &taken[i].time, sizeof event.time);
+            assert_int_equal(event.kind, taken[i].kind);
+            assert_int_equal(event.track, taken[i].track);
+            assert_ptr_equal(event.function, taken[i].function);
+        }
+        if (batches->next(batches, &event, NULL)) /* between two batches */
+            expect(single, event.kind, event.track, event.time.value, event.function->name);
+    }
+    assert_int_equal(error.code, ERROR_NONE);
+    expect_end(single);
+    single->close(single);
+    batches->close(batches);
+    timeline_free(timeline);
+}
+
 static void a_gap_that_nothing_follows_ends_with_its_thread(void **state)
 {
     const struct flow_event events[] = {resume_event(1000), gap_event(1010)};
@@ -577,6 +624,7 @@ int main(void)
         cmocka_unit_test(a_hit_stays_inside_the_call_that_it_was_in),
         cmocka_unit_test(a_death_is_a_mark_that_says_where),
         cmocka_unit_test(exec_is_seen_in_the_address_space),
+        cmocka_unit_test(events_in_batches_are_those_that_come_one_by_one),
         cmocka_unit_test(a_recording_without_events_has_no_tracks),
         cmocka_unit_test(failures_of_the_decoder_are_passed_on),
     };

@@ -8,7 +8,6 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "engine/exec_stop.h"
 #include "engine/perf_event/breakpoints.h"
 #include "engine/perf_event/permissions.h"
 
@@ -22,6 +21,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -494,32 +494,17 @@ static void a_program_is_watched_from_its_first_instruction_if_it_is_stopped_the
     struct program program = start(become_a_program_that_calls_at_once);
     struct breakpoints *breakpoints = watch(&program.pid, 1, BREAKPOINTS_ALL_THREADS, 0);
     struct breakpoint_hit hit;
-    struct error error = {0};
-    if (!exec_stop_prepare(program.pid, &error))
-        fail_msg("%s", error.text);
+    int status;
+    assert_int_equal(ptrace(PTRACE_SEIZE, program.pid, NULL, (void *)PTRACE_O_TRACEEXEC), 0);
     let_begin(&program);
-    assert_true(exec_stop_wait(program.pid));
+    assert_int_equal(waitpid(program.pid, &status, 0), program.pid);
+    assert_int_equal(status >> 16, PTRACE_EVENT_EXEC);
     assert_false(breakpoints_next(breakpoints, &hit));
     assert_int_equal(breakpoints_watched(breakpoints, program.pid), 1);
-    exec_stop_release(program.pid);
+    assert_int_equal(ptrace(PTRACE_DETACH, program.pid, NULL, NULL), 0);
     assert_int_equal(wait_for(&program), 0);
     assert_int_equal(count_hits(breakpoints, 3), 3);
     breakpoints_close(breakpoints);
-}
-
-static void exit_early(void)
-{
-    _exit(9);
-}
-
-static void a_program_that_ends_before_exec_is_not_waited_for(void **state)
-{
-    (void)state;
-    struct program program = start(exit_early);
-    assert_true(exec_stop_prepare(program.pid, NULL));
-    let_begin(&program);
-    assert_false(exec_stop_wait(program.pid));
-    assert_int_equal(WEXITSTATUS(wait_for(&program)), 9);
 }
 
 /* ---- armed or not ---- */
@@ -774,7 +759,6 @@ int main(int argument_count, char **arguments)
         cmocka_unit_test(a_file_that_is_mapped_later_is_watched),
         cmocka_unit_test(a_program_that_becomes_another_is_watched),
         cmocka_unit_test(a_program_is_watched_from_its_first_instruction_if_it_is_stopped_there),
-        cmocka_unit_test(a_program_that_ends_before_exec_is_not_waited_for),
         cmocka_unit_test(hits_count_while_armed_alone_and_nothing_wakes_us_idle),
         cmocka_unit_test(a_watcher_that_is_killed_leaves_nothing_behind),
         cmocka_unit_test(what_cannot_be_watched_is_told),

@@ -1,0 +1,30 @@
+/* Intel PT pauses itself at the trigger: nothing behind it is recorded, not even what runs until we
+ * have heard of the hit. For -immediate-stop.
+ *
+ * A breakpoint in the group of each Intel PT event pauses it (attr.aux_pause). Kernels before Linux
+ * 6.13 cannot, and the way by address filters (PERF_EVENT_IOC_SET_FILTER, "stop") can crash old
+ * ones, so it is not taken. What is paused stays so: hits that do not count, and those behind the
+ * first, must not pause.
+ *
+ * Source: perf_event_open(2) and include/uapi/linux/perf_event.h of Linux 6.13.
+ */
+#ifndef MAGIC_TRACE_ENGINE_PT_PAUSE_H
+#define MAGIC_TRACE_ENGINE_PT_PAUSE_H
+
+#include "engine/pt/tracing.h"
+
+struct pause {
+    struct array descriptors; /* of int; none before pause_begin */
+};
+
+/* Whether the options ask for it and it can be had with them; warns if the latter is not so. */
+bool pause_wanted(const struct record_options *options);
+
+void pause_begin(struct pause *pause);
+
+/* At the trigger's places in the process `pid` as it is mapped now, for all its threads that are
+ * traced. Warns when the kernel cannot. */
+void pause_add(struct pause *pause, const struct tracing *tracing, pid_t pid);
+void pause_close(struct pause *pause);
+
+#endif

@@ -1,0 +1,266 @@
+#include "engine/pt/pt_recording.h"
+
+#include "base/memory.h"
+#include "engine/kernel_code.h"
+#include "engine/pt/pt_unit.h"
+#include "engine/running_process.h"
+#include "engine/soft/tsc.h"
+#include "engine/vdso.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <x86intrin.h>
+
+/* The events of perf.data; behind them those of -events. */
+enum { EVENT_PACKETS, EVENT_SIDE_BAND, EVENT_KERNEL_SIDE_BAND, EVENT_FIRST_EXTRA };
+
+/* ---- beginning ---- */
+
+static bool open_writer(struct pt_recording *recording, struct error *error)
+{
+    const struct tracing *tracing = recording->tracing;
+    const struct processor_options *wanted = &tracing->options->processor;
+    bool user = wanted->scope == TRACE_USER;
+    struct raw_perf_data_event events[EVENT_FIRST_EXTRA + EXTRA_EVENTS] = {
+        [EVENT_PACKETS] = {tracing->packets.attributes, user ? "intel_pt//u" : "intel_pt//"},
+        [EVENT_SIDE_BAND] = {tracing->side_band.attributes, "dummy:u"},
+        [EVENT_KERNEL_SIDE_BAND] = {tracing->kernel_side_band.rings.count
+                                        ? tracing->kernel_side_band.attributes
+                                        : tracing->side_band.attributes,
+                                    "dummy:u"},
+    };
+    for (size_t i = 0; i < wanted->event_count; i++)
+        events[EVENT_FIRST_EXTRA + i] = (struct raw_perf_data_event){
+            tracing_extra_event(tracing, i), wanted->events[i].kind->name};
+    char *path = memory_format("%s/perf.data", recording->directory);
+    recording->writer =
+        raw_perf_data_writer_open(path, events, EVENT_FIRST_EXTRA + wanted->event_count,
+                                  tracing->options->magic_trace_command, error);
+    free(path);
+    return recording->writer != NULL;
+}
+
+/* `first`: the event of kind 0. */
+static void add_ids(struct raw_perf_data_writer *writer, size_t first,
+                    const struct event_rings *rings)
+{
+    for (size_t i = 0; i < rings->rings.count; i++) {
+        const struct event_ring *ring = event_ring_at(rings, i);
+        for (size_t j = 0; j < ring->events.count; j++) {
+            const struct ring_event *event = ring_event_at(ring, j);
+            raw_perf_data_add_id(writer, first + event->kind, event->id);
+        }
+    }
+}
+
+static bool write_setup(struct pt_recording *recording, struct error *error)
+{
+    const struct tracing *tracing = recording->tracing;
+    struct pt_setup setup = pt_unit_setup(&tracing->unit, &tracing->packets.attributes,
+                                          event_ring_at(&tracing->packets, 0)->records.page);
+    setup.per_cpu = setup.own_switches = tracing_per_cpu(tracing);
+    setup.snapshot = !tracing->options->full_execution;
+    recording->clock = setup.clock;
+    if (setup.has_clock) {
+        struct tsc_anchor now = tsc_anchor_now();
+        recording->wall_clock_ns = now.realtime_ns;
+        recording->wall_clock_at =
+            clock_to_nanoseconds(&setup.clock, (struct ticks){now.tsc}).value;
+    }
+    return raw_perf_data_write_pt_setup(recording->writer, &setup, tracing->unit.type, error);
+}
+
+/* Where the kernel lies, as perf record says it (perf_event__synthesize_kernel_mmap() in
+ * tools/perf/util/synthetic-events.c), and its code. */
+static bool keep_kernel(struct pt_recording *recording, struct error *error)
+{
+    const struct tracing *tracing = recording->tracing;
+    struct kernel_text text;
+    if (tracing->options->processor.scope == TRACE_USER)
+        return true;
+    if (!kernel_text_find(&text, tracing->kernel->proc, error) ||
+        !kernel_code_keep(&text, tracing->kernel->proc, recording->directory, error))
+        return false;
+    const struct side_band_record where = {
+        .kind = SIDE_BAND_MAPPING,
+        .pid = UINT32_MAX,
+        .mapping = {.start = text.start,
+                    .length = text.end - text.start,
+                    .file_offset = text.start,
+                    .protection = PROT_READ | PROT_EXEC,
+                    .executable = true,
+                    .kernel = true,
+                    .path = "[kernel.kallsyms]_stext"},
+    };
+    return raw_perf_data_write_side_band(recording->writer, &where, error);
+}
+
+/* A program that has not been executed yet has nothing that it keeps. */
+static bool write_past(struct pt_recording *recording, const pid_t *pids, size_t pid_count,
+                       struct error *error)
+{
+    struct running_processes processes;
+    running_processes_begin(&processes, recording->directory);
+    for (size_t i = 0; i < pid_count && !recording->tracing->held; i++)
+        running_processes_add(&processes, pids[i]);
+    bool ok = true;
+    for (size_t i = 0; ok && i < processes.records.count; i++)
+        ok = raw_perf_data_write_side_band(recording->writer, array_at(&processes.records, i),
+                                           error);
+    running_processes_free(&processes);
+    return ok;
+}
+
+bool pt_recording_begin(struct pt_recording *recording, struct tracing *tracing,
+                        const char *directory, const pid_t *pids, size_t pid_count,
+                        struct error *error)
+{
+    *recording = (struct pt_recording){
+        .tracing = tracing,
+        .directory = directory,
+    };
+    if (!open_writer(recording, error))
+        return false;
+    add_ids(recording->writer, EVENT_PACKETS, &tracing->packets);
+    add_ids(recording->writer, EVENT_SIDE_BAND, &tracing->side_band);
+    add_ids(recording->writer, EVENT_KERNEL_SIDE_BAND, &tracing->kernel_side_band);
+    add_ids(recording->writer, EVENT_FIRST_EXTRA, &tracing->extras);
+    vdso_keep(directory);
+    if (write_setup(recording, error) && keep_kernel(recording, error) &&
+        write_past(recording, pids, pid_count, error))
+        return true;
+    pt_recording_abandon(recording);
+    return false;
+}
+
+/* ---- records ---- */
+
+/* Words of 64 bits behind a record's header. */
+static uint64_t word_of(const struct perf_event_header *record, size_t index)
+{
+    uint64_t word = 0;
+    size_t offset = sizeof *record + index * sizeof word;
+    if (offset + sizeof word <= record->size)
+        memcpy(&word, (const uint8_t *)record + offset, sizeof word);
+    return word;
+}
+
+/* The time is the third word from the end, of a sample the fourth: SIDE_BAND_SAMPLE_TYPE. */
+static void note_time(struct pt_recording *recording, const struct perf_event_header *record)
+{
+    enum { FROM_END = 3, OF_SAMPLE = 3 };
+    size_t words = (record->size - sizeof *record) / sizeof(uint64_t);
+    if (words < FROM_END)
+        return;
+    uint64_t time =
+        word_of(record, record->type == PERF_RECORD_SAMPLE ? OF_SAMPLE : words - FROM_END);
+    if (!recording->first.value || time < recording->first.value)
+        recording->first.value = time;
+    if (time > recording->last.value)
+        recording->last.value = time;
+}
+
+/* Whether it is worth keeping: of packets that are overwritten the kernel tells where they end each
+ * time that a thread stops, which says nothing. */
+static bool take_record(struct pt_recording *recording, const struct perf_event_header *record)
+{
+    enum { LOST_COUNT = 1, AUX_FLAGS = 2 };
+    if (record->type == PERF_RECORD_LOST)
+        recording->lost_records += word_of(record, LOST_COUNT);
+    if (record->type != PERF_RECORD_AUX)
+        return true;
+    uint64_t flags = word_of(record, AUX_FLAGS);
+    if (flags & PERF_AUX_FLAG_TRUNCATED) {
+        recording->lost_packets++;
+        recording->must_go_on = true;
+    }
+    return flags != PERF_AUX_FLAG_OVERWRITE;
+}
+
+static bool drain_ring(struct pt_recording *recording, struct perf_ring *ring, struct error *error)
+{
+    bool ok = true;
+    perf_ring_begin(ring);
+    for (const struct perf_event_header *record; ok && (record = perf_ring_next(ring));) {
+        note_time(recording, record);
+        if (take_record(recording, record))
+            ok = raw_perf_data_write_records(recording->writer, record, record->size, error);
+    }
+    perf_ring_release(ring);
+    return ok;
+}
+
+static bool drain_records(struct pt_recording *recording, struct event_rings *rings,
+                          struct error *error)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < rings->rings.count; i++)
+        ok = drain_ring(recording, &event_ring_at(rings, i)->records, error);
+    return ok;
+}
+
+/* ---- packets ---- */
+
+static bool add_area(struct pt_recording *recording, size_t index, struct error *error)
+{
+    const struct tracing *tracing = recording->tracing;
+    const struct event_ring *ring = event_ring_at(&tracing->packets, index);
+    struct aux_area *area = array_at(&tracing->areas, index);
+    struct aux_bytes bytes = aux_area_take(area);
+    if (bytes.size == 0)
+        return true;
+    struct aux_chunk chunk = {
+        .tid = ring->tid,
+        .cpu = ring->cpu,
+        .index = (uint32_t)index,
+        .offset = bytes.offset,
+        .reference = {__rdtsc()},
+    };
+    bool ok = raw_perf_data_write_aux(recording->writer, &chunk, bytes.parts,
+                                      bytes.parts[1].iov_len ? 2 : 1, error);
+    aux_area_release(area);
+    recording->bytes += bytes.size;
+    return ok;
+}
+
+bool pt_recording_add_packets(struct pt_recording *recording, struct error *error)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < recording->tracing->areas.count; i++)
+        ok = add_area(recording, i, error);
+    return ok;
+}
+
+bool pt_recording_drain(struct pt_recording *recording, struct error *error)
+{
+    struct tracing *tracing = recording->tracing;
+    event_rings_hear(&tracing->side_band);
+    event_rings_hear(&tracing->packets);
+    event_rings_hear(&tracing->kernel_side_band);
+    event_rings_hear(&tracing->extras);
+    return drain_records(recording, &tracing->side_band, error) &&
+           drain_records(recording, &tracing->kernel_side_band, error) &&
+           drain_records(recording, &tracing->extras, error) &&
+           drain_records(recording, &tracing->packets, error) &&
+           (!tracing->options->full_execution || pt_recording_add_packets(recording, error));
+}
+
+/* ---- end ---- */
+
+bool pt_recording_end(struct pt_recording *recording, struct error *error)
+{
+    raw_perf_data_set_times(recording->writer, recording->first, recording->last);
+    bool ok = raw_perf_data_writer_close(recording->writer, error);
+    recording->writer = NULL;
+    return ok;
+}
+
+void pt_recording_abandon(struct pt_recording *recording)
+{
+    if (!recording->writer)
+        return;
+    raw_perf_data_writer_abandon(recording->writer);
+    recording->writer = NULL;
+    kernel_code_remove(recording->directory);
+}

@@ -1,0 +1,30 @@
+/* The processor's Intel PT unit: what it can do, and how it is asked for what.
+ *
+ * Nothing is assumed of the machine: fields and abilities are read from sysfs by name (pmu.h).
+ *
+ * Sources: tools/perf/arch/x86/util/intel-pt.c of Linux (intel_pt_default_config(), what perf
+ * record asks for); arch/x86/events/intel/pt.c (which values are valid); Intel's SDM volume 3,
+ * chapter "Intel Processor Trace".
+ */
+#ifndef MAGIC_TRACE_ENGINE_PT_PT_UNIT_H
+#define MAGIC_TRACE_ENGINE_PT_PT_UNIT_H
+
+#include "engine/engine.h"
+#include "engine/perf_event/pmu.h"
+#include "recording/perf_data.h"
+
+/* ERROR_UNSUPPORTED when this machine has none, with the reason: no Intel processor, one that is
+ * too old, a virtual machine that hides it, a kernel without it. */
+bool pt_unit_open(struct pmu *unit, const struct kernel *kernel, struct error *error);
+
+/* What is wanted, in the unit's terms; `attributes` is filled anew. Says in a warning when the
+ * processor is too old for the timer resolution. False when a value that a person gave is none that
+ * the unit has. */
+bool pt_unit_ask(const struct pmu *unit, const struct processor_options *options,
+                 struct perf_event_attr *attributes, struct error *error);
+
+/* How the packets are to be read. `page`: of a ring whose event is open; tells the clock. */
+struct pt_setup pt_unit_setup(const struct pmu *unit, const struct perf_event_attr *attributes,
+                              const struct perf_event_mmap_page *page);
+
+#endif

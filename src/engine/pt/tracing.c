@@ -1,0 +1,309 @@
+#include "engine/pt/tracing.h"
+
+#include "base/log.h"
+#include "engine/perf_event/permissions.h"
+#include "engine/perf_event/processors.h"
+#include "engine/perf_event/side_band.h"
+#include "engine/perf_event/threads.h"
+#include "engine/pt/pt_unit.h"
+#include "engine/sample/sample_event.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+enum {
+    /* Of records. Those of the packets' rings are few: one per switch of threads. Together with the
+     * smallest area they fit into what the kernel lets anybody lock: 516 KiB per processor. */
+    SIDE_BAND_RING = 64 << 10,
+    PACKETS_RING = 16 << 10,
+    SMALLEST_AREA = 64 << 10,
+};
+
+/* ---- what is asked for ---- */
+
+static bool ask(struct tracing *tracing, struct perf_event_attr *attributes, struct error *error)
+{
+    const struct record_options *options = tracing->options;
+    if (!pt_unit_open(&tracing->unit, tracing->kernel, error) ||
+        !pt_unit_ask(&tracing->unit, &options->processor, attributes, error))
+        return false;
+    bool shared = options->multi_thread || options->follow;
+    attributes->sample_type = SIDE_BAND_SAMPLE_TYPE;
+    attributes->sample_id_all = 1;
+    attributes->enable_on_exec = tracing->held;
+    attributes->inherit = shared;
+    attributes->inherit_thread = shared && !options->follow;
+    attributes->watermark = 1;
+    attributes->wakeup_watermark = PACKETS_RING / 2;
+    return true;
+}
+
+static bool begin(struct tracing *tracing, struct error *error)
+{
+    struct perf_event_attr packets;
+    if (!ask(tracing, &packets, error) ||
+        !processors_online(&tracing->processors, tracing->kernel, error))
+        return false;
+    const struct array *shared = packets.inherit ? &tracing->processors : NULL;
+    tracing->area_size = tracing->options->snapshot_size;
+    struct perf_event_attr side_band = side_band_attributes(shared != NULL, SIDE_BAND_RING);
+    struct perf_event_attr none = {0};
+    return event_rings_begin(&tracing->side_band, tracing->kernel, &side_band, &tracing->processors,
+                             SIDE_BAND_RING, error) &&
+           event_rings_begin(&tracing->extras, tracing->kernel, &none, shared, SIDE_BAND_RING,
+                             error) &&
+           event_rings_begin(&tracing->packets, tracing->kernel, &packets, shared, PACKETS_RING,
+                             error);
+}
+
+/* ---- opening ---- */
+
+static bool refuse(const struct tracing *tracing, const struct event_rings *rings, pid_t tid,
+                   int problem, struct error *error)
+{
+    if (rings->unmapped)
+        return event_ring_refused(error, tracing->kernel, rings->size, problem);
+    char what[128];
+    if (rings == &tracing->extras)
+        snprintf(what, sizeof what, "record %s in the thread %d",
+                 tracing->options->processor.events[rings->kind].kind->name, (int)tid);
+    else
+        snprintf(what, sizeof what, "trace the thread %d with Intel PT", (int)tid);
+    struct event_request request = {
+        .what = what,
+        .attributes = &rings->attributes,
+        .pid = tid,
+        .cpu = rings->processors ? 0 : -1,
+    };
+    return event_refused(error, tracing->kernel, &request, problem);
+}
+
+/* Kernels before Linux 5.13 cannot let threads alone inherit an event. */
+static int add_packets(struct tracing *tracing, pid_t tid)
+{
+    struct event_rings *packets = &tracing->packets;
+    int problem = event_rings_add_thread(packets, tid);
+    if (problem != EINVAL || !packets->attributes.inherit_thread || packets->rings.count)
+        return problem;
+    packets->attributes.inherit_thread = 0;
+    tracing->children_too = true;
+    return event_rings_add_thread(packets, tid);
+}
+
+/* Maps areas for the rings that have none. */
+static int add_areas(struct tracing *tracing)
+{
+    while (tracing->areas.count < tracing->packets.rings.count) {
+        const struct event_ring *ring = event_ring_at(&tracing->packets, tracing->areas.count);
+        struct aux_area area;
+        int problem = aux_area_open(&area, tracing->kernel, ring_event_at(ring, 0)->descriptor,
+                                    ring->records.page, ring->records.size, tracing->area_size,
+                                    !tracing->options->full_execution);
+        if (problem)
+            return problem;
+        array_add_all(&tracing->areas, &area, 1);
+    }
+    return 0;
+}
+
+static void close_areas(struct tracing *tracing)
+{
+    for (size_t i = 0; i < tracing->areas.count; i++)
+        aux_area_close(array_at(&tracing->areas, i));
+    array_free(&tracing->areas);
+}
+
+/* A size that nobody asked for is halved until the kernel has so much for us, as often as there are
+ * rings. */
+static bool map_areas(struct tracing *tracing, struct error *error)
+{
+    uint64_t wanted = tracing->area_size;
+    for (int problem; (problem = add_areas(tracing)); tracing->area_size /= 2) {
+        close_areas(tracing);
+        if ((problem != EPERM && problem != ENOMEM) || tracing->options->sized ||
+            tracing->area_size <= SMALLEST_AREA)
+            return event_ring_refused(error, tracing->kernel, tracing->area_size, problem);
+    }
+    if (tracing->area_size < wanted)
+        log_warning("a ring keeps %llu KiB of packets and not %llu: this user may not lock more "
+                    "memory. As root, or after `sudo sysctl kernel.perf_event_mlock_kb=%llu`, it "
+                    "would keep more.",
+                    (unsigned long long)tracing->area_size / 1024,
+                    (unsigned long long)wanted / 1024, (unsigned long long)wanted / 1024 * 2);
+    return true;
+}
+
+static bool is_known(const struct tracing *tracing, pid_t tid)
+{
+    for (size_t i = 0; i < tracing->tids.count; i++)
+        if (*(pid_t *)array_at(&tracing->tids, i) == tid)
+            return true;
+    return false;
+}
+
+/* Of -events: those that count beside. As precisely as the processor can, where that was asked for.
+ */
+static int add_extras(struct tracing *tracing, pid_t tid)
+{
+    const struct processor_options *wanted = &tracing->options->processor;
+    struct event_rings *extras = &tracing->extras;
+    int problem = 0;
+    for (size_t i = 0; !problem && i < wanted->event_count; i++) {
+        bool any_precision = wanted->events[i].precision == EVENT_PRECISION_HIGHEST;
+        unsigned precision = any_precision ? 3 : wanted->events[i].precision;
+        extras->kind = (unsigned)i;
+        extras->attributes = tracing_extra_event(tracing, i);
+        do {
+            extras->attributes.precise_ip = precision & 3;
+            problem = event_rings_add_thread(extras, tid);
+        } while (problem && any_precision && precision-- > 0);
+    }
+    return problem;
+}
+
+/* Threads that were born of one whose events are inherited have them already. */
+static bool add_thread(struct tracing *tracing, pid_t tid, bool traced, bool born, bool *gone,
+                       struct error *error)
+{
+    *(pid_t *)array_add(&tracing->tids) = tid;
+    int problem = traced ? add_packets(tracing, tid) : 0;
+    *gone = problem == ESRCH;
+    if (*gone || (problem == EBUSY && born))
+        return true;
+    if (problem)
+        return refuse(tracing, &tracing->packets, tid, problem, error);
+    problem = traced ? add_extras(tracing, tid) : 0;
+    if (problem && problem != ESRCH)
+        return refuse(tracing, &tracing->extras, tid, problem, error);
+    problem = event_rings_add_thread(&tracing->side_band, tid);
+    *gone = problem == ESRCH;
+    return !problem || *gone || refuse(tracing, &tracing->side_band, tid, problem, error);
+}
+
+/* All threads that are new; *found: whether there were any. */
+static bool add_threads(struct tracing *tracing, pid_t pid, bool born, bool *found,
+                        struct error *error)
+{
+    struct array tids = array_of(sizeof(pid_t));
+    threads_list(&tids, tracing->kernel, pid);
+    bool ok = true, gone;
+    *found = false;
+    for (size_t i = 0; ok && i < tids.count; i++) {
+        pid_t tid = *(pid_t *)array_at(&tids, i);
+        if (is_known(tracing, tid))
+            continue;
+        *found = true;
+        ok = add_thread(tracing, tid, tracing_per_cpu(tracing) || tid == pid, born, &gone, error);
+    }
+    array_free(&tids);
+    return ok;
+}
+
+/* Threads that are born while we look are found by looking again. */
+static bool add_process(struct tracing *tracing, pid_t pid, struct error *error)
+{
+    size_t before = tracing->packets.rings.count;
+    bool found = true, born = false;
+    while (found) {
+        if (!add_threads(tracing, pid, born, &found, error))
+            return false;
+        born = true;
+    }
+    return tracing->packets.rings.count > before || tracing_per_cpu(tracing) ||
+           error_set(error, ERROR_NOT_FOUND, "there is no process %d: it has ended.", (int)pid);
+}
+
+/* What the kernel does to its own code while it is traced. One that cannot tell does not matter:
+ * it is rare, and the code is copied. */
+static void follow_kernel(struct tracing *tracing)
+{
+    struct perf_event_attr attributes = side_band_of_kernel(SIDE_BAND_RING);
+    if (tracing->options->processor.scope == TRACE_USER ||
+        !event_rings_begin(&tracing->kernel_side_band, tracing->kernel, &attributes,
+                           &tracing->processors, SIDE_BAND_RING, NULL))
+        return;
+    event_rings_add_thread(&tracing->kernel_side_band, -1);
+}
+
+static bool wait_for_all(struct tracing *tracing, struct error *error)
+{
+    const int descriptors[] = {tracing->side_band.descriptor, tracing->packets.descriptor,
+                               tracing->extras.descriptor, tracing->kernel_side_band.descriptor};
+    struct epoll_event event = {.events = EPOLLIN};
+    tracing->descriptor = epoll_create1(EPOLL_CLOEXEC);
+    if (tracing->descriptor < 0)
+        return error_set_errno(error, ERROR_IO, errno, "cannot wait for packets (epoll)");
+    for (size_t i = 0; i < sizeof descriptors / sizeof *descriptors; i++)
+        if (descriptors[i] >= 0)
+            epoll_ctl(tracing->descriptor, EPOLL_CTL_ADD, descriptors[i], &event);
+    return true;
+}
+
+bool tracing_open(struct tracing *tracing, const struct kernel *kernel,
+                  const struct record_options *options, const pid_t *pids, size_t pid_count,
+                  bool held, struct error *error)
+{
+    *tracing = (struct tracing){
+        .kernel = kernel,
+        .options = options,
+        .held = held,
+        .processors = array_of(sizeof(int)),
+        .areas = array_of(sizeof(struct aux_area)),
+        .tids = array_of(sizeof(pid_t)),
+        .descriptor = -1,
+        .side_band.descriptor = -1,
+        .extras.descriptor = -1,
+        .packets.descriptor = -1,
+        .kernel_side_band.descriptor = -1,
+    };
+    if (!begin(tracing, error))
+        return false;
+    for (size_t i = 0; i < pid_count; i++)
+        if (!add_process(tracing, pids[i], error))
+            return false;
+    if (!tracing->packets.rings.count)
+        return error_set(error, ERROR_NOT_FOUND, "there is no process %d: it has ended.",
+                         (int)pids[0]);
+    follow_kernel(tracing);
+    return map_areas(tracing, error) && wait_for_all(tracing, error);
+}
+
+void tracing_close(struct tracing *tracing)
+{
+    close_areas(tracing);
+    event_rings_close(&tracing->packets);
+    event_rings_close(&tracing->side_band);
+    event_rings_close(&tracing->kernel_side_band);
+    event_rings_close(&tracing->extras);
+    if (tracing->kernel && tracing->descriptor >= 0)
+        close(tracing->descriptor);
+    tracing->descriptor = -1;
+    array_free(&tracing->processors);
+    array_free(&tracing->tids);
+}
+
+struct perf_event_attr tracing_extra_event(const struct tracing *tracing, size_t index)
+{
+    const struct processor_options *wanted = &tracing->options->processor;
+    const struct perf_event_attr *packets = &tracing->packets.attributes;
+    struct perf_event_attr attributes = sample_extra_event(&wanted->events[index], wanted->scope);
+    attributes.inherit = packets->inherit;
+    attributes.inherit_thread = packets->inherit_thread;
+    attributes.enable_on_exec = packets->enable_on_exec;
+    attributes.watermark = 1;
+    attributes.wakeup_watermark = SIDE_BAND_RING / 2;
+    return attributes;
+}
+
+void tracing_start(const struct tracing *tracing)
+{
+    event_rings_control(&tracing->packets, PERF_EVENT_IOC_ENABLE);
+    event_rings_control(&tracing->extras, PERF_EVENT_IOC_ENABLE);
+}
+
+void tracing_stop(const struct tracing *tracing)
+{
+    event_rings_control(&tracing->packets, PERF_EVENT_IOC_DISABLE);
+}

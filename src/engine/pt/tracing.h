@@ -1,0 +1,52 @@
+/* Intel PT on the threads of processes: the events, their rings, what is drained from them.
+ *
+ * One thread of each process has an area of packets of its own; all threads share one per
+ * processor, as new threads can join only there (event_rings.h). Beside it run the records of
+ * side_band.h, from before the first packet to behind the last.
+ */
+#ifndef MAGIC_TRACE_ENGINE_PT_TRACING_H
+#define MAGIC_TRACE_ENGINE_PT_TRACING_H
+
+#include "base/array.h"
+#include "engine/engine.h"
+#include "engine/perf_event/event_rings.h"
+#include "engine/perf_event/pmu.h"
+#include "engine/pt/aux_area.h"
+
+struct tracing {
+    const struct kernel *kernel;
+    const struct record_options *options; /* borrowed */
+    bool held;                            /* the process waits before exec: packets begin there */
+    struct pmu unit;
+    struct array processors; /* of int */
+    struct event_rings side_band, packets;
+    struct event_rings kernel_side_band; /* of whole processors; empty if the kernel is not traced,
+                                            or tells nothing of its code */
+    struct event_rings extras;           /* of -events, on the threads that are traced */
+    int descriptor;     /* an epoll descriptor: readable when rings are filling; -1: not open */
+    struct array areas; /* struct aux_area, one per ring of `packets` */
+    uint64_t area_size; /* bytes */
+    struct array tids;  /* of pid_t: that were opened */
+    bool children_too;  /* for want of a newer kernel, although not asked for */
+};
+
+/* Opens everything for the processes `pids`; packets are not being written yet. Close in any case,
+ * which ends the recording without a trace in the processes. */
+bool tracing_open(struct tracing *tracing, const struct kernel *kernel,
+                  const struct record_options *options, const pid_t *pids, size_t pid_count,
+                  bool held, struct error *error);
+void tracing_close(struct tracing *tracing);
+
+/* Whether areas belong to processors. */
+static inline bool tracing_per_cpu(const struct tracing *tracing)
+{
+    return tracing->packets.processors != NULL;
+}
+
+/* Event `index` of -events, as the kernel is asked for it, but for its precision. */
+struct perf_event_attr tracing_extra_event(const struct tracing *tracing, size_t index);
+
+void tracing_start(const struct tracing *tracing);
+void tracing_stop(const struct tracing *tracing);
+
+#endif

@@ -1,0 +1,66 @@
+/* The callers of what ran, found from the registers and the top of the stack as a sample saved
+ * them, by the rules for unwinding in the objects (.eh_frame, .debug_frame), with libdw.
+ *
+ * One unwinder per process and thread of ours; the objects that it has opened stay open. A frame
+ * whose object is not here is the last: nothing is guessed. In code of no object (of a JIT
+ * compiler) frame pointers are followed.
+ *
+ * Called by flow/. Sources: elfutils' libdwfl.h; numbers of registers: System V psABI for x86-64,
+ * figure 3.36.
+ */
+#ifndef MAGIC_TRACE_SYMBOL_STACK_UNWINDER_H
+#define MAGIC_TRACE_SYMBOL_STACK_UNWINDER_H
+
+#include "base/array.h"
+#include "image/address_space.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* In the order of DWARF's numbers. */
+enum saved_register {
+    SAVED_RAX,
+    SAVED_RDX,
+    SAVED_RCX,
+    SAVED_RBX,
+    SAVED_RSI,
+    SAVED_RDI,
+    SAVED_RBP,
+    SAVED_RSP,
+    SAVED_R8,
+    SAVED_R15 = SAVED_R8 + 7,
+    SAVED_RIP,
+    SAVED_REGISTER_COUNT
+};
+
+struct saved_stack {
+    uint64_t registers[SAVED_REGISTER_COUNT];
+    const uint8_t *bytes; /* from registers[SAVED_RSP] on; borrowed */
+    size_t size;
+};
+
+struct unwound_frame {
+    uint64_t address;       /* of the innermost frame: what runs next; of others: in the call */
+    uint64_t stack_pointer; /* in that frame; 0: not known */
+};
+
+/* Why there are no frames further out. */
+enum unwinding_end {
+    UNWINDING_WHOLE,     /* the outermost was called by nobody */
+    UNWINDING_NOT_SAVED, /* their part of the stack was not saved */
+    UNWINDING_NO_OBJECT, /* the object of the outermost is not here */
+    UNWINDING_NO_RULES,  /* nothing tells how to unwind the outermost */
+};
+
+struct stack_unwinder;
+
+struct stack_unwinder *stack_unwinder_open(void);
+void stack_unwinder_close(struct stack_unwinder *unwinder);
+
+/* Appends to `frames` (of struct unwound_frame), the innermost first, at least one. `space` is what
+ * was mapped then. */
+enum unwinding_end stack_unwinder_find(struct stack_unwinder *unwinder,
+                                       const struct address_space_cursor *space,
+                                       const struct saved_stack *saved, struct array *frames);
+
+#endif

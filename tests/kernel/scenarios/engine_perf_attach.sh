@@ -1,0 +1,3 @@
+# The perf engine: processes that run already.
+engine=perf
+. "$SHARE/guest/engine_attach.sh"

@@ -1,0 +1,3 @@
+# The perf engine: programs recorded from their beginning.
+engine=perf
+. "$SHARE/guest/engine_run.sh"

@@ -1,0 +1,3 @@
+# The pt engine: processes that run already.
+engine=pt
+. "$SHARE/guest/engine_attach.sh"

@@ -1,0 +1,3 @@
+# The pt engine: snapshots at hits.
+engine=pt
+. "$SHARE/guest/engine_triggers.sh"

@@ -1,0 +1,88 @@
+/* Spends its time in known shares: 70, 20 and 10 % in three functions, whatever the machine.
+ *
+ *     shares MILLISECONDS [DEPTH [SLEEPS]]
+ *
+ * All work is done by one loop, so that the shares are those of its turns. With a DEPTH the work of
+ * ten() is done at the bottom of a recursion. With SLEEPS it sleeps so often for 30 ms in between,
+ * in napping(). */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { TURNS = 20000, NAP = 30000000 };
+
+static volatile uint64_t state = 1;
+
+__attribute__((noinline)) void work(int turns)
+{
+    for (int i = 0; i < turns; i++)
+        state = state * UINT64_C(6364136223846793005) + 1;
+}
+
+/* What follows a call keeps it from being a tail call. */
+#define KEEP __asm__ volatile("")
+
+__attribute__((noinline)) void seventy(void)
+{
+    work(7 * TURNS);
+    KEEP;
+}
+
+__attribute__((noinline)) void twenty(void)
+{
+    work(2 * TURNS);
+    KEEP;
+}
+
+__attribute__((noinline)) void deep(int depth)
+{
+    if (depth > 0)
+        deep(depth - 1);
+    else
+        work(TURNS);
+    KEEP;
+}
+
+__attribute__((noinline)) void ten(int depth)
+{
+    if (depth > 0)
+        deep(depth - 1);
+    else
+        work(TURNS);
+    KEEP;
+}
+
+__attribute__((noinline)) void napping(void)
+{
+    const struct timespec nap = {.tv_nsec = NAP};
+    nanosleep(&nap, NULL);
+    KEEP;
+}
+
+static uint64_t used_milliseconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t milliseconds = argc > 1 ? strtoull(argv[1], NULL, 10) : 100;
+    int depth = argc > 2 ? atoi(argv[2]) : 0;
+    uint64_t sleeps = argc > 3 ? strtoull(argv[3], NULL, 10) : 0, slept = 0;
+    for (uint64_t used = 0; used < milliseconds; used = used_milliseconds()) {
+        for (int i = 0; i < 10; i++) {
+            seventy();
+            twenty();
+            ten(depth);
+        }
+        if (slept < sleeps && used * sleeps >= slept * milliseconds) {
+            napping();
+            slept++;
+        }
+    }
+    printf("done\n");
+    return 0;
+}
