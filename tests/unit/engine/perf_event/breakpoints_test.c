@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -445,9 +446,19 @@ static void become_another_program(void)
     _exit(6);
 }
 
+static void become_a_program_that_calls_at_once(void)
+{
+    execl("/proc/self/exe", "another", "at once", (char *)NULL);
+    _exit(6);
+}
+
 static int another_program(char **descriptors)
 {
     struct work work = {0};
+    if (strcmp(descriptors[0], "at once") == 0) {
+        call(&work, 3);
+        return 0;
+    }
     signal(SIGTRAP, endure_traps);
     if (write(atoi(descriptors[1]), "", 1) != 1)
         return 7;
@@ -475,6 +486,25 @@ static void a_program_that_becomes_another_is_watched(void **state)
     breakpoints_close(breakpoints);
     close(ready[0]);
     close(ready[1]);
+}
+
+static void a_program_is_watched_from_its_first_instruction_if_it_is_stopped_there(void **state)
+{
+    (void)state;
+    struct program program = start(become_a_program_that_calls_at_once);
+    struct breakpoints *breakpoints = watch(&program.pid, 1, BREAKPOINTS_ALL_THREADS, 0);
+    struct breakpoint_hit hit;
+    int status;
+    assert_int_equal(ptrace(PTRACE_SEIZE, program.pid, NULL, (void *)PTRACE_O_TRACEEXEC), 0);
+    let_begin(&program);
+    assert_int_equal(waitpid(program.pid, &status, 0), program.pid);
+    assert_int_equal(status >> 16, PTRACE_EVENT_EXEC);
+    assert_false(breakpoints_next(breakpoints, &hit));
+    assert_int_equal(breakpoints_watched(breakpoints, program.pid), 1);
+    assert_int_equal(ptrace(PTRACE_DETACH, program.pid, NULL, NULL), 0);
+    assert_int_equal(wait_for(&program), 0);
+    assert_int_equal(count_hits(breakpoints, 3), 3);
+    breakpoints_close(breakpoints);
 }
 
 /* ---- armed or not ---- */
@@ -728,6 +758,7 @@ int main(int argument_count, char **arguments)
         cmocka_unit_test(several_processes_are_watched_at_once),
         cmocka_unit_test(a_file_that_is_mapped_later_is_watched),
         cmocka_unit_test(a_program_that_becomes_another_is_watched),
+        cmocka_unit_test(a_program_is_watched_from_its_first_instruction_if_it_is_stopped_there),
         cmocka_unit_test(hits_count_while_armed_alone_and_nothing_wakes_us_idle),
         cmocka_unit_test(a_watcher_that_is_killed_leaves_nothing_behind),
         cmocka_unit_test(what_cannot_be_watched_is_told),
