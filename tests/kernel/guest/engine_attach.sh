@@ -15,6 +15,7 @@ wait_for_packets 120000
 detach three
 stop_digits
 judge same_windows three 50 10
+judge right_callers three
 
 # The tracer is killed, at different moments: the program owes it nothing.
 start_digits --pace 200
