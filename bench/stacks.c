@@ -76,10 +76,12 @@ static struct nesting replay_all(const struct thread_stack *stack)
 {
     struct nesting nesting = {.open = array_of(sizeof(struct open_span))};
     struct replay replay;
-    struct replay_event event;
+    struct replay_event events[64];
+    size_t count;
     replay_init(&replay, stack);
-    while (replay_next(&replay, &event))
-        take_span_event(&nesting, &event);
+    while ((count = replay_read(&replay, events, 64, (struct nanoseconds){UINT64_MAX})) > 0)
+        for (size_t i = 0; i < count; i++)
+            take_span_event(&nesting, &events[i]);
     replay_free(&replay);
     nesting.broken |= nesting.open.count != 0 || nesting.spans != stack->statistics.spans;
     array_free(&nesting.open);

@@ -119,10 +119,11 @@ static void forget(struct recorded *recorded)
 static double measure_spans(struct timeline *timeline)
 {
     struct error error = {0};
-    struct span_event event;
+    struct span_event room;
+    const struct span_event *events;
     double begin = seconds();
     struct span_source *source = timeline_spans(timeline, &error);
-    while (source->next(source, &event, &error))
+    while (span_source_take(source, &room, &events, &error) > 0)
         ;
     source->close(source);
     return seconds() - begin;

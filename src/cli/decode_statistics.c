@@ -44,6 +44,13 @@ static void set_text(json_t *object, const struct flow_statistics *flow)
     set_count(object, "text_unreadable_lines", flow->text.unreadable);
 }
 
+static void set_samples(json_t *object, const struct flow_statistics *flow)
+{
+    set_count(object, "samples", flow->samples);
+    set_count(object, "cut_samples", flow->cut_samples);
+    set_count(object, "lost_records", flow->lost_samples);
+}
+
 static void set_stacks(json_t *object, const struct timeline_statistics *statistics)
 {
     set_count(object, "threads", statistics->threads);
@@ -125,6 +132,8 @@ void decode_statistics_print(const struct timeline *timeline, const struct decod
     set_decoding(object, &statistics.flow);
     if (statistics.flow.text_lines > 0) {
         set_text(object, &statistics.flow);
+    } else if (statistics.flow.samples > 0) {
+        set_samples(object, &statistics.flow);
     } else {
         const struct flow *flow = timeline_flow(timeline);
         set_packets(object, flow_perf_data(flow));

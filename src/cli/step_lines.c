@@ -80,11 +80,18 @@ static struct flow *open_packets(const char *recording, const struct flow_option
     struct flow *flow = flow_open(recording, options, error);
     if (!flow || flow_perf_data(flow)->has_setup)
         return flow;
+    bool sampled = flow_is_sampled(flow);
     flow_close(flow);
-    error_set(error, ERROR_FORMAT,
-              "%s is text that perf script has printed: there are no packets in it. Give the "
-              "recording that it was made of.",
-              recording);
+    if (sampled)
+        error_set(error, ERROR_FORMAT,
+                  "%s holds samples of call stacks: there are no packets in it, and no single "
+                  "branches. Record with Intel PT, or with the soft engine.",
+                  recording);
+    else
+        error_set(error, ERROR_FORMAT,
+                  "%s is text that perf script has printed: there are no packets in it. Give the "
+                  "recording that it was made of.",
+                  recording);
     return NULL;
 }
 

@@ -224,9 +224,16 @@ bool kernel_code_keep(const struct kernel_text *text, const char *proc, const ch
     if (ok)
         copy_text(proc, folder, "modules", NULL);
     else
-        file_remove_tree(folder, NULL);
+        kernel_code_remove(directory);
     free(folder);
     free(from);
     free(to);
     return ok;
+}
+
+void kernel_code_remove(const char *directory)
+{
+    char *folder = memory_format("%s/kcore_dir", directory);
+    file_remove_tree(folder, NULL);
+    free(folder);
 }

@@ -30,4 +30,7 @@ bool kernel_text_find(struct kernel_text *text, const char *proc, struct error *
 bool kernel_code_keep(const struct kernel_text *text, const char *proc, const char *directory,
                       struct error *error);
 
+/* Removes the copy, if there is one. */
+void kernel_code_remove(const char *directory);
+
 #endif

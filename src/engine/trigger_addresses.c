@@ -31,7 +31,7 @@ static void add_of_line(struct array *addresses, const struct trigger *trigger, 
     }
 }
 
-void trigger_addresses(struct array *addresses, const struct trigger *trigger, const char *proc,
+bool trigger_addresses(struct array *addresses, const struct trigger *trigger, const char *proc,
                        pid_t pid)
 {
     char *path = memory_format("%s/%d/maps", proc, (int)pid);
@@ -39,6 +39,8 @@ void trigger_addresses(struct array *addresses, const struct trigger *trigger, c
     char *rest = maps;
     for (char *line; rest && (line = strsep(&rest, "\n")) != NULL;)
         add_of_line(addresses, trigger, line);
+    bool read = maps != NULL;
     free(maps);
     free(path);
+    return read;
 }

@@ -11,8 +11,9 @@
 #include <sys/types.h>
 
 /* Appends the addresses (uint64_t), those of one place several times when its file is mapped
- * several times. `proc` is where that file system is. A process that has ended has none. */
-void trigger_addresses(struct array *addresses, const struct trigger *trigger, const char *proc,
+ * several times. `proc` is where that file system is. False: it cannot be read, because the process
+ * has ended, or belongs to somebody else. */
+bool trigger_addresses(struct array *addresses, const struct trigger *trigger, const char *proc,
                        pid_t pid);
 
 /* Whether the file at `path`, as the kernel names it, has places of the trigger. */

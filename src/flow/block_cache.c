@@ -1,6 +1,7 @@
 #include "flow/block_cache.h"
 
 #include "base/memory.h"
+#include "flow/shared_blocks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -176,7 +177,7 @@ static void end_in(struct block *block, const struct x86_instruction *instructio
     block->is_ptwrite = instruction->is_ptwrite;
 }
 
-static void read_block(struct block_cache *cache, struct block *block)
+static void read_instructions(struct block_cache *cache, struct block *block)
 {
     struct x86_instruction instruction;
     block->next = block->ip;
@@ -201,6 +202,18 @@ static void grow(struct block_cache *cache)
         if (old[i].id)
             *block_cache_slot(cache, old[i].ip, old[i].mode) = old[i];
     free(old);
+}
+
+static void read_block(struct block_cache *cache, struct block *block)
+{
+    size_t known;
+    const uint8_t *bytes = code_space_bytes(&cache->space, block->ip, &known);
+    bool may_share = cache->shared && known && block->mode == X86_MODE_64;
+    if (may_share && shared_blocks_find(cache->shared, bytes, known, block))
+        return;
+    read_instructions(cache, block);
+    if (may_share && block->end == BLOCK_ENDS_HERE && block->next - block->ip <= known)
+        shared_blocks_add(cache->shared, bytes, block);
 }
 
 /* At the beginning of a cache line. */

@@ -94,7 +94,8 @@ struct block_slot {
 
 struct block_cache {
     struct code_space space;
-    struct block_slot *slots; /* by address and mode, open addressing. Owned */
+    struct shared_blocks *shared; /* borrowed; NULL: none. Set after block_cache_init */
+    struct block_slot *slots;     /* by address and mode, open addressing. Owned */
     size_t capacity, count;
     /* By id; [0] is none. Grow, and so move, when blocks are added. */
     struct array by_id;   /* struct block * */

@@ -20,6 +20,7 @@ enum {
 struct decode_run {
     struct decode_plan plan;
     struct event_pool pool;
+    struct shared_blocks blocks; /* empty when there is one worker only */
     atomic_uint_fast64_t bytes_done;
 
     pthread_mutex_t lock;    /* of all below, and of jobs and slices where they change */
@@ -168,7 +169,7 @@ static struct slice_work *next_slice(struct decode_run *run)
 static void *work(void *context)
 {
     struct decode_run *run = context;
-    struct decoder_memory *memory = decoder_memory_new();
+    struct decoder_memory *memory = decoder_memory_new(run->blocks.entries ? &run->blocks : NULL);
     struct slice_work *slice;
     pthread_mutex_lock(&run->lock);
     while ((slice = next_slice(run)) != NULL) {
@@ -254,7 +255,12 @@ void decode_all(const struct decode_request *request, struct flow_statistics *st
     pthread_cond_init(&run.changed, NULL);
     pthread_cond_init(&run.finished, NULL);
     decode_plan_make(&run.plan, request);
-    run_workers(&run, usable_cores(&run));
+    unsigned cores = usable_cores(&run);
+    if (cores > 1)
+        shared_blocks_init(&run.blocks);
+    run_workers(&run, cores);
+    if (cores > 1)
+        shared_blocks_free(&run.blocks);
     decode_plan_free(&run.plan, &run.statistics);
     event_pool_free(&run.pool);
     pthread_cond_destroy(&run.finished);

@@ -8,6 +8,7 @@
 
 #include "flow/event_batch.h"
 #include "flow/schedule.h"
+#include "flow/shared_blocks.h"
 #include "recording/perf_data_reader.h"
 #include "symbol/symbols.h"
 
@@ -21,7 +22,8 @@ void decoder_shared_close(struct decoder_shared *shared);
 /* What decoders learn of the code. Used by one decoder after the other, in one thread. */
 struct decoder_memory;
 
-struct decoder_memory *decoder_memory_new(void);
+/* `shared` is for decoders in other threads as well, borrowed; NULL: there are none. */
+struct decoder_memory *decoder_memory_new(struct shared_blocks *shared);
 void decoder_memory_free(struct decoder_memory *memory);
 
 struct decoder_input {

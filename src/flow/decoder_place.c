@@ -25,6 +25,7 @@ static struct paths *paths_of(struct decoder *decoder, const struct process *pro
     }
     struct paths *paths = memory_allocate(sizeof(*paths));
     paths_init(paths, process, decoder->shared->symbols);
+    paths->cache.shared = decoder->memory->shared;
     *(struct paths **)array_add(processes) = paths;
     return paths;
 }

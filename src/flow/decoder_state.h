@@ -16,7 +16,8 @@ struct decoder_shared {
 };
 
 struct decoder_memory {
-    struct array processes; /* struct paths *: of each process met so far */
+    struct shared_blocks *shared; /* borrowed; NULL: none */
+    struct array processes;       /* struct paths *: of each process met so far */
 };
 
 /* What the next FUP packet belongs to. */

@@ -54,6 +54,12 @@ static bool open_perf_data(struct flow *flow, struct error *error)
 {
     if (sampled_flow_recognizes(&flow->data))
         prepare_samples(flow);
+    else if (!flow->data.has_setup)
+        return error_set(error, ERROR_FORMAT,
+                         "Decoding %s failed: it holds no Intel PT recording, and no samples of "
+                         "where time went. Record with `magic-trace run`, `perf record -e "
+                         "intel_pt//` or `perf record -g`.",
+                         flow->data.path);
     else if (!perf_data_check_packets(&flow->data, error))
         return false;
     if (!address_spaces_build(&flow->spaces, &flow->data, flow->recording.directory, error))

@@ -35,7 +35,8 @@ struct flow_sink {
      * valid until flow_decode returns. */
     void *(*begin)(void *context, const struct thread *thread);
     void (*events)(void *thread_object, const struct flow_event *events, size_t count);
-    /* In place of `events`, when the recording has samples and no packets. */
+    /* In place of `events`, when the recording has samples and no packets. NULL: they are dropped.
+     */
     void (*sample)(void *thread_object, const struct stack_sample *sample);
     void (*end)(void *thread_object);
 };

@@ -123,7 +123,8 @@ static void free_all(struct decoding *decoding)
 static void tell(struct decoding *decoding, struct sampled_thread *thread,
                  const struct stack_sample *sample)
 {
-    decoding->request->sink->sample(thread->object, sample);
+    if (decoding->request->sink->sample)
+        decoding->request->sink->sample(thread->object, sample);
 }
 
 /* It has not run since `time` at the latest; when nothing was seen of it for long, not since one

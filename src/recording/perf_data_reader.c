@@ -267,9 +267,8 @@ bool perf_data_check_packets(const struct perf_data *data, struct error *error)
 {
     if (!data->has_setup)
         return error_set(error, ERROR_FORMAT,
-                         "Decoding %s failed: it holds no Intel PT recording, and no samples of "
-                         "where time went. Record with `magic-trace run`, `perf record -e "
-                         "intel_pt//` or `perf record -g`.",
+                         "Decoding %s failed: it holds no Intel PT recording. Record with "
+                         "`magic-trace run` or `perf record -e intel_pt//`.",
                          data->path);
     if (!data->chunk_count)
         return error_set(error, ERROR_FORMAT,

@@ -3,10 +3,12 @@ import collections
 import json
 import os
 import pathlib
+import random
 import shutil
 import subprocess
 
 import harness
+from harness import Settings
 
 FRAME_POINTERS = ("-fno-omit-frame-pointer", "-mno-omit-leaf-frame-pointer")
 NO_FRAME_POINTERS = ("-fomit-frame-pointer",)
@@ -135,6 +137,20 @@ class StockPerf(SamplingCase):
         self.assertIn(b"page-faults:u of shares", report.stdout)
         self.assertNotIn(b"cpu-clock:u of shares", report.stdout)
 
+    def test_dump(self):
+        """there are no packets and branches to be printed, which is said; counts and filters work"""
+        recording = self.record("-e", "cpu-clock:u", "-F", "1999", "-g", command=[self.program(FRAME_POINTERS), "200"])
+        for what, words in ("-packets", b"no Intel PT recording"), ("-branches", b"samples of call stacks"):
+            dumped = self.magic_trace("dump", what, recording)
+            self.assertEqual(dumped.status, 1)
+            self.assertIn(words, dumped.stderr)
+        finished = self.magic_trace("decode", "-stats", "-filter", "(twenty ten)", "-o", "part.fxt", recording)
+        self.assertEqual(finished.status, 0, finished.stderr)
+        self.assertGreater(json.loads(finished.stdout)["samples"], 100)
+        spans = self.spans(self.folder / "part.fxt")
+        self.assertIn("twenty", spans)
+        self.assertFalse(spans.get("ten"))
+
     def test_forms(self):
         """whole machine, per thread, compressed, through a pipe, without call stacks"""
         command = [self.program(FRAME_POINTERS), "100"]
@@ -259,6 +275,21 @@ class Engine(SamplingCase):
         self.assertEqual(finished.status, 0, finished.stderr)
         stacks, _ = self.decode(self.folder / "attached")
         self.assert_shares(stacks)
+
+    def test_damage(self):
+        """a damaged recording of saved stacks is decoded as far as it goes, or refused; never worse"""
+        traced = self.sample([self.program(NO_FRAME_POINTERS), "30", "5"], "-full-execution", mode="dwarf")
+        whole = (traced.directory / "perf.data").read_bytes()
+        chance = random.Random(6)
+        damaged = self.folder / "damaged.data"
+        for number in range(8 if Settings.quick else 20):
+            contents = bytearray(whole)
+            for _ in range(chance.choice([1, 20, 500])):
+                contents[chance.randrange(104, len(contents))] = chance.choice([0, 1, 0x7F, 0xFF, chance.randrange(256)])
+            if number % 4 == 0:
+                del contents[chance.randrange(len(contents)):]
+            damaged.write_bytes(contents)
+            self.magic_trace("decode", "-format", "folded", "-o", "damaged.folded", damaged)
 
     def test_several_snapshots(self):
         """-multi-snapshot: what one snapshot took is not taken again"""

@@ -21,7 +21,7 @@
 #include "engine/perf/perf_control.h"
 #include "engine/perf/perf_process.h"
 #include "engine/program_signals.h"
-#include "engine/pt/hits.h"
+#include "engine/perf_event/hits.h"
 
 enum perf_phase {
     PERF_STARTING,

@@ -20,6 +20,7 @@ void breakpoint_events_begin(struct breakpoint_events *events, const struct kern
         .scope = scope,
         .events = array_of(sizeof(struct breakpoint_event)),
     };
+    file_limit_raise(&events->file_limit); /* each thread takes several per processor */
 }
 
 void breakpoint_events_close(struct breakpoint_events *events)
@@ -93,8 +94,6 @@ static int open_event(struct breakpoint_events *events, uint32_t tid, size_t rin
                                             processor_of(events, ring), -1, PERF_FLAG_FD_CLOEXEC);
         if (descriptor >= 0)
             return descriptor;
-        if (errno == EMFILE && file_limit_raise(&events->file_limit))
-            continue;
         if ((errno != EINVAL && errno != E2BIG) || events->old_kernel)
             return -1;
         events->old_kernel = true;

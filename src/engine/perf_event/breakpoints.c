@@ -149,16 +149,17 @@ static bool birth_is_told(struct breakpoints *breakpoints, uint32_t tid)
     return false;
 }
 
-/* The process's threads that are not in `known` yet, which are added to it. False: there is no such
- * process. */
-static bool list_threads(const struct breakpoints *breakpoints, uint32_t pid, struct array *known,
-                         struct array *fresh)
+/* The process's threads that are not in `known` yet, which are added to it. 0, or an errno: there
+ * is no such process. */
+static int list_threads(const struct breakpoints *breakpoints, uint32_t pid, struct array *known,
+                        struct array *fresh)
 {
     char *path = memory_format("%s/%u/task", breakpoints->options.kernel->proc, pid);
     DIR *entries = opendir(path);
+    int problem = entries ? 0 : errno;
     free(path);
     if (!entries)
-        return false;
+        return problem;
     for (struct dirent *entry; (entry = readdir(entries));) {
         uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
         if (tid == 0 || find(known, tid))
@@ -167,7 +168,7 @@ static bool list_threads(const struct breakpoints *breakpoints, uint32_t pid, st
         array_add_all(fresh, &tid, 1);
     }
     closedir(entries);
-    return true;
+    return 0;
 }
 
 /* Watches the threads that were listed. One whose parent was watched at its birth is left to
@@ -197,9 +198,13 @@ static bool watch_threads(struct breakpoints *breakpoints, const struct watched_
     bool ok = true;
     for (int quiet = 0; ok && quiet < 2; arrival = LISTED_LATER) {
         fresh.count = 0;
-        if (!list_threads(breakpoints, process->pid, &known, &fresh))
+        int problem = list_threads(breakpoints, process->pid, &known, &fresh);
+        if (problem == ENOENT || problem == ESRCH)
             break;
-        ok = watch_listed(breakpoints, process, &fresh, watched, arrival, error);
+        if (problem)
+            ok = error_set_errno(error, ERROR_IO, problem, "cannot list the threads of process %u",
+                                 process->pid);
+        ok = ok && watch_listed(breakpoints, process, &fresh, watched, arrival, error);
         quiet = fresh.count ? 0 : quiet + 1;
     }
     array_free(&known);
@@ -242,12 +247,11 @@ static bool too_many(const struct breakpoints *breakpoints, uint32_t pid, size_t
                      breakpoints->options.trigger->name, count, pid, BREAKPOINT_REGISTERS);
 }
 
-static struct array addresses_now(const struct breakpoints *breakpoints, uint32_t pid)
+static bool find_addresses(const struct breakpoints *breakpoints, uint32_t pid,
+                           struct array *addresses)
 {
-    struct array addresses = array_of(sizeof(uint64_t));
-    trigger_addresses(&addresses, breakpoints->options.trigger, breakpoints->options.kernel->proc,
-                      (pid_t)pid);
-    return addresses;
+    return trigger_addresses(addresses, breakpoints->options.trigger,
+                             breakpoints->options.kernel->proc, (pid_t)pid);
 }
 
 static bool has_heirs(const struct breakpoints *breakpoints, uint32_t pid)
@@ -279,7 +283,9 @@ static void forget_old_places(struct breakpoints *breakpoints, struct watched_pr
 static bool watch_new_places(struct breakpoints *breakpoints, struct watched_process *process,
                              struct error *error)
 {
-    struct array addresses = addresses_now(breakpoints, process->pid);
+    struct array addresses = array_of(sizeof(uint64_t));
+    if (!find_addresses(breakpoints, process->pid, &addresses))
+        return true; /* it has ended */
     forget_old_places(breakpoints, process, &addresses);
     size_t watched = process->addresses.count;
     for (size_t i = 0; i < addresses.count; i++) {
@@ -501,15 +507,21 @@ static uint64_t ring_size(const struct breakpoints_options *options, size_t proc
 static bool watch_process(struct breakpoints *breakpoints, pid_t pid, struct error *error)
 {
     struct watched_process *process = add_process(breakpoints, (uint32_t)pid);
-    array_free(&process->addresses);
-    process->addresses = addresses_now(breakpoints, process->pid);
+    bool readable = find_addresses(breakpoints, process->pid, &process->addresses);
     if (process->addresses.count > BREAKPOINT_REGISTERS)
         return too_many(breakpoints, process->pid, process->addresses.count, error);
     size_t before = breakpoints->events.events.count;
     if (!watch(breakpoints, process, 0, error))
         return false;
-    return breakpoints->events.events.count > before ||
-           error_set(error, ERROR_NOT_FOUND, "cannot watch process %d: it has ended.", (int)pid);
+    if (breakpoints->events.events.count == before)
+        return error_set(error, ERROR_NOT_FOUND, "cannot watch process %d: it has ended.",
+                         (int)pid);
+    return readable ||
+           error_set(error, ERROR_UNSUPPORTED,
+                     "cannot watch process %d: where it has mapped its files is not for this user "
+                     "to read (/proc/%d/maps). Run magic-trace as root, or give it the privilege "
+                     "cap_sys_ptrace too.",
+                     (int)pid, (int)pid);
 }
 
 /* What has happened while the threads were opened: some may have been born. */

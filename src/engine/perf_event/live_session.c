@@ -3,8 +3,8 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "engine/perf_event/hits.h"
 #include "engine/program_signals.h"
-#include "engine/pt/hits.h"
 #include "engine/pt_packets_setup.h"
 #include "recording/session.h"
 
@@ -70,6 +70,12 @@ static bool watch_process(struct live_session *session, pid_t pid, struct error 
     return true;
 }
 
+static void tell_that_it_runs(const struct live_session *session)
+{
+    if (session->recorder->runs)
+        session->recorder->runs(context_of(session));
+}
+
 static bool open_session(struct live_session *session, struct error *error)
 {
     const struct live_target *target = &session->target;
@@ -85,8 +91,10 @@ static bool open_session(struct live_session *session, struct error *error)
     session->recorder->facts(context_of(session), &facts);
     session->hits.clock = facts.tsc;
     session->delay_told_ms = now_ms();
-    if (!target->held)
+    if (!target->held) {
+        tell_that_it_runs(session);
         session->recorder->start(context_of(session));
+    }
     return true;
 }
 
@@ -356,11 +364,16 @@ static char *prepare_directory(const char *directory, struct error *error)
     return NULL;
 }
 
-static void remove_empty_images(const char *directory)
+/* Frees `directory`. What is in images/ stays with a recording. */
+static void leave_directory(char *directory, bool recorded)
 {
     char *images = memory_format("%s/images", directory);
-    rmdir(images); /* stays when there is something in it */
+    if (recorded)
+        rmdir(images);
+    else
+        file_remove_tree(images, NULL);
     free(images);
+    free(directory);
 }
 
 /* ---- attach ---- */
@@ -398,8 +411,7 @@ bool live_attach(const struct kernel *kernel, const struct live_recorder *record
         ok = attach_session(&session, error);
         signals_release(&signals, true);
     }
-    remove_empty_images(directory);
-    free(directory);
+    leave_directory(directory, ok);
     return ok;
 }
 
@@ -423,6 +435,7 @@ static bool record_session(struct live_session *session, struct held_program *he
     ok = ok && launch_go(held, error);
     if (ok) {
         session->program->child = held->child;
+        tell_that_it_runs(session);
         char *program = executable_of(held->child.pid);
         ok = run_session(session, error);
         session->result->exit_status = program_signals_end(session->program);
@@ -465,8 +478,7 @@ bool live_record(const struct kernel *kernel, const struct live_recorder *record
         signals_release(&signals, result->interrupted);
     }
     if (directory)
-        remove_empty_images(directory);
-    free(directory);
+        leave_directory(directory, ok);
     free(path);
     return ok;
 }

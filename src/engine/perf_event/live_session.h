@@ -6,7 +6,7 @@
  * sleeps until the kernel says that a ring is filling, a process has ended, a trigger was hit or a
  * signal has come.
  *
- * Used by engine/sample/.
+ * Used by engine/pt/ and engine/sample/.
  */
 #ifndef MAGIC_TRACE_ENGINE_PERF_EVENT_LIVE_SESSION_H
 #define MAGIC_TRACE_ENGINE_PERF_EVENT_LIVE_SESSION_H
@@ -42,6 +42,9 @@ struct live_recorder {
     /* Opens everything; nothing is recorded yet. When it fails, close() is called all the same. */
     bool (*open)(void *context, const struct live_target *target, struct error *error);
     void (*start)(void *context); /* not called when the target is held: exec starts it */
+    /* The processes run what is to be recorded: before start(), or right behind exec. May be NULL.
+     */
+    void (*runs)(void *context);
     void (*stop)(void *context);
     /* Those that are readable when drain() has something to do; -1: none. */
     void (*descriptors)(void *context, int descriptors[LIVE_DESCRIPTORS]);

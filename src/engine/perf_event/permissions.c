@@ -48,11 +48,13 @@ bool event_privileged(const struct kernel *kernel)
     return set >> CAPABILITY_SYS_ADMIN & 1 || set >> CAPABILITY_PERFMON & 1;
 }
 
+/* Not read: there may be no descriptor left for that. */
 static bool kernel_has_events(const struct kernel *kernel)
 {
-    char *text = read_proc(kernel, "sys/kernel/perf_event_paranoid");
-    free(text);
-    return text != NULL;
+    char *path = memory_format("%s/sys/kernel/perf_event_paranoid", kernel->proc);
+    bool has = access(path, F_OK) == 0;
+    free(path);
+    return has;
 }
 
 /* Whose the process is: root's too when it protects itself, as one with changed privileges does

@@ -168,8 +168,9 @@ static void settle(struct record_rings *rings)
         newest = record->time > newest ? record->time : newest;
     }
     record_rings_read(rings);
-    qsort(array_at(&rings->pending, rings->next), rings->pending.count - rings->next,
-          sizeof(struct pending_record), by_time);
+    if (rings->pending.count > 0)
+        qsort(array_at(&rings->pending, rings->next), rings->pending.count - rings->next,
+              sizeof(struct pending_record), by_time);
     rings->settled = rings->next;
     while (rings->settled < rings->pending.count &&
            (rings->pending.count == known ||

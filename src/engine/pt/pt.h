@@ -1,8 +1,8 @@
 /* The pt engine: the processor's own trace, Intel PT, through perf_event_open(2).
  *
  * The program runs at nearly full speed, and the past is known: at a trigger, at Ctrl-C or at the
- * end a ring holds the last moments. tracing.h opens the events, pt_session.h waits, pt_recording.h
- * writes perf.data.
+ * end a ring holds the last moments. tracing.h opens the events, pt_recording.h writes perf.data,
+ * perf_event/live_session.h waits.
  */
 #ifndef MAGIC_TRACE_ENGINE_PT_PT_H
 #define MAGIC_TRACE_ENGINE_PT_PT_H

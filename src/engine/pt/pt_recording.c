@@ -12,36 +12,45 @@
 #include <sys/mman.h>
 #include <x86intrin.h>
 
-/* The events of perf.data. */
-enum { EVENT_PACKETS, EVENT_SIDE_BAND, EVENT_KERNEL_SIDE_BAND, EVENT_COUNT };
+/* The events of perf.data; behind them those of -events. */
+enum { EVENT_PACKETS, EVENT_SIDE_BAND, EVENT_KERNEL_SIDE_BAND, EVENT_FIRST_EXTRA };
 
 /* ---- beginning ---- */
 
 static bool open_writer(struct pt_recording *recording, struct error *error)
 {
     const struct tracing *tracing = recording->tracing;
-    const struct raw_perf_data_event events[EVENT_COUNT] = {
-        [EVENT_PACKETS] = {tracing->packets.attributes, tracing->packets.attributes.exclude_kernel
-                                                            ? "intel_pt//u"
-                                                            : "intel_pt//"},
+    const struct processor_options *wanted = &tracing->options->processor;
+    bool user = wanted->scope == TRACE_USER;
+    struct raw_perf_data_event events[EVENT_FIRST_EXTRA + EXTRA_EVENTS] = {
+        [EVENT_PACKETS] = {tracing->packets.attributes, user ? "intel_pt//u" : "intel_pt//"},
         [EVENT_SIDE_BAND] = {tracing->side_band.attributes, "dummy:u"},
-        [EVENT_KERNEL_SIDE_BAND] = {tracing->kernel_side_band.attributes, "dummy:u"},
+        [EVENT_KERNEL_SIDE_BAND] = {tracing->kernel_side_band.rings.count
+                                        ? tracing->kernel_side_band.attributes
+                                        : tracing->side_band.attributes,
+                                    "dummy:u"},
     };
-    size_t count = tracing->kernel_side_band.rings.count ? EVENT_COUNT : EVENT_KERNEL_SIDE_BAND;
+    for (size_t i = 0; i < wanted->event_count; i++)
+        events[EVENT_FIRST_EXTRA + i] = (struct raw_perf_data_event){
+            tracing_extra_event(tracing, i), wanted->events[i].kind->name};
     char *path = memory_format("%s/perf.data", recording->directory);
-    recording->writer = raw_perf_data_writer_open(path, events, count,
-                                                  tracing->options->magic_trace_command, error);
+    recording->writer =
+        raw_perf_data_writer_open(path, events, EVENT_FIRST_EXTRA + wanted->event_count,
+                                  tracing->options->magic_trace_command, error);
     free(path);
     return recording->writer != NULL;
 }
 
-static void add_ids(struct raw_perf_data_writer *writer, size_t event,
+/* `first`: the event of kind 0. */
+static void add_ids(struct raw_perf_data_writer *writer, size_t first,
                     const struct event_rings *rings)
 {
     for (size_t i = 0; i < rings->rings.count; i++) {
         const struct event_ring *ring = event_ring_at(rings, i);
-        for (size_t j = 0; j < ring->events.count; j++)
-            raw_perf_data_add_id(writer, event, ring_event_at(ring, j)->id);
+        for (size_t j = 0; j < ring->events.count; j++) {
+            const struct ring_event *event = ring_event_at(ring, j);
+            raw_perf_data_add_id(writer, first + event->kind, event->id);
+        }
     }
 }
 
@@ -116,6 +125,7 @@ bool pt_recording_begin(struct pt_recording *recording, struct tracing *tracing,
     add_ids(recording->writer, EVENT_PACKETS, &tracing->packets);
     add_ids(recording->writer, EVENT_SIDE_BAND, &tracing->side_band);
     add_ids(recording->writer, EVENT_KERNEL_SIDE_BAND, &tracing->kernel_side_band);
+    add_ids(recording->writer, EVENT_FIRST_EXTRA, &tracing->extras);
     vdso_keep(directory);
     if (write_setup(recording, error) && keep_kernel(recording, error) &&
         write_past(recording, pids, pid_count, error))
@@ -136,12 +146,15 @@ static uint64_t word_of(const struct perf_event_header *record, size_t index)
     return word;
 }
 
-/* Its time is the third word from the end: SIDE_BAND_SAMPLE_TYPE. */
+/* The time is the third word from the end, of a sample the fourth: SIDE_BAND_SAMPLE_TYPE. */
 static void note_time(struct pt_recording *recording, const struct perf_event_header *record)
 {
-    enum { FROM_END = 3 };
+    enum { FROM_END = 3, OF_SAMPLE = 3 };
     size_t words = (record->size - sizeof *record) / sizeof(uint64_t);
-    uint64_t time = words >= FROM_END ? word_of(record, words - FROM_END) : 0;
+    if (words < FROM_END)
+        return;
+    uint64_t time =
+        word_of(record, record->type == PERF_RECORD_SAMPLE ? OF_SAMPLE : words - FROM_END);
     if (!recording->first.value || time < recording->first.value)
         recording->first.value = time;
     if (time > recording->last.value)
@@ -225,8 +238,10 @@ bool pt_recording_drain(struct pt_recording *recording, struct error *error)
     event_rings_hear(&tracing->side_band);
     event_rings_hear(&tracing->packets);
     event_rings_hear(&tracing->kernel_side_band);
+    event_rings_hear(&tracing->extras);
     return drain_records(recording, &tracing->side_band, error) &&
            drain_records(recording, &tracing->kernel_side_band, error) &&
+           drain_records(recording, &tracing->extras, error) &&
            drain_records(recording, &tracing->packets, error) &&
            (!tracing->options->full_execution || pt_recording_add_packets(recording, error));
 }
@@ -243,7 +258,9 @@ bool pt_recording_end(struct pt_recording *recording, struct error *error)
 
 void pt_recording_abandon(struct pt_recording *recording)
 {
-    if (recording->writer)
-        raw_perf_data_writer_abandon(recording->writer);
+    if (!recording->writer)
+        return;
+    raw_perf_data_writer_abandon(recording->writer);
     recording->writer = NULL;
+    kernel_code_remove(recording->directory);
 }

@@ -6,9 +6,11 @@
 #include "engine/perf_event/side_band.h"
 #include "engine/perf_event/threads.h"
 #include "engine/pt/pt_unit.h"
+#include "engine/sample/sample_event.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 enum {
@@ -47,8 +49,11 @@ static bool begin(struct tracing *tracing, struct error *error)
     const struct array *shared = packets.inherit ? &tracing->processors : NULL;
     tracing->area_size = tracing->options->snapshot_size;
     struct perf_event_attr side_band = side_band_attributes(shared != NULL, SIDE_BAND_RING);
+    struct perf_event_attr none = {0};
     return event_rings_begin(&tracing->side_band, tracing->kernel, &side_band, &tracing->processors,
                              SIDE_BAND_RING, error) &&
+           event_rings_begin(&tracing->extras, tracing->kernel, &none, shared, SIDE_BAND_RING,
+                             error) &&
            event_rings_begin(&tracing->packets, tracing->kernel, &packets, shared, PACKETS_RING,
                              error);
 }
@@ -60,8 +65,12 @@ static bool refuse(const struct tracing *tracing, const struct event_rings *ring
 {
     if (rings->unmapped)
         return event_ring_refused(error, tracing->kernel, rings->size, problem);
-    char what[64];
-    snprintf(what, sizeof what, "trace the thread %d with Intel PT", (int)tid);
+    char what[128];
+    if (rings == &tracing->extras)
+        snprintf(what, sizeof what, "record %s in the thread %d",
+                 tracing->options->processor.events[rings->kind].kind->name, (int)tid);
+    else
+        snprintf(what, sizeof what, "trace the thread %d with Intel PT", (int)tid);
     struct event_request request = {
         .what = what,
         .attributes = &rings->attributes,
@@ -134,6 +143,26 @@ static bool is_known(const struct tracing *tracing, pid_t tid)
     return false;
 }
 
+/* Of -events: those that count beside. As precisely as the processor can, where that was asked for.
+ */
+static int add_extras(struct tracing *tracing, pid_t tid)
+{
+    const struct processor_options *wanted = &tracing->options->processor;
+    struct event_rings *extras = &tracing->extras;
+    int problem = 0;
+    for (size_t i = 0; !problem && i < wanted->event_count; i++) {
+        bool any_precision = wanted->events[i].precision == EVENT_PRECISION_HIGHEST;
+        unsigned precision = any_precision ? 3 : wanted->events[i].precision;
+        extras->kind = (unsigned)i;
+        extras->attributes = tracing_extra_event(tracing, i);
+        do {
+            extras->attributes.precise_ip = precision & 3;
+            problem = event_rings_add_thread(extras, tid);
+        } while (problem && any_precision && precision-- > 0);
+    }
+    return problem;
+}
+
 /* Threads that were born of one whose events are inherited have them already. */
 static bool add_thread(struct tracing *tracing, pid_t tid, bool traced, bool born, bool *gone,
                        struct error *error)
@@ -145,6 +174,9 @@ static bool add_thread(struct tracing *tracing, pid_t tid, bool traced, bool bor
         return true;
     if (problem)
         return refuse(tracing, &tracing->packets, tid, problem, error);
+    problem = traced ? add_extras(tracing, tid) : 0;
+    if (problem && problem != ESRCH)
+        return refuse(tracing, &tracing->extras, tid, problem, error);
     problem = event_rings_add_thread(&tracing->side_band, tid);
     *gone = problem == ESRCH;
     return !problem || *gone || refuse(tracing, &tracing->side_band, tid, problem, error);
@@ -195,6 +227,20 @@ static void follow_kernel(struct tracing *tracing)
     event_rings_add_thread(&tracing->kernel_side_band, -1);
 }
 
+static bool wait_for_all(struct tracing *tracing, struct error *error)
+{
+    const int descriptors[] = {tracing->side_band.descriptor, tracing->packets.descriptor,
+                               tracing->extras.descriptor, tracing->kernel_side_band.descriptor};
+    struct epoll_event event = {.events = EPOLLIN};
+    tracing->descriptor = epoll_create1(EPOLL_CLOEXEC);
+    if (tracing->descriptor < 0)
+        return error_set_errno(error, ERROR_IO, errno, "cannot wait for packets (epoll)");
+    for (size_t i = 0; i < sizeof descriptors / sizeof *descriptors; i++)
+        if (descriptors[i] >= 0)
+            epoll_ctl(tracing->descriptor, EPOLL_CTL_ADD, descriptors[i], &event);
+    return true;
+}
+
 bool tracing_open(struct tracing *tracing, const struct kernel *kernel,
                   const struct record_options *options, const pid_t *pids, size_t pid_count,
                   bool held, struct error *error)
@@ -206,7 +252,9 @@ bool tracing_open(struct tracing *tracing, const struct kernel *kernel,
         .processors = array_of(sizeof(int)),
         .areas = array_of(sizeof(struct aux_area)),
         .tids = array_of(sizeof(pid_t)),
+        .descriptor = -1,
         .side_band.descriptor = -1,
+        .extras.descriptor = -1,
         .packets.descriptor = -1,
         .kernel_side_band.descriptor = -1,
     };
@@ -219,7 +267,7 @@ bool tracing_open(struct tracing *tracing, const struct kernel *kernel,
         return error_set(error, ERROR_NOT_FOUND, "there is no process %d: it has ended.",
                          (int)pids[0]);
     follow_kernel(tracing);
-    return map_areas(tracing, error);
+    return map_areas(tracing, error) && wait_for_all(tracing, error);
 }
 
 void tracing_close(struct tracing *tracing)
@@ -228,13 +276,31 @@ void tracing_close(struct tracing *tracing)
     event_rings_close(&tracing->packets);
     event_rings_close(&tracing->side_band);
     event_rings_close(&tracing->kernel_side_band);
+    event_rings_close(&tracing->extras);
+    if (tracing->kernel && tracing->descriptor >= 0)
+        close(tracing->descriptor);
+    tracing->descriptor = -1;
     array_free(&tracing->processors);
     array_free(&tracing->tids);
+}
+
+struct perf_event_attr tracing_extra_event(const struct tracing *tracing, size_t index)
+{
+    const struct processor_options *wanted = &tracing->options->processor;
+    const struct perf_event_attr *packets = &tracing->packets.attributes;
+    struct perf_event_attr attributes = sample_extra_event(&wanted->events[index], wanted->scope);
+    attributes.inherit = packets->inherit;
+    attributes.inherit_thread = packets->inherit_thread;
+    attributes.enable_on_exec = packets->enable_on_exec;
+    attributes.watermark = 1;
+    attributes.wakeup_watermark = SIDE_BAND_RING / 2;
+    return attributes;
 }
 
 void tracing_start(const struct tracing *tracing)
 {
     event_rings_control(&tracing->packets, PERF_EVENT_IOC_ENABLE);
+    event_rings_control(&tracing->extras, PERF_EVENT_IOC_ENABLE);
 }
 
 void tracing_stop(const struct tracing *tracing)

@@ -22,10 +22,12 @@ struct tracing {
     struct event_rings side_band, packets;
     struct event_rings kernel_side_band; /* of whole processors; empty if the kernel is not traced,
                                             or tells nothing of its code */
-    struct array areas;                  /* struct aux_area, one per ring of `packets` */
-    uint64_t area_size;                  /* bytes */
-    struct array tids;                   /* of pid_t: that were opened */
-    bool children_too;                   /* for want of a newer kernel, although not asked for */
+    struct event_rings extras;           /* of -events, on the threads that are traced */
+    int descriptor;     /* an epoll descriptor: readable when rings are filling; -1: not open */
+    struct array areas; /* struct aux_area, one per ring of `packets` */
+    uint64_t area_size; /* bytes */
+    struct array tids;  /* of pid_t: that were opened */
+    bool children_too;  /* for want of a newer kernel, although not asked for */
 };
 
 /* Opens everything for the processes `pids`; packets are not being written yet. Close in any case,
@@ -40,6 +42,9 @@ static inline bool tracing_per_cpu(const struct tracing *tracing)
 {
     return tracing->packets.processors != NULL;
 }
+
+/* Event `index` of -events, as the kernel is asked for it, but for its precision. */
+struct perf_event_attr tracing_extra_event(const struct tracing *tracing, size_t index);
 
 void tracing_start(const struct tracing *tracing);
 void tracing_stop(const struct tracing *tracing);

@@ -377,7 +377,6 @@ static bool write_record(struct sampler *sampler, const struct perf_event_header
 static bool drain_rings(struct sampler *sampler, struct event_rings *rings, struct error *error)
 {
     bool ok = true;
-    event_rings_hear(rings);
     for (size_t i = 0; ok && i < rings->rings.count; i++) {
         struct perf_ring *ring = &event_ring_at(rings, i)->records;
         perf_ring_begin(ring);
@@ -391,6 +390,8 @@ static bool drain_rings(struct sampler *sampler, struct event_rings *rings, stru
 static bool drain(void *context, struct error *error)
 {
     struct sampler *sampler = context;
+    event_rings_hear(&sampler->side_band);
+    event_rings_hear(&sampler->samples);
     return drain_rings(sampler, &sampler->side_band, error) &&
            (!options_of(sampler)->full_execution || drain_rings(sampler, &sampler->samples, error));
 }

@@ -4,6 +4,8 @@
 #include "base/memory.h"
 #include "engine/step/system_call.h"
 #include "engine/step/tracee.h"
+#include "engine/trigger_addresses.h"
+#include "engine/trigger_conditions.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -27,12 +29,11 @@ static const uint64_t full_size = UINT64_C(1) << 30;
 struct keeper {
     const struct record_options *options;
     struct step_recording recording;
-    struct array tracees;      /* of struct tracee * */
-    struct array caches;       /* of struct code_cache *, one per process */
-    int stop, words, children; /* descriptors; `children`: a signalfd of SIGCHLD */
-    uint64_t previous_hit;     /* ticks; 0: none yet */
-    uint64_t longest_delay;    /* ticks, since it was last told */
-    uint64_t told_delay_at;    /* TSC */
+    struct array tracees;                 /* of struct tracee * */
+    struct array caches;                  /* of struct code_cache *, one per process */
+    int stop, words, children;            /* descriptors; `children`: a signalfd of SIGCHLD */
+    struct trigger_conditions conditions; /* its longest delay: since it was last told */
+    uint64_t told_delay_at;               /* TSC */
     struct record_result result;
     bool done;
 };
@@ -47,53 +48,21 @@ static void tell(const struct keeper *keeper, enum keeper_word word)
 
 /* ---- watching ---- */
 
-/* Where the trigger's places are in the process. `line` is one of /proc/PID/maps. */
-static size_t add_addresses(const struct trigger *trigger, const char *line, uint64_t *addresses,
-                            size_t count)
-{
-    unsigned long start, end, offset;
-    char permissions[8];
-    int name = 0;
-    if (sscanf(line, "%lx-%lx %7s %lx %*s %*s %n", &start, &end, permissions, &offset, &name) < 4 ||
-        permissions[2] != 'x')
-        return count;
-    for (size_t i = 0; i < trigger->place_count && count < WATCH_PLACES; i++) {
-        const struct trigger_place *place = &trigger->places[i];
-        if (strcmp(place->path, line + name) == 0 && place->file_offset >= offset &&
-            place->file_offset - offset < end - start)
-            addresses[count++] = start + (place->file_offset - offset);
-    }
-    return count;
-}
-
-static size_t find_addresses(const struct trigger *trigger, pid_t pid, uint64_t *addresses)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
-    FILE *maps = fopen(path, "re");
-    char *line = NULL;
-    size_t size = 0, count = 0;
-    while (maps && getline(&line, &size, maps) > 0) {
-        line[strcspn(line, "\n")] = 0;
-        count = add_addresses(trigger, line, addresses, count);
-    }
-    free(line);
-    if (maps)
-        fclose(maps);
-    return count;
-}
-
 static bool watch_tracee(struct keeper *keeper, struct tracee *tracee, struct error *error)
 {
     const struct trigger *trigger = &keeper->options->trigger;
-    uint64_t addresses[WATCH_PLACES];
-    size_t count = find_addresses(trigger, tracee->pid, addresses);
+    struct array addresses = array_of(sizeof(uint64_t));
+    trigger_addresses(&addresses, trigger, "/proc", tracee->pid);
+    size_t count = addresses.count < WATCH_PLACES ? addresses.count : WATCH_PLACES;
+    bool ok =
+        count == 0 || watch_open(&tracee->watch, tracee->tid, addresses.elements, count, error);
+    array_free(&addresses);
     if (count == 0)
         return error_set(error, ERROR_NOT_FOUND,
                          "%s is not mapped in process %d. A file that was replaced since the "
                          "process began cannot be watched: restart the process.",
                          trigger->name, (int)tracee->pid);
-    return watch_open(&tracee->watch, tracee->tid, addresses, count, error);
+    return ok;
 }
 
 /* The processor's trap becomes a signal that such a thread does not get. */
@@ -189,28 +158,22 @@ static void begin_steps(struct keeper *keeper, struct tracee *tracee,
 
 /* ---- hits ---- */
 
-/* OCaml's integers: x as 2x + 1. */
 static uint64_t passed_time(const struct keeper *keeper, const struct user_regs_struct *registers,
                             uint64_t now)
 {
-    uint64_t passed = registers->rdi >> 1;
+    uint64_t passed = trigger_passed_time(registers->rdi);
     return keeper->options->trigger.passes_time && passed < now ? passed : 0;
+}
+
+static uint64_t to_nanoseconds(const struct keeper *keeper, uint64_t ticks)
+{
+    return (uint64_t)((double)ticks * 1e9 / (double)keeper->recording.tsc_hz);
 }
 
 static bool counts(struct keeper *keeper, uint64_t now, uint64_t passed)
 {
-    const struct trigger *trigger = &keeper->options->trigger;
-    uint64_t before = keeper->previous_hit;
-    keeper->previous_hit = now;
-    double nanoseconds_per_tick = 1e9 / (double)keeper->recording.tsc_hz;
-    if (before && now - before > keeper->longest_delay)
-        keeper->longest_delay = now - before;
-    if (trigger->delay_threshold_ns && (!before || (double)(now - before) * nanoseconds_per_tick <=
-                                                       (double)trigger->delay_threshold_ns))
-        return false;
-    return !trigger->duration_threshold_ns ||
-           (passed &&
-            (double)(now - passed) * nanoseconds_per_tick > (double)trigger->duration_threshold_ns);
+    return trigger_hit_counts(&keeper->conditions, to_nanoseconds(keeper, now),
+                              to_nanoseconds(keeper, passed));
 }
 
 /* From now on nobody else's hits matter: they shall not be slowed down by them. */
@@ -244,7 +207,7 @@ static void hit(struct keeper *keeper, struct tracee *tracee)
     struct session_hit taken = {
         .time = tracee->stepper->start,
         .passed = passed,
-        .argument = (int64_t)registers.rsi >> 1,
+        .argument = trigger_passed_argument(registers.rsi),
         .has_argument = keeper->options->trigger.passes_time,
         .address = registers.rip,
         .pid = (uint32_t)tracee->pid,
@@ -357,10 +320,9 @@ static void tell_delay(struct keeper *keeper)
     if (!keeper->options->trigger.delay_threshold_ns || keeper->result.snapshots > 0 ||
         somebody_is_stepped(keeper) || now - keeper->told_delay_at < DELAY_REPORT_SECONDS * hz)
         return;
-    uint64_t delay =
-        (uint64_t)((double)keeper->longest_delay * 1e9 / (double)keeper->recording.tsc_hz);
+    uint64_t delay = keeper->conditions.longest_delay;
     keeper->told_delay_at = now;
-    keeper->longest_delay = 0;
+    keeper->conditions.longest_delay = 0;
     tell(keeper, KEEPER_DELAY);
     if (write(keeper->words, &delay, sizeof delay) < 0)
         return;
@@ -492,6 +454,7 @@ void keeper_run(const struct record_options *wanted, int stop, int words)
         .caches = array_of(sizeof(struct code_cache *)),
         .stop = stop,
         .words = words,
+        .conditions = {.trigger = &own.trigger},
     };
     struct keeper_report report = {0};
     setsid();

@@ -241,7 +241,7 @@ static void a_decoder_runs_as_far_as_it_was_told(void **state)
     struct fixture fixture;
     decode(&fixture, &plain, 1, false);
     struct decoder_shared *shared = decoder_shared_open(&fixture.data, fixture.symbols);
-    struct decoder_memory *memory = decoder_memory_new();
+    struct decoder_memory *memory = decoder_memory_new(NULL);
     struct delivery delivery;
     struct schedule schedule;
     struct event_pool pool;

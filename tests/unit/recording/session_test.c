@@ -38,6 +38,7 @@ static void what_is_written_is_read_back(void **state)
         .version = "1.2",
         .engine = "soft",
         .clock = "host",
+        .callgraph = "lbr-no-stitch",
         .command = command,
         .program = "/tmp/\xe9t\xe9/prog",
         .wall_clock_ns = 1700000000123456789,
@@ -59,6 +60,7 @@ static void what_is_written_is_read_back(void **state)
     assert_string_equal(read.version, "1.2");
     assert_string_equal(read.engine, "soft");
     assert_string_equal(read.clock, "host");
+    assert_string_equal(read.callgraph, "lbr-no-stitch");
     for (int i = 0; i < 4; i++)
         assert_string_equal(read.command[i], command[i]);
     assert_null(read.command[4]);

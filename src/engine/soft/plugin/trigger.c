@@ -2,6 +2,7 @@
 
 #include "engine/engine.h"
 #include "engine/soft/plugin/clock_history.h"
+#include "engine/trigger_conditions.h"
 
 #include <sys/stat.h>
 #include <x86intrin.h>
@@ -37,21 +38,10 @@ uint64_t trigger_next_place(const struct soft_trigger *trigger, uint64_t inode,
 
 /* ---- conditions ---- */
 
-/* OCaml's integers: x as 2x + 1. */
-static uint64_t untagged_time(uint64_t value)
-{
-    return value >> 1;
-}
-
-static int64_t untagged_argument(uint64_t value)
-{
-    return (int64_t)value >> 1;
-}
-
 /* The time that the program passed, in the recording's clock; 0: none. */
 static uint64_t passed_time(const struct soft_control *control, uint64_t value)
 {
-    uint64_t tsc = untagged_time(value);
+    uint64_t tsc = trigger_passed_time(value);
     if (tsc == 0 || tsc < control->options.start_tsc || tsc > __rdtsc())
         return 0;
     switch ((enum record_clock)control->options.clock) {
@@ -125,7 +115,7 @@ enum trigger_verdict trigger_hit(struct side_band *log, const struct side_band_s
     struct soft_hit hit = {.ip = ip};
     if (trigger->passes_time && arguments->known) {
         hit.passed = passed_time(control, arguments->first);
-        hit.argument = untagged_argument(arguments->second);
+        hit.argument = trigger_passed_argument(arguments->second);
         hit.has_argument = 1;
     }
     if (!counts(control, subject->time, hit.passed))

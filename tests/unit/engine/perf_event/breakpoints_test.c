@@ -9,8 +9,10 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "engine/perf_event/breakpoints.h"
+#include "engine/perf_event/permissions.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -19,6 +21,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -632,6 +635,72 @@ static void four_places_are_watched(void **state)
     breakpoints_close(breakpoints);
 }
 
+/* ---- without privileges ---- */
+
+/* Exit statuses of a user's watcher. */
+enum { USER_OK, USER_CANNOT_BECOME, USER_CANNOT_WATCH_OWN, USER_MISSES_HITS, USER_MAY_TOO_MUCH };
+
+static bool become_a_user(void)
+{
+    struct rlimit none = {0, 0};
+    return setgroups(0, NULL) == 0 && setresgid(65534, 65534, 65534) == 0 &&
+           setresuid(65534, 65534, 65534) == 0 && prctl(PR_SET_DUMPABLE, 1) == 0 &&
+           setrlimit(RLIMIT_MEMLOCK, &none) == 0;
+}
+
+static struct breakpoints *try_to_watch(pid_t pid, struct error *error)
+{
+    struct breakpoints_options options = {.kernel = &kernel_real,
+                                          .trigger = &trigger,
+                                          .pids = &pid,
+                                          .pid_count = 1,
+                                          .scope = BREAKPOINTS_ALL_THREADS};
+    return breakpoints_open(&options, error);
+}
+
+static int watch_as_a_user(pid_t root_program)
+{
+    if (!become_a_user())
+        return USER_CANNOT_BECOME;
+    struct error error = {0};
+    struct program own = start(call_in_a_thread);
+    struct breakpoints *breakpoints = try_to_watch(own.pid, &error);
+    if (!breakpoints) {
+        fprintf(stderr, "%s\n", error.text);
+        return USER_CANNOT_WATCH_OWN;
+    }
+    let_begin(&own);
+    if (count_hits(breakpoints, 5 + CALLS) != 5 + CALLS)
+        return USER_MISSES_HITS;
+    breakpoints_close(breakpoints);
+    bool refused = !try_to_watch(root_program, &error) &&
+                   strstr(error.text, "another user (0; this is 65534)") &&
+                   strstr(error.text, "cap_perfmon");
+    if (!refused)
+        fprintf(stderr, "%s\n", error.text);
+    return refused ? USER_OK : USER_MAY_TOO_MUCH;
+}
+
+static void users_may_watch_what_is_theirs_without_locked_memory(void **state)
+{
+    (void)state;
+    struct kernel kernel = kernel_real;
+    if (geteuid() != 0 || event_paranoia(&kernel) != 2) {
+        print_message("not root, or not the default perf_event_paranoid\n");
+        skip();
+    }
+    struct program program = start(work);
+    pid_t user = fork();
+    if (user == 0)
+        _exit(watch_as_a_user(program.pid));
+    int status;
+    assert_int_equal(waitpid(user, &status, 0), user);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), USER_OK);
+    kill(program.pid, SIGKILL);
+    wait_for(&program);
+}
+
 /* ---- the tests ---- */
 
 static bool breakpoints_work_here(void)
@@ -663,6 +732,7 @@ int main(int argument_count, char **arguments)
         cmocka_unit_test(a_watcher_that_is_killed_leaves_nothing_behind),
         cmocka_unit_test(what_cannot_be_watched_is_told),
         cmocka_unit_test(four_places_are_watched),
+        cmocka_unit_test(users_may_watch_what_is_theirs_without_locked_memory),
     };
     find_place(&the_place, (void *)(uintptr_t)place);
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -272,6 +272,46 @@ static void several_hits_take_several_snapshots(void **state)
     trigger_free(&fixture->options.trigger);
 }
 
+/* ---- events beside ---- */
+
+static void interrupt_soon(struct stand_in *kernel, struct stand_in_event *event)
+{
+    struct fixture *fixture = kernel->context;
+    stand_in_write_packets(kernel, event, fixture->packets, 100);
+    if (fixture->begun++ == 0)
+        alarm(1);
+}
+
+/* Several threads' way: a ring per processor. Context switches are the kernel's own event. */
+static void events_are_recorded_beside(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct event_kind *switches = event_kind_find("context-switches");
+    assert_non_null(switches);
+    fixture->child = start_child();
+    fixture->options.multi_thread = true;
+    fixture->options.processor.event_count = 1;
+    fixture->options.processor.events[0] = (struct extra_event){.kind = switches, .count = 1};
+    fixture->kernel.enabled = interrupt_soon;
+    stand_in_put(&fixture->kernel, "../../../../devices/system/cpu/online", NULL);
+    char *online = file_read("/sys/devices/system/cpu/online", NULL, NULL);
+    stand_in_put(&fixture->kernel, "../../../../devices/system/cpu/online", online);
+    free(online);
+    attach(fixture);
+    struct perf_data data;
+    assert_true(open_data(fixture, &data));
+    size_t samples = 0, came = 0;
+    for (size_t i = 0; i < data.record_count; i++) {
+        const struct side_band_record *record = &data.records[i];
+        samples += record->kind == SIDE_BAND_SAMPLE && record->tid == (uint32_t)fixture->child &&
+                   strcmp(data.events[record->sample.event].name, "context-switches") == 0;
+        came += record->kind == SIDE_BAND_CONTEXT_SWITCH;
+    }
+    assert_true(samples > 1);
+    assert_true(came > 1);
+    perf_data_close(&data);
+}
+
 /* ---- everything is kept ---- */
 
 static void *write_everything(void *argument)
@@ -401,6 +441,7 @@ int main(void)
         TEST(ctrl_c_ends_it_and_the_process_goes_on),
         TEST(a_hit_takes_the_snapshot),
         TEST(several_hits_take_several_snapshots),
+        TEST(events_are_recorded_beside),
         TEST(a_full_execution_is_drained_while_it_goes_on),
         TEST(what_stops_for_want_of_room_goes_on),
         TEST(a_program_is_traced_from_its_beginning),

@@ -1,4 +1,4 @@
-#include "engine/pt/hits.h"
+#include "engine/perf_event/hits.h"
 
 #include "base/log.h"
 #include "recording/session.h"
@@ -49,13 +49,13 @@ int hits_descriptor(const struct hits *hits)
     return hits->breakpoints ? breakpoints_descriptor(hits->breakpoints) : -1;
 }
 
-/* OCaml's integers: x as 2x + 1. */
 static uint64_t passed_time(const struct hits *hits, const struct breakpoint_hit *hit)
 {
     if (!hits->options->trigger.passes_time || !hits->clock.mult)
         return 0;
     uint64_t passed =
-        clock_to_nanoseconds(&hits->clock, (struct ticks){hit->arguments[0] >> 1}).value;
+        clock_to_nanoseconds(&hits->clock, (struct ticks){trigger_passed_time(hit->arguments[0])})
+            .value;
     return passed < hit->time ? passed : 0;
 }
 
@@ -65,12 +65,12 @@ bool hits_next(struct hits *hits)
     while (hits->breakpoints && breakpoints_next(hits->breakpoints, &hit)) {
         hits->seen++;
         uint64_t passed = passed_time(hits, &hit);
-        if (!trigger_conditions_met(&hits->conditions, hit.time, passed))
+        if (!trigger_hit_counts(&hits->conditions, hit.time, passed))
             continue;
         *(struct session_hit *)array_add(&hits->taken) = (struct session_hit){
             .time = hit.time,
             .passed = passed,
-            .argument = (int64_t)hit.arguments[1] >> 1,
+            .argument = trigger_passed_argument(hit.arguments[1]),
             .has_argument = hits->options->trigger.passes_time,
             .address = hit.ip,
             .pid = hit.pid,

@@ -1,7 +1,7 @@
-/* The trigger's hits while Intel PT records: which count, and what the recording says of them.
+/* The trigger's hits while it is recorded: which count, and what the recording says of them.
  */
-#ifndef MAGIC_TRACE_ENGINE_PT_HITS_H
-#define MAGIC_TRACE_ENGINE_PT_HITS_H
+#ifndef MAGIC_TRACE_ENGINE_PERF_EVENT_HITS_H
+#define MAGIC_TRACE_ENGINE_PERF_EVENT_HITS_H
 
 #include "base/array.h"
 #include "base/clock.h"
