@@ -1,6 +1,7 @@
 #include "flow/decode_plan.h"
 
 #include "base/memory.h"
+#include "flow/ring_beginning.h"
 
 #include <stdlib.h>
 
@@ -109,6 +110,24 @@ static void add_thread_jobs(struct decode_plan *plan)
     }
 }
 
+/* A ring that was overwritten begins in the middle. What threads did on its processor before is
+ * missing, though what they did elsewhere may be there. */
+static void tell_holes(const struct stream_work *work, const struct trace_stream *stream,
+                       const struct perf_data *data)
+{
+    struct ring_beginning beginning;
+    ring_beginning_read(&beginning, stream);
+    bool in_the_middle = data->setup.snapshot && beginning.ip != 0;
+    for (size_t i = 0; in_the_middle && i < work->schedule.entries.count; i++) {
+        const struct schedule_entry *entry = schedule_at(&work->schedule, i);
+        if (entry->since.value >= beginning.time.value)
+            break;
+        if (entry->output)
+            thread_output_add_hole(entry->output, entry->since);
+    }
+    ring_beginning_free(&beginning);
+}
+
 /* A ring that names no thread is a processor's, if the recording has such; in one that has rings of
  * threads only it is damaged, and its events are nobody's. (A thread's events must not come from
  * its own ring and from a processor's: two workers would hand them on at the same time.) */
@@ -122,12 +141,14 @@ static void add_processors_job(struct decode_plan *plan)
             continue;
         if (!job)
             job = add_job(plan, NULL);
-        struct schedule *schedule = &add_stream(plan, job, stream)->schedule;
-        if (request->data->setup.per_cpu)
-            schedule_of_processor(schedule, request->data, stream->cpu, request->spaces,
-                                  find_output, plan);
-        else
-            schedule_of_thread(schedule, NULL, NULL);
+        struct stream_work *work = add_stream(plan, job, stream);
+        if (!request->data->setup.per_cpu) {
+            schedule_of_thread(&work->schedule, NULL, NULL);
+            continue;
+        }
+        schedule_of_processor(&work->schedule, request->data, stream->cpu, request->spaces,
+                              find_output, plan);
+        tell_holes(work, stream, request->data);
     }
 }
 

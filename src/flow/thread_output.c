@@ -63,8 +63,45 @@ static bool take_in_gap(struct thread_output *output, const struct flow_event *e
     return true;
 }
 
+void thread_output_add_hole(struct thread_output *output, struct ticks begin)
+{
+    if (!output->holes.element_size)
+        output->holes = array_of(sizeof(struct ticks));
+    size_t index = output->holes.count;
+    while (index > 0 && ((struct ticks *)array_at(&output->holes, index - 1))->value > begin.value)
+        index--;
+    *(struct ticks *)array_insert(&output->holes, index) = begin;
+}
+
+/* Whether the time lies behind holes that it is the first to lie behind; *begin: of the last. */
+static bool pass_holes(struct thread_output *output, struct ticks time, struct ticks *begin)
+{
+    size_t first = output->next_hole;
+    while (output->next_hole < output->holes.count) {
+        const struct ticks *hole = array_at(&output->holes, output->next_hole);
+        if (hole->value >= time.value)
+            break;
+        *begin = *hole;
+        output->next_hole++;
+    }
+    return output->next_hole > first;
+}
+
+static void add_one(struct thread_output *output, struct flow_event *event);
+
+/* Tracing starts. */
+static void tell_hole(struct thread_output *output, struct ticks time)
+{
+    struct flow_event gap = {.kind = FLOW_GAP, .gap = FLOW_GAP_LOST, .flags = FLOW_TIME_LOST};
+    if (pass_holes(output, time, &gap.time) && !output->in_gap &&
+        (output->delivered || output->held.count))
+        add_one(output, &gap);
+}
+
 static void add_one(struct thread_output *output, struct flow_event *event)
 {
+    if (event->kind == FLOW_RESUME)
+        tell_hole(output, event->time);
     if (output->in_gap && take_in_gap(output, event))
         return;
     release(output);
@@ -109,6 +146,7 @@ void thread_output_stop(struct thread_output *output)
 
 void thread_output_end(struct thread_output *output)
 {
+    array_free(&output->holes);
     if (!output->begun)
         return;
     thread_output_stop(output);

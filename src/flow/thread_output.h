@@ -4,6 +4,7 @@
  * times never go back, and what only the next event decides is held until then:
  *   - stretches that cannot be decoded one after the other are one GAP, however often tracing
  *     starts and stops in between;
+ *   - behind a hole, which no packet tells of, there is a GAP;
  *   - an INTERRUPT that stopped tracing, with nothing behind it, was no interrupt but the end of
  *     tracing: a STOP.
  *
@@ -25,7 +26,13 @@ struct thread_output {
     struct array held;          /* struct flow_event */
     uint64_t delivered;         /* events */
     uint64_t errors, overflows; /* gaps of those kinds */
+    struct array holes;         /* struct ticks: see thread_output_add_hole; ascending */
+    size_t next_hole;           /* the first that the events have not come to */
 };
+
+/* From `begin` on, until tracing of it starts again, what the thread did is missing: the ring of
+ * the processor that it ran on has been overwritten. In any order, before its events. */
+void thread_output_add_hole(struct thread_output *output, struct ticks begin);
 
 /* Tells the sink of the thread, unless it knows already. */
 void thread_output_begin(struct thread_output *output);

@@ -295,6 +295,30 @@ static void callers_without_a_gap_are_passed_on(void **state)
     EXPECT_KINDS(s, FLOW_RESUME, FLOW_CALLER, FLOW_CALL);
 }
 
+/* Holes. */
+
+/* What comes before the first event, and within a gap, needs no gap; several without an event
+ * between them are one. */
+static void where_a_hole_was_there_is_a_gap(void **state)
+{
+    struct sink *s = *state;
+    static const uint64_t holes[] = {30, 5, 33, 60, 100};
+    for (size_t i = 0; i < sizeof holes / sizeof *holes; i++)
+        thread_output_add_hole(&s->output, (struct ticks){holes[i]});
+    ADD(s, event(10, FLOW_RESUME), event(20, FLOW_CALL), event(30, FLOW_SYSCALL));
+    ADD(s, event(30, FLOW_RESUME), event(30, FLOW_RETURN));
+    ADD(s, event(40, FLOW_RESUME), event(50, FLOW_CALL));
+    ADD(s, gap(55, FLOW_GAP_ERROR), event(70, FLOW_RESUME), event(80, FLOW_CALL));
+    ADD(s, event(90, FLOW_SYSCALL), event(95, FLOW_RESUME));
+    thread_output_end(&s->output);
+    EXPECT_KINDS(s, FLOW_RESUME, FLOW_CALL, FLOW_SYSCALL, FLOW_RESUME, FLOW_RETURN, FLOW_GAP,
+                 FLOW_RESUME, FLOW_CALL, FLOW_GAP, FLOW_RESUME, FLOW_CALL, FLOW_SYSCALL,
+                 FLOW_RESUME);
+    const struct flow_event *found = array_at(&s->events, 5);
+    assert_int_equal(found->gap, FLOW_GAP_LOST);
+    assert_int_equal(found->time.value, 33);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
 
 int main(void)
@@ -319,6 +343,7 @@ int main(void)
         TEST(an_interrupt_whose_handler_is_traced_is_one_at_once),
         TEST(plain_events_behind_a_gap_end_it),
         TEST(callers_without_a_gap_are_passed_on),
+        TEST(where_a_hole_was_there_is_a_gap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
