@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "engine/kernel_code.h"
+#include "engine/pt/extra_events.h"
 #include "engine/pt/pt_unit.h"
 #include "engine/running_process.h"
 #include "engine/soft/tsc.h"
@@ -32,7 +33,7 @@ static bool open_writer(struct pt_recording *recording, struct error *error)
     };
     for (size_t i = 0; i < wanted->event_count; i++)
         events[EVENT_FIRST_EXTRA + i] = (struct raw_perf_data_event){
-            tracing_extra_event(tracing, i), wanted->events[i].kind->name};
+            extra_event_attributes(tracing, i), wanted->events[i].kind->name};
     char *path = memory_format("%s/perf.data", recording->directory);
     recording->writer =
         raw_perf_data_writer_open(path, events, EVENT_FIRST_EXTRA + wanted->event_count,

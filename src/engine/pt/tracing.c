@@ -5,8 +5,8 @@
 #include "engine/perf_event/processors.h"
 #include "engine/perf_event/side_band.h"
 #include "engine/perf_event/threads.h"
+#include "engine/pt/extra_events.h"
 #include "engine/pt/pt_unit.h"
-#include "engine/sample/sample_event.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -143,26 +143,6 @@ static bool is_known(const struct tracing *tracing, pid_t tid)
     return false;
 }
 
-/* Of -events: those that count beside. As precisely as the processor can, where that was asked for.
- */
-static int add_extras(struct tracing *tracing, pid_t tid)
-{
-    const struct processor_options *wanted = &tracing->options->processor;
-    struct event_rings *extras = &tracing->extras;
-    int problem = 0;
-    for (size_t i = 0; !problem && i < wanted->event_count; i++) {
-        bool any_precision = wanted->events[i].precision == EVENT_PRECISION_HIGHEST;
-        unsigned precision = any_precision ? 3 : wanted->events[i].precision;
-        extras->kind = (unsigned)i;
-        extras->attributes = tracing_extra_event(tracing, i);
-        do {
-            extras->attributes.precise_ip = precision & 3;
-            problem = event_rings_add_thread(extras, tid);
-        } while (problem && any_precision && precision-- > 0);
-    }
-    return problem;
-}
-
 /* Threads that were born of one whose events are inherited have them already. */
 static bool add_thread(struct tracing *tracing, pid_t tid, bool traced, bool born,
                        struct error *error)
@@ -173,7 +153,7 @@ static bool add_thread(struct tracing *tracing, pid_t tid, bool traced, bool bor
         return true;
     if (problem)
         return refuse(tracing, &tracing->packets, tid, problem, error);
-    problem = traced ? add_extras(tracing, tid) : 0;
+    problem = traced ? extra_events_add(tracing, tid) : 0;
     if (problem && problem != ESRCH)
         return refuse(tracing, &tracing->extras, tid, problem, error);
     problem = event_rings_add_thread(&tracing->side_band, tid);
@@ -287,19 +267,6 @@ void tracing_close(struct tracing *tracing)
     array_free(&tracing->processors);
     array_free(&tracing->tids);
     array_free(&tracing->untraced);
-}
-
-struct perf_event_attr tracing_extra_event(const struct tracing *tracing, size_t index)
-{
-    const struct processor_options *wanted = &tracing->options->processor;
-    const struct perf_event_attr *packets = &tracing->packets.attributes;
-    struct perf_event_attr attributes = sample_extra_event(&wanted->events[index], wanted->scope);
-    attributes.inherit = packets->inherit;
-    attributes.inherit_thread = packets->inherit_thread;
-    attributes.enable_on_exec = packets->enable_on_exec;
-    attributes.watermark = 1;
-    attributes.wakeup_watermark = SIDE_BAND_RING / 2;
-    return attributes;
 }
 
 void tracing_start(const struct tracing *tracing)

@@ -44,9 +44,6 @@ static inline bool tracing_per_cpu(const struct tracing *tracing)
     return tracing->packets.processors != NULL;
 }
 
-/* Event `index` of -events, as the kernel is asked for it, but for its precision. */
-struct perf_event_attr tracing_extra_event(const struct tracing *tracing, size_t index);
-
 void tracing_start(const struct tracing *tracing);
 void tracing_stop(const struct tracing *tracing);
 

@@ -1,0 +1,41 @@
+#include "engine/pt/extra_events.h"
+
+#include "engine/sample/sample_event.h"
+
+struct perf_event_attr extra_event_attributes(const struct tracing *tracing, size_t index)
+{
+    const struct processor_options *wanted = &tracing->options->processor;
+    const struct perf_event_attr *packets = &tracing->packets.attributes;
+    struct perf_event_attr attributes = sample_extra_event(&wanted->events[index], wanted->scope);
+    attributes.inherit = packets->inherit;
+    attributes.inherit_thread = packets->inherit_thread;
+    attributes.enable_on_exec = packets->enable_on_exec;
+    attributes.watermark = 1;
+    attributes.wakeup_watermark = (uint32_t)tracing->extras.size / 2;
+    return attributes;
+}
+
+static int add_event(struct event_rings *extras, pid_t tid, const struct extra_event *event)
+{
+    bool any_precision = event->precision == EVENT_PRECISION_HIGHEST;
+    unsigned precision = any_precision ? 3 : event->precision;
+    int problem;
+    do {
+        extras->attributes.precise_ip = precision & 3;
+        problem = event_rings_add_thread(extras, tid);
+    } while (problem && any_precision && precision-- > 0);
+    return problem;
+}
+
+int extra_events_add(struct tracing *tracing, pid_t tid)
+{
+    const struct processor_options *wanted = &tracing->options->processor;
+    struct event_rings *extras = &tracing->extras;
+    int problem = 0;
+    for (size_t i = 0; !problem && i < wanted->event_count; i++) {
+        extras->kind = (unsigned)i;
+        extras->attributes = extra_event_attributes(tracing, i);
+        problem = add_event(extras, tid, &wanted->events[i]);
+    }
+    return problem;
+}
