@@ -104,15 +104,14 @@ static bool find_trigger(struct recording_request *request, pid_t pid, struct er
 static int attach(struct recording_request *request, struct array *pids)
 {
     struct error error = {0};
-    bool to_call = request->trigger || request->symbol_part;
-    enum engine_use use = to_call ? ENGINE_TO_ATTACH_TO_CALL : ENGINE_TO_ATTACH;
-    const struct engine *engine = recording_request_choose_engine(request, use, &error);
+    const struct engine *engine =
+        recording_request_choose_engine(request, ENGINE_TO_ATTACH, &error);
     if (!engine || (pids->count == 0 && !choose_process(pids, &error)) ||
         !find_trigger(request, *(pid_t *)array_at(pids, 0), &error))
         return command_fail(&error);
     request->record.pids = pids->elements;
     request->record.pid_count = pids->count;
-    return recording_request_carry_out(request, engine, use, NULL).status;
+    return recording_request_carry_out(request, engine, ENGINE_TO_ATTACH, NULL).status;
 }
 
 static int run_attach(const struct command *self, int argc, char **argv)
@@ -134,11 +133,10 @@ const struct command attach_command = {
     .summary = "record a process that runs already",
     .operands = "",
     .description = "Records a process that runs already and writes its trace; the process goes on\n"
-                   "as it was. Without the processor's help (Intel PT) its past is not known, so\n"
-                   "with -trigger the next call of that function is traced, until it returns; the\n"
-                   "thread is slow meanwhile, a thousand times and more, everything else is not.\n"
-                   "Without -trigger its stacks are sampled, until Ctrl-C; -engine step traces\n"
-                   "every branch of what runs from now on instead.\n",
+                   "as it was. Without the processor's help (Intel PT) the past is not known: the\n"
+                   "next call of the -trigger function is traced, until it returns. Without\n"
+                   "-trigger, what runs from now on, until Ctrl-C. The thread that is traced is\n"
+                   "slow meanwhile, a thousand times and more; everything else is not.\n",
     .options = attach_options,
     .common_options = recording_options,
     .run = run_attach,

@@ -127,7 +127,6 @@ static bool print_choices(void)
     const struct record_options tracing = {0}, sampling = {.processor.sampling = true};
     bool recorded = print_choice("run", ENGINE_TO_RECORD, &tracing);
     bool attached = print_choice("attach", ENGINE_TO_ATTACH, &tracing);
-    print_choice("attach -trigger F", ENGINE_TO_ATTACH_TO_CALL, &tracing);
     print_choice("run -sampling", ENGINE_TO_RECORD, &sampling);
     return recorded || attached;
 }

@@ -433,7 +433,7 @@ struct recording_outcome recording_request_carry_out(
     }
     request->record.directory = folder.path;
     bool (*record)(const struct record_options *, struct record_result *, struct error *) =
-        use == ENGINE_TO_RECORD ? engine->record : engine->attach;
+        use == ENGINE_TO_ATTACH ? engine->attach : engine->record;
     if (!record(&request->record, &outcome.result, &error)) {
         outcome.status = keep_after_failure(&folder, &error);
         return outcome;

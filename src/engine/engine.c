@@ -16,11 +16,6 @@ static const struct engine *const engines[] = {&pt_engine,   &perf_engine,   &so
 /* Those that can sample, best first: for -sampling. */
 static const struct engine *const samplers[] = {&sample_engine, &perf_engine, NULL};
 
-/* To see what a process does while it goes on undisturbed. Stepping it would make it a thousand
- * times slower for all that time; at a trigger it is for one call alone, and shows all of it. */
-static const struct engine *const onlookers[] = {&pt_engine, &perf_engine, &sample_engine,
-                                                 &step_engine, NULL};
-
 const struct engine *const *engine_all(void)
 {
     return engines;
@@ -37,15 +32,7 @@ static void list_names(char *names, size_t size)
 
 static bool records_so(const struct engine *engine, enum engine_use use)
 {
-    return use == ENGINE_TO_RECORD ? engine->record != NULL : engine->attach != NULL;
-}
-
-static const struct engine *const *order_for(enum engine_use use,
-                                             const struct record_options *options)
-{
-    if (options->processor.sampling)
-        return samplers;
-    return use == ENGINE_TO_ATTACH ? onlookers : engines;
+    return use == ENGINE_TO_ATTACH ? engine->attach != NULL : engine->record != NULL;
 }
 
 /* Whether it works here and can do what is wanted; the reason in `error`, its own words for what it
@@ -68,7 +55,7 @@ static bool suits(const struct engine *engine, const struct record_options *opti
 static bool choose_best(struct engine_choice *choice, enum engine_use use,
                         const struct record_options *options, struct error *error)
 {
-    const struct engine *const *order = order_for(use, options);
+    const struct engine *const *order = options->processor.sampling ? samplers : engines;
     char reasons[sizeof error->text - 128] = "";
     size_t used = 0;
     for (size_t i = 0; order[i]; i++) {
@@ -92,10 +79,10 @@ static bool choose_by_name(struct engine_choice *choice, const struct engine *en
     if (records_so(engine, use))
         return suits(engine, options, choice, error);
     return error_set(error, ERROR_USAGE,
-                     use == ENGINE_TO_RECORD
-                         ? "the %s engine only attaches to processes that run already. Leave "
+                     use == ENGINE_TO_ATTACH
+                         ? "the %s engine cannot attach to a process that runs already. Leave "
                            "-engine out."
-                         : "the %s engine cannot attach to a process that runs already. Leave "
+                         : "the %s engine only attaches to processes that run already. Leave "
                            "-engine out.",
                      engine->name);
 }

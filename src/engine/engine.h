@@ -89,11 +89,7 @@ struct engine {
 const struct engine *const *engine_all(void);
 
 /* What an engine is wanted for. */
-enum engine_use {
-    ENGINE_TO_RECORD,
-    ENGINE_TO_ATTACH,         /* what runs, until Ctrl-C */
-    ENGINE_TO_ATTACH_TO_CALL, /* what happens at a trigger */
-};
+enum engine_use { ENGINE_TO_RECORD, ENGINE_TO_ATTACH };
 
 /* An engine, and why it. */
 struct engine_choice {

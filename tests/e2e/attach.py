@@ -129,10 +129,10 @@ class Attach(harness.TestCase):
         self.assertEqual(process.wait(timeout=30), 0)
 
     def test_without_trigger(self):
-        """stepped without a trigger: what runs from now on, system calls in their real length, until Ctrl-C"""
+        """without a trigger what runs from now on, system calls in their real length, until Ctrl-C"""
         process = self.start("1")
-        started = subprocess.Popen([Settings.binary, "attach", "-engine", "step", "-pid", str(process.pid), "-o",
-                                    self.folder / "t.fxt"], stderr=subprocess.PIPE)
+        started = subprocess.Popen([Settings.binary, "attach", "-pid", str(process.pid), "-o", self.folder / "t.fxt"],
+                                   stderr=subprocess.PIPE)
         wait_until(lambda: tracers(process.pid) != {0})
         time.sleep(0.3)
         started.send_signal(signal.SIGINT)
@@ -142,28 +142,6 @@ class Attach(harness.TestCase):
                  if span.name == "[syscall]"]
         self.assertTrue(waits)
         self.assertGreater(max(waits), 200_000)
-        self.assert_unharmed(process)
-
-    def test_looking_on(self):
-        """without a trigger and without Intel PT nobody is stepped: samples, until Ctrl-C"""
-        process = self.start("1")
-        started = subprocess.Popen([Settings.binary, "attach", "-pid", str(process.pid), "-multi-thread", "-o",
-                                    self.folder / "t.fxt"], stderr=subprocess.PIPE)
-        messages = b""
-        while b"Attached" not in messages:
-            line = started.stderr.readline()
-            self.assertTrue(line, messages)
-            messages += line
-        if b"the pt engine" in messages or b"the perf engine" in messages:
-            started.kill()
-            self.skipTest("this machine has Intel PT")
-        self.assertIn(b"Recording with the sample engine", messages)
-        time.sleep(1)
-        self.assertEqual(tracers(process.pid), {0})
-        started.send_signal(signal.SIGINT)
-        messages += started.communicate(timeout=60)[1]
-        self.assertEqual(started.returncode, 0, messages)
-        self.assertIn("request", self.spans(self.folder / "t.fxt"))
         self.assert_unharmed(process)
 
     def test_no_hit(self):
@@ -188,10 +166,9 @@ class Attach(harness.TestCase):
 
     def test_errors(self):
         """no such process, a process that is traced already, duplicates, operands"""
-        for engine, words in (("auto", b"no process 999999999"), ("step", b"there is none")):
-            finished = self.magic_trace("attach", "-engine", engine, "-pid", "999999999")
-            self.assertEqual(finished.status, 1)
-            self.assertIn(words, finished.stderr)
+        finished = self.magic_trace("attach", "-pid", "999999999")
+        self.assertEqual(finished.status, 1)
+        self.assertIn(b"there is none", finished.stderr)
         for arguments in (["-pid", "1,1"], ["-pid", "x"], ["-pid", "1", "./program"]):
             self.assertEqual(self.magic_trace("attach", *arguments).status, 2)
         process = self.start("1")
@@ -211,7 +188,7 @@ class Attach(harness.TestCase):
         for trigger in ("push_flags", "pop_flags", "push_flags"):
             self.attach(process, "-trigger", trigger)
         for options in (["-trigger", "work_deaf"], []):
-            started = subprocess.Popen([Settings.binary, "attach", "-engine", "step", "-pid", str(process.pid), "-multi-thread", *options,
+            started = subprocess.Popen([Settings.binary, "attach", "-pid", str(process.pid), "-multi-thread", *options,
                                         "-o", self.folder / "t.fxt"], stderr=subprocess.PIPE, cwd=self.folder)
             wait_until(lambda: tracers(process.pid) != {0})
             time.sleep(0.3)
@@ -232,7 +209,7 @@ class Attach(harness.TestCase):
         for number in range(ROUNDS):
             options = ["-multi-thread", "-multi-snapshot"] if number % 2 else ["-multi-thread"]
             trigger = [] if number % 5 == 4 else ["-trigger", ("request", "part", "pause_a_little")[number % 3]]
-            started = subprocess.Popen([Settings.binary, "attach", "-engine", "step", "-pid", str(process.pid), *trigger,
+            started = subprocess.Popen([Settings.binary, "attach", "-pid", str(process.pid), *trigger,
                                         *(options if trigger else ["-multi-thread"]), "-o", self.folder / "t.fxt"],
                                        stderr=subprocess.DEVNULL, cwd=self.folder)
             time.sleep(chance.uniform(0.005, 0.12))
