@@ -124,9 +124,11 @@ static bool print_choice(const char *command, enum engine_use use,
 
 static bool print_choices(void)
 {
-    const struct record_options tracing = {0}, sampling = {.processor.sampling = true};
+    const struct record_options tracing = {0}, triggered = {.triggered = true},
+                                sampling = {.processor.sampling = true};
     bool recorded = print_choice("run", ENGINE_TO_RECORD, &tracing);
     bool attached = print_choice("attach", ENGINE_TO_ATTACH, &tracing);
+    print_choice("attach -trigger", ENGINE_TO_ATTACH, &triggered);
     print_choice("run -sampling", ENGINE_TO_RECORD, &sampling);
     return recorded || attached;
 }
