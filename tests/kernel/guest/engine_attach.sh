@@ -14,7 +14,8 @@ attach three -snapshot-size 16K -multi-thread
 wait_for_packets 120000
 detach three
 stop_digits
-judge same_windows three 50 1
+judge same_windows three 50 10
+judge right_callers three
 
 # The tracer is killed, at different moments: the program owes it nothing.
 start_digits --pace 200

@@ -30,10 +30,9 @@ enum {
 
 static const uint64_t time_to_fill_in = 0x00eeeeeeeeeeeeee;
 
-/* A block with room for its one length. */
+/* Where a block with its one length lies: in allocated memory, as all of struct describer. */
 struct block {
-    struct pt_code_block code;
-    uint8_t length[LENGTHS];
+    _Alignas(struct pt_code_block) uint8_t bytes[sizeof(struct pt_code_block) + LENGTHS];
 };
 
 struct digit_blocks {
@@ -50,6 +49,11 @@ struct describer {
     struct digit_blocks digits[DECIMAL];
 };
 
+static struct pt_code_block *code_of(struct block *block)
+{
+    return (struct pt_code_block *)block->bytes;
+}
+
 static uint64_t unknown_time(struct pt_encoder_owner *owner)
 {
     return time_to_fill_in;
@@ -63,14 +67,14 @@ static bool no_room(struct pt_encoder_owner *owner)
 static void describe(struct block *block, const uint8_t *from, const uint8_t *to,
                      enum pt_code_block_kind kind, const uint8_t *target)
 {
-    block->code = (struct pt_code_block){
+    *code_of(block) = (struct pt_code_block){
         .pc = (uintptr_t)from,
         .end = (uintptr_t)to,
         .kind = kind,
         .instructions = 1, /* one length is all that is asked for here */
         .target = target ? (uintptr_t)target : PT_NOWHERE,
     };
-    pt_code_block_describe(&block->code);
+    pt_code_block_describe(code_of(block));
 }
 
 static void describe_play(struct describer *it)
@@ -140,8 +144,8 @@ static void begin(struct describer *it, uint8_t *packets, uint64_t size, uint32_
 
 static void step(struct describer *it, struct block *block)
 {
-    pt_encoder_step_slow(&it->encoder, &block->code);
-    if (block->code.kind == PT_BLOCK_FAR)
+    pt_encoder_step_slow(&it->encoder, code_of(block));
+    if (code_of(block)->kind == PT_BLOCK_FAR)
         pt_encoder_disable(&it->encoder);
 }
 
@@ -153,9 +157,9 @@ static void step_digit(struct describer *it, unsigned n)
     step(it, &it->digits[n].end);
 }
 
-static round_function digit_function(const struct describer *it, unsigned n)
+static round_function digit_function(struct describer *it, unsigned n)
 {
-    return (round_function)(uintptr_t)it->digits[n].first.code.pc;
+    return (round_function)(uintptr_t)code_of(&it->digits[n].first)->pc;
 }
 
 static void call(struct describer *it, round_function function)
@@ -182,7 +186,7 @@ static void step_round(struct describer *it, const round_function *functions)
     step(it, &it->round_done);
 }
 
-static void list_functions(const struct describer *it, uint64_t number,
+static void list_functions(struct describer *it, uint64_t number,
                            round_function functions[FUNCTIONS])
 {
     uint64_t rest = number;

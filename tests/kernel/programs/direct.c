@@ -75,7 +75,7 @@ static void die(const char *what)
 
 static unsigned read_number(const char *path)
 {
-    unsigned number;
+    unsigned number = 0;
     FILE *file = fopen(path, "r");
     if (!file || fscanf(file, "%u", &number) != 1)
         die(path);
