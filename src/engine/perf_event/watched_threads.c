@@ -30,8 +30,10 @@ void watched_threads_free(struct watched_threads *threads)
 static void *find(const struct array *array, uint32_t key)
 {
     size_t index = array_find_key(array, key);
+    if (index == array->count)
+        return NULL;
     void *element = array_at(array, index);
-    return index < array->count && *(uint32_t *)element == key ? element : NULL;
+    return *(uint32_t *)element == key ? element : NULL;
 }
 
 static void note_opened(struct watched_threads *threads, uint32_t tid)
