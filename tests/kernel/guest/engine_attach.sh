@@ -14,7 +14,7 @@ attach three -snapshot-size 16K -multi-thread
 wait_for_packets 120000
 detach three
 stop_digits
-judge same_windows three 50 10
+judge same_windows three 50 200
 judge right_callers three
 
 # The tracer is killed, at different moments: the program owes it nothing.

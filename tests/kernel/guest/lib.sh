@@ -72,11 +72,12 @@ wait_for()
     done
 }
 
-# Runs `digits` in the background until it is killed: its process id in $digits.
+# Runs `digits` in the background until it is killed: its process id in $digits. On the processors of $affinity alone, a
+# mask, if that is set.
 start_digits()
 {
     rm -f ready
-    "$DIGITS" --rounds 0 --ready ready "$@" >digits.out 2>&1 &
+    ${affinity:+taskset $affinity} "$DIGITS" --rounds 0 --ready ready "$@" >digits.out 2>&1 &
     digits=$!
     wait_for test -e ready || fail "digits starts" "$(cat digits.out)"
 }

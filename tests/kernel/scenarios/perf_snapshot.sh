@@ -35,6 +35,9 @@ snapshots()
     judge perf_sees_snapshots "$name.data" "$breaks"
 }
 
-# Each snapshot has a ring for each of the two processors, which reach back to different times.
-snapshots one 6 --pace 200
-snapshots three 6 --threads 3 --pace 200
+# Between three snapshots of one ring there are two breaks.
+affinity=2
+snapshots one 2 --pace 200
+# Rings of two processors reach back to different times: a break wherever a thread had been on the other one.
+affinity=
+snapshots three 200 --threads 3 --pace 200
