@@ -2,6 +2,7 @@
  * can be read. */
 #include "base/file.h"
 #include "recording/perf_data_reader.h"
+#include "recording/recorded_stack.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 /* Keeps the reading of the result from being optimised away. */
 static volatile uint64_t sink;
+
+static void read_sample(const struct perf_data *data, const struct side_band_record *record)
+{
+    struct recorded_stack stack;
+    uint64_t value = 0;
+    sink += strlen(data->events[record->sample.event].name);
+    if (!recorded_stack_read(data, record, &stack))
+        return;
+    for (size_t i = 0; i < stack.chain_count; i++)
+        sink += recorded_stack_word(&stack, i);
+    for (size_t i = 0; i < stack.call_count * sizeof(struct perf_branch_entry); i++)
+        sink += stack.calls[i];
+    for (unsigned i = 0; i < 64; i++)
+        sink += recorded_stack_register(&stack, i, &value) ? value : 0;
+    for (size_t i = 0; i < stack.size; i++)
+        sink += stack.bytes[i];
+}
 
 static void read_result(const struct perf_data *data)
 {
@@ -27,7 +45,7 @@ static void read_result(const struct perf_data *data)
         else if (record->kind == SIDE_BAND_KERNEL_SYMBOL)
             sink += strlen(record->kernel_symbol.name);
         else if (record->kind == SIDE_BAND_SAMPLE)
-            sink += strlen(data->events[record->sample.event].name);
+            read_sample(data, record);
         for (size_t j = 0; record->kind == SIDE_BAND_CODE_CHANGE && j < record->code_change.size;
              j++)
             sink += record->code_change.bytes[j];

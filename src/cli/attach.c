@@ -132,11 +132,12 @@ const struct command attach_command = {
     .name = "attach",
     .summary = "record a process that runs already",
     .operands = "",
-    .description = "Records a process that runs already and writes its trace; the process goes on\n"
-                   "as it was. Without the processor's help (Intel PT) the past is not known: the\n"
-                   "next call of the -trigger function is traced, until it returns. Without\n"
-                   "-trigger, what runs from now on, until Ctrl-C. The thread that is traced is\n"
-                   "slow meanwhile, a thousand times and more; everything else is not.\n",
+    .description =
+        "Records a process that runs already and writes its trace; the process goes on\n"
+        "as it was. With Intel PT, the last moments before the -trigger, Ctrl-C or its\n"
+        "end. Without, samples of its stacks (-sampling); or, with -trigger, the next\n"
+        "call of the function until it returns, stepped instruction by instruction: the\n"
+        "thread that makes it is slow meanwhile, a thousand times and more.\n",
     .options = attach_options,
     .common_options = recording_options,
     .run = run_attach,

@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/hardware_check.h"
 #include "engine/engine.h"
+#include "recording/perf_program.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,12 +87,13 @@ static void examine_processor(void)
         print_finding("Intel PT", "not on this machine; not needed");
 }
 
-static void examine_helper(const char *name, const char *missing, const char *advice)
+static void examine_perf(void)
 {
-    char *path = file_find_program(name);
-    print_finding(name, path ? path : missing);
+    char *path = perf_program_find();
+    print_finding("perf", path ? path : "not found; not needed");
     if (!path)
-        print_advice(advice);
+        print_advice("for `magic-trace decode -decoder perf`, and to look at recordings with `perf "
+                     "script --itrace=bei -i DIR/perf.data`: apt-get install linux-perf");
     free(path);
 }
 
@@ -124,9 +126,11 @@ static bool print_choice(const char *command, enum engine_use use,
 
 static bool print_choices(void)
 {
-    const struct record_options tracing = {0}, sampling = {.processor.sampling = true};
+    const struct record_options tracing = {0}, triggered = {.triggered = true},
+                                sampling = {.processor.sampling = true};
     bool recorded = print_choice("run", ENGINE_TO_RECORD, &tracing);
     bool attached = print_choice("attach", ENGINE_TO_ATTACH, &tracing);
+    print_choice("attach -trigger", ENGINE_TO_ATTACH, &triggered);
     print_choice("run -sampling", ENGINE_TO_RECORD, &sampling);
     return recorded || attached;
 }
@@ -135,10 +139,7 @@ static int examine(void)
 {
     examine_processor();
     examine_engines();
-    examine_helper(
-        "perf", "not found; not needed",
-        "for `magic-trace decode -decoder perf`, and to look at recordings with `perf script "
-        "--itrace=bei -i DIR/perf.data`: apt-get install linux-perf");
+    examine_perf();
     putchar('\n');
     if (print_choices())
         return 0;

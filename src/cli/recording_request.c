@@ -302,8 +302,9 @@ int recording_request_check(struct recording_request *request, const struct comm
         status = processor_arguments_check(&request->record.processor, self);
     if (status)
         return status;
+    request->record.triggered = request->trigger || request->symbol_part;
     /* Forked children would inherit a breakpoint, too. */
-    if (request->record.multi_thread && (request->trigger || request->symbol_part))
+    if (request->record.multi_thread && request->record.triggered)
         request->record.follow = true;
     if ((request->formatted || request->trace.filter.from) && request->no_decode)
         log_warning("-output, -format and -filter have no effect with -no-decode, which writes no "

@@ -10,11 +10,24 @@
 #include <string.h>
 
 /* Best first. What records every branch comes before what samples. */
-static const struct engine *const engines[] = {&pt_engine,   &perf_engine,   &soft_engine,
-                                               &step_engine, &sample_engine, NULL};
+static const struct engine *const engines[] = {&pt_engine,     &perf_engine, &soft_engine,
+                                               &sample_engine, &step_engine, NULL};
+
+/* The same to attach at a trigger: of the one call that is looked for samples tell next to nothing,
+ * and stepping it tells all. */
+static const struct engine *const trigger_attachers[] = {&pt_engine, &perf_engine, &step_engine,
+                                                         &sample_engine, NULL};
 
 /* Those that can sample, best first: for -sampling. */
 static const struct engine *const samplers[] = {&sample_engine, &perf_engine, NULL};
+
+static const struct engine *const *best_first(enum engine_use use,
+                                              const struct record_options *options)
+{
+    if (options->processor.sampling)
+        return samplers;
+    return use == ENGINE_TO_ATTACH && options->triggered ? trigger_attachers : engines;
+}
 
 const struct engine *const *engine_all(void)
 {
@@ -55,7 +68,7 @@ static bool suits(const struct engine *engine, const struct record_options *opti
 static bool choose_best(struct engine_choice *choice, enum engine_use use,
                         const struct record_options *options, struct error *error)
 {
-    const struct engine *const *order = options->processor.sampling ? samplers : engines;
+    const struct engine *const *order = best_first(use, options);
     char reasons[sizeof error->text - 128] = "";
     size_t used = 0;
     for (size_t i = 0; order[i]; i++) {

@@ -41,8 +41,9 @@ struct record_options {
     bool follow;                        /* child processes too */
     struct record_packets packets;      /* the soft engine's; others write all */
     struct processor_options processor; /* of engines that use the processor's own trace */
-    struct trigger trigger;             /* when to take a snapshot; without a name: at the end */
-    char **magic_trace_command;         /* our own argv, for the recording's header */
+    bool triggered;             /* a trigger is wanted, which is found when the engine was chosen */
+    struct trigger trigger;     /* when to take a snapshot; without a name: at the end */
+    char **magic_trace_command; /* our own argv, for the recording's header */
 };
 
 /* What came of a recording. */

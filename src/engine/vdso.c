@@ -24,8 +24,9 @@ void vdso_keep(const char *directory)
     unsigned long start, end;
     if (!find(&start, &end))
         return;
-    char *path = memory_format("%s/images/[vdso]", directory);
-    int descriptor = file_create_private(path, NULL);
+    char *folder = memory_format("%s/images", directory);
+    char *path = memory_format("%s/[vdso]", folder);
+    int descriptor = file_make_directories(folder, NULL) ? file_create_private(path, NULL) : -1;
     if (descriptor >= 0) {
         bool kept = file_write_all(descriptor, (const void *)start, end - start, path, NULL);
         close(descriptor);
@@ -33,4 +34,5 @@ void vdso_keep(const char *directory)
             unlink(path);
     }
     free(path);
+    free(folder);
 }

@@ -8,8 +8,8 @@
 #ifndef MAGIC_TRACE_ENGINE_VDSO_H
 #define MAGIC_TRACE_ENGINE_VDSO_H
 
-/* `directory`: the recording's folder, which has images/. A machine without it has nothing to be
- * kept; if the copy cannot be written, decoding says what it lacks. */
+/* `directory`: the recording's folder. A machine without it has nothing to be kept; if the copy
+ * cannot be written, decoding says what it lacks. */
 void vdso_keep(const char *directory);
 
 #endif

@@ -177,7 +177,7 @@ struct trap_walk {
 static struct trap_walk begin_traps(struct control_flow *flow, const struct block *block)
 {
     struct trap_walk walk = {NULL, 0};
-    bool may_load_stack = block->kind == BRANCH_JUMP && block->instructions > 1;
+    bool may_load_stack = block->kind == BRANCH_JUMP && !block->direct && block->instructions > 1;
     if ((flow->current.ocaml || may_load_stack) && block->mode == X86_MODE_64 && flow->space)
         walk.facts = code_space_block(flow->space, block->ip, block->last);
     return walk;

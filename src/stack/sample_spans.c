@@ -1,15 +1,18 @@
 #include "stack/sample_spans.h"
 
 #include "base/memory.h"
+#include "flow/trace_marks.h"
 #include "stack/span_overlay.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
 
 /* A thread and an event: what has a track. */
 struct track_key {
-    uint32_t tid, event;
+    uint32_t tid, event; /* an event's index; behind them, enum trace_mark_kind */
 };
 
 struct sampled_track {
@@ -38,11 +41,19 @@ static const struct span_track *track_of_thread(const struct span_source *source
     return NULL;
 }
 
+static const char *name_of(const struct sample_tracks *tracks, uint32_t event)
+{
+    static const char *const marks[TRACE_MARK_KINDS] = {
+        [TRACE_MARK_VALUE] = "PTWRITE", [TRACE_MARK_FREQUENCY] = "frequency"};
+    size_t count = tracks->data->event_count;
+    return event < count ? tracks->data->events[event].name : marks[event - count];
+}
+
 static void add_track(struct sample_tracks *tracks, struct sampled_track *added,
                       const struct span_track *thread)
 {
     uint32_t index = (uint32_t)tracks->overlay.tracks.count;
-    char *name = memory_format("%s of %s (%u)", tracks->data->events[added->key.event].name,
+    char *name = memory_format("%s of %s (%u)", name_of(tracks, added->key.event),
                                thread->thread_name, thread->tid);
     added->track = index;
     *(struct span_track *)array_add(&tracks->overlay.tracks) = (struct span_track){
@@ -55,10 +66,8 @@ static void add_track(struct sample_tracks *tracks, struct sampled_track *added,
 }
 
 /* NULL for a thread that was not traced. */
-static const struct sampled_track *find_track(struct sample_tracks *tracks,
-                                              const struct side_band_record *record)
+static const struct sampled_track *find_track(struct sample_tracks *tracks, struct track_key key)
 {
-    const struct track_key key = {record->tid, record->sample.event};
     struct sampled_track *found;
     HASH_FIND(hh, tracks->by_key, &key, sizeof key, found);
     if (found)
@@ -67,7 +76,7 @@ static const struct sampled_track *find_track(struct sample_tracks *tracks,
     found->key = key;
     found->track = TRACKS_MAX;
     HASH_ADD(hh, tracks->by_key, key, sizeof found->key, found);
-    const struct span_track *thread = track_of_thread(tracks->source, record->tid);
+    const struct span_track *thread = track_of_thread(tracks->source, key.tid);
     if (!thread || tracks->overlay.tracks.count == TRACKS_MAX)
         return NULL;
     add_track(tracks, found, thread);
@@ -83,7 +92,8 @@ static void add_samples(struct sample_tracks *tracks, struct nanoseconds origin)
         if (record->kind != SIDE_BAND_SAMPLE || record->time.value < origin.value ||
             flow_follows_event(tracks->flow, record->sample.event))
             continue;
-        const struct sampled_track *track = find_track(tracks, record);
+        const struct sampled_track *track =
+            find_track(tracks, (struct track_key){record->tid, record->sample.event});
         if (!track)
             continue;
         *(struct span_event *)array_add(&tracks->overlay.events) = (struct span_event){
@@ -94,6 +104,62 @@ static void add_samples(struct sample_tracks *tracks, struct nanoseconds origin)
             .text = data->events[record->sample.event].name,
         };
     }
+}
+
+static const char *text_of(struct sample_tracks *tracks, const struct trace_mark *mark)
+{
+    char text[32];
+    if (mark->kind == TRACE_MARK_FREQUENCY)
+        snprintf(text, sizeof text, "%" PRIu64 " MHz", mark->value);
+    else
+        snprintf(text, sizeof text, "0x%" PRIx64, mark->value);
+    return arena_copy_string(&tracks->overlay.memory, text);
+}
+
+static void add_marks(struct sample_tracks *tracks, struct nanoseconds origin)
+{
+    struct array marks = array_of(sizeof(struct trace_mark));
+    trace_marks_find(&marks, tracks->data);
+    for (size_t i = 0; i < marks.count; i++) {
+        const struct trace_mark *mark = array_at(&marks, i);
+        const struct track_key key = {mark->tid,
+                                      (uint32_t)(tracks->data->event_count + mark->kind)};
+        const struct sampled_track *track =
+            mark->time.value < origin.value ? NULL : find_track(tracks, key);
+        if (!track)
+            continue;
+        *(struct span_event *)array_add(&tracks->overlay.events) = (struct span_event){
+            .kind = SPAN_INSTANT,
+            .track = track->track,
+            .time = {mark->time.value - origin.value},
+            .text = text_of(tracks, mark),
+        };
+    }
+    array_free(&marks);
+}
+
+/* Pointers into one array: what is at the same time stays in its order. */
+static int by_time(const void *left, const void *right)
+{
+    const struct span_event *const *a = left, *const *b = right;
+    if ((*a)->time.value != (*b)->time.value)
+        return (*a)->time.value < (*b)->time.value ? -1 : 1;
+    return (*a > *b) - (*a < *b);
+}
+
+static void sort_by_time(struct array *events)
+{
+    size_t count = events->count;
+    const struct span_event **order = memory_allocate(count * sizeof *order);
+    struct array sorted = array_of(sizeof(struct span_event));
+    for (size_t i = 0; i < count; i++)
+        order[i] = array_at(events, i);
+    qsort(order, count, sizeof *order, by_time);
+    for (size_t i = 0; i < count; i++)
+        array_add_all(&sorted, order[i], 1);
+    free(order);
+    array_free(events);
+    *events = sorted;
 }
 
 static void free_keys(struct sample_tracks *tracks)
@@ -117,6 +183,10 @@ struct span_source *sample_spans(struct span_source *source, const struct flow *
         .first_number = span_overlay_free_number(source, TRACKS_MAX),
     };
     add_samples(&tracks, origin);
+    size_t samples = tracks.overlay.events.count;
+    add_marks(&tracks, origin);
+    if (tracks.overlay.events.count > samples)
+        sort_by_time(&tracks.overlay.events);
     free_keys(&tracks);
     if (tracks.overlay.events.count > 0)
         return span_overlay_open(source, &tracks.overlay, functions);

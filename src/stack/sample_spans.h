@@ -1,6 +1,7 @@
-/* Adds the samples that were recorded beside Intel PT (cycles, branch-misses, tracepoints), or
- * beside samples of call stacks, to a recording's spans: for each event a track of each thread that
- * was traced, a mark per sample.
+/* Adds what was recorded beside the control flow to a recording's spans, each kind on a track of
+ * each thread that was traced: a mark per sample of another event (cycles, branch-misses,
+ * tracepoints), one per value that the program wrote by PTWRITE, and one where the processor's
+ * frequency changes.
  *
  * Called by timeline_spans.c.
  */

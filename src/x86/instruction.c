@@ -1,5 +1,7 @@
 #include "x86/instruction.h"
 
+#include "x86/usual_instruction.h"
+
 #include <Zydis/Zydis.h>
 
 enum {
@@ -71,6 +73,9 @@ bool x86_decode(struct x86_instruction *instruction, const uint8_t *bytes, size_
         ZYDIS_MACHINE_MODE_LEGACY_16, ZYDIS_MACHINE_MODE_LEGACY_32, ZYDIS_MACHINE_MODE_LONG_64};
     static const ZydisStackWidth widths[] = {ZYDIS_STACK_WIDTH_16, ZYDIS_STACK_WIDTH_32,
                                              ZYDIS_STACK_WIDTH_64};
+    if (mode == X86_MODE_64 && size >= X86_LONGEST_INSTRUCTION &&
+        x86_decode_usual(instruction, bytes, pc))
+        return true;
     ZydisDecoder decoder;
     ZydisDecodedInstruction decoded;
     ZydisDecoderInit(&decoder, modes[mode], widths[mode]);

@@ -1,6 +1,12 @@
 #include "x86/stack_load.h"
 
+#include "x86/instruction.h"
+
 #include <Zydis/Zydis.h>
+
+enum {
+    LONGEST_OPCODE_OFFSET = 5, /* bytes: one prefix of each of four groups, and REX */
+};
 
 /* Registers that a called function gives back as they were (System V ABI). */
 static bool is_preserved(ZydisRegister reg)
@@ -35,40 +41,62 @@ static bool is_load(const ZydisDecodedInstruction *decoded, const ZydisDecodedOp
     }
 }
 
-static bool is_indirect_jump(const ZydisDecodedInstruction *decoded)
+/* Nearly all instructions are ruled out by an opcode and perhaps its ModRM byte: these two. */
+static bool may_load(uint8_t opcode, uint8_t modrm)
 {
-    return decoded->mnemonic == ZYDIS_MNEMONIC_JMP &&
-           decoded->meta.branch_type != ZYDIS_BRANCH_TYPE_FAR && !decoded->raw.imm[0].is_relative;
+    enum { TO_REG = 0x38, REG_IS_4 = 0x20, TO_OPERAND = 0xc7, OPERAND_IS_4 = 0xc4 };
+    switch (opcode) {
+    case 0x5c: /* pop */
+    case 0x87: /* xchg */
+    case 0x94: /* xchg with %rax */
+    case 0xbc: /* mov from an immediate */
+        return true;
+    case 0x8b: /* mov */
+        return (modrm & TO_REG) == REG_IS_4;
+    case 0x20: /* mov from a control register, and the next from a debug register */
+    case 0x21:
+    case 0x89: /* mov from a register */
+    case 0x8c: /* from a segment register */
+    case 0x8f: /* pop */
+    case 0xc7: /* mov from an immediate */
+        return (modrm & TO_OPERAND) == OPERAND_IS_4;
+    default:
+        return false;
+    }
+}
+
+/* Decodes the operands of those instructions alone that can be loads. */
+bool x86_is_stack_load(const uint8_t *bytes, size_t size)
+{
+    ZydisDecoder decoder;
+    ZydisDecodedInstruction decoded;
+    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+    bool may = false;
+    for (size_t i = 0; i < size && i <= LONGEST_OPCODE_OFFSET && !may; i++)
+        may = may_load(bytes[i], i + 1 < size ? bytes[i + 1] : 0);
+    if (!may)
+        return false;
+    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    return ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, size, &decoded, operands)) &&
+           is_load(&decoded, operands);
 }
 
 /* The instruction at `address`. */
-static bool decode(const struct x86_code *code, uint64_t address, ZydisDecodedInstruction *decoded,
-                   ZydisDecodedOperand *operands)
+static bool decode(const struct x86_code *code, uint64_t address,
+                   struct x86_instruction *instruction)
 {
-    ZydisDecoder decoder;
-    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
     uint64_t offset = address - code->address;
     return address >= code->address && offset < code->size &&
-           ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code->bytes + offset, code->size - offset,
-                                               decoded, operands));
+           x86_decode(instruction, code->bytes + offset, code->size - offset, address, X86_MODE_64);
 }
 
 bool x86_loads_stack(const struct x86_code *code, uint64_t first, uint64_t last)
 {
-    ZydisDecodedInstruction decoded;
-    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-    if (!decode(code, last, &decoded, operands) || !is_indirect_jump(&decoded))
+    struct x86_instruction instruction;
+    if (!decode(code, last, &instruction) || instruction.flow != X86_INDIRECT_JUMP)
         return false;
-    for (; first < last && decode(code, first, &decoded, operands); first += decoded.length)
-        if (is_load(&decoded, operands))
+    for (; first < last && decode(code, first, &instruction); first += instruction.length)
+        if (x86_is_stack_load(code->bytes + (first - code->address), instruction.length))
             return true;
     return false;
-}
-
-bool x86_is_stack_load(const uint8_t *bytes, size_t size)
-{
-    ZydisDecodedInstruction decoded;
-    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-    return decode(&(struct x86_code){bytes, size, 0}, 0, &decoded, operands) &&
-           is_load(&decoded, operands);
 }

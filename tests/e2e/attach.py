@@ -131,8 +131,8 @@ class Attach(harness.TestCase):
     def test_without_trigger(self):
         """without a trigger what runs from now on, system calls in their real length, until Ctrl-C"""
         process = self.start("1")
-        started = subprocess.Popen([Settings.binary, "attach", "-pid", str(process.pid), "-o", self.folder / "t.fxt"],
-                                   stderr=subprocess.PIPE)
+        started = subprocess.Popen([Settings.binary, "attach", "-engine", "step", "-pid", str(process.pid), "-o",
+                                    self.folder / "t.fxt"], stderr=subprocess.PIPE)
         wait_until(lambda: tracers(process.pid) != {0})
         time.sleep(0.3)
         started.send_signal(signal.SIGINT)
@@ -142,6 +142,19 @@ class Attach(harness.TestCase):
                  if span.name == "[syscall]"]
         self.assertTrue(waits)
         self.assertGreater(max(waits), 200_000)
+        self.assert_unharmed(process)
+
+    def test_engine(self):
+        """what attaches without being named: samples, or, at a trigger, single-stepping, where there is no Intel PT"""
+        if pathlib.Path("/sys/bus/event_source/devices/intel_pt").exists():
+            self.skipTest("this machine has Intel PT")
+        process = self.start("1", "1")
+        finished = self.magic_trace("attach", "-pid", process.pid, "-no-decode", timeout=60)
+        self.assertIn(b"Recording with the sample engine: ", finished.stderr)
+        self.assertEqual(process.wait(timeout=10), 0)
+        process = self.start("1")
+        traced = self.attach(process, "-trigger", "request")
+        self.assertIn("Recording with the step engine: ", traced.messages)
         self.assert_unharmed(process)
 
     def test_no_hit(self):
@@ -166,7 +179,7 @@ class Attach(harness.TestCase):
 
     def test_errors(self):
         """no such process, a process that is traced already, duplicates, operands"""
-        finished = self.magic_trace("attach", "-pid", "999999999")
+        finished = self.magic_trace("attach", "-engine", "step", "-pid", "999999999")
         self.assertEqual(finished.status, 1)
         self.assertIn(b"there is none", finished.stderr)
         for arguments in (["-pid", "1,1"], ["-pid", "x"], ["-pid", "1", "./program"]):
@@ -188,8 +201,8 @@ class Attach(harness.TestCase):
         for trigger in ("push_flags", "pop_flags", "push_flags"):
             self.attach(process, "-trigger", trigger)
         for options in (["-trigger", "work_deaf"], []):
-            started = subprocess.Popen([Settings.binary, "attach", "-pid", str(process.pid), "-multi-thread", *options,
-                                        "-o", self.folder / "t.fxt"], stderr=subprocess.PIPE, cwd=self.folder)
+            started = subprocess.Popen([Settings.binary, "attach", "-engine", "step", "-pid", str(process.pid),
+                                        "-multi-thread", *options, "-o", self.folder / "t.fxt"], stderr=subprocess.PIPE, cwd=self.folder)
             wait_until(lambda: tracers(process.pid) != {0})
             time.sleep(0.3)
             started.send_signal(signal.SIGINT)
@@ -209,8 +222,9 @@ class Attach(harness.TestCase):
         for number in range(ROUNDS):
             options = ["-multi-thread", "-multi-snapshot"] if number % 2 else ["-multi-thread"]
             trigger = [] if number % 5 == 4 else ["-trigger", ("request", "part", "pause_a_little")[number % 3]]
-            started = subprocess.Popen([Settings.binary, "attach", "-pid", str(process.pid), *trigger,
-                                        *(options if trigger else ["-multi-thread"]), "-o", self.folder / "t.fxt"],
+            started = subprocess.Popen([Settings.binary, "attach", "-engine", "step", "-pid", str(process.pid),
+                                        *trigger, *(options if trigger else ["-multi-thread"]), "-o",
+                                        self.folder / "t.fxt"],
                                        stderr=subprocess.DEVNULL, cwd=self.folder)
             time.sleep(chance.uniform(0.005, 0.12))
             if number % 3:

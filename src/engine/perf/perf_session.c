@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "engine/perf/perf_files.h"
 #include "engine/pt_packets_setup.h"
-#include "engine/vdso_copy.h"
+#include "engine/vdso.h"
 #include "recording/session.h"
 
 #include <errno.h>
@@ -142,7 +142,8 @@ static bool write_session(const struct perf_session *session, const struct recor
 static bool complete(const struct perf_session *session, const struct record_result *result,
                      struct error *error)
 {
-    return vdso_copy(session->directory, error) && write_session(session, result, error);
+    vdso_keep(session->directory);
+    return write_session(session, result, error);
 }
 
 bool perf_session_finish(const struct perf_session *session, const struct perf_recorder *recorder,

@@ -3,25 +3,16 @@
 #include "base/memory.h"
 #include "engine/perf_event/permissions.h"
 #include "engine/perf_event/processors.h"
+#include "engine/perf_event/watched_threads.h"
 #include "engine/trigger_addresses.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct watched_process {
     uint32_t pid;           /* first: the key */
     uint32_t parent;        /* whose breakpoints it has inherited; 0: it has its own */
     struct array addresses; /* of uint64_t */
-};
-
-/* A thread whose events were opened, not inherited. */
-struct opened_thread {
-    uint32_t tid; /* first: the key */
-    bool bore;    /* a thread, after its events were complete */
-    uint64_t round;
 };
 
 /* The hit that was found last in a ring. */
@@ -36,51 +27,27 @@ struct breakpoints {
     struct array processors; /* of int */
     struct record_rings rings;
     struct breakpoint_events events;
+    struct watched_threads threads;
     struct array processes; /* of struct watched_process, by pid */
-    struct array threads;   /* of struct opened_thread, by tid */
     struct array found;     /* of struct found_hit, one per ring */
     struct array early;     /* of struct breakpoint_hit: from while the rest was being opened */
     size_t early_given;
     bool armed;
-    bool rearming;        /* the side band is open already */
     struct error problem; /* code ERROR_NONE: none */
 };
 
-/* ---- the kernel's records ---- */
-
-/* What a record of the side band says behind its header (perf_event_open(2)). */
-struct birth_record { /* PERF_RECORD_FORK, PERF_RECORD_EXIT */
-    uint32_t pid, parent_pid, tid, parent_tid;
-};
-
-struct named_record { /* PERF_RECORD_COMM */
-    uint32_t pid, tid;
-};
-
-struct mapping_record { /* PERF_RECORD_MMAP2; the path follows */
-    struct named_record named;
-    uint64_t start, length;
-    uint64_t unused[5]; /* file offset, device and inode, protection and flags */
-};
-_Static_assert(sizeof(struct mapping_record) == 64, "as the kernel writes it");
-
-static const void *body_of(const struct perf_event_header *record, size_t size)
-{
-    return record->size >= sizeof *record + size ? record + 1 : NULL;
-}
-
 /* ---- what is known ---- */
 
-static void *find(const struct array *array, uint32_t key)
+static struct watched_process *find(const struct breakpoints *breakpoints, uint32_t pid)
 {
-    size_t index = array_find_key(array, key);
-    void *element = array_at(array, index);
-    return index < array->count && *(uint32_t *)element == key ? element : NULL;
+    size_t index = array_find_key(&breakpoints->processes, pid);
+    struct watched_process *process = array_at(&breakpoints->processes, index);
+    return index < breakpoints->processes.count && process->pid == pid ? process : NULL;
 }
 
 static struct watched_process *add_process(struct breakpoints *breakpoints, uint32_t pid)
 {
-    struct watched_process *process = find(&breakpoints->processes, pid);
+    struct watched_process *process = find(breakpoints, pid);
     if (process) {
         process->addresses.count = 0;
         return process;
@@ -88,14 +55,6 @@ static struct watched_process *add_process(struct breakpoints *breakpoints, uint
     process = array_insert(&breakpoints->processes, array_find_key(&breakpoints->processes, pid));
     *process = (struct watched_process){.pid = pid, .addresses = array_of(sizeof(uint64_t))};
     return process;
-}
-
-static void note_opened(struct breakpoints *breakpoints, uint32_t tid)
-{
-    struct opened_thread *thread = find(&breakpoints->threads, tid);
-    if (!thread)
-        thread = array_insert(&breakpoints->threads, array_find_key(&breakpoints->threads, tid));
-    *thread = (struct opened_thread){.tid = tid, .round = UINT64_MAX};
 }
 
 static bool has_address(const struct array *addresses, uint64_t address)
@@ -106,134 +65,11 @@ static bool has_address(const struct array *addresses, uint64_t address)
     return false;
 }
 
-/* ---- watching a process's threads ---- */
-
-/* How a thread came here. */
-enum arrival {
-    LISTED_FIRST, /* it was there before anything was opened */
-    LISTED_LATER, /* it may have inherited, but has not run since */
-    TOLD,         /* it may have inherited, and run */
-};
-
-/* Opens, of the process's addresses, those behind the first `watched` in one thread. */
-static bool watch_thread(struct breakpoints *breakpoints, const struct watched_process *process,
-                         uint32_t tid, size_t watched, enum arrival arrival, struct error *error)
+static struct process_wish wish_of(const struct watched_process *process)
 {
-    struct breakpoint_wish wish = {
-        .pid = process->pid,
-        .tid = tid,
-        .addresses = process->addresses.elements,
-        .count = process->addresses.count,
-        .watched = watched,
-        .listen = watched == 0 && !breakpoints->rearming,
-        .born = arrival != LISTED_FIRST,
-        .told = arrival == TOLD,
-    };
-    bool complete;
-    bool ok = breakpoint_events_open(&breakpoints->events, &wish, &complete, error);
-    if (ok && !complete)
-        note_opened(breakpoints, tid);
-    return ok;
-}
-
-/* Whether the side band has a record of the thread's birth that was not looked at yet. */
-static bool birth_is_told(struct breakpoints *breakpoints, uint32_t tid)
-{
-    const struct perf_event_header *record;
-    record_rings_read(&breakpoints->rings);
-    for (size_t i = 0; (record = record_rings_peek(&breakpoints->rings, i)) != NULL; i++) {
-        const struct birth_record *birth = body_of(record, sizeof *birth);
-        if (record->type == PERF_RECORD_FORK && birth && birth->tid == tid)
-            return true;
-    }
-    return false;
-}
-
-/* The process's threads that are not in `known` yet, which are added to it. 0, or an errno: there
- * is no such process. */
-static int list_threads(const struct breakpoints *breakpoints, uint32_t pid, struct array *known,
-                        struct array *fresh)
-{
-    char *path = memory_format("%s/%u/task", breakpoints->options.kernel->proc, pid);
-    DIR *entries = opendir(path);
-    int problem = entries ? 0 : errno;
-    free(path);
-    if (!entries)
-        return problem;
-    for (struct dirent *entry; (entry = readdir(entries));) {
-        uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
-        if (tid == 0 || find(known, tid))
-            continue;
-        *(uint32_t *)array_insert(known, array_find_key(known, tid)) = tid;
-        array_add_all(fresh, &tid, 1);
-    }
-    closedir(entries);
-    return 0;
-}
-
-/* Watches the threads that were listed. One whose parent was watched at its birth is left to
- * check_first_born; one whose parent was not has inherited nothing. If the kernel is just about to
- * tell of the birth, the thread has not begun to run. */
-static bool watch_listed(struct breakpoints *breakpoints, const struct watched_process *process,
-                         const struct array *listed, size_t watched, enum arrival arrival,
-                         struct error *error)
-{
-    for (size_t i = 0; i < listed->count; i++) {
-        uint32_t tid = *(uint32_t *)array_at(listed, i);
-        if (arrival != LISTED_FIRST && birth_is_told(breakpoints, tid))
-            continue;
-        if (!watch_thread(breakpoints, process, tid, watched, arrival, error))
-            return false;
-    }
-    return true;
-}
-
-/* The list of threads is no snapshot: threads that end while it is read may hide others. So it is
- * read until it has shown nothing new twice. */
-static bool watch_threads(struct breakpoints *breakpoints, const struct watched_process *process,
-                          size_t watched, struct error *error)
-{
-    struct array known = array_of(sizeof(uint32_t)), fresh = array_of(sizeof(uint32_t));
-    enum arrival arrival = LISTED_FIRST;
-    bool ok = true;
-    for (int quiet = 0; ok && quiet < 2; arrival = LISTED_LATER) {
-        fresh.count = 0;
-        int problem = list_threads(breakpoints, process->pid, &known, &fresh);
-        if (problem == ENOENT || problem == ESRCH)
-            break;
-        if (problem)
-            ok = error_set_errno(error, ERROR_IO, problem, "cannot list the threads of process %u",
-                                 process->pid);
-        ok = ok && watch_listed(breakpoints, process, &fresh, watched, arrival, error);
-        quiet = fresh.count ? 0 : quiet + 1;
-    }
-    array_free(&known);
-    array_free(&fresh);
-    return ok;
-}
-
-/* What the threads bore before their events were complete has been told by now: births found in
- * later readings come after. */
-static void note_complete(struct breakpoints *breakpoints)
-{
-    record_rings_read(&breakpoints->rings);
-    for (size_t i = 0; i < breakpoints->threads.count; i++) {
-        struct opened_thread *thread = array_at(&breakpoints->threads, i);
-        if (thread->round == UINT64_MAX)
-            thread->round = breakpoints->rings.round;
-    }
-}
-
-static bool watch(struct breakpoints *breakpoints, const struct watched_process *process,
-                  size_t watched, struct error *error)
-{
-    if (!breakpoints->armed)
-        return true;
-    bool ok = breakpoints->options.scope == BREAKPOINTS_ONE_THREAD
-                  ? watch_thread(breakpoints, process, process->pid, watched, LISTED_FIRST, error)
-                  : watch_threads(breakpoints, process, watched, error);
-    note_complete(breakpoints);
-    return ok;
+    return (struct process_wish){.pid = process->pid,
+                                 .addresses = process->addresses.elements,
+                                 .count = process->addresses.count};
 }
 
 /* ---- where the places are ---- */
@@ -301,7 +137,11 @@ static bool watch_new_places(struct breakpoints *breakpoints, struct watched_pro
         process->addresses.count = watched;
         return too_many(breakpoints, process->pid, count, error);
     }
-    return watch(breakpoints, process, watched, error);
+    if (!breakpoints->armed)
+        return true;
+    struct process_wish wish = wish_of(process);
+    wish.watched = watched;
+    return watched_threads_open(&breakpoints->threads, &wish, error);
 }
 
 /* ---- following the processes ---- */
@@ -314,7 +154,7 @@ static void note_problem(struct breakpoints *breakpoints, const struct error *pr
 
 static void process_born(struct breakpoints *breakpoints, const struct birth_record *birth)
 {
-    struct watched_process *parent = find(&breakpoints->processes, birth->parent_pid);
+    struct watched_process *parent = find(breakpoints, birth->parent_pid);
     if (!parent || breakpoints->options.scope != BREAKPOINTS_CHILDREN)
         return;
     struct array addresses = array_of(sizeof(uint64_t));
@@ -323,23 +163,6 @@ static void process_born(struct breakpoints *breakpoints, const struct birth_rec
     array_free(&child->addresses);
     child->addresses = addresses;
     child->parent = birth->parent_pid;
-}
-
-/* The first thread that a thread bears after its events were opened may have been half born then,
- * and have inherited some of them only. Later ones have all. */
-static void check_first_born(struct breakpoints *breakpoints, const struct birth_record *birth,
-                             uint64_t round)
-{
-    struct opened_thread *parent = find(&breakpoints->threads, birth->parent_tid);
-    const struct watched_process *process = find(&breakpoints->processes, birth->pid);
-    struct error problem = {0};
-    if (!parent || parent->bore || !process || !breakpoints->armed ||
-        breakpoints->options.scope == BREAKPOINTS_ONE_THREAD)
-        return;
-    parent->bore = round > parent->round;
-    if (!watch_thread(breakpoints, process, birth->tid, 0, TOLD, &problem))
-        note_problem(breakpoints, &problem);
-    note_complete(breakpoints);
 }
 
 static void born(struct breakpoints *breakpoints, const struct perf_event_header *record,
@@ -351,18 +174,20 @@ static void born(struct breakpoints *breakpoints, const struct perf_event_header
     struct birth_record birth = *told;
     if (birth.pid != birth.parent_pid)
         process_born(breakpoints, &birth);
-    check_first_born(breakpoints, &birth, round);
+    const struct watched_process *process = find(breakpoints, birth.pid);
+    if (!process || !breakpoints->armed)
+        return;
+    struct process_wish wish = wish_of(process);
+    struct error problem = {0};
+    if (!watched_threads_born(&breakpoints->threads, &wish, &birth, round, &problem))
+        note_problem(breakpoints, &problem);
 }
 
 static void ended(struct breakpoints *breakpoints, const struct perf_event_header *record)
 {
     const struct birth_record *end = body_of(record, sizeof *end);
-    size_t index = end ? array_find_key(&breakpoints->threads, end->tid) : 0;
-    if (!end || !find(&breakpoints->threads, end->tid))
-        return;
-    struct opened_thread *threads = breakpoints->threads.elements;
-    size_t behind = --breakpoints->threads.count - index;
-    memmove(threads + index, threads + index + 1, behind * sizeof *threads);
+    if (end)
+        watched_threads_ended(&breakpoints->threads, end->tid);
 }
 
 /* Another program runs in the process. The kernel has removed its breakpoints (in Linux before 5.13
@@ -371,9 +196,8 @@ static void ended(struct breakpoints *breakpoints, const struct perf_event_heade
 static void replaced(struct breakpoints *breakpoints, const struct perf_event_header *record)
 {
     const struct named_record *name = body_of(record, sizeof *name);
-    struct watched_process *process = name && record->misc & PERF_RECORD_MISC_COMM_EXEC
-                                          ? find(&breakpoints->processes, name->pid)
-                                          : NULL;
+    struct watched_process *process =
+        name && record->misc & PERF_RECORD_MISC_COMM_EXEC ? find(breakpoints, name->pid) : NULL;
     if (!process)
         return;
     struct array none = array_of(sizeof(uint64_t));
@@ -396,8 +220,7 @@ static void mapped(struct breakpoints *breakpoints, const struct perf_event_head
 {
     const struct mapping_record *mapping = body_of(record, sizeof *mapping);
     const char *path = (const char *)(mapping + 1);
-    struct watched_process *process =
-        mapping ? find(&breakpoints->processes, mapping->named.pid) : NULL;
+    struct watched_process *process = mapping ? find(breakpoints, mapping->named.pid) : NULL;
     struct error problem = {0};
     if (process && memchr(path, 0, record->size - sizeof *record - sizeof *mapping) &&
         concerns(breakpoints, process, mapping, path) &&
@@ -406,14 +229,6 @@ static void mapped(struct breakpoints *breakpoints, const struct perf_event_head
 }
 
 /* ---- hits ---- */
-
-struct sample_record {
-    uint64_t ip;
-    uint32_t pid, tid;
-    uint64_t time, id;
-    uint64_t registers_kind; /* PERF_SAMPLE_REGS_ABI_*; 0: none follow */
-    uint64_t rsi, rdi;       /* by the registers' numbers, asm/perf_regs.h */
-};
 
 /* A thread's hits at one place all come from the same event, unless it has two there: then each
  * hit comes twice, from one and from the other, and nothing lies between in that ring. */
@@ -435,7 +250,7 @@ static bool take_hit(struct breakpoints *breakpoints, const struct perf_event_he
     struct sample_record sample = {0};
     size_t size = record->size - sizeof *record;
     memcpy(&sample, record + 1, size < sizeof sample ? size : sizeof sample);
-    const struct watched_process *process = find(&breakpoints->processes, sample.pid);
+    const struct watched_process *process = find(breakpoints, sample.pid);
     if (is_double(breakpoints, &sample, ring) || !breakpoints->armed || !process ||
         !has_address(&process->addresses, sample.ip))
         return false;
@@ -511,7 +326,9 @@ static bool watch_process(struct breakpoints *breakpoints, pid_t pid, struct err
     if (process->addresses.count > BREAKPOINT_REGISTERS)
         return too_many(breakpoints, process->pid, process->addresses.count, error);
     size_t before = breakpoints->events.events.count;
-    if (!watch(breakpoints, process, 0, error))
+    struct process_wish wish = wish_of(process);
+    wish.listen = true;
+    if (!watched_threads_open(&breakpoints->threads, &wish, error))
         return false;
     if (breakpoints->events.events.count == before)
         return error_set(error, ERROR_NOT_FOUND, "cannot watch process %d: it has ended.",
@@ -554,13 +371,13 @@ struct breakpoints *breakpoints_open(const struct breakpoints_options *options, 
     breakpoints->options = *options;
     breakpoints->processors = array_of(sizeof(int));
     breakpoints->processes = array_of(sizeof(struct watched_process));
-    breakpoints->threads = array_of(sizeof(struct opened_thread));
     breakpoints->found = array_of(sizeof(struct found_hit));
     breakpoints->early = array_of(sizeof(struct breakpoint_hit));
     breakpoints->armed = true;
     breakpoints->rings.descriptor = -1;
     breakpoint_events_begin(&breakpoints->events, options->kernel, &breakpoints->rings,
                             options->trigger->name, options->scope);
+    watched_threads_begin(&breakpoints->threads, &breakpoints->events, &breakpoints->rings);
     if (open_all(breakpoints, error))
         return breakpoints;
     breakpoints_close(breakpoints);
@@ -576,7 +393,7 @@ void breakpoints_close(struct breakpoints *breakpoints)
     for (size_t i = 0; i < breakpoints->processes.count; i++)
         array_free(&((struct watched_process *)array_at(&breakpoints->processes, i))->addresses);
     array_free(&breakpoints->processes);
-    array_free(&breakpoints->threads);
+    watched_threads_free(&breakpoints->threads);
     array_free(&breakpoints->found);
     array_free(&breakpoints->early);
     array_free(&breakpoints->processors);
@@ -586,13 +403,12 @@ void breakpoints_close(struct breakpoints *breakpoints)
 static bool watch_again(struct breakpoints *breakpoints, struct error *error)
 {
     bool ok = true;
-    breakpoints->rearming = true;
     for (size_t i = 0; ok && i < breakpoints->processes.count; i++) {
         struct watched_process *process = array_at(&breakpoints->processes, i);
+        struct process_wish wish = wish_of(process);
         process->parent = 0;
-        ok = watch(breakpoints, process, 0, error);
+        ok = watched_threads_open(&breakpoints->threads, &wish, error);
     }
-    breakpoints->rearming = false;
     return ok;
 }
 
@@ -601,13 +417,13 @@ bool breakpoints_arm(struct breakpoints *breakpoints, bool armed, struct error *
     if (armed == breakpoints->armed)
         return true;
     breakpoints->armed = armed;
-    if (armed && watch_again(breakpoints, error)) {
-        follow(breakpoints);
-        return true;
+    bool ok = !armed || watch_again(breakpoints, error);
+    if (!armed || !ok) {
+        breakpoints->armed = false;
+        breakpoint_events_forget_all(&breakpoints->events);
     }
-    breakpoints->armed = false;
-    breakpoint_events_forget_all(&breakpoints->events);
-    return !armed;
+    follow(breakpoints);
+    return ok;
 }
 
 int breakpoints_descriptor(const struct breakpoints *breakpoints)
@@ -617,7 +433,7 @@ int breakpoints_descriptor(const struct breakpoints *breakpoints)
 
 size_t breakpoints_watched(const struct breakpoints *breakpoints, pid_t pid)
 {
-    const struct watched_process *process = find(&breakpoints->processes, (uint32_t)pid);
+    const struct watched_process *process = find(breakpoints, (uint32_t)pid);
     return process ? process->addresses.count : 0;
 }
 

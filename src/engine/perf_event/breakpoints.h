@@ -6,7 +6,13 @@
  * microseconds, so they are to be open, or armed, only while somebody listens.
  *
  * Places are in files; a file that is mapped later (dlopen, exec) is watched as soon as the kernel
- * has told of it, which is some ten microseconds after the mapping: what runs in these goes unseen.
+ * has told of it and we have run, usually some ten microseconds after the mapping: what runs before
+ * goes unseen. A program that we start ourselves can be stopped until then (perf/exec_stop.h).
+ *
+ * Known fault of some virtual machines: about once in a million hits the processor's debug status
+ * comes to the kernel empty; it takes the trap for an int1 instruction and sends the thread
+ * SIGTRAP, which ends a program that does not handle it. Seen with `perf record --no-buffering` as
+ * well; nothing here can prevent it.
  *
  *     struct breakpoints *breakpoints = breakpoints_open(&options, &error);
  *     when breakpoints_descriptor() is readable:

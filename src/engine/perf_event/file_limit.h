@@ -2,7 +2,7 @@
  * and processor, and the usual 1024 is soon used up.
  *
  * It is the process's, and programs inherit it: they are to be started before, and the limit is
- * restored when the descriptors are closed.
+ * restored when the descriptors are closed, unless other descriptors leave no room below it.
  */
 #ifndef MAGIC_TRACE_ENGINE_PERF_EVENT_FILE_LIMIT_H
 #define MAGIC_TRACE_ENGINE_PERF_EVENT_FILE_LIMIT_H

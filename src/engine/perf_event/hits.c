@@ -31,10 +31,25 @@ bool hits_open(struct hits *hits, const struct kernel *kernel, const struct reco
     return hits->breakpoints != NULL;
 }
 
+/* Hits may be missing. */
+static void tell_trouble(struct breakpoints *breakpoints)
+{
+    struct error problem;
+    uint64_t lost = breakpoints_lost(breakpoints);
+    if (breakpoints_problem(breakpoints, &problem))
+        log_warning("not everything was watched: %s", problem.text);
+    if (lost)
+        log_warning("%llu records of the kernel were lost, hits of the trigger perhaps: they came "
+                    "faster than magic-trace could read them.",
+                    (unsigned long long)lost);
+}
+
 void hits_close(struct hits *hits)
 {
-    if (hits->breakpoints)
+    if (hits->breakpoints) {
+        tell_trouble(hits->breakpoints);
         breakpoints_close(hits->breakpoints);
+    }
     hits->breakpoints = NULL;
 }
 

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "engine/engine.h"
 #include "engine/perf_event/kernel.h"
+#include "recording/session.h"
 
 /* Whom a recorder is to record. All is borrowed and outlives the recording. */
 struct live_target {
@@ -27,6 +28,8 @@ struct live_target {
 
 /* For session.json and the result. */
 struct live_facts {
+    const struct session_untraced *untraced; /* valid until close() */
+    size_t untraced_count;
     const char *engine;
     const char *callgraph;                 /* as in session.json */
     struct clock_conversion tsc;           /* from ticks to perf's clock; mult 0: not known */

@@ -61,13 +61,13 @@ static void let_go_on(struct pt_recorder *recorder)
     enum { RETRIES = sizeof retry_ms / sizeof *retry_ms };
     uint64_t expirations;
     bool due = read(recorder->timer, &expirations, sizeof expirations) > 0;
-    if (recorder->recording.must_go_on)
+    if (recorder->recording.records.must_go_on)
         recorder->retries = RETRIES;
     else if (!due)
         return;
     else
         recorder->retries--;
-    recorder->recording.must_go_on = false;
+    recorder->recording.records.must_go_on = false;
     tracing_start(&recorder->tracing);
     struct itimerspec next = {0};
     if (recorder->retries > 0)
@@ -114,6 +114,8 @@ static void facts(void *context, struct live_facts *facts)
     const struct pt_recording *recording = &((struct pt_recorder *)context)->recording;
     *facts = (struct live_facts){
         .engine = "pt",
+        .untraced = recording->records.untraced.found.elements,
+        .untraced_count = recording->records.untraced.found.count,
         .tsc = recording->clock,
         .wall_clock_ns = recording->wall_clock_ns,
         .wall_clock_at = recording->wall_clock_at,
@@ -121,23 +123,23 @@ static void facts(void *context, struct live_facts *facts)
     };
 }
 
-static void warn_of_losses(const struct pt_recording *recording)
+static void warn_of_losses(const struct pt_records *records)
 {
-    if (recording->lost_packets)
+    if (records->lost_packets)
         log_warning("packets were lost %llu time(s), as they came faster than they could be "
                     "written; the trace has a gap each time. A larger -snapshot-size, a faster "
                     "disk for -working-directory or -timer-resolution Low may help.",
-                    (unsigned long long)recording->lost_packets);
-    if (recording->lost_records)
+                    (unsigned long long)records->lost_packets);
+    if (records->lost_records)
         log_warning("%llu record(s) of mappings, names or threads were lost, as they came faster "
                     "than they could be read. Code mapped by them cannot be decoded.",
-                    (unsigned long long)recording->lost_records);
+                    (unsigned long long)records->lost_records);
 }
 
 static void close_recorder(void *context)
 {
     struct pt_recorder *recorder = context;
-    warn_of_losses(&recorder->recording);
+    warn_of_losses(&recorder->recording.records);
     pt_recording_abandon(&recorder->recording);
     end_tracing(recorder);
     *recorder = (struct pt_recorder){.timer = -1};

@@ -122,6 +122,7 @@ bool pt_recording_begin(struct pt_recording *recording, struct tracing *tracing,
     };
     if (!open_writer(recording, error))
         return false;
+    pt_records_begin(&recording->records, tracing, recording->writer);
     add_ids(recording->writer, EVENT_PACKETS, &tracing->packets);
     add_ids(recording->writer, EVENT_SIDE_BAND, &tracing->side_band);
     add_ids(recording->writer, EVENT_KERNEL_SIDE_BAND, &tracing->kernel_side_band);
@@ -132,72 +133,6 @@ bool pt_recording_begin(struct pt_recording *recording, struct tracing *tracing,
         return true;
     pt_recording_abandon(recording);
     return false;
-}
-
-/* ---- records ---- */
-
-/* Words of 64 bits behind a record's header. */
-static uint64_t word_of(const struct perf_event_header *record, size_t index)
-{
-    uint64_t word = 0;
-    size_t offset = sizeof *record + index * sizeof word;
-    if (offset + sizeof word <= record->size)
-        memcpy(&word, (const uint8_t *)record + offset, sizeof word);
-    return word;
-}
-
-/* The time is the third word from the end, of a sample the fourth: SIDE_BAND_SAMPLE_TYPE. */
-static void note_time(struct pt_recording *recording, const struct perf_event_header *record)
-{
-    enum { FROM_END = 3, OF_SAMPLE = 3 };
-    size_t words = (record->size - sizeof *record) / sizeof(uint64_t);
-    if (words < FROM_END)
-        return;
-    uint64_t time =
-        word_of(record, record->type == PERF_RECORD_SAMPLE ? OF_SAMPLE : words - FROM_END);
-    if (!recording->first.value || time < recording->first.value)
-        recording->first.value = time;
-    if (time > recording->last.value)
-        recording->last.value = time;
-}
-
-/* Whether it is worth keeping: of packets that are overwritten the kernel tells where they end each
- * time that a thread stops, which says nothing. */
-static bool take_record(struct pt_recording *recording, const struct perf_event_header *record)
-{
-    enum { LOST_COUNT = 1, AUX_FLAGS = 2 };
-    if (record->type == PERF_RECORD_LOST)
-        recording->lost_records += word_of(record, LOST_COUNT);
-    if (record->type != PERF_RECORD_AUX)
-        return true;
-    uint64_t flags = word_of(record, AUX_FLAGS);
-    if (flags & PERF_AUX_FLAG_TRUNCATED) {
-        recording->lost_packets++;
-        recording->must_go_on = true;
-    }
-    return flags != PERF_AUX_FLAG_OVERWRITE;
-}
-
-static bool drain_ring(struct pt_recording *recording, struct perf_ring *ring, struct error *error)
-{
-    bool ok = true;
-    perf_ring_begin(ring);
-    for (const struct perf_event_header *record; ok && (record = perf_ring_next(ring));) {
-        note_time(recording, record);
-        if (take_record(recording, record))
-            ok = raw_perf_data_write_records(recording->writer, record, record->size, error);
-    }
-    perf_ring_release(ring);
-    return ok;
-}
-
-static bool drain_records(struct pt_recording *recording, struct event_rings *rings,
-                          struct error *error)
-{
-    bool ok = true;
-    for (size_t i = 0; ok && i < rings->rings.count; i++)
-        ok = drain_ring(recording, &event_ring_at(rings, i)->records, error);
-    return ok;
 }
 
 /* ---- packets ---- */
@@ -226,7 +161,7 @@ static bool add_area(struct pt_recording *recording, size_t index, struct error 
 
 bool pt_recording_add_packets(struct pt_recording *recording, struct error *error)
 {
-    bool ok = true;
+    bool ok = pt_records_write_switches(&recording->records, error);
     for (size_t i = 0; ok && i < recording->tracing->areas.count; i++)
         ok = add_area(recording, i, error);
     return ok;
@@ -234,23 +169,16 @@ bool pt_recording_add_packets(struct pt_recording *recording, struct error *erro
 
 bool pt_recording_drain(struct pt_recording *recording, struct error *error)
 {
-    struct tracing *tracing = recording->tracing;
-    event_rings_hear(&tracing->side_band);
-    event_rings_hear(&tracing->packets);
-    event_rings_hear(&tracing->kernel_side_band);
-    event_rings_hear(&tracing->extras);
-    return drain_records(recording, &tracing->side_band, error) &&
-           drain_records(recording, &tracing->kernel_side_band, error) &&
-           drain_records(recording, &tracing->extras, error) &&
-           drain_records(recording, &tracing->packets, error) &&
-           (!tracing->options->full_execution || pt_recording_add_packets(recording, error));
+    return pt_records_drain(&recording->records, error) &&
+           (!recording->tracing->options->full_execution ||
+            pt_recording_add_packets(recording, error));
 }
 
 /* ---- end ---- */
 
 bool pt_recording_end(struct pt_recording *recording, struct error *error)
 {
-    raw_perf_data_set_times(recording->writer, recording->first, recording->last);
+    raw_perf_data_set_times(recording->writer, recording->records.first, recording->records.last);
     bool ok = raw_perf_data_writer_close(recording->writer, error);
     recording->writer = NULL;
     return ok;
@@ -258,6 +186,7 @@ bool pt_recording_end(struct pt_recording *recording, struct error *error)
 
 void pt_recording_abandon(struct pt_recording *recording)
 {
+    pt_records_free(&recording->records);
     if (!recording->writer)
         return;
     raw_perf_data_writer_abandon(recording->writer);

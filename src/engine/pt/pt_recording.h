@@ -7,19 +7,15 @@
 #ifndef MAGIC_TRACE_ENGINE_PT_PT_RECORDING_H
 #define MAGIC_TRACE_ENGINE_PT_PT_RECORDING_H
 
-#include "engine/pt/tracing.h"
-#include "recording/raw_perf_data_writer.h"
+#include "engine/pt/pt_records.h"
 
 struct pt_recording {
     struct tracing *tracing;             /* borrowed */
     const char *directory;               /* absolute; borrowed */
     struct raw_perf_data_writer *writer; /* NULL: not open */
     struct clock_conversion clock;       /* from ticks to perf's clock */
-    struct nanoseconds first, last;      /* of all records */
     uint64_t bytes;                      /* of packets */
-    uint64_t lost_records, lost_packets; /* records that found no room; how often packets did not */
-    bool must_go_on;                     /* an event has stopped for want of room */
-    struct array hits;                   /* of struct session_hit */
+    struct pt_records records;
     uint64_t wall_clock_ns, wall_clock_at; /* as in session.json */
 };
 
@@ -37,7 +33,7 @@ bool pt_recording_add_packets(struct pt_recording *recording, struct error *erro
 /* Completes perf.data. False also when nothing was recorded. The recording is empty then. */
 bool pt_recording_end(struct pt_recording *recording, struct error *error);
 
-/* Removes what was written. Nothing happens to a recording that has ended. */
+/* Frees all; removes what was written, unless it has ended. */
 void pt_recording_abandon(struct pt_recording *recording);
 
 #endif

@@ -164,13 +164,12 @@ static int add_extras(struct tracing *tracing, pid_t tid)
 }
 
 /* Threads that were born of one whose events are inherited have them already. */
-static bool add_thread(struct tracing *tracing, pid_t tid, bool traced, bool born, bool *gone,
+static bool add_thread(struct tracing *tracing, pid_t tid, bool traced, bool born,
                        struct error *error)
 {
     *(pid_t *)array_add(&tracing->tids) = tid;
     int problem = traced ? add_packets(tracing, tid) : 0;
-    *gone = problem == ESRCH;
-    if (*gone || (problem == EBUSY && born))
+    if (problem == ESRCH || (problem == EBUSY && born))
         return true;
     if (problem)
         return refuse(tracing, &tracing->packets, tid, problem, error);
@@ -178,8 +177,8 @@ static bool add_thread(struct tracing *tracing, pid_t tid, bool traced, bool bor
     if (problem && problem != ESRCH)
         return refuse(tracing, &tracing->extras, tid, problem, error);
     problem = event_rings_add_thread(&tracing->side_band, tid);
-    *gone = problem == ESRCH;
-    return !problem || *gone || refuse(tracing, &tracing->side_band, tid, problem, error);
+    return !problem || problem == ESRCH ||
+           refuse(tracing, &tracing->side_band, tid, problem, error);
 }
 
 /* All threads that are new; *found: whether there were any. */
@@ -188,14 +187,18 @@ static bool add_threads(struct tracing *tracing, pid_t pid, bool born, bool *fou
 {
     struct array tids = array_of(sizeof(pid_t));
     threads_list(&tids, tracing->kernel, pid);
-    bool ok = true, gone;
+    bool ok = true;
     *found = false;
     for (size_t i = 0; ok && i < tids.count; i++) {
         pid_t tid = *(pid_t *)array_at(&tids, i);
         if (is_known(tracing, tid))
             continue;
         *found = true;
-        ok = add_thread(tracing, tid, tracing_per_cpu(tracing) || tid == pid, born, &gone, error);
+        bool traced = tracing_per_cpu(tracing) || tid == pid;
+        /* Births are told by the side band. */
+        if (!traced && !born)
+            *(pid_t *)array_add(&tracing->untraced) = pid;
+        ok = add_thread(tracing, tid, traced, born, error);
     }
     array_free(&tids);
     return ok;
@@ -252,6 +255,7 @@ bool tracing_open(struct tracing *tracing, const struct kernel *kernel,
         .processors = array_of(sizeof(int)),
         .areas = array_of(sizeof(struct aux_area)),
         .tids = array_of(sizeof(pid_t)),
+        .untraced = array_of(sizeof(pid_t)),
         .descriptor = -1,
         .side_band.descriptor = -1,
         .extras.descriptor = -1,
@@ -282,6 +286,7 @@ void tracing_close(struct tracing *tracing)
     tracing->descriptor = -1;
     array_free(&tracing->processors);
     array_free(&tracing->tids);
+    array_free(&tracing->untraced);
 }
 
 struct perf_event_attr tracing_extra_event(const struct tracing *tracing, size_t index)

@@ -23,11 +23,12 @@ struct tracing {
     struct event_rings kernel_side_band; /* of whole processors; empty if the kernel is not traced,
                                             or tells nothing of its code */
     struct event_rings extras;           /* of -events, on the threads that are traced */
-    int descriptor;     /* an epoll descriptor: readable when rings are filling; -1: not open */
-    struct array areas; /* struct aux_area, one per ring of `packets` */
-    uint64_t area_size; /* bytes */
-    struct array tids;  /* of pid_t: that were opened */
-    bool children_too;  /* for want of a newer kernel, although not asked for */
+    int descriptor;        /* an epoll descriptor: readable when rings are filling; -1: not open */
+    struct array areas;    /* struct aux_area, one per ring of `packets` */
+    uint64_t area_size;    /* bytes */
+    struct array tids;     /* of pid_t: that were opened */
+    struct array untraced; /* of pid_t: the process of each thread that is not traced */
+    bool children_too;     /* for want of a newer kernel, although not asked for */
 };
 
 /* Opens everything for the processes `pids`; packets are not being written yet. Close in any case,

@@ -2,6 +2,8 @@
  * top of this file. */
 #include "stack/timeline.h"
 
+#include "flow/trace_marks.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -110,6 +112,10 @@ uint32_t text_code_program_changes(const struct text_code *code, struct ticks ti
 const struct perf_data *flow_perf_data(const struct flow *flow)
 {
     return &flow->perf_data;
+}
+
+void trace_marks_find(struct array *marks, const struct perf_data *data)
+{
 }
 
 bool flow_is_sampled(const struct flow *flow)

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,6 +45,7 @@ static void begin(struct scene *scene, unsigned major, unsigned minor, const cha
     setenv("MAGIC_TRACE_PERF_PATIENCE", "60", 1);
     scene->target = fork();
     if (scene->target == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         pause();
         _exit(0);
     }

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -49,8 +50,9 @@ struct work {
 
 /* Shared by the test and its programs. */
 static struct {
-    _Atomic int begin;       /* those that wait for it in a loop may begin to call */
-    _Atomic uint64_t rounds; /* work done so far */
+    _Atomic int begin;           /* those that wait for it in a loop may begin to call */
+    _Atomic uint64_t rounds;     /* work done so far */
+    _Atomic uint64_t made, seen; /* calls of workers, and hits that the test has read */
 } * shared;
 
 static void call(struct work *work, int calls)
@@ -73,11 +75,21 @@ static void *short_thread(void *work)
     return NULL;
 }
 
+/* So that the rings can be small, whenever the test gets to run. */
+static void wait_for_reader(void)
+{
+    enum { AHEAD = 500 };
+    while (shared->made > shared->seen + AHEAD)
+        usleep(200);
+}
+
 static void *worker(void *given)
 {
     struct work work = {.worker = (uint64_t)(uintptr_t)given};
     call(&work, FIRST_CALLS);
     for (int i = 0; i < SHORT_THREADS; i++) {
+        wait_for_reader();
+        shared->made += 2 * CALLS;
         pthread_join(bear(short_thread, &work), NULL);
         call(&work, CALLS);
     }
@@ -153,6 +165,7 @@ static struct program start(void (*body)(void))
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
     shared->begin = 0;
     shared->rounds = 0;
+    shared->made = shared->seen = 0;
     struct program program = {fork(), ends[1]};
     if (program.pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -255,14 +268,13 @@ static void expect_all_hits(struct breakpoints *breakpoints, pid_t pid)
             assert_int_equal(hit.ip, (uintptr_t)place);
             assert_in_range(hit.arguments[0], 0, WORKERS - 1);
             assert_int_equal(hit.arguments[1], next[hit.arguments[0]]++);
-            count++;
+            shared->seen = ++count;
         }
     assert_int_equal(count, HITS);
     nothing_went_wrong(breakpoints);
 }
 
-/* Small: records lie across their ends. But this machine may not let us run for some milliseconds,
- * and a hit takes 64 bytes and some microseconds. */
+/* Small: they are filled several times, and records lie across their ends. */
 static const uint64_t small_ring = 128 << 10;
 
 static void ten_thousand_hits_in_threads_that_come_and_go(void **state)
@@ -277,7 +289,8 @@ static void ten_thousand_hits_in_threads_that_come_and_go(void **state)
     breakpoints_close(breakpoints);
 }
 
-/* Threads are born while theirs and their parents' events are opened. */
+/* Threads are born while theirs and their parents' events are opened, and until then nobody reads.
+ */
 static void a_program_that_bears_threads_all_the_time_is_watched_whole(void **state)
 {
     (void)state;
@@ -285,8 +298,7 @@ static void a_program_that_bears_threads_all_the_time_is_watched_whole(void **st
         struct program program = start(work_restlessly);
         let_begin(&program);
         usleep(3000);
-        struct breakpoints *breakpoints =
-            watch(&program.pid, 1, BREAKPOINTS_ALL_THREADS, 2 * small_ring);
+        struct breakpoints *breakpoints = watch(&program.pid, 1, BREAKPOINTS_ALL_THREADS, 2 << 20);
         shared->begin = 1;
         expect_all_hits(breakpoints, program.pid);
         assert_int_equal(wait_for(&program), 0);
@@ -445,9 +457,19 @@ static void become_another_program(void)
     _exit(6);
 }
 
+static void become_a_program_that_calls_at_once(void)
+{
+    execl("/proc/self/exe", "another", "at once", (char *)NULL);
+    _exit(6);
+}
+
 static int another_program(char **descriptors)
 {
     struct work work = {0};
+    if (strcmp(descriptors[0], "at once") == 0) {
+        call(&work, 3);
+        return 0;
+    }
     signal(SIGTRAP, endure_traps);
     if (write(atoi(descriptors[1]), "", 1) != 1)
         return 7;
@@ -475,6 +497,25 @@ static void a_program_that_becomes_another_is_watched(void **state)
     breakpoints_close(breakpoints);
     close(ready[0]);
     close(ready[1]);
+}
+
+static void a_program_is_watched_from_its_first_instruction_if_it_is_stopped_there(void **state)
+{
+    (void)state;
+    struct program program = start(become_a_program_that_calls_at_once);
+    struct breakpoints *breakpoints = watch(&program.pid, 1, BREAKPOINTS_ALL_THREADS, 0);
+    struct breakpoint_hit hit;
+    int status;
+    assert_int_equal(ptrace(PTRACE_SEIZE, program.pid, NULL, (void *)PTRACE_O_TRACEEXEC), 0);
+    let_begin(&program);
+    assert_int_equal(waitpid(program.pid, &status, 0), program.pid);
+    assert_int_equal(status >> 16, PTRACE_EVENT_EXEC);
+    assert_false(breakpoints_next(breakpoints, &hit));
+    assert_int_equal(breakpoints_watched(breakpoints, program.pid), 1);
+    assert_int_equal(ptrace(PTRACE_DETACH, program.pid, NULL, NULL), 0);
+    assert_int_equal(wait_for(&program), 0);
+    assert_int_equal(count_hits(breakpoints, 3), 3);
+    breakpoints_close(breakpoints);
 }
 
 /* ---- armed or not ---- */
@@ -728,6 +769,7 @@ int main(int argument_count, char **arguments)
         cmocka_unit_test(several_processes_are_watched_at_once),
         cmocka_unit_test(a_file_that_is_mapped_later_is_watched),
         cmocka_unit_test(a_program_that_becomes_another_is_watched),
+        cmocka_unit_test(a_program_is_watched_from_its_first_instruction_if_it_is_stopped_there),
         cmocka_unit_test(hits_count_while_armed_alone_and_nothing_wakes_us_idle),
         cmocka_unit_test(a_watcher_that_is_killed_leaves_nothing_behind),
         cmocka_unit_test(what_cannot_be_watched_is_told),

@@ -152,9 +152,9 @@ static void snapshots_of_one_ring_tell_what_they_share(void **state)
     struct fixture *fixture = *state;
     static const size_t steps[] = {800, 0, 1600, 1600, 96, 3 * AREA, AREA, 2 * AREA, 8};
     struct stand_in_event *event = begin(fixture);
-    uint64_t written = 0;
+
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        written += stand_in_write_packets(&fixture->kernel, event, fixture->packets, steps[i]);
+        stand_in_write_packets(&fixture->kernel, event, fixture->packets, steps[i]);
         snapshot(fixture);
     }
     const struct perf_data *data = end(fixture);
@@ -185,7 +185,7 @@ static void everything_is_kept_in_order(void **state)
         assert_int_equal(
             stand_in_write_packets(&fixture->kernel, event, fixture->packets + done, step), step);
         assert_true(pt_recording_drain(&fixture->recording, NULL));
-        assert_false(fixture->recording.must_go_on);
+        assert_false(fixture->recording.records.must_go_on);
         done += step;
         next = next * 7 + 5;
     }
@@ -216,8 +216,8 @@ static void what_finds_no_room_is_a_loss_and_tracing_goes_on(void **state)
                      AREA - 1);
     assert_false(event->enabled);
     assert_true(pt_recording_drain(&fixture->recording, NULL));
-    assert_true(fixture->recording.must_go_on);
-    assert_int_equal(fixture->recording.lost_packets, 1);
+    assert_true(fixture->recording.records.must_go_on);
+    assert_int_equal(fixture->recording.records.lost_packets, 1);
     tracing_start(&fixture->tracing);
     assert_true(event->enabled);
     stand_in_write_packets(&fixture->kernel, event, fixture->packets, 100);
@@ -256,7 +256,7 @@ static void records_that_find_no_room_are_counted(void **state)
     assert_true(pt_recording_drain(&fixture->recording, NULL));
     stand_in_write_record(event, &record, sizeof record);
     snapshot(fixture);
-    uint64_t lost = fixture->recording.lost_records, kept = 0, told = 0;
+    uint64_t lost = fixture->recording.records.lost_records, kept = 0, told = 0;
     const struct perf_data *data = end(fixture);
     for (size_t i = 0; i < data->record_count; i++) {
         kept += data->records[i].kind == SIDE_BAND_NAME;
@@ -265,6 +265,41 @@ static void records_that_find_no_room_are_counted(void **state)
     assert_true(lost > 0);
     assert_int_equal(lost + kept, RECORDS + 1);
     assert_int_equal(told, lost);
+    perf_data_close(&fixture->data);
+}
+
+/* A program may be waited for for days: of the switches of its threads the newest are kept. */
+static void switches_wait_for_the_snapshot(void **state)
+{
+    struct fixture *fixture = *state;
+    struct switch_record {
+        struct perf_event_header header;
+        uint32_t pid, tid;
+        uint64_t time, cpu, id;
+    } record = {{PERF_RECORD_SWITCH, 0, sizeof record}, 5, 5, 0, 0, 100};
+    enum { SWITCHES = 3 * RECENT_RECORDS_KEPT / sizeof record };
+    fixture->options.multi_thread = true;
+    begin(fixture);
+    struct stand_in_event *event = stand_in_side_band_event(&fixture->kernel);
+    for (record.time = 1; record.time <= SWITCHES; record.time++) {
+        stand_in_write_record(event, &record, sizeof record);
+        if (record.time % 500 == 0)
+            assert_true(pt_recording_drain(&fixture->recording, NULL));
+    }
+    snapshot(fixture);
+    assert_int_equal(fixture->recording.records.lost_records, 0);
+    const struct perf_data *data = end(fixture);
+    uint64_t count = 0, latest = 0;
+    for (size_t i = 0; i < data->record_count; i++) {
+        if (data->records[i].kind != SIDE_BAND_CONTEXT_SWITCH)
+            continue;
+        assert_true(count == 0 || data->records[i].time.value == latest + 1);
+        latest = data->records[i].time.value;
+        count++;
+    }
+    assert_int_equal(latest, SWITCHES);
+    assert_in_range(count, RECENT_RECORDS_KEPT / sizeof record,
+                    2 * RECENT_RECORDS_KEPT / sizeof record);
     perf_data_close(&fixture->data);
 }
 
@@ -490,6 +525,7 @@ int main(void)
         TEST(everything_is_kept_in_order),
         TEST(what_finds_no_room_is_a_loss_and_tracing_goes_on),
         TEST(records_that_find_no_room_are_counted),
+        TEST(switches_wait_for_the_snapshot),
         TEST(timer_resolutions_are_as_perf_would_ask),
         TEST(fields_are_where_sysfs_says),
         TEST(older_processors_count_no_cycles),

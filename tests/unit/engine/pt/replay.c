@@ -115,6 +115,8 @@ int main(int argc, char **argv)
     kernel.clock = replay.from.setup.clock;
     char *ratio = memory_format("%u\n", replay.from.setup.max_nonturbo_ratio);
     stand_in_put(&kernel, "max_nonturbo_ratio", ratio);
+    stand_in_put(&kernel, "caps/ptwrite",
+                 NULL); /* such packets of the recording are of the stack */
     free(ratio);
     struct record_options options = {
         .pids = &replay.process,

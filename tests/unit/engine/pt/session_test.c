@@ -405,6 +405,22 @@ static void a_program_is_traced_from_its_beginning(void **state)
     perf_data_close(&data);
 }
 
+static void what_ran_untraced_is_said(void **state)
+{
+    struct fixture *fixture = *state;
+    char *command[] = {"sh", "-c", "/bin/true; exit 0", NULL};
+    struct error error = {0};
+    if (!record(fixture, command, &error))
+        fail_msg("%s", error.text);
+    struct session session;
+    assert_true(session_read(&session, fixture->folder, NULL));
+    assert_int_equal(session.untraced_count, 1);
+    assert_string_equal(session.untraced[0].name, "true");
+    assert_string_equal(session.untraced[0].flag, "-follow");
+    assert_int_equal(session.untraced[0].threads, 1);
+    session_free(&session);
+}
+
 static void expect_nothing(struct fixture *fixture, char **command, const char *text)
 {
     struct error error = {0};
@@ -445,6 +461,7 @@ int main(void)
         TEST(a_full_execution_is_drained_while_it_goes_on),
         TEST(what_stops_for_want_of_room_goes_on),
         TEST(a_program_is_traced_from_its_beginning),
+        TEST(what_ran_untraced_is_said),
         TEST(what_cannot_run_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,104 @@
+#include "engine/perf_event/untraced.h"
+
+#include "base/file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* PERF_RECORD_FORK and PERF_RECORD_COMM, as far as they matter (perf_event_open(2)). */
+struct fork_record {
+    struct perf_event_header header;
+    uint32_t pid, parent_pid, tid, parent_tid;
+};
+struct name_record {
+    struct perf_event_header header;
+    uint32_t pid, tid;
+    char name[];
+};
+
+void untraced_begin(struct untraced *untraced, bool threads, bool children)
+{
+    *untraced = (struct untraced){
+        .threads = threads,
+        .children = children,
+        .found = array_of(sizeof(struct session_untraced)),
+    };
+}
+
+void untraced_free(struct untraced *untraced)
+{
+    array_free(&untraced->found);
+    arena_free(&untraced->memory);
+}
+
+static struct session_untraced *find(const struct untraced *untraced, uint32_t pid)
+{
+    for (size_t i = untraced->found.count; i-- > 0;) {
+        struct session_untraced *known = array_at(&untraced->found, i);
+        if (known->pid == pid)
+            return known;
+    }
+    return NULL;
+}
+
+/* What it is called now; NULL: it has ended. */
+static const char *name_of(struct untraced *untraced, uint32_t pid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%u/comm", pid);
+    char *name = file_read(path, NULL, NULL);
+    if (!name)
+        return NULL;
+    name[strcspn(name, "\n")] = 0;
+    const char *kept = arena_copy_string(&untraced->memory, name);
+    free(name);
+    return kept;
+}
+
+/* One more thread of the process. */
+static void add(struct untraced *untraced, uint32_t pid, const char *flag)
+{
+    struct session_untraced *known = find(untraced, pid);
+    if (!known) {
+        known = array_add(&untraced->found);
+        known->pid = pid;
+        known->name = name_of(untraced, pid);
+        known->flag = flag;
+    }
+    known->threads++;
+}
+
+void untraced_add_thread(struct untraced *untraced, pid_t pid)
+{
+    add(untraced, (uint32_t)pid, "-multi-thread");
+}
+
+static void hear_birth(struct untraced *untraced, const struct fork_record *birth)
+{
+    bool is_thread = birth->pid == birth->parent_pid;
+    const struct session_untraced *process = find(untraced, birth->pid);
+    bool of_child = process && strcmp(process->flag, "-follow") == 0;
+    if (is_thread && (of_child || !untraced->threads))
+        add(untraced, birth->pid, "-multi-thread");
+    else if (!is_thread && !untraced->children)
+        add(untraced, birth->pid, "-follow");
+}
+
+/* A process is called what its program is. */
+static void hear_name(struct untraced *untraced, const struct name_record *name)
+{
+    struct session_untraced *process = find(untraced, name->pid);
+    size_t room = name->header.size - sizeof *name;
+    if (!process || name->pid != name->tid || strnlen(name->name, room) == room)
+        return;
+    process->name = arena_copy_string(&untraced->memory, name->name);
+}
+
+void untraced_hear(struct untraced *untraced, const struct perf_event_header *record)
+{
+    if (record->type == PERF_RECORD_FORK && record->size >= sizeof(struct fork_record))
+        hear_birth(untraced, (const struct fork_record *)record);
+    else if (record->type == PERF_RECORD_COMM && record->size > sizeof(struct name_record))
+        hear_name(untraced, (const struct name_record *)record);
+}

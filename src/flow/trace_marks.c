@@ -1,0 +1,207 @@
+#include "flow/trace_marks.h"
+
+#include "flow/packet_time.h"
+#include "flow/trace_stream.h"
+#include "packet/packet_walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* attr.config is IA32_RTIT_CTL, as far as it can be asked for. */
+enum { WRITES_VALUES = 1 << 12 };
+
+enum { MHZ_PER_RATIO = 100 }; /* of the bus */
+
+/* ---- who ran on a processor ---- */
+
+struct turn {
+    uint64_t since;
+    uint32_t tid;
+};
+
+/* Records are in the order of time. */
+static struct array turns_of(const struct perf_data *data, uint32_t cpu)
+{
+    struct array turns = array_of(sizeof(struct turn));
+    for (size_t i = 0; i < data->record_count; i++) {
+        const struct side_band_record *record = &data->records[i];
+        if (record->cpu != cpu ||
+            (record->kind != SIDE_BAND_TRACE_START && record->kind != SIDE_BAND_CONTEXT_SWITCH))
+            continue;
+        bool leaves = record->kind == SIDE_BAND_CONTEXT_SWITCH && record->context_switch.out;
+        *(struct turn *)array_add(&turns) = (struct turn){
+            record->time.value, leaves ? record->context_switch.other_tid : record->tid};
+    }
+    return turns;
+}
+
+static uint32_t who_ran(const struct array *turns, uint64_t time)
+{
+    size_t low = 0, high = turns->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (((struct turn *)array_at(turns, middle))->since <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? ((struct turn *)array_at(turns, low - 1))->tid : UINT32_MAX;
+}
+
+/* ---- where to look ---- */
+
+/* Two bytes that begin a packet, and how one is known that has them by chance. */
+static bool is_value(const uint8_t *at, size_t left)
+{
+    enum { KIND = 0x1f, PTWRITE = 0x12, SIZES = 0x60, HAS_IP = 0x80, FUP = 0x1d };
+    if (left < 2 || (at[1] & KIND) != PTWRITE)
+        return false;
+    size_t size = at[1] & SIZES ? 2 + 8 : 2 + 4;
+    return left <= size || !(at[1] & HAS_IP) || (at[size] & KIND) == FUP;
+}
+
+static bool is_other_ratio(const uint8_t *at, size_t left, uint64_t ratio)
+{
+    enum { CBR = 0x03, SIZE = 4 };
+    return left >= SIZE && at[1] == CBR && at[3] == 0 && at[2] != ratio;
+}
+
+/* Whether it is worth reading the packets one by one. */
+static bool may_hold_marks(const uint8_t *bytes, size_t size, bool values, uint64_t ratio)
+{
+    enum { EXTENDED = 0x02 }; /* begins both kinds of packets */
+    const uint8_t *end = bytes + size;
+    for (const uint8_t *at = bytes; (at = memchr(at, EXTENDED, (size_t)(end - at))); at++)
+        if ((values && is_value(at, (size_t)(end - at))) ||
+            is_other_ratio(at, (size_t)(end - at), ratio))
+            return true;
+    return false;
+}
+
+/* ---- packets ---- */
+
+struct search {
+    const struct perf_data *data;
+    const struct trace_stream *stream;
+    struct array turns; /* of the stream's processor */
+    struct packet_time time;
+    bool in_header; /* between PSB and PSBEND */
+    bool values;    /* are there */
+    uint64_t ratio; /* of core and bus; 0: not known yet */
+    struct array *marks;
+};
+
+static void add_mark(struct search *search, enum trace_mark_kind kind, uint64_t value)
+{
+    struct nanoseconds time = clock_to_nanoseconds(&search->data->setup.clock, search->time.now);
+    *(struct trace_mark *)array_add(search->marks) = (struct trace_mark){
+        .kind = kind,
+        .time = time,
+        .tid = search->stream->tid != UINT32_MAX ? search->stream->tid
+                                                 : who_ran(&search->turns, time.value),
+        .value = value,
+    };
+}
+
+/* The first one is told when there is a second: of most recordings it never changes. */
+static void take_ratio(struct search *search, uint64_t ratio)
+{
+    if (search->ratio && search->ratio != ratio)
+        add_mark(search, TRACE_MARK_FREQUENCY, ratio * MHZ_PER_RATIO);
+    search->ratio = ratio;
+}
+
+static void take_packet(struct search *search, const struct pt_packet *packet)
+{
+    struct packet_time *time = &search->time;
+    switch ((enum pt_packet_kind)packet->kind) {
+    case PT_PACKET_PSB:
+        search->in_header = true;
+        packet_time_forget_cycles(time);
+        break;
+    case PT_PACKET_PSBEND:
+        search->in_header = false;
+        break;
+    case PT_PACKET_TSC:
+        if (search->in_header)
+            packet_time_restart(time, packet->payload);
+        else
+            packet_time_tsc(time, packet->payload);
+        break;
+    case PT_PACKET_TMA:
+        packet_time_tma(time, packet->payload, packet->second);
+        break;
+    case PT_PACKET_MTC:
+        packet_time_mtc(time, packet->payload);
+        break;
+    case PT_PACKET_CBR:
+        packet_time_cbr(time, packet->payload);
+        take_ratio(search, packet->payload);
+        break;
+    case PT_PACKET_CYC:
+        packet_time_cyc(time, packet->payload);
+        break;
+    case PT_PACKET_OVF:
+        search->in_header = false;
+        packet_time_overflow(time);
+        break;
+    case PT_PACKET_PTWRITE:
+        if (search->values)
+            add_mark(search, TRACE_MARK_VALUE, packet->payload);
+        break;
+    default:
+        break;
+    }
+}
+
+/* From a PSB to the next, where time begins anew. */
+static void search_part(struct search *search, const uint8_t *bytes, size_t size)
+{
+    struct pt_packet_walk walk = {.bytes = bytes, .size = size};
+    struct pt_walked_packet walked;
+    if (search->ratio && !may_hold_marks(bytes, size, search->values, search->ratio))
+        return;
+    packet_time_init(&search->time, &search->data->setup);
+    while (pt_packet_walk_next(&walk, &walked) && walked.status == PT_PACKET_OK)
+        take_packet(search, &walked.packet);
+}
+
+static void search_stretch(struct search *search, const struct trace_stretch *stretch)
+{
+    uint8_t *copy;
+    const uint8_t *bytes = trace_stretch_bytes(stretch, &copy);
+    size_t size = stretch->size, next;
+    for (size_t at = pt_packet_find_psb(bytes, size, 0); at < size; at = next) {
+        next = pt_packet_find_psb(bytes, size, at + 1);
+        search_part(search, bytes + at, next - at);
+    }
+    free(copy);
+}
+
+static void search_stream(struct search *search)
+{
+    bool of_processor = search->stream->tid == UINT32_MAX;
+    search->turns =
+        of_processor ? turns_of(search->data, search->stream->cpu) : array_of(sizeof(struct turn));
+    for (size_t i = 0; i < search->stream->stretches.count; i++)
+        search_stretch(search, trace_stretch_at(search->stream, i));
+    array_free(&search->turns);
+}
+
+void trace_marks_find(struct array *marks, const struct perf_data *data)
+{
+    if (!data->setup.has_clock)
+        return;
+    struct trace_streams streams;
+    trace_streams_cut(&streams, data);
+    for (size_t i = 0; i < streams.streams.count; i++) {
+        struct search search = {
+            .data = data,
+            .stream = trace_stream_at(&streams, i),
+            .values = data->setup.config & WRITES_VALUES,
+            .marks = marks,
+        };
+        search_stream(&search);
+    }
+    trace_streams_free(&streams);
+}

@@ -1,0 +1,34 @@
+/* What a trace tells beside the control flow: values that programs wrote by the PTWRITE
+ * instruction, and the processor's frequency where it changes.
+ *
+ * They do not bear on the control flow, so they are looked for in the packets by themselves, in a
+ * pass that reads closely only where there may be some. Values are there only in recordings of
+ * which they were asked: the PTWRITE packets of the soft engine tell of the stack
+ * (packet/told_calls.h).
+ *
+ * Called by stack/sample_spans.c. Source: Intel SDM volume 3, "Intel Processor Trace": "PTWRITE
+ * Packet", "Core:Bus Ratio (CBR) Packet", IA32_RTIT_CTL.PTWEn.
+ */
+#ifndef MAGIC_TRACE_FLOW_TRACE_MARKS_H
+#define MAGIC_TRACE_FLOW_TRACE_MARKS_H
+
+#include "base/array.h"
+#include "recording/perf_data_reader.h"
+
+enum trace_mark_kind {
+    TRACE_MARK_VALUE,     /* written by the program */
+    TRACE_MARK_FREQUENCY, /* of the processor from now on, in MHz */
+    TRACE_MARK_KINDS
+};
+
+struct trace_mark {
+    enum trace_mark_kind kind;
+    struct nanoseconds time; /* of perf's clock */
+    uint32_t tid;            /* whose it is; UINT32_MAX: not known */
+    uint64_t value;
+};
+
+/* Appends those of all threads, each thread's in their order. */
+void trace_marks_find(struct array *marks, const struct perf_data *data);
+
+#endif
