@@ -46,7 +46,8 @@ def output_of(command, **options):
 
 
 def perf_branches(recording):
-    """{tid: [(kind, from, to)]} of the calls, returns and beginnings of tracing that perf's decoder sees, and its errors."""
+    """{tid: [(kind, from, to)]} of the calls, returns and beginnings of tracing that perf's decoder sees, and its errors.
+    Those of thread 0 do not count: perf does not know who runs on a processor before its first switch of threads."""
     status, text, errors = output_of(["perf", "script", "-i", recording, "--itrace=cre", "-F", "tid,flags,ip,sym,addr"])
     expect(status == 0, f"perf script: {errors[-500:]}")
     branches, wrong = {}, []
@@ -56,7 +57,8 @@ def perf_branches(recording):
             branches.setdefault(int(match.group(1)), []).append(match.groups()[1:])
         elif "error" in line:
             wrong.append(line.strip())
-    return branches, wrong + re.findall(r".*instruction trace error.*", errors)
+    wrong += re.findall(r".*instruction trace error.*", errors)
+    return branches, [line for line in wrong if " tid 0 " not in line]
 
 
 def rounds_of_branches(branches):
@@ -207,9 +209,8 @@ def expect_same(ours, perfs):
     """perf and we see the same rounds, but for those beside holes."""
     for tid in {*ours, *perfs}:
         mine, theirs = collections.Counter(ours.get(tid, [])), collections.Counter(perfs.get(tid, []))
-        expect(not mine - theirs, f"thread {tid}: perf does not see {list(mine - theirs)[:5]}")
-        missing = list((theirs - mine).elements())
-        expect(len(missing) <= breaks(perfs[tid]), f"thread {tid}: we do not see {missing[:5]}")
+        odd = [*(theirs - mine).elements(), *(mine - theirs).elements()]
+        expect(len(odd) <= breaks(perfs.get(tid, [])), f"thread {tid}: not seen by both: {odd[:5]}")
 
 
 def same_windows(case, recording, least, most_breaks=0):
