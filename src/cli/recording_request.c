@@ -310,7 +310,8 @@ int recording_request_check(struct recording_request *request, const struct comm
         log_warning("-output, -format and -filter have no effect with -no-decode, which writes no "
                     "trace. Give them to `magic-trace decode`.");
     if (request->record.sized && request->record.full_execution)
-        log_warning("-snapshot-size has no effect with -full-execution, which keeps everything.");
+        log_warning(
+            "-snapshot-size does not limit what is kept with -full-execution: everything is.");
     return 0;
 }
 

@@ -9,16 +9,23 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Best first. What records every branch comes before what samples. */
 static const struct engine *const engines[] = {&pt_engine,     &perf_engine, &soft_engine,
                                                &sample_engine, &step_engine, NULL};
 
-/* The same to attach at a trigger: of the one call that is looked for samples tell next to nothing,
- * and stepping it tells all. */
+/* Best first. To run a program: those that record every branch; whoever would have samples instead
+ * says so. */
+static const struct engine *const recorders[] = {&pt_engine, &perf_engine, &soft_engine, NULL};
+
+/* To attach. Stepping is exact and makes a thread a thousand times slower, so it comes last... */
+static const struct engine *const attachers[] = {&pt_engine, &perf_engine, &sample_engine,
+                                                 &step_engine, NULL};
+
+/* ...but at a trigger: of the one call that is looked for samples tell next to nothing, and
+ * stepping it tells all. */
 static const struct engine *const trigger_attachers[] = {&pt_engine, &perf_engine, &step_engine,
                                                          &sample_engine, NULL};
 
-/* Those that can sample, best first: for -sampling. */
+/* Those that can sample: for -sampling. */
 static const struct engine *const samplers[] = {&sample_engine, &perf_engine, NULL};
 
 static const struct engine *const *best_first(enum engine_use use,
@@ -26,7 +33,9 @@ static const struct engine *const *best_first(enum engine_use use,
 {
     if (options->processor.sampling)
         return samplers;
-    return use == ENGINE_TO_ATTACH && options->triggered ? trigger_attachers : engines;
+    if (use == ENGINE_TO_RECORD)
+        return recorders;
+    return options->triggered ? trigger_attachers : attachers;
 }
 
 const struct engine *const *engine_all(void)

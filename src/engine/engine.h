@@ -1,7 +1,7 @@
 /* An engine: one way of recording a program.
  *
  * The command line chooses one, fills in the options and calls record(). One file (or folder) per
- * engine; engine_all() lists them, best first.
+ * engine; engine_all() lists them.
  */
 #ifndef MAGIC_TRACE_ENGINE_ENGINE_H
 #define MAGIC_TRACE_ENGINE_ENGINE_H
@@ -86,7 +86,7 @@ struct engine {
     bool (*salvage)(const char *directory, struct error *error);
 };
 
-/* NULL-terminated, best first. */
+/* All there are, NULL-terminated. */
 const struct engine *const *engine_all(void);
 
 /* What an engine is wanted for. */
