@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum { PAGE = 4096, MOST_SEGMENTS = 4096 };
@@ -211,6 +212,21 @@ static bool copy_text(const char *proc, const char *folder, const char *name, st
     free(from);
     free(to);
     return ok;
+}
+
+struct side_band_record kernel_text_record(const struct kernel_text *text)
+{
+    return (struct side_band_record){
+        .kind = SIDE_BAND_MAPPING,
+        .pid = UINT32_MAX,
+        .mapping = {.start = text->start,
+                    .length = text->end - text->start,
+                    .file_offset = text->start,
+                    .protection = PROT_READ | PROT_EXEC,
+                    .executable = true,
+                    .kernel = true,
+                    .path = "[kernel.kallsyms]_stext"},
+    };
 }
 
 bool kernel_code_keep(const struct kernel_text *text, const char *proc, const char *directory,

@@ -13,6 +13,7 @@
 #define MAGIC_TRACE_ENGINE_KERNEL_CODE_H
 
 #include "base/error.h"
+#include "recording/side_band.h"
 
 #include <stdint.h>
 
@@ -24,6 +25,10 @@ struct kernel_text {
 
 /* False when the addresses are hidden (kernel.kptr_restrict) or there is no `proc`/kallsyms. */
 bool kernel_text_find(struct kernel_text *text, const char *proc, struct error *error);
+
+/* How perf record tells of it (perf_event__synthesize_kernel_mmap() in
+ * tools/perf/util/synthetic-events.c of Linux). */
+struct side_band_record kernel_text_record(const struct kernel_text *text);
 
 /* Copies; `proc` is where that file system is. Needs privileges (CAP_SYS_RAWIO). On an error
  * nothing is left in `directory`. */

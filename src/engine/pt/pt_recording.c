@@ -10,7 +10,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <x86intrin.h>
 
 /* The events of perf.data; behind them those of -events. */
@@ -72,8 +71,7 @@ static bool write_setup(struct pt_recording *recording, struct error *error)
     return raw_perf_data_write_pt_setup(recording->writer, &setup, tracing->unit.type, error);
 }
 
-/* Where the kernel lies, as perf record says it (perf_event__synthesize_kernel_mmap() in
- * tools/perf/util/synthetic-events.c), and its code. */
+/* Where the kernel lies, and its code. */
 static bool keep_kernel(struct pt_recording *recording, struct error *error)
 {
     const struct tracing *tracing = recording->tracing;
@@ -83,17 +81,7 @@ static bool keep_kernel(struct pt_recording *recording, struct error *error)
     if (!kernel_text_find(&text, tracing->kernel->proc, error) ||
         !kernel_code_keep(&text, tracing->kernel->proc, recording->directory, error))
         return false;
-    const struct side_band_record where = {
-        .kind = SIDE_BAND_MAPPING,
-        .pid = UINT32_MAX,
-        .mapping = {.start = text.start,
-                    .length = text.end - text.start,
-                    .file_offset = text.start,
-                    .protection = PROT_READ | PROT_EXEC,
-                    .executable = true,
-                    .kernel = true,
-                    .path = "[kernel.kallsyms]_stext"},
-    };
+    const struct side_band_record where = kernel_text_record(&text);
     return raw_perf_data_write_side_band(recording->writer, &where, error);
 }
 

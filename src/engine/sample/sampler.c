@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 enum {
@@ -278,25 +277,14 @@ static bool write_past(struct sampler *sampler, struct error *error)
     return ok;
 }
 
-/* Where the kernel lies, as perf record says it (perf_event__synthesize_kernel_mmap() in
- * tools/perf/util/synthetic-events.c): perf wants it. */
+/* Where the kernel lies: perf wants it. */
 static bool write_kernel(struct sampler *sampler, struct error *error)
 {
     struct kernel_text text;
     if (processor_of(sampler)->scope == TRACE_USER ||
         !kernel_text_find(&text, sampler->target->kernel->proc, NULL))
         return true;
-    const struct side_band_record where = {
-        .kind = SIDE_BAND_MAPPING,
-        .pid = UINT32_MAX,
-        .mapping = {.start = text.start,
-                    .length = text.end - text.start,
-                    .file_offset = text.start,
-                    .protection = PROT_READ | PROT_EXEC,
-                    .executable = true,
-                    .kernel = true,
-                    .path = "[kernel.kallsyms]_stext"},
-    };
+    const struct side_band_record where = kernel_text_record(&text);
     return raw_perf_data_write_side_band(sampler->writer, &where, error);
 }
 
