@@ -289,7 +289,7 @@ def ends_with_last_round(case, recording, output, least):
     for tid, numbers in ours.items():
         expect(numbers[-1] == lasts[tid], f"thread {tid}: the last is {numbers[-1]}, and {lasts[tid]} ran")
     perfs = perf_rounds(case, data_of(case, recording))
-    expect(ours == perfs, f"we see {edges(ours)}, perf {edges(perfs)}")
+    expect_same(ours, perfs)
     return said
 
 
