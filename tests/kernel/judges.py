@@ -206,11 +206,12 @@ def check_windows(found, least, most_breaks=0):
 
 
 def expect_same(ours, perfs):
-    """perf and we see the same rounds, but for those beside holes."""
+    """perf and we see the same rounds, but for those beside holes, and the first: where a ring begins behind its call but
+    before its first digit, we know of the call by what it returns to."""
     for tid in {*ours, *perfs}:
         mine, theirs = collections.Counter(ours.get(tid, [])), collections.Counter(perfs.get(tid, []))
         odd = [*(theirs - mine).elements(), *(mine - theirs).elements()]
-        expect(len(odd) <= breaks(perfs.get(tid, [])), f"thread {tid}: not seen by both: {odd[:5]}")
+        expect(len(odd) <= breaks(perfs.get(tid, [])) + 1, f"thread {tid}: not seen by both: {odd[:5]}")
 
 
 def same_windows(case, recording, least, most_breaks=0):
@@ -288,7 +289,7 @@ def ends_with_last_round(case, recording, output, least):
     for tid, numbers in ours.items():
         expect(numbers[-1] == lasts[tid], f"thread {tid}: the last is {numbers[-1]}, and {lasts[tid]} ran")
     perfs = perf_rounds(case, data_of(case, recording))
-    expect(ours == perfs, f"we see {edges(ours)}, perf {edges(perfs)}")
+    expect_same(ours, perfs)
     return said
 
 
