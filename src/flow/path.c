@@ -10,8 +10,8 @@ enum {
      * as much as some hundred steps. */
     MISSES = 3,
     MEMORY_AT_MOST = 1 << 27, /* bytes of events; beyond that all paths are forgotten */
-    MISSES_JUDGED = 1 << 10,  /* after so many it is time to see whether looking is worth while */
-    REST = 1 << 17,           /* bits for which nothing is looked up */
+    MISSES_JUDGED = 1 << 8,   /* after so many it is time to see whether looking is worth while */
+    REST = 1 << 19,           /* bits for which nothing is looked up */
 };
 
 void paths_init(struct paths *paths, const struct process *process, struct symbols *symbols)

@@ -49,7 +49,7 @@ void paths_init(struct paths *paths, const struct process *process, struct symbo
 void paths_free(struct paths *paths);
 
 enum {
-    PATH_SLOTS = 1 << 16, /* four megabytes */
+    PATH_SLOTS = 1 << 14, /* one megabyte: more would push blocks and steps out of the cache */
     PATH_KEY_BITS = 32 + PATH_BITS + 1,
 };
 
