@@ -1,9 +1,11 @@
 /* Plays `perf record` as far as its callers see it: argument list, control channel, signals, end.
  *
  *     STAND_IN_VERSION   what --version says (default 6.1.0)
- *     STAND_IN_LOG       a file to which goes what happens, a line each: "argument WORD",
- * "enabled", "snapshot", "signal N", "end" STAND_IN_DOES      "" (what perf does), or die ends with
- * status 255 at once, with words on stderr die-later      kills itself when it has been enabled
+ *     STAND_IN_LOG       a file to which goes what happens, a line each: "argument WORD", a command
+ *                        of the control channel, "signal N", "end"
+ *     STAND_IN_DOES      "" (what perf does), or
+ *         die            ends with status 255 at once, with words on stderr
+ *         die-later      kills itself when it has been enabled and the program runs
  *         late           enables after a third of a second
  *         mute           never answers and waits; SIGTERM ends it
  *         deaf           likewise, and nothing but SIGKILL ends it
@@ -101,7 +103,22 @@ static bool read_command(int control, char *line, size_t size)
     return used > 0;
 }
 
-static void answer(int control, int acks)
+/* The process is held by its tracer no longer. */
+static void wait_until_it_runs(pid_t process)
+{
+    char path[64], state = 't';
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
+    while (state == 't') {
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        FILE *file = fopen(path, "r");
+        if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+            state = 0;
+        if (file)
+            fclose(file);
+    }
+}
+
+static void answer(int control, int acks, pid_t process)
 {
     char line[64];
     while (read_command(control, line, sizeof line)) {
@@ -119,13 +136,16 @@ static void answer(int control, int acks)
             exit(99);
         if (strcmp(line, "stop") == 0)
             ended = -1;
-        if (strcmp(line, "enable") == 0 && does("die-later"))
+        if (strcmp(line, "enable") == 0 && does("die-later")) {
+            wait_until_it_runs(process);
             raise(SIGKILL);
+        }
     }
 }
 
-static void record(const char *output, int control, int acks, int target)
+static void record(const char *output, int control, int acks, pid_t process)
 {
+    int target = process ? (int)syscall(SYS_pidfd_open, process, 0) : -1;
     struct pollfd waited_for[] = {{.fd = control, .events = POLLIN},
                                   {.fd = target, .events = POLLIN}};
     append(output, "header");
@@ -134,7 +154,7 @@ static void record(const char *output, int control, int acks, int target)
         if (poll(waited_for, 2, -1) > 0 && waited_for[1].revents)
             break;
         if (waited_for[0].revents)
-            answer(control, acks);
+            answer(control, acks, process);
         for (; told < snapshots; told++) {
             tell("signal %d", SIGUSR2);
             append(output, "snapshot");
@@ -167,14 +187,15 @@ int main(int count, char **arguments)
         return 0;
     }
     const char *output = "perf.data";
-    int control = -1, acks = -1, target = -1;
+    int control = -1, acks = -1;
+    pid_t process = 0;
     for (int i = 1; i < count; i++) {
         tell("argument %s", arguments[i]);
         sscanf(arguments[i], "--control=fd:%d,%d", &control, &acks);
         if (strcmp(arguments[i - 1], "-o") == 0)
             output = arguments[i];
         if (strcmp(arguments[i - 1], "-t") == 0 || strcmp(arguments[i - 1], "-p") == 0)
-            target = (int)syscall(SYS_pidfd_open, atoi(arguments[i]), 0);
+            process = atoi(arguments[i]);
     }
     if (does("die")) {
         fputs("Error:\nNo permission to enable cycles event.\n", stderr);
@@ -183,6 +204,6 @@ int main(int count, char **arguments)
     if (control >= 0)
         fcntl(control, F_SETFL, O_NONBLOCK);
     listen_to_signals();
-    record(output, control, acks, target);
+    record(output, control, acks, process);
     return finish();
 }
