@@ -24,7 +24,7 @@ static void print_contents(const struct trace_summary *summary)
         snprintf(length, sizeof length, " over %s", duration_format(duration, summary->length));
     const struct flow_statistics *flow = &statistics->flow;
     bool is_text = flow->text_lines > 0;
-    bool is_sampled = is_text ? flow->text.branches == 0 : flow->samples > 0;
+    bool is_sampled = is_text ? flow->text.branches == 0 : flow->sampled;
     uint64_t count = is_sampled ? flow->samples + flow->text.samples
                      : is_text  ? flow->text.branches
                                 : flow->instructions;
@@ -61,6 +61,10 @@ static void print_skipped_text(const struct flow_statistics *flow)
 
 static void print_lost_samples(const struct flow_statistics *flow)
 {
+    if (flow->sampled && !flow->samples)
+        log_warning("no sample was taken: what was recorded ran for less time than is between two "
+                    "samples. Sample more often (-timer-resolution High), or record every branch "
+                    "(without -sampling).");
     if (flow->cut_samples)
         log_status("The callers of %s sample%s are not all known; what stands for them says why.",
                    quantity_count(flow->cut_samples).text, plural(flow->cut_samples));

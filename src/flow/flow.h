@@ -60,7 +60,8 @@ struct flow_statistics {
     uint64_t events;
     uint64_t errors; /* gaps of kind ERROR and NO_IMAGE */
     uint64_t overflows;
-    uint64_t samples;      /* that were followed; 0: it has packets, or is text */
+    bool sampled;          /* it was recorded by samples; else it has packets, or is text */
+    uint64_t samples;      /* that were followed */
     uint64_t cut_samples;  /* whose callers are not all known */
     uint64_t lost_samples; /* and other records */
     uint64_t text_lines;   /* 0: it is no text */

@@ -42,14 +42,7 @@ struct decoding {
 
 bool sampled_flow_recognizes(const struct perf_data *data)
 {
-    uint32_t event = sampled_event_find(data);
-    if (data->has_setup || event == SAMPLED_EVENT_NONE)
-        return false;
-    for (size_t i = 0; i < data->record_count; i++)
-        if (data->records[i].kind == SIDE_BAND_SAMPLE &&
-            sampled_event_is(data, event, data->records[i].sample.event))
-            return true;
-    return false;
+    return !data->has_setup && sampled_event_find(data) != SAMPLED_EVENT_NONE;
 }
 
 bool sampled_flow_follows(const struct perf_data *data, uint32_t event)
@@ -244,6 +237,7 @@ void sampled_flow_decode(const struct sampled_flow_request *request,
         .statistics = statistics,
     };
     decoding.period = sampled_event_period(data, decoding.event);
+    statistics->sampled = true;
     for (size_t i = 0; i < data->record_count; i++) {
         if (i % RECORDS_PER_PROGRESS == 0 && request->options->progress)
             request->options->progress("Decoding", i, data->record_count);

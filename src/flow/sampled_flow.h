@@ -15,7 +15,8 @@
 
 #include "flow/flow.h"
 
-/* Whether there are samples that can be followed, and no packets. */
+/* Whether it was recorded by samples that can be followed, of which there may be none, and not by
+ * packets. */
 bool sampled_flow_recognizes(const struct perf_data *data);
 
 /* All is borrowed. */

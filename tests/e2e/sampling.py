@@ -247,6 +247,12 @@ class Engine(SamplingCase):
         alone = self.sample(["sh", "-c", f"{program} 100; {program} 100"], "-full-execution")
         self.assertFalse(self.spans(alone.trace).get("seventy"))
 
+    def test_no_sample(self):
+        """a program that ends before the first sample: an empty trace, and what to do is said"""
+        traced = self.sample([shutil.which("true")], "-full-execution", "-timer-resolution", "(Sample((freq 1)))")
+        self.assertIn("no sample was taken", traced.messages)
+        self.assertEqual(self.judge_trace(traced.trace)["spans"], 0)
+
     def start(self, *arguments):
         process = subprocess.Popen([self.program(FRAME_POINTERS), *arguments], stdout=subprocess.PIPE)
         self.addCleanup(process.wait)

@@ -448,7 +448,7 @@ static void saved_stacks_say_why_callers_are_missing(void **state)
     assert_int_equal(statistics.cut_samples, 2);
 }
 
-static void without_samples_it_is_no_recording(void **state)
+static void a_recording_may_be_too_short_for_samples(void **state)
 {
     struct world w;
     struct error error = {0};
@@ -457,8 +457,10 @@ static void without_samples_it_is_no_recording(void **state)
     end_sample(&w);
     assert_true(raw_perf_data_writer_close(w.writer, &error));
     struct flow_options options = {.cores = 1};
-    assert_null(flow_open(w.path, &options, &error));
-    assert_non_null(strstr(error.text, "no samples of where time went"));
+    struct flow *flow = flow_open(w.path, &options, &error);
+    assert_non_null(flow);
+    assert_true(flow_is_sampled(flow));
+    flow_close(flow);
     file_remove_tree(w.folder, NULL);
     array_free(&w.record);
     free(w.folder);
@@ -479,7 +481,7 @@ int main(void)
         cmocka_unit_test(an_event_without_time_has_its_usual_interval),
         cmocka_unit_test(remembered_calls_are_the_stack),
         cmocka_unit_test(saved_stacks_say_why_callers_are_missing),
-        cmocka_unit_test(without_samples_it_is_no_recording),
+        cmocka_unit_test(a_recording_may_be_too_short_for_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
