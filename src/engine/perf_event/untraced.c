@@ -17,18 +17,25 @@ struct name_record {
     char name[];
 };
 
+struct named_process {
+    uint32_t pid;
+    const char *name; /* in untraced.memory */
+};
+
 void untraced_begin(struct untraced *untraced, bool threads, bool children)
 {
     *untraced = (struct untraced){
         .threads = threads,
         .children = children,
         .found = array_of(sizeof(struct session_untraced)),
+        .named = array_of(sizeof(struct named_process)),
     };
 }
 
 void untraced_free(struct untraced *untraced)
 {
     array_free(&untraced->found);
+    array_free(&untraced->named);
     arena_free(&untraced->memory);
 }
 
@@ -42,10 +49,24 @@ static struct session_untraced *find(const struct untraced *untraced, uint32_t p
     return NULL;
 }
 
-/* What it is called now; NULL: it has ended. */
+/* The newest name that was heard; NULL: none. */
+static const char *name_heard(const struct untraced *untraced, uint32_t pid)
+{
+    for (size_t i = untraced->named.count; i-- > 0;) {
+        const struct named_process *named = array_at(&untraced->named, i);
+        if (named->pid == pid)
+            return named->name;
+    }
+    return NULL;
+}
+
+/* What it is called, as far as is known; NULL: it has ended without having been given a name. */
 static const char *name_of(struct untraced *untraced, uint32_t pid)
 {
     char path[64];
+    const char *heard = name_heard(untraced, pid);
+    if (heard)
+        return heard;
     snprintf(path, sizeof path, "/proc/%u/comm", pid);
     char *name = file_read(path, NULL, NULL);
     if (!name)
@@ -90,9 +111,14 @@ static void hear_name(struct untraced *untraced, const struct name_record *name)
 {
     struct session_untraced *process = find(untraced, name->pid);
     size_t room = name->header.size - sizeof *name;
-    if (!process || name->pid != name->tid || strnlen(name->name, room) == room)
+    if (name->pid != name->tid || strnlen(name->name, room) == room)
         return;
-    process->name = arena_copy_string(&untraced->memory, name->name);
+    const char *kept = arena_copy_string(&untraced->memory, name->name);
+    if (process)
+        process->name = kept;
+    else
+        *(struct named_process *)array_add(&untraced->named) =
+            (struct named_process){name->pid, kept};
 }
 
 void untraced_hear(struct untraced *untraced, const struct perf_event_header *record)

@@ -15,6 +15,7 @@
 struct untraced {
     bool threads, children; /* are traced too */
     struct array found;     /* of struct session_untraced, in the order of their births */
+    struct array named;     /* of struct named_process: before their births were heard of */
     struct arena memory;    /* the names */
 };
 
@@ -24,7 +25,9 @@ void untraced_free(struct untraced *untraced);
 /* A thread of a traced process runs already and is not traced. */
 void untraced_add_thread(struct untraced *untraced, pid_t pid);
 
-/* A whole record of the kernel; others than FORK and COMM tell nothing. */
+/* A whole record of the kernel; others than FORK and COMM tell nothing. Those of one processor come
+ * in their order; a child may have run on another than its parent, so that its name is heard before
+ * its birth. */
 void untraced_hear(struct untraced *untraced, const struct perf_event_header *record);
 
 #endif
