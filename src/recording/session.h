@@ -47,9 +47,9 @@ struct session_death {
 };
 
 struct session {
-    const char *version;    /* of magic-trace */
-    const char *engine;     /* "soft", "pt", ... */
-    const char *clock;      /* "default", "host", "instructions" */
+    const char *version; /* of magic-trace */
+    const char *engine;  /* "soft", "pt", ... */
+    const char *clock;   /* "default", "host", "instructions" */
     /* How the stacks of samples were found: "fp", "dwarf", "lbr", "lbr-no-stitch"; NULL: it has
      * none. */
     const char *callgraph;

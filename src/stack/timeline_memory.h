@@ -16,8 +16,8 @@ struct timeline_thread {
     struct thread thread;
     struct thread_stack stack;
     struct sampled_stacks sampled; /* empty unless the recording is one of samples */
-    struct process_code *code; /* while it is being decoded; else NULL */
-    char *death;               /* in words; NULL: no signal ended it */
+    struct process_code *code;     /* while it is being decoded; else NULL */
+    char *death;                   /* in words; NULL: no signal ended it */
 };
 
 struct timeline {

@@ -46,7 +46,8 @@ static void compare_opcodes(struct counts *counts, const uint8_t *prefixes, size
         uint8_t bytes[X86_LONGEST_INSTRUCTION + 1] = {0};
         size_t size = prefix_count;
         unsigned opcode = i % OPCODES;
-        memcpy(bytes, prefixes, prefix_count);
+        for (size_t j = 0; j < prefix_count; j++)
+            bytes[j] = prefixes[j];
         if (opcode >= OPCODES / 2)
             bytes[size++] = TWO_BYTES;
         bytes[size++] = (uint8_t)opcode;
