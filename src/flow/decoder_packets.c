@@ -73,25 +73,8 @@ static void take_fup(struct decoder *decoder, uint64_t ip)
 
 void decoder_take_time(struct decoder *decoder, const struct pt_packet *packet)
 {
-    struct packet_time *time = &decoder->time;
     decoder_settle_time(decoder);
-    switch ((enum pt_packet_kind)packet->kind) {
-    case PT_PACKET_TSC:
-        packet_time_tsc(time, packet->payload);
-        break;
-    case PT_PACKET_TMA:
-        packet_time_tma(time, packet->payload, packet->second);
-        break;
-    case PT_PACKET_MTC:
-        packet_time_mtc(time, packet->payload);
-        break;
-    case PT_PACKET_CBR:
-        packet_time_cbr(time, packet->payload);
-        break;
-    default:
-        packet_time_cyc(time, packet->payload);
-        break;
-    }
+    packet_time_take(&decoder->time, packet);
 }
 
 /* TSC and MTC packets tell when all branches before them had happened; a CYC packet when those that

@@ -120,6 +120,29 @@ void packet_time_cyc(struct packet_time *time, uint64_t cycles)
                                         FRACTION_BITS));
 }
 
+void packet_time_take(struct packet_time *time, const struct pt_packet *packet)
+{
+    switch ((enum pt_packet_kind)packet->kind) {
+    case PT_PACKET_TSC:
+        packet_time_tsc(time, packet->payload);
+        break;
+    case PT_PACKET_TMA:
+        packet_time_tma(time, packet->payload, packet->second);
+        break;
+    case PT_PACKET_MTC:
+        packet_time_mtc(time, packet->payload);
+        break;
+    case PT_PACKET_CBR:
+        packet_time_cbr(time, packet->payload);
+        break;
+    case PT_PACKET_CYC:
+        packet_time_cyc(time, packet->payload);
+        break;
+    default:
+        break;
+    }
+}
+
 void packet_time_overflow(struct packet_time *time)
 {
     time->base = time->now.value;

@@ -13,6 +13,7 @@
 #ifndef MAGIC_TRACE_FLOW_PACKET_TIME_H
 #define MAGIC_TRACE_FLOW_PACKET_TIME_H
 
+#include "packet/packet_decoder.h"
 #include "recording/perf_data.h"
 
 struct packet_time {
@@ -45,6 +46,9 @@ void packet_time_tma(struct packet_time *time, uint64_t counter, uint64_t fast);
 void packet_time_mtc(struct packet_time *time, uint64_t counter);
 void packet_time_cbr(struct packet_time *time, uint64_t ratio);
 void packet_time_cyc(struct packet_time *time, uint64_t cycles);
+
+/* One of the five kinds above; others tell no time. */
+void packet_time_take(struct packet_time *time, const struct pt_packet *packet);
 
 /* Packets were lost: cycles too. */
 void packet_time_overflow(struct packet_time *time);

@@ -126,20 +126,11 @@ static void take_packet(struct search *search, const struct pt_packet *packet)
         if (search->in_header)
             packet_time_restart(time, packet->payload);
         else
-            packet_time_tsc(time, packet->payload);
-        break;
-    case PT_PACKET_TMA:
-        packet_time_tma(time, packet->payload, packet->second);
-        break;
-    case PT_PACKET_MTC:
-        packet_time_mtc(time, packet->payload);
+            packet_time_take(time, packet);
         break;
     case PT_PACKET_CBR:
-        packet_time_cbr(time, packet->payload);
+        packet_time_take(time, packet);
         take_ratio(search, packet->payload);
-        break;
-    case PT_PACKET_CYC:
-        packet_time_cyc(time, packet->payload);
         break;
     case PT_PACKET_OVF:
         search->in_header = false;
@@ -150,6 +141,7 @@ static void take_packet(struct search *search, const struct pt_packet *packet)
             add_mark(search, TRACE_MARK_VALUE, packet->payload);
         break;
     default:
+        packet_time_take(time, packet);
         break;
     }
 }
