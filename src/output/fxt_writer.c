@@ -371,6 +371,8 @@ static inline void write_event(struct writer *writer, const struct span_event *e
     case SPAN_INSTANT:
         write_instant(writer, event);
         break;
+    case SPAN_COUNTER:
+        break;
     }
 }
 

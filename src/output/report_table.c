@@ -138,6 +138,8 @@ static void read_call(struct table *table, const struct span_event *event)
     case SPAN_INSTANT:
         table->instants++;
         break;
+    case SPAN_COUNTER:
+        break;
     }
 }
 

@@ -163,6 +163,8 @@ static void read_event(struct tree *tree, const struct span_event *event)
         if (state == WINDOW_INSIDE)
             add_instant(track, event);
         break;
+    case SPAN_COUNTER:
+        break;
     }
     tree->last = event->time.value;
 }

@@ -22,6 +22,14 @@ struct span_track {
     const char *thread_name;  /* never NULL */
 };
 
+/* Whose code a function is. */
+enum span_origin {
+    SPAN_OWN, /* the program's own; also where it is not known */
+    SPAN_LIBRARY,
+    SPAN_KERNEL,
+    SPAN_INLINED, /* a function that the compiler put into another */
+};
+
 /* What a span is a call of. Spans of the same function share one object, so pointers can be
  * compared. */
 struct span_function {
@@ -30,13 +38,15 @@ struct span_function {
     const char *file;   /* source file; may be NULL */
     uint32_t line;      /* of the function's beginning; 0 unknown */
     bool special;       /* "[syscall]" and its like, not a function of the program */
-    uint32_t index;     /* dense, from 0, unique in the source: for tables by function */
+    enum span_origin origin;
+    uint32_t index; /* dense, from 0, unique in the source: for tables by function */
 };
 
 enum span_event_kind {
     SPAN_ENTER,
     SPAN_LEAVE,   /* of the innermost open span of the track */
     SPAN_INSTANT, /* a mark without length: a gap, a decode error; see text */
+    SPAN_COUNTER, /* from here on the quantity that text names has this value */
 };
 
 /* Why a span ended. */
@@ -79,7 +89,8 @@ struct span_event {
     uint64_t address;           /* of ENTER: where the function begins in the process; 0 unknown */
     uint8_t flags;              /* enum span_flag */
     enum span_end end;          /* of LEAVE */
-    const char *text;           /* of INSTANT; valid until the source is closed */
+    const char *text;           /* of INSTANT and COUNTER; valid until the source is closed */
+    double value;               /* of COUNTER, which belongs to the track's process */
     const struct span_hit *hit; /* of the ENTER of a hit; else NULL. Valid like text */
 };
 

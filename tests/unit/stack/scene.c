@@ -263,6 +263,8 @@ static void add_event(struct array *text, const struct replay_event *event)
     case SPAN_INSTANT:
         add_text(text, "!");
         return;
+    case SPAN_COUNTER:
+        return;
     }
 }
 

@@ -1,0 +1,61 @@
+// What the page asks of a trace, and nothing else: a DataSource answers, be it the server (http.js) or the page itself
+// (embedded.js, of an exported file). What each answer means is defined in docs/viewer.md, section 1. Times are
+// numbers: ns since the beginning of the trace.
+
+/**
+ * @typedef {{id: number, pid: number, tid: number, process: string, thread: string, spans: number, depth: number,
+ *   first: number, last: number, kind: 'thread' | 'hits'}} Track
+ * @typedef {{id: number, name: string, pid: number, unit: string}} Counter
+ * @typedef {{id: string, name: string, duration: number, wallClock: string | null, spans: number, damage: string | null,
+ *   canPerfetto: boolean, tracks: Track[], counters: Counter[], markCount: number}} TraceInfo
+ * @typedef {{name: string, group: number, colour: 'own' | 'library' | 'kernel' | 'inlined' | 'special', calls: number}} FunctionInfo
+ * @typedef {{track: number, depth: number, start: number, end: number}} Place where a span is; enough to find it again
+ * @typedef {{depth: number, start: number, end: number, function: number}} StackEntry
+ * @typedef {Place & {self: number, children: number, function: number, name: string, symbol: string | null, file: string | null,
+ *   line: number, address: string | null, beganInferred: boolean, endInferred: boolean, acrossGap: boolean, ended: string,
+ *   arguments: Record<string, string | number>}} SpanDetails
+ * @typedef {{from: number, to: number}} Range [from, to)
+ * @typedef {{group: number, name: string, calls: number, total: number, self: number, whole: number, min: number, max: number,
+ *   mean: number}} TableRow
+ * @typedef {{group: number, name: string, calls: number, total: number, self: number, omitted: number,
+ *   children: FlameNode[]}} FlameNode
+ * @typedef {{calls: number, whole: number, sum: number, min: number, max: number, median: number, p99: number,
+ *   histogram: {from: number, to: number, count: number}[], slowest: Place[]}} CallStatistics
+ * @typedef {{track: number, time: number, text: string, kind: 'gap' | 'error' | 'note'}} Mark
+ * @typedef {{track: number, start: number, end: number, name: string, argument: string | null, address: string | null}} Hit
+ * @typedef {{file: string, line: number, first: number, lines: string[]}} SourceText
+ */
+
+/**
+ * Pieces of one request, by column; all arrays have the same length. By start, outer first.
+ * @typedef {{more: boolean, start: Float64Array, end: Float64Array, depth: Uint32Array, function: Uint32Array,
+ *   spans: Uint32Array, flags: Uint32Array}} Pieces
+ */
+
+/** Bits of Pieces.flags; bits 8 to 15 say why a single span ended (the names are those of SpanDetails.ended). */
+export const FLAG_START_INFERRED = 1;
+export const FLAG_END_INFERRED = 2;
+export const FLAG_ACROSS_GAP = 4;
+
+/**
+ * Every method may throw an Error whose message is for the person. `tracks` null: all but those of hits.
+ * @typedef {object} DataSource
+ * @property {() => Promise<TraceInfo>} trace
+ * @property {() => Promise<FunctionInfo[]>} functions by id
+ * @property {(track: number, range: Range, resolution: number, depth: number, rows: number, signal?: AbortSignal) => Promise<Pieces>} pieces
+ * @property {(track: number, depth: number, time: number) => Promise<{span: SpanDetails | null, parents: StackEntry[]}>} span
+ * @property {(track: number, time: number) => Promise<StackEntry[]>} stack
+ * @property {(range: Range, tracks: number[] | null, top: number, sort: 'self' | 'total' | 'calls' | 'max', signal?: AbortSignal) =>
+ *   Promise<{rows: TableRow[], omittedRows: number, omittedSelf: number, time: number}>} table
+ * @property {(range: Range, tracks: number[] | null, share: number, signal?: AbortSignal) => Promise<FlameNode>} flame
+ * @property {(query: string, mode: 'text' | 'regex', limit: number, signal?: AbortSignal) =>
+ *   Promise<{matches: {group: number, name: string, calls: number}[], total: number}>} find
+ * @property {(group: number, range: Range, tracks: number[] | null, slowest: number, signal?: AbortSignal) => Promise<CallStatistics>} calls
+ * @property {(group: number, tracks: number[] | null, from: Place, direction: 'next' | 'previous') =>
+ *   Promise<{call: Place | null, ordinal: number, of: number}>} next
+ * @property {(range: Range, limit: number, signal?: AbortSignal) => Promise<{marks: Mark[], hits: Hit[], more: boolean}>} marks
+ * @property {(counter: number, range: Range, points: number, signal?: AbortSignal) => Promise<[number, number, number, number][]>} counter
+ *   time, min, max, last
+ * @property {(fn: number) => Promise<SourceText | null>} source null: not on this machine
+ * @property {(track: number, range: Range, limit: number) => Promise<string>} text the calls as an indented tree
+ */

@@ -1,0 +1,102 @@
+// What the person looks at and has chosen: the one place that all parts of the page share. Parts change it by its methods and
+// hear of changes by its events; they do not know of one another.
+//
+//   'view'      the visible range moved            'selection'  another range was measured (range, tracks)
+//   'span'      another span was chosen            'search'     the search text, or its current match, changed
+//   'flags'     flags on the time line changed     'panel'      another panel is shown at the bottom
+//   'tracks'    a track was folded or unfolded     'theme'      'light', 'dark' or 'system'
+
+/** @typedef {import('./data/source.js').Range} Range */
+/** @typedef {import('./data/source.js').Place} Place */
+/** @typedef {{time: number, text: string}} Flag */
+
+/** The narrowest range that can be shown, in ns. */
+export const NARROWEST = 10;
+
+export class ViewState extends EventTarget {
+  /** @param {number} duration of the trace, ns */
+  constructor(duration) {
+    super();
+    this.duration = duration;
+    /** @type {Range} */
+    this.view = { from: 0, to: Math.max(duration, NARROWEST) };
+    /** @type {{range: Range, tracks: number[] | null} | null} */
+    this.selection = null;
+    /** @type {Place | null} */
+    this.span = null;
+    this.search = { text: '', regex: false, group: /** @type {number | null} */ (null) };
+    /** @type {Flag[]} */
+    this.flags = [];
+    /** @type {string | null} name of the panel shown; null: none */
+    this.panel = null;
+    /** @type {Set<number>} ids of tracks that show one row only */
+    this.folded = new Set();
+    /** @type {'light' | 'dark' | 'system'} */
+    this.theme = 'system';
+  }
+
+  /** @param {string} name */
+  #tell(name) {
+    this.dispatchEvent(new Event(name));
+  }
+
+  /** Shows a range, kept inside the trace and no narrower than NARROWEST. @param {Range} range */
+  setView(range) {
+    const whole = Math.max(this.duration, NARROWEST);
+    const width = Math.min(Math.max(range.to - range.from, NARROWEST), whole);
+    const from = Math.min(Math.max(range.from, 0), whole - width);
+    if (from === this.view.from && from + width === this.view.to) return;
+    this.view = { from, to: from + width };
+    this.#tell('view');
+  }
+
+  /** Brings a span into view with some room around it, and chooses it. @param {Place} place */
+  goTo(place) {
+    const length = Math.max(place.end - place.start, NARROWEST);
+    this.setView({ from: place.start - length, to: place.end + length });
+    this.setSpan(place);
+  }
+
+  /** @param {Place | null} place */
+  setSpan(place) {
+    this.span = place;
+    this.#tell('span');
+  }
+
+  /** @param {Range | null} range @param {number[] | null} tracks null: all */
+  setSelection(range, tracks = null) {
+    this.selection = range && { range, tracks };
+    this.#tell('selection');
+  }
+
+  /** @param {Partial<ViewState['search']>} change */
+  setSearch(change) {
+    this.search = { ...this.search, ...change };
+    this.#tell('search');
+  }
+
+  /** @param {Flag[]} flags */
+  setFlags(flags) {
+    this.flags = [...flags].sort((a, b) => a.time - b.time);
+    this.#tell('flags');
+  }
+
+  /** @param {string | null} panel */
+  setPanel(panel) {
+    this.panel = panel;
+    this.#tell('panel');
+  }
+
+  /** @param {number} track @param {boolean} folded */
+  setFolded(track, folded) {
+    if (folded) this.folded.add(track);
+    else this.folded.delete(track);
+    this.#tell('tracks');
+  }
+
+  /** @param {'light' | 'dark' | 'system'} theme */
+  setTheme(theme) {
+    this.theme = theme;
+    this.#tell('theme');
+  }
+}
