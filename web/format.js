@@ -11,7 +11,10 @@ const UNITS = [
   { name: 'ns', ns: 1 },
 ];
 
-/** The unit in which `ns` is at least 1. @param {number} ns */
+/**
+ * The unit in which `ns` is at least 1.
+ * @param {number} ns
+ */
 function unitOf(ns) {
   const size = Math.abs(ns);
   return UNITS.find((unit) => size >= unit.ns) ?? UNITS[UNITS.length - 1];
@@ -22,13 +25,19 @@ function grouped(digits) {
   return digits.replace(/\B(?=(\d{3})+(?!\d))/g, ',');
 }
 
-/** A number with `decimals` digits behind the point and thousands apart. @param {number} value @param {number} decimals */
+/**
+ * A number with `decimals` digits behind the point and thousands apart.
+ * @param {number} value @param {number} decimals
+ */
 function written(value, decimals) {
   const [whole, rest] = value.toFixed(decimals).split('.');
   return rest === undefined ? grouped(whole) : `${grouped(whole)}.${rest}`;
 }
 
-/** A length of time to four digits: "17 ns", "1.234 us", "12.35 ms", "104.2 s". @param {number} ns */
+/**
+ * A length of time to four digits: "17 ns", "1.234 us", "12.35 ms", "104.2 s".
+ * @param {number} ns
+ */
 export function formatDuration(ns) {
   const unit = unitOf(ns);
   const value = ns / unit.ns;
@@ -40,7 +49,10 @@ export function formatDuration(ns) {
   return `${written(value, Math.max(4 - before, 0))}${SPACE}${unit.name}`;
 }
 
-/** To the ns: "12,345,678 ns". @param {number} ns */
+/**
+ * To the ns: "12,345,678 ns".
+ * @param {number} ns
+ */
 export function formatExact(ns) {
   return `${written(ns, 0)}${SPACE}ns`;
 }
@@ -55,17 +67,26 @@ export function formatTime(ns, step = 1) {
   return `${written(ns / unit.ns, decimals)}${SPACE}${unit.name}`;
 }
 
-/** "3,204" @param {number} count */
+/**
+ * "3,204"
+ * @param {number} count
+ */
 export function formatCount(count) {
   return written(count, 0);
 }
 
-/** "1 call", "3,204 calls" @param {number} count @param {string} one @param {string} [many] */
+/**
+ * "1 call", "3,204 calls"
+ * @param {number} count @param {string} one @param {string} [many]
+ */
 export function formatCounted(count, one, many = `${one}s`) {
   return `${formatCount(count)}${SPACE}${count === 1 ? one : many}`;
 }
 
-/** "12.3 %"; what is there but tiny is not told as nothing: "< 0.1 %". @param {number} part @param {number} whole */
+/**
+ * "12.3 %"; what is there but tiny is not told as nothing: "< 0.1 %".
+ * @param {number} part @param {number} whole
+ */
 export function formatShare(part, whole) {
   if (!(whole > 0)) return `0${SPACE}%`;
   const percent = (part / whole) * 100;
@@ -73,13 +94,19 @@ export function formatShare(part, whole) {
   return `${written(percent, percent >= 99.95 ? 0 : 1)}${SPACE}%`;
 }
 
-/** A counter's value: whole numbers whole, others to four digits. @param {number} value @param {string} unit */
+/**
+ * A counter's value: whole numbers whole, others to four digits.
+ * @param {number} value @param {string} unit
+ */
 export function formatValue(value, unit) {
   const text = Number.isInteger(value) ? written(value, 0) : String(Number(value.toPrecision(4)));
   return unit === '' ? text : `${text}${SPACE}${unit}`;
 }
 
-/** The moment by the wall clock, in UTC to the ns. @param {string} wallClock of the trace's beginning, Unix ns @param {number} ns */
+/**
+ * The moment by the wall clock, in UTC to the ns.
+ * @param {string} wallClock of the trace's beginning, Unix ns @param {number} ns
+ */
 export function formatWallClock(wallClock, ns) {
   const moment = BigInt(wallClock) + BigInt(Math.round(ns));
   const second = new Date(Number(moment / 1000000000n) * 1000).toISOString().slice(0, 19).replace('T', ' ');

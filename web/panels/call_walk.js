@@ -8,7 +8,10 @@ export class CallWalk extends EventTarget {
   /** Where one stands, for a person; empty before the first step. */
   words = '';
   question = new Question('Looking for the call');
-  /** The group that `words` speak of. @type {number | null} */
+  /**
+   * The group that `words` speak of.
+   * @type {number | null}
+   */
   #group = null;
 
   /** @param {import('../data/source.js').DataSource} source @param {import('../view_state.js').ViewState} state */

@@ -56,6 +56,7 @@ export function makeCallsPanel(context) {
 function describe(context, statistics, range) {
   const { calls, whole } = statistics;
   if (calls === 0) return [element('p', { class: 'hint' }, 'It is not called in this range.')];
+  /** @type {HTMLElement[]} */
   const parts = [element('div', {}, figures(statistics, range))];
   if (whole === 0) {
     parts[0].append(element('p', { class: 'hint' }, 'No call lies in the range with both its ends seen, so there are no lengths to tell.'));

@@ -45,7 +45,10 @@ export function makePanel({ state }, { name, title, content, update, on }) {
   return { name, title, element: element('section', { class: `panel panel-${name}` }, ...content) };
 }
 
-/** Calls `act` once things have been quiet for `ms`. @param {() => void} act @param {number} ms */
+/**
+ * Calls `act` once things have been quiet for `ms`.
+ * @param {() => void} act @param {number} ms
+ */
 export function whenQuiet(act, ms) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
@@ -55,7 +58,10 @@ export function whenQuiet(act, ms) {
   };
 }
 
-/** All calls of a function become what the page looks at. @param {ViewState} state @param {number} group @param {string} name */
+/**
+ * All calls of a function become what the page looks at.
+ * @param {ViewState} state @param {number} group @param {string} name
+ */
 export function showCallsOf(state, group, name) {
   state.setSearch({ text: name, regex: false, group });
   state.setPanel('calls');

@@ -8,7 +8,10 @@ import { goToMoment } from './walk.js';
 /** @typedef {import('../view_state.js').Flag} Flag */
 /** @typedef {import('../view_state.js').ViewState} ViewState */
 
-/** Where a new flag goes: under the pointer, else at the chosen span, else in the middle of the view. @param {ViewState} state */
+/**
+ * Where a new flag goes: under the pointer, else at the chosen span, else in the middle of the view.
+ * @param {ViewState} state
+ */
 export function momentForFlag({ cursor, span, view }) {
   if (cursor !== null) return cursor;
   if (span !== null && span.start >= view.from && span.start < view.to) return span.start;

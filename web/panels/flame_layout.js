@@ -31,7 +31,10 @@ export function layoutFlame(root, zoom, width) {
   return boxes;
 }
 
-/** Without recursion: stacks may be deeper than the browser's own. @param {Box} top @param {Box[]} boxes */
+/**
+ * Without recursion: stacks may be deeper than the browser's own.
+ * @param {Box} top @param {Box[]} boxes
+ */
 function placeChildren(top, boxes) {
   const waiting = [top];
   for (let box = waiting.pop(); box !== undefined; box = waiting.pop()) {
@@ -53,7 +56,10 @@ function placeChildren(top, boxes) {
   }
 }
 
-/** The box at a place. @param {Box[]} boxes @param {number} x @param {number} depth */
+/**
+ * The box at a place.
+ * @param {Box[]} boxes @param {number} x @param {number} depth
+ */
 export function boxAt(boxes, x, depth) {
   return boxes.find((box) => box.depth === depth && x >= box.x && x < box.x + box.width) ?? null;
 }
@@ -70,7 +76,10 @@ export function neighbourOf(boxes, box, key) {
   return row[index] ?? box;
 }
 
-/** The node at a path; null when the answer does not hold it. @param {FlameNode} root @param {number[]} path */
+/**
+ * The node at a path; null when the answer does not hold it.
+ * @param {FlameNode} root @param {number[]} path
+ */
 export function nodeAt(root, path) {
   /** @type {FlameNode | undefined} */
   let node = root;
@@ -79,4 +88,18 @@ export function nodeAt(root, path) {
     if (node === undefined) return null;
   }
   return node;
+}
+
+/**
+ * The time of all nodes that match, what is below another that matches not counted again.
+ * @param {FlameNode} root @param {(group: number, name: string) => boolean} matches
+ */
+export function matchedTime(root, matches) {
+  let time = 0;
+  const waiting = [...root.children];
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    if (matches(node.group, node.name)) time += node.total;
+    else waiting.push(...node.children);
+  }
+  return time;
 }

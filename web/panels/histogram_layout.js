@@ -7,7 +7,10 @@
 /** What a single call gets at least of the height. */
 const SMALLEST = 0.04;
 
-/** The place of a length on the axis; shorter than half a ns is none. @param {number} ns */
+/**
+ * The place of a length on the axis; shorter than half a ns is none.
+ * @param {number} ns
+ */
 const place = (ns) => Math.log2(Math.max(ns, 0.5));
 
 /**

@@ -8,7 +8,10 @@
  * @property {() => boolean} escape false: there was nothing to close
  */
 
-/** Whether what is typed belongs to the element. @param {EventTarget | null} target */
+/**
+ * Whether what is typed belongs to the element.
+ * @param {EventTarget | null} target
+ */
 export function takesText(target) {
   return target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable]') !== null;
 }

@@ -17,7 +17,10 @@ const PATIENCE_MS = 30000;
 const MOST_SPANS = 11e6;
 const MOST_DEPTH = 512;
 
-/** What will go wrong over there, in words; empty: nothing. @param {TraceInfo} info */
+/**
+ * What will go wrong over there, in words; empty: nothing.
+ * @param {TraceInfo} info
+ */
 export function perfettoWarnings(info) {
   const deepest = Math.max(0, ...info.tracks.map((track) => track.depth));
   const warnings = [];

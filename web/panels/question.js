@@ -47,7 +47,10 @@ export class Question {
     this.#tell();
   }
 
-  /** Tells something that is done. @param {string} words */
+  /**
+   * Tells something that is done.
+   * @param {string} words
+   */
   say(words) {
     this.#tell(element('span', { role: 'status' }, words));
   }

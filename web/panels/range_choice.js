@@ -54,12 +54,16 @@ export class RangeChoice extends EventTarget {
   }
 }
 
-/** The control to choose it by. @param {RangeChoice} choice */
+/**
+ * The control to choose it by.
+ * @param {RangeChoice} choice
+ */
 export function makeRangeControl(choice) {
   const whole = element('option', { value: 'whole' }, 'whole trace');
   const view = element('option', { value: 'view' }, 'visible range');
   const measured = element('option', { value: 'measured' }, 'measured range');
-  const select = element('select', { change: () => choice.choose(/** @type {Stretch} */ (select.value)) }, whole, view, measured);
+  const select = element('select', {}, whole, view, measured);
+  select.addEventListener('change', () => choice.choose(/** @type {Stretch} */ (select.value)));
   const length = element('span', { class: 'quiet' });
   const show = () => {
     measured.disabled = choice.state.selection === null;

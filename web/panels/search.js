@@ -133,7 +133,10 @@ export class SearchBox {
     this.input.setAttribute('aria-expanded', String(open));
   }
 
-  /** Makes a match the function that is searched, and goes to its next call. @param {number} index */
+  /**
+   * Makes a match the function that is searched, and goes to its next call.
+   * @param {number} index
+   */
   #take(index) {
     const match = this.#matches[index];
     if (match === undefined) return;

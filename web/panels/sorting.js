@@ -4,12 +4,18 @@
 /** @typedef {'name' | 'calls' | 'total' | 'self' | 'mean' | 'min' | 'max'} Column */
 /** @typedef {{column: Column, descending: boolean}} Order */
 
-/** By what the source must choose the rows that it tells, so that the first ones in this order are among them. @param {Column} column */
+/**
+ * By what the source must choose the rows that it tells, so that the first ones in this order are among them.
+ * @param {Column} column
+ */
 export function sortOfSource(column) {
   return column === 'calls' || column === 'total' || column === 'max' ? column : 'self';
 }
 
-/** A click on a column: the same one turns around, another begins with the greatest (names: with A). @param {Order} order @param {Column} column @returns {Order} */
+/**
+ * A click on a column: the same one turns around, another begins with the greatest (names: with A).
+ * @param {Order} order @param {Column} column @returns {Order}
+ */
 export function ordered(order, column) {
   if (order.column === column) return { column, descending: !order.descending };
   return { column, descending: column !== 'name' };

@@ -17,7 +17,10 @@ const ENDINGS = {
   switch: 'another stack went on (a fiber, a goroutine)',
 };
 
-/** Why it ended. @param {SpanDetails} span */
+/**
+ * Why it ended.
+ * @param {SpanDetails} span
+ */
 export function endingWords(span) {
   const words = ENDINGS[span.ended.replace(/[-_]/g, ' ')] ?? span.ended;
   return span.endInferred ? `${words} (inferred)` : words;
@@ -28,7 +31,10 @@ export function beginningWords(span) {
   return span.beganInferred ? 'inferred: it was open already when tracing began, or began in a gap' : 'seen';
 }
 
-/** "file:line" as far as they are known; null: not at all. @param {SpanDetails} span */
+/**
+ * "file:line" as far as they are known; null: not at all.
+ * @param {SpanDetails} span
+ */
 export function placeInSource({ file, line }) {
   if (file === null) return null;
   return line > 0 ? `${file}:${line}` : file;

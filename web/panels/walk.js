@@ -70,7 +70,10 @@ export function viewThatShows(view, { start, end }) {
   return { from: middle - width / 2, to: middle + width / 2 };
 }
 
-/** Shows a moment in the middle, no wider than the thousandth of the trace. @param {ViewState} state @param {number} time */
+/**
+ * Shows a moment in the middle, no wider than the thousandth of the trace.
+ * @param {ViewState} state @param {number} time
+ */
 export function goToMoment(state, time) {
   const width = Math.min(state.view.to - state.view.from, state.duration / 1000);
   state.setView({ from: time - width / 2, to: time + width / 2 });
