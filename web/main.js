@@ -63,7 +63,7 @@ async function start() {
     { source, state, info, functions },
   );
   makeSplitter(part('splitter'), part('panel'), state);
-  makePanels(part('panel'), source, state, info);
+  makePanels({ panel: part('panel'), toolbar: part('toolbar-panels') }, { source, state, info, functions });
   /** @type {any} */ (window).magicTrace = { state, info, timeline };
 }
 

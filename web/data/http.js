@@ -170,6 +170,11 @@ export class HttpSource {
     return response.json();
   }
 
+  /** @type {NonNullable<DataSource['raw']>} */
+  async raw(signal) {
+    return (await this.#get('raw', {}, signal)).arrayBuffer();
+  }
+
   /** @type {DataSource['text']} */
   async text(track, { from, to }, limit, signal) {
     return (await this.#get('text', { track, from, to, limit }, signal)).text();
