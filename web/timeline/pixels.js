@@ -74,32 +74,38 @@ export class Pixels {
   }
 
   /**
-   * Draws the pieces of one row of a tile that lie in [clipLeft, clipRight), and notes which have room for a name.
-   * @param {Tile} tile @param {number} row of the tile @param {RowPlace} place @param {number} clipLeft @param {number} clipRight
+   * Draws the pieces of one row of a tile that lie in [clipFrom, clipTo), and notes which have room for a name: once for each,
+   * where it begins or enters the picture.
+   * @param {Tile} tile @param {number} row of the tile @param {RowPlace} place @param {number} clipFrom @param {number} clipTo ns
    * @param {Palette} palette @param {Labels | null} labels
    * @returns {number} how many pieces were drawn
    */
-  row(tile, row, place, clipLeft, clipRight, palette, labels) {
+  row(tile, row, place, clipFrom, clipTo, palette, labels) {
     const { from, pixelsPerNs, height } = place;
     const stop = tile.rowStart[row + 1];
-    const least = from + clipLeft / pixelsPerNs;
+    const clipLeft = Math.max(0, Math.round((clipFrom - from) * pixelsPerNs));
+    const clipRight = Math.min(this.width, Math.round((clipTo - from) * pixelsPerNs));
     const spacing = height >= PATTERN_HEIGHT ? GAP_WIDTH : Infinity;
     let drawn = 0;
     let filled = clipLeft; // left of this all is drawn already
-    for (let i = firstPieceFrom(tile, row, least); i < stop; i++) {
+    for (let i = firstPieceFrom(tile, row, clipFrom); i < stop; i++) {
       const exact = (tile.start[i] - from) * pixelsPerNs;
       if (exact >= clipRight) break;
+      if (tile.end[i] <= clipFrom && tile.start[i] < clipFrom) continue;
       const exactEnd = (tile.end[i] - from) * pixelsPerNs;
       if (exactEnd < filled && exactEnd - exact < 1) continue;
       const left = Math.max(Math.floor(exact), clipLeft);
-      let right = Math.min(Math.max(Math.round(exactEnd), left + 1), clipRight);
+      const end = Math.max(Math.round(exactEnd), left + 1);
+      let right = Math.min(end, clipRight);
       filled = right;
-      if (right - left >= spacing && right < clipRight) right--;
+      if (end <= clipRight && right - left >= spacing) right--;
       if (left >= right) continue;
       drawn++;
       const merged = tile.spans[i] > 1;
       this.#piece(left, right, place, tile.function[i], merged, palette);
-      if (labels !== null && !merged && right - left >= labels.narrowest) labels.add(left, right, place.top, tile.function[i]);
+      if (labels === null || merged || (tile.start[i] < clipFrom && clipLeft > 0)) continue;
+      const shown = Math.min(end, this.width);
+      if (shown - left >= labels.narrowest) labels.add(left, shown, place.top, tile.function[i]);
     }
     return drawn;
   }
