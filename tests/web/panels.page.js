@@ -193,7 +193,7 @@ test('the flame graph: zoom, tooltip, keyboard, search', async () => {
   await page.keyboard.press('Enter');
   await page.keyboard.press('Backspace');
   await page.getByRole('button', { name: 'Reset zoom' }).click();
-  assert.equal(await page.getByRole('button', { name: 'Zoom out' }).isEnabled(), false);
+  assert.equal(await page.locator('.panel-flame').getByRole('button', { name: 'Zoom out' }).isEnabled(), false);
   await page.evaluate("window.magicTrace.state.setSearch({ text: 'malloc', group: null })");
   await page.getByText(/Searched functions: \d/).waitFor();
   await opened.picture('flame-search');
