@@ -14,7 +14,7 @@ const css = (colour) => `rgb(${colour.map((part) => Math.round(part * 255)).join
 
 /** @param {FunctionInfo[]} functions @returns {import('./flame_canvas.js').Look} */
 export function flameLook(functions) {
-  const theme = readTheme(document.documentElement);
+  const theme = readTheme(document.body);
   return {
     node: ({ group }, dimmed) => {
       const fn = functions[group];

@@ -93,7 +93,8 @@ export class SearchBox {
   #typed() {
     const { state, source } = this.context;
     const text = this.input.value;
-    if (text === this.#asked) return;
+    // Who has left the box already does not wait for its list any more.
+    if (text === this.#asked || document.activeElement !== this.input) return;
     if (text !== state.search.text) state.setSearch({ text, group: null });
     if (text === '') {
       this.#question.cancel();
