@@ -43,7 +43,10 @@ export class ViewState extends EventTarget {
     this.dispatchEvent(new Event(name));
   }
 
-  /** Shows a range, kept inside the trace and no narrower than NARROWEST. @param {Range} range */
+  /**
+   * Shows a range, kept inside the trace and no narrower than NARROWEST.
+   * @param {Range} range
+   */
   setView(range) {
     const whole = Math.max(this.duration, NARROWEST);
     const width = Math.min(Math.max(range.to - range.from, NARROWEST), whole);
@@ -53,7 +56,10 @@ export class ViewState extends EventTarget {
     this.#tell('view');
   }
 
-  /** Brings a span into view with some room around it, and chooses it. @param {Place} place */
+  /**
+   * Brings a span into view with some room around it, and chooses it.
+   * @param {Place} place
+   */
   goTo(place) {
     const length = Math.max(place.end - place.start, NARROWEST);
     this.setView({ from: place.start - length, to: place.end + length });

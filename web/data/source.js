@@ -59,5 +59,6 @@ export const FLAG_ACROSS_GAP = 4;
  * @property {(counter: number, range: Range, points: number, signal?: AbortSignal) => Promise<[number, number, number, number][]>} counter
  *   time, min, max, last
  * @property {(fn: number, signal?: AbortSignal) => Promise<SourceText | null>} source null: not on this machine
+ * @property {((signal?: AbortSignal) => Promise<ArrayBuffer>)} [raw] the trace file itself, when info.canPerfetto
  * @property {(track: number, range: Range, limit: number, signal?: AbortSignal) => Promise<string>} text the calls as an indented tree
  */
