@@ -18,7 +18,7 @@ before(async () => {
   page = opened.page;
   await page.evaluate(`(({ state, info }) => {
     state.setSpan({ track: 0, depth: 0, start: info.tracks[0].first, end: info.tracks[0].last });
-    state.setSelection({ from: 1e6, to: 4e6 });
+    state.setSelection({ from: 1e6, to: 40e6 });
     state.setFlags([{ time: 2e6, text: 'here' }]);
     state.setSearch({ text: 'malloc', group: 7 });
   })(window.magicTrace)`);
@@ -85,7 +85,9 @@ for (const theme of ['light', 'dark']) {
       await opened.picture(`${theme}-${panel}`);
       for (const words of [...(await page.evaluate(lowContrast, CONTRAST)), ...(await page.evaluate(nameless))]) wrong.push(`${panel}: ${words}`);
     }
+    await page.evaluate('document.activeElement?.blur()');
     await page.keyboard.press('?');
+    await page.getByRole('dialog').waitFor();
     wrong.push(...(await page.evaluate(lowContrast, CONTRAST)));
     await opened.picture(`${theme}-help`);
     await page.keyboard.press('Escape');
