@@ -64,7 +64,7 @@ async function start() {
   );
   makeSplitter(part('splitter'), part('panel'), state);
   makePanels({ panel: part('panel'), toolbar: part('toolbar-panels') }, { source, state, info, functions });
-  /** @type {any} */ (window).magicTrace = { state, info, timeline };
+  /** @type {any} */ (window).magicTrace = { source, state, info, timeline };
 }
 
 start().catch((/** @type {Error} */ error) => notice(`The trace cannot be shown: ${error.message}`));

@@ -71,9 +71,9 @@ export function writeFragment(state) {
 function readFlags(text) {
   const flags = [];
   for (const item of (text ?? '').split(',')) {
-    const [time, words] = item.split('~');
+    const [, time, words] = /^([^~]*)~(.*)$/.exec(item) ?? [];
     const at = readNumber(time);
-    if (at === null || words === undefined) continue;
+    if (at === null) continue;
     try {
       flags.push({ time: at, text: decodeURIComponent(words) });
     } catch {

@@ -126,7 +126,50 @@ export function makeTrace({ seed = 1, threads = 4, spans = 20000, depth = 24, du
       { track: 1 % threads, time: Math.floor(duration * 0.4), text: '[decode error: no code at this address]', kind: 'error' },
       { track: 0, time: Math.floor(duration * 0.6), text: 'a note', kind: 'note' },
     ],
-    hits: hitSpans.map(({ start, end }, i) => ({ track: 0, start, end, name: 'serve_request', argument: String(i), address: '0x401040' })),
+    hits: hitSpans.map(({ start, end }, i) => ({ track: threads, start, end, name: 'serve_request', argument: String(i), address: '0x401040' })),
     sources: { 0: { file: '/src/server.c', line: 1, first: 1, lines: ['int main(void)', '{', '    return serve();', '}'] } },
+  };
+}
+
+/**
+ * A trace that is as hard to draw as can be: every pixel of many rows has a span of its own.
+ * @param {{rows?: number, widest?: number, duration?: number}} [options] widest: spans of the lowest rows
+ * @returns {CarriedTrace}
+ */
+export function makeDenseTrace({ rows = 48, widest = 16384, duration = 1 << 26 } = {}) {
+  /** @type {PlainSpan[]} */
+  const spans = [];
+  /** @param {number} start @param {number} length @param {number} depth */
+  const fill = (start, length, depth) => {
+    if (depth === rows) return;
+    spans.push({ depth, start, end: start + length, function: (start / length + depth * 7) % NAMES.length });
+    const halves = length > duration / widest;
+    fill(start, halves ? length / 2 : length, depth + 1);
+    if (halves) fill(start + length / 2, length / 2, depth + 1);
+  };
+  fill(0, duration, 0);
+  const trace = makeTrace({ threads: 1, spans: 10, duration, name: 'dense' });
+  const columns = packSpans(spans);
+  return { ...trace, tracks: [{ ...trace.tracks[0], spans: spans.length, columns }, trace.tracks[1]] };
+}
+
+/**
+ * Many threads with few calls each, or few with a deep recursion.
+ * @param {{tracks: number, depth: number, duration?: number}} shape
+ * @returns {CarriedTrace}
+ */
+export function makeTallTrace({ tracks, depth, duration = 1e9 }) {
+  /** @type {PlainSpan[]} */
+  const spans = [];
+  for (let level = 0; level < depth; level++)
+    spans.push({ depth: level, start: level * 100, end: duration - level * 100, function: level % NAMES.length });
+  const columns = packSpans(spans);
+  const trace = makeTrace({ threads: 1, spans: 10, duration, name: 'tall' });
+  const [track] = trace.tracks;
+  return {
+    ...trace,
+    tracks: Array.from({ length: tracks }, (_, i) => ({ ...track, pid: 100 + (i >> 6), tid: 100 + i, thread: `thread-${i}`, spans: depth, columns })),
+    marks: [],
+    hits: [],
   };
 }

@@ -56,7 +56,10 @@ export function tableOf(tracks, range, functions) {
     return row;
   };
   for (const { spans } of tracks) {
-    /** @type {TableRow[]} rows of the open spans, by depth */
+    /**
+     * Rows of the open spans, by depth. A span of length zero may be in the range whose callers end where the range begins.
+     * @type {(TableRow | undefined)[]}
+     */
     const open = [];
     eachOverlapping(spans, range, (i) => {
       open.length = spans.depth[i];
@@ -64,7 +67,8 @@ export function tableOf(tracks, range, functions) {
       const time = clipped(spans, i, range);
       row.calls++;
       row.self += time;
-      if (open.length > 0) open[open.length - 1].self -= time;
+      const caller = open[open.length - 1];
+      if (caller) caller.self -= time;
       if (!open.includes(row)) row.total += time;
       open.push(row);
       if (!isWhole(spans, i, range)) return;
@@ -103,7 +107,7 @@ function prune(node, least) {
 export function flameOf(tracks, range, share, functions) {
   const root = makeNode(-1, 'all');
   for (const { spans } of tracks) {
-    /** @type {ReturnType<typeof makeNode>[]} nodes of the open spans, by depth */
+    /** @type {(ReturnType<typeof makeNode> | undefined)[]} nodes of the open spans, by depth */
     const open = [];
     eachOverlapping(spans, range, (i) => {
       open.length = spans.depth[i];

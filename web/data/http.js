@@ -4,6 +4,7 @@
 /** @typedef {import('./source.js').DataSource} DataSource */
 /** @typedef {import('./source.js').Pieces} Pieces */
 /** @typedef {import('./source.js').FunctionInfo} FunctionInfo */
+/** @typedef {import('./source.js').Range} Range */
 /** @typedef {Record<string, string | number | null | undefined>} Parameters */
 
 const PIECES_MAGIC = 0x3150544d; // "MTP1", little-endian
@@ -49,6 +50,14 @@ export function readPieces(buffer) {
     spans: column(Uint32Array, 4),
     flags: column(Uint32Array, 4),
   };
+}
+
+/**
+ * A range in whole ns: what the server counts in, and what differs by less has the same answer from the browser's cache.
+ * @param {Range} range @returns {Range}
+ */
+function wholeNs({ from, to }) {
+  return { from: Math.floor(from), to: Math.ceil(to) };
 }
 
 /** @implements {DataSource} */
@@ -110,30 +119,30 @@ export class HttpSource {
   }
 
   /** @type {DataSource['pieces']} */
-  async pieces(track, { from, to }, resolution, depth, rows, signal) {
-    const response = await this.#get('pieces', { track, from, to, resolution, depth, rows }, signal);
+  async pieces(track, range, resolution, depth, rows, signal) {
+    const response = await this.#get('pieces', { track, ...wholeNs(range), resolution, depth, rows }, signal);
     return readPieces(await response.arrayBuffer());
   }
 
   /** @type {DataSource['span']} */
   async span(track, depth, time, signal) {
-    const { span, parents } = await this.#json('span', { track, depth, time }, signal);
+    const { span, parents } = await this.#json('span', { track, depth, time: Math.floor(time) }, signal);
     return { span, parents: parents ?? [] };
   }
 
   /** @type {DataSource['stack']} */
   async stack(track, time, signal) {
-    return (await this.#json('stack', { track, time }, signal)).stack;
+    return (await this.#json('stack', { track, time: Math.floor(time) }, signal)).stack;
   }
 
   /** @type {DataSource['table']} */
-  table({ from, to }, tracks, top, sort, signal) {
-    return this.#json('table', { from, to, tracks: tracks?.join(), top, sort }, signal);
+  table(range, tracks, top, sort, signal) {
+    return this.#json('table', { ...wholeNs(range), tracks: tracks?.join(), top, sort }, signal);
   }
 
   /** @type {DataSource['flame']} */
-  async flame({ from, to }, tracks, share, signal) {
-    return (await this.#json('flame', { from, to, tracks: tracks?.join(), share }, signal)).root;
+  async flame(range, tracks, share, signal) {
+    return (await this.#json('flame', { ...wholeNs(range), tracks: tracks?.join(), share }, signal)).root;
   }
 
   /** @type {DataSource['find']} */
@@ -142,24 +151,24 @@ export class HttpSource {
   }
 
   /** @type {DataSource['calls']} */
-  calls(group, { from, to }, tracks, slowest, signal) {
-    return this.#json('calls', { group, from, to, tracks: tracks?.join(), slowest }, signal);
+  calls(group, range, tracks, slowest, signal) {
+    return this.#json('calls', { group, ...wholeNs(range), tracks: tracks?.join(), slowest }, signal);
   }
 
   /** @type {DataSource['next']} */
   next(group, tracks, from, direction, signal) {
     const { track, depth, start } = from;
-    return this.#json('next', { group, tracks: tracks?.join(), track, time: start, depth, direction }, signal);
+    return this.#json('next', { group, tracks: tracks?.join(), track, time: Math.floor(start), depth, direction }, signal);
   }
 
   /** @type {DataSource['marks']} */
-  marks({ from, to }, limit, signal) {
-    return this.#json('marks', { from, to, limit }, signal);
+  marks(range, limit, signal) {
+    return this.#json('marks', { ...wholeNs(range), limit }, signal);
   }
 
   /** @type {DataSource['counter']} */
-  async counter(counter, { from, to }, points, signal) {
-    return (await this.#json('counter', { id: counter, from, to, points }, signal)).samples;
+  async counter(counter, range, points, signal) {
+    return (await this.#json('counter', { id: counter, ...wholeNs(range), points }, signal)).samples;
   }
 
   /** @type {DataSource['source']} */
@@ -176,7 +185,7 @@ export class HttpSource {
   }
 
   /** @type {DataSource['text']} */
-  async text(track, { from, to }, limit, signal) {
-    return (await this.#get('text', { track, from, to, limit }, signal)).text();
+  async text(track, range, limit, signal) {
+    return (await this.#get('text', { track, ...wholeNs(range), limit }, signal)).text();
   }
 }

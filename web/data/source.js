@@ -23,6 +23,7 @@
  *   histogram: {from: number, to: number, count: number}[], slowest: Place[]}} CallStatistics
  * @typedef {{track: number, time: number, text: string, kind: 'gap' | 'error' | 'note'}} Mark
  * @typedef {{track: number, start: number, end: number, name: string, argument: string | null, address: string | null}} Hit
+ *   track: that of hits, on which it has a span
  * @typedef {{file: string, line: number, first: number, lines: string[]}} SourceText
  */
 

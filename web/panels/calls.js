@@ -32,10 +32,9 @@ export function makeCallsPanel(context) {
       return;
     }
     name.textContent = functions[group]?.name ?? `function ${group}`;
-    const range = ranges.range();
     question.run(
-      (signal) => source.calls(group, range, ranges.tracks(), SLOWEST, signal),
-      (statistics) => fill(answer, ...describe(context, statistics, range)),
+      (signal) => source.calls(group, ranges.range(), ranges.tracks(), SLOWEST, signal),
+      (statistics) => fill(answer, ...describe(context, statistics)),
     );
   };
   let shown = state.search.group;
@@ -52,12 +51,12 @@ export function makeCallsPanel(context) {
   });
 }
 
-/** @param {Context} context @param {CallStatistics} statistics @param {{from: number, to: number}} range */
-function describe(context, statistics, range) {
+/** @param {Context} context @param {CallStatistics} statistics */
+function describe(context, statistics) {
   const { calls, whole } = statistics;
   if (calls === 0) return [element('p', { class: 'hint' }, 'It is not called in this range.')];
   /** @type {HTMLElement[]} */
-  const parts = [element('div', {}, figures(statistics, range))];
+  const parts = [element('div', {}, figures(statistics))];
   if (whole === 0) {
     parts[0].append(element('p', { class: 'hint' }, 'No call lies in the range with both its ends seen, so there are no lengths to tell.'));
     return parts;
@@ -66,16 +65,16 @@ function describe(context, statistics, range) {
   return parts;
 }
 
-/** @param {CallStatistics} statistics @param {{from: number, to: number}} range */
-function figures({ calls, whole, sum, min, max, median, p99 }, range) {
+/** @param {CallStatistics} statistics */
+function figures({ calls, whole, sum, min, max, median, p99 }) {
   /** @type {[string, string][]} */
   const lines = [
     ['Calls', formatCount(calls)],
-    ['Whole', `${formatCount(whole)} (${formatShare(whole, calls)})`],
+    ['Seen from begin to end', `${formatCount(whole)} (${formatShare(whole, calls)})`],
   ];
   if (whole > 0) {
     lines.push(
-      ['Together', `${formatDuration(sum)} (${formatShare(sum, range.to - range.from)} of the range)`],
+      ['Together', formatDuration(sum)],
       ['Shortest', formatDuration(min)],
       ['Median', formatDuration(median)],
       ['Mean', formatDuration(sum / whole)],

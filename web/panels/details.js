@@ -16,6 +16,9 @@ import { factsOf, foldStack, spanText } from './span_words.js';
 const OUTER_FRAMES = 50;
 const INNER_FRAMES = 200;
 
+const NOTHING_CHOSEN = 'Click a span on the timeline, or walk there with the arrow keys, to see what is known of it.';
+const NOTHING_THERE = 'The trace has no span at that place. Is the link from another trace?';
+
 /** @param {Context} context */
 export function makeDetailsPanel(context) {
   const { chosen } = context;
@@ -23,12 +26,13 @@ export function makeDetailsPanel(context) {
   const facts = element('div', { class: 'facts' });
   const stack = element('ol', { class: 'stack', 'aria-label': 'Stack, outermost first' });
   const stackRoving = makeRoving(stack, 'button');
-  const hint = element('p', { class: 'hint' }, 'Click a span on the timeline, or walk there with the arrow keys, to see what is known of it.');
+  const hint = element('p', { class: 'hint' });
   const body = element('div', { class: 'columns' }, facts, stack);
 
   const update = () => {
     const { details, parents } = chosen;
     hint.hidden = details !== null;
+    hint.textContent = context.state.span === null ? NOTHING_CHOSEN : NOTHING_THERE;
     body.hidden = details === null;
     copying.cancel();
     if (details === null) return;

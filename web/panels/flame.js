@@ -3,7 +3,7 @@ import { formatCounted, formatDuration, formatShare } from '../format.js';
 import { makePanel, showCallsOf } from './context.js';
 import { button, element, fill } from './dom.js';
 import { drawFlame, ROW_HEIGHT } from './flame_canvas.js';
-import { boxAt, layoutFlame, matchedTime, neighbourOf, nodeAt } from './flame_layout.js';
+import { boxAt, boxOfPath, layoutFlame, matchedTime, neighbourOf, nodeAt, pathOf } from './flame_layout.js';
 import { flameLook } from './flame_look.js';
 import { matcherOf } from './name_matcher.js';
 import { Question } from './question.js';
@@ -91,9 +91,9 @@ class FlameGraph {
     const root = this.#root;
     const width = this.scroll.clientWidth;
     if (root === null || width === 0) return;
-    const path = this.#current?.path;
+    const path = this.#current && pathOf(this.#current);
     this.#boxes = layoutFlame(root, this.#zoom, width);
-    this.#current = this.#boxes.find((box) => box.node !== null && path?.join() === box.path.join()) ?? null;
+    this.#current = path && boxOfPath(this.#boxes, path);
     const rows = this.#boxes.reduce((most, box) => Math.max(most, box.depth + 1), 0);
     this.spacer.style.setProperty('height', `${rows * ROW_HEIGHT}px`);
     this.out.disabled = this.whole.disabled = this.#zoom.length === 0;
@@ -152,7 +152,7 @@ class FlameGraph {
     const box = this.#boxOf(event);
     if (box === null) return;
     this.#setCurrent(box);
-    this.#zoomTo(box.path);
+    this.#zoomTo(pathOf(box));
   }
 
   /** @param {Box} box */
@@ -178,7 +178,7 @@ class FlameGraph {
     const current = this.#current ?? this.#boxes[0];
     if (current === undefined) return;
     if (event.key.startsWith('Arrow')) this.#setCurrent(neighbourOf(this.#boxes, current, event.key));
-    else if (event.key === 'Enter') this.#zoomTo(current.path);
+    else if (event.key === 'Enter') this.#zoomTo(pathOf(current));
     else if (event.key === 'Backspace') this.#zoomTo(this.#zoom.slice(0, -1));
     else return;
     event.preventDefault();

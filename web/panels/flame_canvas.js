@@ -1,7 +1,9 @@
 // Draws the boxes of a flame graph. Only what is scrolled into sight is drawn, so a stack may be of any depth.
 import { formatDuration } from '../format.js';
+import { EDGED, HATCHED, INSET } from '../timeline/colours.js';
 
 /** @typedef {import('./flame_layout.js').Box} Box */
+/** @typedef {import('./flame_layout.js').FlameNode} FlameNode */
 
 export const ROW_HEIGHT = 19;
 const TEXT_FROM = 26; // px: in a narrower box no text would tell anything
@@ -9,10 +11,10 @@ const PADDING = 4;
 
 /**
  * @typedef {object} Look
- * @property {(box: Box) => {ground: string, text: string}} colours of a node
- * @property {string} font
- * @property {string} ground behind everything
- * @property {string} line between boxes
+ * @property {(node: FlameNode, dimmed: boolean) => {ground: string, edge: string, pattern: number}} node pattern as in
+ *   timeline/colours.js
+ * @property {string} text on nodes @property {string} font
+ * @property {string} ground behind everything @property {string} root of the topmost box
  * @property {string} hatch of time that is left out
  * @property {string} mark around boxes that match the search @property {string} focus around the current box
  */
@@ -49,19 +51,38 @@ function frame(context, box, y, colour) {
   context.strokeRect(box.x + 1, y + 1, Math.max(box.width - 3, 1), ROW_HEIGHT - 3);
 }
 
-/** @param {CanvasRenderingContext2D} context @param {Box} box @param {number} y @param {Look} look @param {boolean | null} matched null: nothing is searched */
+/**
+ * @param {CanvasRenderingContext2D} context @param {Box} box @param {number} y @param {Look} look
+ * @param {boolean | null} matched null: nothing is searched
+ */
 function drawNode(context, box, y, look, matched) {
-  const colours = look.colours(box);
+  if (box.node === null) return;
   const width = Math.max(box.width - 1, 0.5);
-  // What does not match steps back, so that what does is found at a glance; its text keeps its contrast.
-  const plain = matched === false;
-  context.fillStyle = plain ? look.line : colours.ground;
-  context.fillRect(box.x, y, width, ROW_HEIGHT - 1);
+  if (box.depth === 0) {
+    context.fillStyle = look.root;
+    context.fillRect(box.x, y, width, ROW_HEIGHT - 1);
+  } else {
+    drawGround(context, { x: box.x, y, width }, look.node(box.node, matched === false));
+  }
   if (matched) frame(context, box, y, look.mark);
-  if (box.width < TEXT_FROM || box.node === null) return;
+  if (box.width < TEXT_FROM) return;
   const words = box.depth === 0 ? `all: ${formatDuration(box.total)}` : box.node.name;
-  context.fillStyle = plain ? look.hatch : colours.text;
+  context.fillStyle = look.text;
   context.fillText(clipped(context, words, width - 2 * PADDING), box.x + PADDING, y + ROW_HEIGHT / 2);
+}
+
+/**
+ * Whose code it is can be told by the pattern as well as by the hue.
+ * @param {CanvasRenderingContext2D} context @param {{x: number, y: number, width: number}} at
+ * @param {{ground: string, edge: string, pattern: number}} colours
+ */
+function drawGround(context, { x, y, width }, { ground, edge, pattern }) {
+  const inset = pattern === INSET ? 2 : 0;
+  context.fillStyle = ground;
+  context.fillRect(x, y + inset, width, ROW_HEIGHT - 1 - 2 * inset);
+  context.fillStyle = edge;
+  if (pattern === EDGED) context.fillRect(x, y + ROW_HEIGHT - 3, width, 2);
+  if (pattern === HATCHED) for (let at = x + 3; at < x + width - 1; at += 8) context.fillRect(at, y + ROW_HEIGHT - 3, 4, 1);
 }
 
 /** @param {CanvasRenderingContext2D} context @param {Box} box @param {number} y @param {Look} look */

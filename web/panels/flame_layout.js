@@ -2,9 +2,8 @@
 
 /** @typedef {import('../data/source.js').FlameNode} FlameNode */
 /**
- * @typedef {{node: FlameNode | null, parent: Box | null, depth: number, x: number, width: number, total: number,
- *   path: number[]}} Box
- *   node null: the time of children that are too narrow to be told. path: the groups from below the root down to the node.
+ * @typedef {{node: FlameNode | null, parent: Box | null, depth: number, x: number, width: number, total: number}} Box
+ *   node null: the time of children that are too narrow to be told
  */
 
 /** Boxes that are narrower are not drawn, px. */
@@ -19,12 +18,12 @@ export function layoutFlame(root, zoom, width) {
   /** @type {Box[]} */
   const boxes = [];
   /** @type {Box} */
-  let box = { node: root, parent: null, depth: 0, x: 0, width, total: root.total, path: [] };
+  let box = { node: root, parent: null, depth: 0, x: 0, width, total: root.total };
   boxes.push(box);
   for (const group of zoom) {
     const child = /** @type {FlameNode} */ (box.node).children.find((node) => node.group === group);
     if (child === undefined) break;
-    box = { node: child, parent: box, depth: box.depth + 1, x: 0, width, total: child.total, path: [...box.path, group] };
+    box = { node: child, parent: box, depth: box.depth + 1, x: 0, width, total: child.total };
     boxes.push(box);
   }
   placeChildren(box, boxes);
@@ -42,18 +41,43 @@ function placeChildren(top, boxes) {
     if (node === null || node.total <= 0) continue;
     const scale = box.width / node.total;
     let x = box.x;
-    /** @param {FlameNode | null} child @param {number} total @param {number[]} path */
-    const place = (child, total, path) => {
+    const parent = box;
+    /** @param {FlameNode | null} child @param {number} total */
+    const place = (child, total) => {
       const width = total * scale;
       if (width < NARROWEST) return;
-      const placed = { node: child, parent: box ?? null, depth: /** @type {Box} */ (box).depth + 1, x, width, total, path };
+      const placed = { node: child, parent, depth: parent.depth + 1, x, width, total };
       boxes.push(placed);
       waiting.push(placed);
       x += width;
     };
-    for (const child of node.children) place(child, child.total, [...box.path, child.group]);
-    place(null, node.omitted, box.path);
+    for (const child of node.children) place(child, child.total);
+    place(null, node.omitted);
   }
+}
+
+/**
+ * The groups from below the root down to a box; of omitted time, down to the box that it belongs to.
+ * @param {Box} box
+ */
+export function pathOf(box) {
+  const path = [];
+  for (let at = box.node === null ? box.parent : box; at?.parent; at = at.parent) path.push(/** @type {FlameNode} */ (at.node).group);
+  return path.reverse();
+}
+
+/**
+ * The box of the node at a path; null when there is none.
+ * @param {Box[]} boxes @param {number[]} path
+ */
+export function boxOfPath(boxes, path) {
+  /** @type {Box | undefined} */
+  let found = boxes[0];
+  for (const box of boxes) {
+    // Parents come before children, so one pass finds the way down.
+    if (found !== undefined && box.parent === found && box.node !== null && box.node.group === path[found.depth]) found = box;
+  }
+  return found?.depth === path.length ? found : null;
 }
 
 /**

@@ -35,6 +35,9 @@ export function makeMarksPanel(context) {
     'select', { 'aria-label': 'Kind', change: () => show() }, element('option', { value: '' }, 'all kinds'),
     ...Object.values(KINDS).map((name) => element('option', { value: name }, `${name}s`)),
   );
+  const jump = new Question('Looking for the hit');
+  /** @param {Hit} hit */
+  const goToHit = (hit) => jump.run((signal) => placeOfHit(source, hit, signal), (place) => reveal(context.state, place));
   /** @type {{entries: Entry[], more: boolean}} */
   let answer = { entries: [], more: false };
   const show = () => {
@@ -49,27 +52,40 @@ export function makeMarksPanel(context) {
     question.run(
       (signal) => source.marks(range, MOST, signal),
       ({ marks, hits, more }) => {
-        answer = { entries: entriesOf(context, marks, hits), more };
+        answer = { entries: entriesOf(context, marks, hits, goToHit), more };
         show();
       },
     );
   };
   return makePanel(context, {
     name: 'marks', title: 'Marks',
-    content: [element('div', { class: 'bar' }, makeRangeControl(ranges), kind, told), question.element, list],
+    content: [element('div', { class: 'bar' }, makeRangeControl(ranges), kind, told), question.element, jump.element, list],
     update, on: [[ranges, 'range']],
   });
 }
 
-/** @param {Context} context @param {Mark[]} marks @param {Hit[]} hits @returns {Entry[]} by time */
-function entriesOf({ state }, marks, hits) {
+/**
+ * Hits overlap, so that of their spans some lie below others.
+ * @param {import('../data/source.js').DataSource} source @param {Hit} hit @param {AbortSignal} signal
+ */
+async function placeOfHit(source, { track, start, end }, signal) {
+  const stack = await source.stack(track, start, signal);
+  const span = stack.find((entry) => entry.start === start && entry.end === end);
+  return { track, depth: span?.depth ?? 0, start, end };
+}
+
+/**
+ * @param {Context} context @param {Mark[]} marks @param {Hit[]} hits @param {(hit: Hit) => void} goToHit
+ * @returns {Entry[]} by time
+ */
+function entriesOf({ state }, marks, hits, goToHit) {
   const ofMarks = marks.map(({ time, kind, text, track }) => ({ time, kind, text, track, go: () => goToMoment(state, time) }));
   const ofHits = hits.map((hit) => ({
     time: hit.start,
     kind: KINDS.hit,
     text: hitWords(hit),
     track: hit.track,
-    go: () => reveal(state, { track: hit.track, depth: 0, start: hit.start, end: hit.end }),
+    go: () => goToHit(hit),
   }));
   return [...ofMarks, ...ofHits].sort((a, b) => a.time - b.time);
 }

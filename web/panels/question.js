@@ -31,12 +31,12 @@ export class Question {
     try {
       const answer = await ask(running.signal);
       if (running.signal.aborted) return;
-      this.#end();
+      this.#finish();
       this.#tell();
       show(answer);
     } catch (error) {
       if (running.signal.aborted) return;
-      this.#end();
+      this.#finish();
       this.#tell(element('span', { role: 'alert', class: 'error' }, wordsOf(error)));
     }
   }
@@ -56,8 +56,12 @@ export class Question {
   }
 
   #end() {
-    clearTimeout(this.#timer);
     this.#running?.abort();
+    this.#finish();
+  }
+
+  #finish() {
+    clearTimeout(this.#timer);
     this.#running = null;
   }
 

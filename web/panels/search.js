@@ -17,8 +17,12 @@ export class SearchBox {
   #matches = [];
   /** Of the list's entries, the one that Enter takes. */
   #active = 0;
-  /** @type {string | null} what the matches are of; null: of nothing */
+  /** @type {string | null} what was searched last; null: nothing */
   #asked = null;
+  /** @type {string | null} what the matches are of */
+  #answered = null;
+  /** Enter was pressed before the matches came: the first will be taken. */
+  #hurried = false;
   #question = new Question('Searching');
 
   /** @param {Context} context */
@@ -75,6 +79,7 @@ export class SearchBox {
   #toggleRegex() {
     const { state } = this.context;
     state.setSearch({ text: this.input.value, regex: !state.search.regex, group: null });
+    this.#asked = null;
     this.input.focus();
     this.#typed();
   }
@@ -88,14 +93,18 @@ export class SearchBox {
   #typed() {
     const { state, source } = this.context;
     const text = this.input.value;
+    // Who has left the box already does not wait for its list any more.
+    if (text === this.#asked || document.activeElement !== this.input) return;
     if (text !== state.search.text) state.setSearch({ text, group: null });
     if (text === '') {
       this.#question.cancel();
-      this.#asked = null;
+      this.#asked = this.#answered = null;
       this.#open(false);
       return;
     }
     this.#asked = text;
+    this.#answered = null;
+    this.#hurried = false;
     this.#open(true);
     this.#question.run(
       (signal) => source.find(text, state.search.regex ? 'regex' : 'text', MOST_MATCHES, signal),
@@ -109,6 +118,8 @@ export class SearchBox {
     this.total.textContent = matchesWords(matches.length, total);
     fill(this.list, ...matches.map((match, index) => this.#option(match, index)));
     this.#setActive(0);
+    this.#answered = this.#asked;
+    if (this.#hurried) this.#take(0);
   }
 
   /** @param {Match} match @param {number} index */
@@ -146,19 +157,30 @@ export class SearchBox {
     walk.step('next');
   }
 
+  /** @param {boolean} open @param {'next' | 'previous'} direction */
+  #enter(open, direction) {
+    const { state, walk } = this.context;
+    const { value } = this.input;
+    if (open && value === this.#answered) this.#take(this.#active);
+    else if (state.search.group !== null && value === state.search.text) walk.step(direction);
+    else if (value !== '') {
+      this.#typed();
+      this.#hurried = true;
+    }
+  }
+
   /** @param {KeyboardEvent} event */
   #key(event) {
     const open = !this.popup.hidden;
-    // What is typed here is no command to the timeline.
-    event.stopPropagation();
+    // What is typed here is no command to the timeline; Ctrl-F is one to the page.
+    if (!event.ctrlKey && !event.metaKey) event.stopPropagation();
     if (event.key === 'Escape') {
       event.preventDefault();
       if (open) this.#open(false);
       else this.input.blur();
     } else if (event.key === 'Enter') {
       event.preventDefault();
-      if (open && this.#matches.length > 0) this.#take(this.#active);
-      else this.context.walk.step(event.shiftKey ? 'previous' : 'next');
+      this.#enter(open, event.shiftKey ? 'previous' : 'next');
     } else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
       const to = nextIndex(this.#active, this.#matches.length, event.key, 'ArrowUp', 'ArrowDown');
       event.preventDefault();

@@ -15,9 +15,9 @@ export const HATCHED = 3;
 const FAMILIES = /** @type {Record<Origin, {hue: number, chroma: number, lift: number, pattern: number}>} */ ({
   own: { hue: 252, chroma: 0.1, lift: 0, pattern: PLAIN },
   library: { hue: 78, chroma: 0.11, lift: 0.04, pattern: PLAIN },
-  kernel: { hue: 352, chroma: 0.12, lift: -0.06, pattern: EDGED },
-  inlined: { hue: 172, chroma: 0.08, lift: 0.07, pattern: INSET },
-  special: { hue: 270, chroma: 0.008, lift: 0, pattern: HATCHED },
+  kernel: { hue: 352, chroma: 0.12, lift: -0.065, pattern: EDGED },
+  inlined: { hue: 156, chroma: 0.085, lift: 0.065, pattern: INSET },
+  special: { hue: 270, chroma: 0.008, lift: 0.01, pattern: HATCHED },
 });
 const LOST = { hue: 30, chroma: 0.13, lift: 0, pattern: HATCHED };
 const LOST_NAMES = /^\[(lost|overflow|no image|too many distinct stacks|decode error)/;
@@ -30,7 +30,7 @@ const DIM_SHARE = 0.8;
 
 /** What a theme says. text is drawn on all of them. */
 export const LIGHT = { lightness: 0.8, step: 0.028, ground: /** @type {Rgb} */ ([1, 1, 1]), edge: -0.25 };
-export const DARK = { lightness: 0.44, step: 0.03, ground: /** @type {Rgb} */ ([0.078, 0.094, 0.114]), edge: 0.28 };
+export const DARK = { lightness: 0.425, step: 0.03, ground: /** @type {Rgb} */ ([0.078, 0.094, 0.114]), edge: 0.28 };
 
 /**
  * 32 bits that depend on all of a text (FNV-1a, then mixed).
