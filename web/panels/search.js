@@ -110,7 +110,7 @@ export class SearchBox {
     this.#open(true);
     this.#question.run(
       (signal) => source.find(text, state.search.regex ? 'regex' : 'text', MOST_MATCHES, signal),
-      ({ matches, total }) => this.#showMatches(matches, total),
+      ({ matches, total }) => this.#showMatches(exactFirst(matches, this.context.functions, text), total),
     );
   }
 
@@ -190,6 +190,17 @@ export class SearchBox {
       else if (to !== null && this.#matches.length > 0) this.#setActive(to);
     }
   }
+}
+
+/**
+ * Who types a whole name means that function, however many others that are called more often have the name in theirs.
+ * @param {Match[]} matches by calls @param {import('../data/source.js').FunctionInfo[]} functions @param {string} text
+ */
+export function exactFirst(matches, functions, text) {
+  const id = functions.findIndex(({ name }) => name === text);
+  if (id < 0) return matches;
+  const { name, group, calls } = functions[id];
+  return [{ group, name, calls }, ...matches.filter((match) => match.group !== group)];
 }
 
 /** @param {number} told @param {number} total */
