@@ -23,6 +23,7 @@ import urllib.parse
 RECORD_STRING, RECORD_THREAD, RECORD_EVENT, RECORD_KERNEL_OBJECT = 2, 3, 4, 7
 INSTANT, COUNTER, BEGIN, END = 0, 1, 2, 3
 PROCESS_OBJECT, THREAD_OBJECT = 1, 2
+STRING_ARGUMENT = 6
 HITS = "Snapshot symbol hits"
 DEEP_ROW = re.compile(r" \(frames (\d+)-\d+ of thread (\d+)\)$")
 NOT_SEEN = {"gap", "end of trace"}
@@ -89,11 +90,15 @@ class Trace:
     def arguments(self, offset, count):
         found = {}
         for _ in range(count):
-            header, value = struct.unpack_from("<QQ", self.content, offset)
-            name = self.strings[header >> 16 & 0xffff]
-            kind = header & 15
-            found[name] = self.strings[header >> 32 & 0xffff] if kind == 6 else value
-            offset += 8 * (header >> 4 & 0xfff)
+            (header,) = struct.unpack_from("<Q", self.content, offset)
+            words = header >> 4 & 0xfff
+            value = header >> 32
+            if header & 15 == STRING_ARGUMENT:
+                value = self.strings[value & 0xffff]
+            elif words == 2:
+                (value,) = struct.unpack_from("<Q", self.content, offset + 8)
+            found[self.strings[header >> 16 & 0xffff]] = value
+            offset += 8 * words
         return found
 
     def read_names(self):
