@@ -141,19 +141,10 @@ static bool refuse(const struct sampler *sampler, const struct event_rings *ring
     return event_refused(error, sampler->target->kernel, &request, problem);
 }
 
-static bool is_known(const struct sampler *sampler, pid_t tid)
-{
-    for (size_t i = 0; i < sampler->tids.count; i++)
-        if (*(pid_t *)array_at(&sampler->tids, i) == tid)
-            return true;
-    return false;
-}
-
 /* A thread that has ended meanwhile is no error. */
 static bool add_thread(struct sampler *sampler, pid_t tid, bool sampled, struct error *error)
 {
     struct perf_event_attr attributes = sampler->samples.attributes;
-    *(pid_t *)array_add(&sampler->tids) = tid;
     int problem = sampled ? add_samples(sampler, tid) : 0;
     bool refused = problem && problem != ESRCH;
     if (refused)
@@ -164,23 +155,19 @@ static bool add_thread(struct sampler *sampler, pid_t tid, bool sampled, struct 
            refuse(sampler, &sampler->side_band, tid, problem, error);
 }
 
-/* Threads that are born while we look are found by looking again. */
 static bool add_process(struct sampler *sampler, pid_t pid, struct error *error)
 {
-    bool all = sampler->samples.processors != NULL, found = true, ok = true;
-    while (ok && found) {
-        struct array tids = array_of(sizeof(pid_t));
-        threads_list(&tids, sampler->target->kernel, pid);
-        found = false;
-        for (size_t i = 0; ok && i < tids.count; i++) {
-            pid_t tid = *(pid_t *)array_at(&tids, i);
-            if (is_known(sampler, tid))
-                continue;
-            found = true;
+    bool all = sampler->samples.processors != NULL, ok = true;
+    struct thread_search search;
+    thread_search_begin(&search, sampler->target->kernel, pid, &sampler->tids);
+    while (ok && !search.over) {
+        ok = thread_search_look(&search, error);
+        for (size_t i = 0; ok && i < search.found.count; i++) {
+            pid_t tid = *(pid_t *)array_at(&search.found, i);
             ok = add_thread(sampler, tid, all || tid == pid, error);
         }
-        array_free(&tids);
     }
+    thread_search_end(&search);
     return ok;
 }
 
@@ -323,7 +310,7 @@ static bool open_sampler(void *context, const struct live_target *target, struct
     *sampler = (struct sampler){
         .target = target,
         .processors = array_of(sizeof(int)),
-        .tids = array_of(sizeof(pid_t)),
+        .tids = array_of(sizeof(uint32_t)),
         .taken = array_of(sizeof(uint64_t)),
         .side_band.descriptor = -1,
         .samples.descriptor = -1,

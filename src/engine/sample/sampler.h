@@ -21,7 +21,7 @@ struct sampler {
     struct sampling_means means;
     struct array processors; /* of int */
     struct event_rings side_band, samples;
-    struct array tids;  /* of pid_t: that are recorded */
+    struct array tids;  /* of uint32_t, ascending: that are recorded */
     struct array taken; /* of uint64_t, per ring of samples: where the newest record was that
                            a snapshot took */
     struct raw_perf_data_writer *writer; /* NULL: not open, or ended */
