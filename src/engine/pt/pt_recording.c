@@ -9,7 +9,6 @@
 #include "engine/vdso.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <x86intrin.h>
 
 /* The events of perf.data; behind them those of -events. */
@@ -85,22 +84,6 @@ static bool keep_kernel(struct pt_recording *recording, struct error *error)
     return raw_perf_data_write_side_band(recording->writer, &where, error);
 }
 
-/* A program that has not been executed yet has nothing that it keeps. */
-static bool write_past(struct pt_recording *recording, const pid_t *pids, size_t pid_count,
-                       struct error *error)
-{
-    struct running_processes processes;
-    running_processes_begin(&processes, recording->directory);
-    for (size_t i = 0; i < pid_count && !recording->tracing->held; i++)
-        running_processes_add(&processes, pids[i]);
-    bool ok = true;
-    for (size_t i = 0; ok && i < processes.records.count; i++)
-        ok = raw_perf_data_write_side_band(recording->writer, array_at(&processes.records, i),
-                                           error);
-    running_processes_free(&processes);
-    return ok;
-}
-
 bool pt_recording_begin(struct pt_recording *recording, struct tracing *tracing,
                         const char *directory, const pid_t *pids, size_t pid_count,
                         struct error *error)
@@ -118,7 +101,8 @@ bool pt_recording_begin(struct pt_recording *recording, struct tracing *tracing,
     add_ids(recording->writer, EVENT_FIRST_EXTRA, &tracing->extras);
     vdso_keep(directory);
     if (write_setup(recording, error) && keep_kernel(recording, error) &&
-        write_past(recording, pids, pid_count, error))
+        (tracing->held ||
+         running_processes_write(recording->writer, directory, pids, pid_count, error)))
         return true;
     pt_recording_abandon(recording);
     return false;

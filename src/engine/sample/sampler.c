@@ -249,21 +249,6 @@ static void add_ids(struct sampler *sampler, const struct event_rings *rings, bo
     }
 }
 
-/* A program that has not been executed yet has nothing that it keeps. */
-static bool write_past(struct sampler *sampler, struct error *error)
-{
-    const struct live_target *target = sampler->target;
-    struct running_processes processes;
-    running_processes_begin(&processes, target->directory);
-    for (size_t i = 0; i < target->pid_count && !target->held; i++)
-        running_processes_add(&processes, target->pids[i]);
-    bool ok = true;
-    for (size_t i = 0; ok && i < processes.records.count; i++)
-        ok = raw_perf_data_write_side_band(sampler->writer, array_at(&processes.records, i), error);
-    running_processes_free(&processes);
-    return ok;
-}
-
 /* Where the kernel lies: perf wants it. */
 static bool write_kernel(struct sampler *sampler, struct error *error)
 {
@@ -328,7 +313,9 @@ static bool open_sampler(void *context, const struct live_target *target, struct
     find_clock(sampler);
     keep_kernel_names(sampler);
     vdso_keep(target->directory);
-    return write_kernel(sampler, error) && write_past(sampler, error);
+    return write_kernel(sampler, error) &&
+           (target->held || running_processes_write(sampler->writer, target->directory,
+                                                    target->pids, target->pid_count, error));
 }
 
 /* ---- records ---- */
