@@ -1,6 +1,5 @@
 #include "engine/pt/tracing.h"
 
-#include "base/log.h"
 #include "engine/perf_event/permissions.h"
 #include "engine/perf_event/processors.h"
 #include "engine/perf_event/side_band.h"
@@ -126,12 +125,7 @@ static bool map_areas(struct tracing *tracing, struct error *error)
             tracing->area_size <= SMALLEST_AREA)
             return event_ring_refused(error, tracing->kernel, tracing->area_size, problem);
     }
-    if (tracing->area_size < wanted)
-        log_warning("a ring keeps %llu KiB of packets and not %llu: this user may not lock more "
-                    "memory. As root, or after `sudo sysctl kernel.perf_event_mlock_kb=%llu`, it "
-                    "would keep more.",
-                    (unsigned long long)tracing->area_size / 1024,
-                    (unsigned long long)wanted / 1024, (unsigned long long)wanted / 1024 * 2);
+    event_rings_kept_small("packets", tracing->area_size, wanted);
     return true;
 }
 

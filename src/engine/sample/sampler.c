@@ -201,12 +201,7 @@ static bool open_rings(struct sampler *sampler, struct error *error)
         close_rings(sampler);
         size /= 2;
     }
-    if (size < wanted)
-        log_warning("a ring keeps %llu KiB of samples and not %llu: this user may not lock more "
-                    "memory. As root, or after `sudo sysctl kernel.perf_event_mlock_kb=%llu`, it "
-                    "would keep more.",
-                    (unsigned long long)size / 1024, (unsigned long long)wanted / 1024,
-                    (unsigned long long)wanted / 1024 * 2);
+    event_rings_kept_small("samples", size, wanted);
     return true;
 }
 
