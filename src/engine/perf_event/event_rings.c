@@ -149,6 +149,24 @@ int event_rings_add_thread(struct event_rings *rings, pid_t tid)
     return rings->rings.count ? 0 : ENODEV;
 }
 
+int event_rings_add_fitting(struct event_rings *rings, pid_t tid, bool any_precision)
+{
+    enum { HIGHEST_PRECISION = 3 };
+    struct perf_event_attr *attributes = &rings->attributes;
+    if (any_precision)
+        attributes->precise_ip = HIGHEST_PRECISION;
+    for (;;) {
+        int problem = event_rings_add_thread(rings, tid);
+        bool refused = problem == EINVAL || problem == EOPNOTSUPP;
+        if (refused && any_precision && attributes->precise_ip > 0)
+            attributes->precise_ip--;
+        else if (refused && attributes->inherit_thread)
+            attributes->inherit_thread = 0;
+        else
+            return problem;
+    }
+}
+
 /* ---- all of them ---- */
 
 void event_ring_control(const struct event_rings *rings, const struct event_ring *ring,

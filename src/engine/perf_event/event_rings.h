@@ -55,6 +55,11 @@ void event_rings_close(struct event_rings *rings);
  * thread has ended; EBUSY, it has such an event. What had been opened of it by then stays. */
 int event_rings_add_thread(struct event_rings *rings, pid_t tid);
 
+/* The same for a kernel that may refuse some of rings->attributes, which then become what was
+ * opened: with `any_precision`, precise_ip becomes the highest that it takes; children inherit too
+ * where threads alone cannot (before Linux 5.13). */
+int event_rings_add_fitting(struct event_rings *rings, pid_t tid, bool any_precision);
+
 /* PERF_EVENT_IOC_ENABLE, DISABLE and so on, to all events of one ring, or of all. */
 void event_ring_control(const struct event_rings *rings, const struct event_ring *ring,
                         unsigned long request);

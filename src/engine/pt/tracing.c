@@ -79,16 +79,13 @@ static bool refuse(const struct tracing *tracing, const struct event_rings *ring
     return event_refused(error, tracing->kernel, &request, problem);
 }
 
-/* Kernels before Linux 5.13 cannot let threads alone inherit an event. */
 static int add_packets(struct tracing *tracing, pid_t tid)
 {
     struct event_rings *packets = &tracing->packets;
-    int problem = event_rings_add_thread(packets, tid);
-    if (problem != EINVAL || !packets->attributes.inherit_thread || packets->rings.count)
-        return problem;
-    packets->attributes.inherit_thread = 0;
-    tracing->children_too = true;
-    return event_rings_add_thread(packets, tid);
+    bool threads_alone = packets->attributes.inherit_thread;
+    int problem = event_rings_add_fitting(packets, tid, false);
+    tracing->children_too |= threads_alone && !packets->attributes.inherit_thread;
+    return problem;
 }
 
 /* Maps areas for the rings that have none. */

@@ -77,24 +77,6 @@ static bool begin_rings(struct sampler *sampler, uint64_t size, struct error *er
 
 /* ---- opening ---- */
 
-/* The kernel refuses a precision that the event does not have, and before Linux 5.13 that threads
- * alone inherit. */
-static int add_event(struct event_rings *rings, pid_t tid, struct perf_event_attr *attributes,
-                     bool precise)
-{
-    for (;;) {
-        rings->attributes = *attributes;
-        int problem = event_rings_add_thread(rings, tid);
-        bool refused = problem == EINVAL || problem == EOPNOTSUPP;
-        if (refused && precise && attributes->precise_ip > 0)
-            attributes->precise_ip--;
-        else if (refused && attributes->inherit_thread)
-            attributes->inherit_thread = 0;
-        else
-            return problem;
-    }
-}
-
 /* The events that are recorded beside, into the same rings. */
 static int add_extra_events(struct sampler *sampler, pid_t tid)
 {
@@ -102,12 +84,11 @@ static int add_extra_events(struct sampler *sampler, pid_t tid)
     struct event_rings *rings = &sampler->samples;
     int problem = 0;
     for (size_t i = 0; !problem && i < wanted->event_count; i++) {
-        struct perf_event_attr attributes = sample_extra_event(&wanted->events[i], wanted->scope);
-        set_rings(sampler, &attributes, rings->size);
-        bool any_precision = wanted->events[i].precision == EVENT_PRECISION_HIGHEST;
-        attributes.precise_ip = any_precision ? 3 : attributes.precise_ip;
+        rings->attributes = sample_extra_event(&wanted->events[i], wanted->scope);
+        set_rings(sampler, &rings->attributes, rings->size);
         rings->kind = (unsigned)(EVENT_FIRST_EXTRA + i);
-        problem = add_event(rings, tid, &attributes, any_precision);
+        problem = event_rings_add_fitting(rings, tid,
+                                          wanted->events[i].precision == EVENT_PRECISION_HIGHEST);
     }
     return problem;
 }
@@ -115,9 +96,8 @@ static int add_extra_events(struct sampler *sampler, pid_t tid)
 static int add_samples(struct sampler *sampler, pid_t tid)
 {
     struct event_rings *rings = &sampler->samples;
-    struct perf_event_attr attributes = rings->attributes;
     rings->kind = EVENT_SAMPLES;
-    int problem = add_event(rings, tid, &attributes, false);
+    int problem = event_rings_add_fitting(rings, tid, false);
     return problem ? problem : add_extra_events(sampler, tid);
 }
 
