@@ -1,11 +1,11 @@
 #include "engine/perf_event/perf_clock.h"
 
 #include "engine/perf_event/permissions.h"
+#include "engine/perf_event/record_layouts.h"
 #include "engine/perf_event/ring.h"
 #include "engine/soft/tsc.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -44,9 +44,9 @@ static bool read_time(struct perf_ring *ring, uint64_t *time)
 {
     perf_ring_begin(ring);
     const struct perf_event_header *record = perf_ring_next(ring);
-    if (!record || record->type != PERF_RECORD_COMM || record->size < sizeof *record + sizeof *time)
+    if (!record || record->type != PERF_RECORD_COMM || record_words(record) == 0)
         return false;
-    memcpy(time, (const char *)record + record->size - sizeof *time, sizeof *time);
+    *time = record_word(record, record_words(record) - 1);
     return true;
 }
 

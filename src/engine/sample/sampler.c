@@ -7,6 +7,7 @@
 #include "engine/perf_event/perf_clock.h"
 #include "engine/perf_event/permissions.h"
 #include "engine/perf_event/processors.h"
+#include "engine/perf_event/record_layouts.h"
 #include "engine/perf_event/side_band.h"
 #include "engine/perf_event/threads.h"
 #include "engine/running_process.h"
@@ -16,7 +17,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum {
@@ -298,14 +298,7 @@ static bool open_sampler(void *context, const struct live_target *target, struct
 static bool write_record(struct sampler *sampler, const struct perf_event_header *record,
                          struct error *error)
 {
-    struct {
-        struct perf_event_header header;
-        uint64_t id, count;
-    } lost;
-    if (record->type == PERF_RECORD_LOST && record->size >= sizeof lost) {
-        memcpy(&lost, record, sizeof lost);
-        sampler->lost += lost.count;
-    }
+    sampler->lost += record_lost(record);
     if (record->type == PERF_RECORD_SAMPLE)
         sampler->facts.bytes += record->size;
     return raw_perf_data_write_records(sampler->writer, record, record->size, error);
