@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "engine/perf/exec_stop.h"
 #include "engine/perf/perf_session.h"
+#include "engine/perf_event/event_attributes.h"
 #include "engine/perf_event/permissions.h"
 
 #include <errno.h>
@@ -82,13 +83,7 @@ static void find_program(struct perf_session *session, pid_t pid)
  * tells. */
 static bool may_be_traced(pid_t pid, struct error *error)
 {
-    const struct perf_event_attr attributes = {
-        .type = PERF_TYPE_SOFTWARE,
-        .size = sizeof attributes,
-        .config = PERF_COUNT_SW_DUMMY,
-        .exclude_kernel = 1,
-        .exclude_hv = 1,
-    };
+    const struct perf_event_attr attributes = dummy_attributes();
     char what[64];
     snprintf(what, sizeof what, "record process %d", (int)pid);
     const struct event_request request = {

@@ -1,5 +1,6 @@
 #include "engine/perf_event/perf_clock.h"
 
+#include "engine/perf_event/event_attributes.h"
 #include "engine/perf_event/permissions.h"
 #include "engine/perf_event/record_layouts.h"
 #include "engine/perf_event/ring.h"
@@ -13,16 +14,14 @@ enum { PAGE = 4096 };
 enum { NAME_SIZE = 16 }; /* of a thread, with its NUL: prctl(2) */
 
 /* Does nothing but tell that we were renamed. */
-static const struct perf_event_attr attributes = {
-    .type = PERF_TYPE_SOFTWARE,
-    .size = sizeof attributes,
-    .config = PERF_COUNT_SW_DUMMY,
-    .sample_type = PERF_SAMPLE_TIME,
-    .sample_id_all = 1,
-    .comm = 1,
-    .exclude_kernel = 1,
-    .exclude_hv = 1,
-};
+static struct perf_event_attr renaming(void)
+{
+    struct perf_event_attr attributes = dummy_attributes();
+    attributes.sample_type = PERF_SAMPLE_TIME;
+    attributes.sample_id_all = 1;
+    attributes.comm = 1;
+    return attributes;
+}
 
 /* Gives ourselves the name that we have; the moment in all clocks but perf's. */
 static struct tsc_anchor cause_record(void)
@@ -69,6 +68,7 @@ static void read_clock(struct perf_clock *clock, const struct perf_event_mmap_pa
 
 bool perf_clock_read(struct perf_clock *clock, const struct kernel *kernel, struct error *error)
 {
+    const struct perf_event_attr attributes = renaming();
     const struct event_request request = {
         .what = "read perf's clock", .attributes = &attributes, .pid = 0, .cpu = -1};
     struct perf_ring ring;

@@ -1,5 +1,6 @@
 #include "engine/perf_event/record_rings.h"
 
+#include "engine/perf_event/event_attributes.h"
 #include "engine/perf_event/permissions.h"
 #include "engine/perf_event/record_layouts.h"
 
@@ -20,17 +21,11 @@ static bool open_ring(struct record_rings *rings, struct record_ring *ring, uint
                       struct error *error)
 {
     const struct kernel *kernel = rings->kernel;
-    struct perf_event_attr attributes = {
-        .type = PERF_TYPE_SOFTWARE,
-        .config = PERF_COUNT_SW_DUMMY,
-        .size = sizeof attributes,
-        .disabled = 1,
-        .exclude_kernel = 1,
-        .exclude_hv = 1,
-        /* Whatever is written into the ring is to wake us. */
-        .watermark = 1,
-        .wakeup_watermark = 1,
-    };
+    struct perf_event_attr attributes = dummy_attributes();
+    attributes.disabled = 1;
+    /* Whatever is written into the ring is to wake us. */
+    attributes.watermark = 1;
+    attributes.wakeup_watermark = 1;
     ring->owner = kernel->open_event(kernel, &attributes, getpid(), ring->processor, -1,
                                      PERF_FLAG_FD_CLOEXEC);
     if (ring->owner < 0) {

@@ -1,11 +1,11 @@
 #include "engine/pt/pause.h"
 
 #include "base/log.h"
+#include "engine/perf_event/event_attributes.h"
 #include "engine/perf_event/threads.h"
 #include "engine/trigger_addresses.h"
 
 #include <errno.h>
-#include <linux/hw_breakpoint.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -34,18 +34,9 @@ bool pause_wanted(const struct record_options *options)
 static struct perf_event_attr attributes_at(const struct tracing *tracing, uint64_t address)
 {
     const struct perf_event_attr *packets = &tracing->packets.attributes;
-    struct perf_event_attr attributes = {
-        .type = PERF_TYPE_BREAKPOINT,
-        .size = sizeof attributes,
-        .bp_type = HW_BREAKPOINT_X,
-        .bp_addr = address,
-        .bp_len = sizeof(long),
-        .sample_period = 1,
-        .exclude_kernel = 1,
-        .exclude_hv = 1,
-        .inherit = packets->inherit,
-        .inherit_thread = packets->inherit_thread,
-    };
+    struct perf_event_attr attributes = breakpoint_attributes(address);
+    attributes.inherit = packets->inherit;
+    attributes.inherit_thread = packets->inherit_thread;
     const uint32_t action = AUX_PAUSE;
     memcpy((char *)&attributes + AUX_ACTION_OFFSET, &action, sizeof action);
     return attributes;
