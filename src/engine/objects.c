@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/helper_program.h"
 #include "base/memory.h"
+#include "engine/running_process.h"
 #include "engine/soft/program.h"
 
 #include <errno.h>
@@ -114,14 +115,13 @@ static void add_mapped(struct objects *objects, char *line)
 bool objects_of_process(struct objects *objects, pid_t pid, struct error *error)
 {
     *objects = (struct objects){.paths = array_of(sizeof(char *))};
-    char name[64], path[PATH_MAX];
-    snprintf(name, sizeof name, "/proc/%d/exe", (int)pid);
-    ssize_t length = readlink(name, path, sizeof path - 1);
-    if (length < 0)
+    char name[64];
+    char *path = running_process_executable(pid);
+    if (!path)
         return error_set_errno(error, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, errno,
                                "Can't find executable for process %d", (int)pid);
-    path[length] = 0;
     add_object(objects, path);
+    free(path);
     snprintf(name, sizeof name, "/proc/%d/maps", (int)pid);
     char *maps = file_read(name, NULL, error);
     if (!maps)

@@ -6,15 +6,14 @@
 #include "engine/perf_event/hits.h"
 #include "engine/program_signals.h"
 #include "engine/pt_packets_setup.h"
+#include "engine/running_process.h"
+#include "engine/soft/program.h"
 #include "recording/session.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -307,18 +306,6 @@ static bool run_session(struct live_session *session, struct error *error)
 
 /* ---- session.json ---- */
 
-/* The caller frees; NULL: it has ended. */
-static char *executable_of(pid_t pid)
-{
-    char link[64], path[PATH_MAX];
-    snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
-    ssize_t length = readlink(link, path, sizeof path - 1);
-    if (length <= 0)
-        return NULL;
-    path[length] = 0;
-    return memory_copy_string(path);
-}
-
 static bool write_session(const struct live_session *live, const char *program, struct error *error)
 {
     const struct record_options *options = options_of(live);
@@ -382,7 +369,7 @@ static void leave_directory(char *directory, bool recorded)
 
 static bool attach_session(struct live_session *session, struct error *error)
 {
-    char *program = executable_of(session->target.pids[0]);
+    char *program = running_process_executable(session->target.pids[0]);
     bool ok = open_session(session, error);
     if (ok) {
         log_status("Attached. Press Ctrl-C to stop recording.");
@@ -419,15 +406,6 @@ bool live_attach(const struct kernel *kernel, const struct live_recorder *record
 
 /* ---- record ---- */
 
-/* As a shell finds it; the caller frees. */
-static char *find_program(const char *name, struct error *error)
-{
-    char *path = strchr(name, '/') ? memory_copy_string(name) : file_find_program(name);
-    if (!path)
-        error_set(error, ERROR_NOT_FOUND, "cannot find the program %s in PATH.", name);
-    return path;
-}
-
 static bool record_session(struct live_session *session, struct held_program *held,
                            struct error *error)
 {
@@ -438,7 +416,7 @@ static bool record_session(struct live_session *session, struct held_program *he
     if (ok) {
         session->program->child = held->child;
         tell_that_it_runs(session);
-        char *program = executable_of(held->child.pid);
+        char *program = running_process_executable(held->child.pid);
         ok = run_session(session, error);
         session->result->exit_status = program_signals_end(session->program);
         ok = ok && write_session(session, program, error);
@@ -464,7 +442,7 @@ bool live_record(const struct kernel *kernel, const struct live_recorder *record
 {
     *result = (struct record_result){.exit_status = -1};
     struct signals signals;
-    char *path = find_program(options->command[0], error);
+    char *path = program_find(options->command[0], error);
     char *directory = path ? prepare_directory(options->directory, error) : NULL;
     bool ok = directory && signals_hold(&signals, error);
     if (ok) {
