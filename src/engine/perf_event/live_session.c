@@ -1,11 +1,11 @@
 #include "engine/perf_event/live_session.h"
 
-#include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "engine/perf_event/hits.h"
 #include "engine/program_signals.h"
 #include "engine/pt_packets_setup.h"
+#include "engine/recording_directory.h"
 #include "engine/running_process.h"
 #include "engine/soft/program.h"
 #include "recording/session.h"
@@ -334,37 +334,6 @@ static bool write_session(const struct live_session *live, const char *program, 
     return session_write(&session, live->target.directory, error);
 }
 
-/* ---- the folder ---- */
-
-/* The recording's folder, absolute, with a folder for code that is in no file; the caller frees. */
-static char *prepare_directory(const char *directory, struct error *error)
-{
-    char *absolute = realpath(directory, NULL);
-    if (!absolute) {
-        error_set_errno(error, ERROR_IO, errno, "cannot record into %s", directory);
-        return NULL;
-    }
-    char *images = memory_format("%s/images", absolute);
-    bool ok = file_make_directories(images, error);
-    free(images);
-    if (ok)
-        return absolute;
-    free(absolute);
-    return NULL;
-}
-
-/* Frees `directory`. What is in images/ stays with a recording. */
-static void leave_directory(char *directory, bool recorded)
-{
-    char *images = memory_format("%s/images", directory);
-    if (recorded)
-        rmdir(images);
-    else
-        file_remove_tree(images, NULL);
-    free(images);
-    free(directory);
-}
-
 /* ---- attach ---- */
 
 static bool attach_session(struct live_session *session, struct error *error)
@@ -386,7 +355,7 @@ bool live_attach(const struct kernel *kernel, const struct live_recorder *record
 {
     *result = (struct record_result){.exit_status = -1};
     struct signals signals;
-    char *directory = prepare_directory(options->directory, error);
+    char *directory = recording_directory_prepare(options->directory, error);
     if (!directory)
         return false;
     bool ok = signals_hold(&signals, error);
@@ -400,7 +369,7 @@ bool live_attach(const struct kernel *kernel, const struct live_recorder *record
         ok = attach_session(&session, error);
         signals_release(&signals, true);
     }
-    leave_directory(directory, ok);
+    recording_directory_leave(directory, ok);
     return ok;
 }
 
@@ -443,7 +412,7 @@ bool live_record(const struct kernel *kernel, const struct live_recorder *record
     *result = (struct record_result){.exit_status = -1};
     struct signals signals;
     char *path = program_find(options->command[0], error);
-    char *directory = path ? prepare_directory(options->directory, error) : NULL;
+    char *directory = path ? recording_directory_prepare(options->directory, error) : NULL;
     bool ok = directory && signals_hold(&signals, error);
     if (ok) {
         struct program_signals program = {.signals = &signals};
@@ -458,7 +427,7 @@ bool live_record(const struct kernel *kernel, const struct live_recorder *record
         signals_release(&signals, result->interrupted);
     }
     if (directory)
-        leave_directory(directory, ok);
+        recording_directory_leave(directory, ok);
     free(path);
     return ok;
 }
