@@ -181,3 +181,15 @@ void event_rings_control(const struct event_rings *rings, unsigned long request)
     for (size_t i = 0; i < rings->rings.count; i++)
         event_ring_control(rings, event_ring_at(rings, i), request);
 }
+
+void event_rings_write_ids(const struct event_rings *rings, struct raw_perf_data_writer *writer,
+                           size_t first)
+{
+    for (size_t i = 0; i < rings->rings.count; i++) {
+        const struct event_ring *ring = event_ring_at(rings, i);
+        for (size_t j = 0; j < ring->events.count; j++) {
+            const struct ring_event *event = ring_event_at(ring, j);
+            raw_perf_data_add_id(writer, first + event->kind, event->id);
+        }
+    }
+}

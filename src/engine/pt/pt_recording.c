@@ -40,19 +40,6 @@ static bool open_writer(struct pt_recording *recording, struct error *error)
     return recording->writer != NULL;
 }
 
-/* `first`: the event of kind 0. */
-static void add_ids(struct raw_perf_data_writer *writer, size_t first,
-                    const struct event_rings *rings)
-{
-    for (size_t i = 0; i < rings->rings.count; i++) {
-        const struct event_ring *ring = event_ring_at(rings, i);
-        for (size_t j = 0; j < ring->events.count; j++) {
-            const struct ring_event *event = ring_event_at(ring, j);
-            raw_perf_data_add_id(writer, first + event->kind, event->id);
-        }
-    }
-}
-
 static bool write_setup(struct pt_recording *recording, struct error *error)
 {
     const struct tracing *tracing = recording->tracing;
@@ -95,10 +82,10 @@ bool pt_recording_begin(struct pt_recording *recording, struct tracing *tracing,
     if (!open_writer(recording, error))
         return false;
     pt_records_begin(&recording->records, tracing, recording->writer);
-    add_ids(recording->writer, EVENT_PACKETS, &tracing->packets);
-    add_ids(recording->writer, EVENT_SIDE_BAND, &tracing->side_band);
-    add_ids(recording->writer, EVENT_KERNEL_SIDE_BAND, &tracing->kernel_side_band);
-    add_ids(recording->writer, EVENT_FIRST_EXTRA, &tracing->extras);
+    event_rings_write_ids(&tracing->packets, recording->writer, EVENT_PACKETS);
+    event_rings_write_ids(&tracing->side_band, recording->writer, EVENT_SIDE_BAND);
+    event_rings_write_ids(&tracing->kernel_side_band, recording->writer, EVENT_KERNEL_SIDE_BAND);
+    event_rings_write_ids(&tracing->extras, recording->writer, EVENT_FIRST_EXTRA);
     vdso_keep(directory);
     if (write_setup(recording, error) && keep_kernel(recording, error) &&
         (tracing->held ||

@@ -20,7 +20,7 @@ static bool open_writer(struct sampler *sampler, struct error *error)
     const struct processor_options *wanted = sampling_processor(&sampler->sampling);
     enum { EVENTS = SAMPLING_FIRST_EXTRA + EXTRA_EVENTS + 1, NAME_SIZE = sizeof sampler->names[0] };
     struct raw_perf_data_event events[EVENTS];
-    size_t count = 0, side_band;
+    size_t count = 0;
     struct perf_event_attr samples = sample_event(&sampler->sampling.means, wanted->scope);
     samples.context_switch = 1;
     events[count++] = (struct raw_perf_data_event){
@@ -32,26 +32,13 @@ static bool open_writer(struct sampler *sampler, struct error *error)
             sample_extra_event(&wanted->events[i], wanted->scope),
             sample_event_name(sampler->names[count], NAME_SIZE, wanted->events[i].kind->name,
                               wanted->scope)};
-    side_band = count;
     events[count++] =
         (struct raw_perf_data_event){sampler->sampling.side_band.attributes, "dummy:u"};
     char *path = memory_format("%s/perf.data", sampler->sampling.target->directory);
     sampler->writer = raw_perf_data_writer_open(
         path, events, count, sampler->sampling.target->options->magic_trace_command, error);
     free(path);
-    sampler->sampling.side_band.kind = (unsigned)side_band;
     return sampler->writer != NULL;
-}
-
-static void add_ids(struct sampler *sampler, const struct event_rings *rings, bool side_band)
-{
-    for (size_t i = 0; i < rings->rings.count; i++) {
-        const struct event_ring *ring = event_ring_at(rings, i);
-        for (size_t j = 0; j < ring->events.count; j++) {
-            const struct ring_event *event = ring_event_at(ring, j);
-            raw_perf_data_add_id(sampler->writer, side_band ? rings->kind : event->kind, event->id);
-        }
-    }
 }
 
 /* Where the kernel lies: perf wants it. */
@@ -96,6 +83,7 @@ static void find_clock(struct sampler *sampler)
 
 static bool open_sampler(void *context, const struct live_target *target, struct error *error)
 {
+    const struct processor_options *processor = &target->options->processor;
     struct sampler *sampler = context;
     *sampler = (struct sampler){
         .taken = array_of(sizeof(uint64_t)),
@@ -106,8 +94,9 @@ static bool open_sampler(void *context, const struct live_target *target, struct
     sampler->facts.callgraph = callgraph_mode_name(sampler->sampling.means.callgraph);
     for (size_t i = 0; i < sampler->sampling.samples.rings.count; i++)
         array_add(&sampler->taken);
-    add_ids(sampler, &sampler->sampling.samples, false);
-    add_ids(sampler, &sampler->sampling.side_band, true);
+    event_rings_write_ids(&sampler->sampling.samples, sampler->writer, 0);
+    event_rings_write_ids(&sampler->sampling.side_band, sampler->writer,
+                          SAMPLING_FIRST_EXTRA + processor->event_count);
     find_clock(sampler);
     keep_kernel_names(sampler);
     vdso_keep(target->directory);
