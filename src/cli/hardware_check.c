@@ -1,7 +1,7 @@
 #include "cli/hardware_check.h"
 
-#include "base/file.h"
 #include "base/memory.h"
+#include "base/own_file.h"
 #include "cli/checked_program.h"
 #include "cli/command.h"
 #include "cli/recording_folder.h"
@@ -10,7 +10,6 @@
 #include "stack/timeline.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <spawn.h>
@@ -30,8 +29,8 @@ enum verdict { CHECK_PASSED, CHECK_FAILED, CHECK_SKIPPED };
 /* One check: what it finds out, and what is needed for it. */
 struct check {
     const struct engine *engine;
-    char program[4096]; /* magic-trace's own path */
-    char figures[512];  /* or the reason */
+    char *program;     /* magic-trace's own path; owned */
+    char figures[512]; /* or the reason */
 
     struct recording_folder folder;
     char *work_file; /* owned */
@@ -422,8 +421,8 @@ int hardware_check(const char *name)
     if (!engine_choose(&choice, name, ENGINE_TO_RECORD, &nothing_special, &error))
         return command_fail(&error);
     check.engine = choice.engine;
-    ssize_t length = readlink("/proc/self/exe", check.program, sizeof check.program - 1);
-    if (length <= 0) {
+    check.program = own_file_binary();
+    if (!check.program) {
         error_set_errno(&error, ERROR_IO, errno, "cannot find out which file this program is");
         return command_fail(&error);
     }
@@ -435,5 +434,6 @@ int hardware_check(const char *name)
         counts[run_check(&check, i)]++;
     printf("%u passed, %u failed, %u skipped\n", counts[CHECK_PASSED], counts[CHECK_FAILED],
            counts[CHECK_SKIPPED]);
+    free(check.program);
     return counts[CHECK_FAILED] ? EXIT_STATUS_ERROR : 0;
 }
