@@ -102,6 +102,9 @@ enum {
 #define FXT_NAME_ARGUMENT "arg"
 #define FXT_NAME_PROCESS "process"
 #define FXT_NAME_SPECIAL "special"
+#define FXT_NAME_LIBRARY "library"
+#define FXT_NAME_KERNEL "kernel"
+#define FXT_NAME_INLINED "inlined"
 
 /* The name of a row of deep frames: thread name, first and last depth, thread id. */
 #define FXT_DEEP_SUFFIX_FORMAT " (frames %u-%u of thread %u)"

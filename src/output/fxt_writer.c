@@ -236,7 +236,11 @@ static void add_hit(struct event_record *record, const struct span_hit *hit)
 
 static uint64_t category_of(const struct span_function *function)
 {
-    return function->special ? FXT_STRING_SPECIAL : 0;
+    static const uint16_t of_origins[] = {[SPAN_OWN] = 0,
+                                          [SPAN_LIBRARY] = FXT_STRING_LIBRARY,
+                                          [SPAN_KERNEL] = FXT_STRING_KERNEL,
+                                          [SPAN_INLINED] = FXT_STRING_INLINED};
+    return function->special ? FXT_STRING_SPECIAL : of_origins[function->origin];
 }
 
 static void write_hit(struct writer *writer, const struct span_event *event)
@@ -277,9 +281,8 @@ static void make_call(struct writer *writer, const struct span_event *event,
                                (uint64_t)function->line << 32);
     if (event->flags & SPAN_START_INFERRED)
         add_short(&record, string_argument(FXT_STRING_START_INFERRED, FXT_STRING_TRUE));
-    uint64_t category = function->special ? FXT_STRING_SPECIAL : 0;
     record.words[0] = event_header(FXT_EVENT_BEGIN, record.word_count, record.argument_count, 0) |
-                      category << 32 | name << 48;
+                      category_of(function) << 32 | name << 48;
     memo->call.word_count = record.word_count;
     memo->call.address = event->address;
     memo->call.flags = event->flags;

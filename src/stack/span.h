@@ -27,7 +27,8 @@ enum span_origin {
     SPAN_OWN, /* the program's own; also where it is not known */
     SPAN_LIBRARY,
     SPAN_KERNEL,
-    SPAN_INLINED, /* a function that the compiler put into another */
+    SPAN_INLINED, /* a function that the compiler put into another: of others' traces only,
+                     ours show what was called */
 };
 
 /* What a span is a call of. Spans of the same function share one object, so pointers can be
