@@ -40,16 +40,19 @@ static void add_string(struct array *words, uint64_t index, const char *text)
         add_word(words, padded[i]);
 }
 
+static void add_thread(struct array *words, uint64_t index, uint64_t tid)
+{
+    add_word(words, fxt_header(FXT_RECORD_THREAD, 3) | index << 16);
+    add_word(words, 10);
+    add_word(words, tid);
+}
+
 static struct array new_trace(void)
 {
     struct array words = array_of(sizeof(uint64_t));
     add_word(&words, FXT_MAGIC);
-    add_word(&words, fxt_header(FXT_RECORD_THREAD, 3) | 1 << 16);
-    add_word(&words, 10);
-    add_word(&words, 11);
-    add_word(&words, fxt_header(FXT_RECORD_THREAD, 3) | 2 << 16);
-    add_word(&words, 10);
-    add_word(&words, 12);
+    add_thread(&words, 1, 11);
+    add_thread(&words, 2, 12);
     static const char *const NAMES[] = {"a", "b", "c", "d", "[untraced]", "[JIT code]"};
     for (uint64_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++)
         add_string(&words, i + 1, NAMES[i]);
@@ -279,16 +282,16 @@ static void references_mean_what_they_were_last_defined_as(void **state)
 {
     (void)state;
     struct array words = new_trace();
-    for (uint64_t time = 1; time < 9; time += 4) {
+    for (uint64_t time = 1; time < 13; time += 4) {
         for (uint64_t i = 0; i < 4; i++) /* what has been seen is remembered */
             add_event(&words, i % 2 ? FXT_EVENT_END : FXT_EVENT_BEGIN, 1, A, time + i);
-        add_string(&words, A, "other");
-        add_word(&words, fxt_header(FXT_RECORD_THREAD, 3) | 1 << 16);
-        add_word(&words, 10);
-        add_word(&words, 13);
+        if (time == 1)
+            add_string(&words, A, "z");
+        else
+            add_thread(&words, 1, 13);
     }
-    assert_events(&words,
-                  "11+a@1 11-a@2 11+a@3 11-a@4 13+other@5 13-other@6 13+other@7 13-other@8");
+    assert_events(&words, "11+a@1 11-a@2 11+a@3 11-a@4 11+z@5 11-z@6 11+z@7 11-z@8 "
+                          "13+z@9 13-z@10 13+z@11 13-z@12");
 }
 
 static void functions_of_one_name_are_told_apart(void **state)

@@ -210,6 +210,7 @@ static void everything_a_hit_can_say(void **state)
     (void)state;
     static const struct span_hit HITS[] = {
         {.time = {9}, .address = 0x1000, .pid = 1, .tid = 2},
+        {.time = {9}, .address = 0x1000, .pid = 1, .tid = 2},
         {.time = {UINT64_C(1) << 61},
          .passed = {0},
          .has_passed = true,
