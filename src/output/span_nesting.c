@@ -93,36 +93,36 @@ static inline struct open_frame *top_of(const struct array *stack)
     return stack->count ? (struct open_frame *)stack->elements + stack->count - 1 : NULL;
 }
 
-static inline void push(struct array *stack, const struct open_frame *frame)
+static inline void push(struct array *stack, struct open_frame frame)
 {
-    if (stack->count < stack->capacity)
-        ((struct open_frame *)stack->elements)[stack->count++] = *frame;
-    else
-        array_add_all(stack, frame, 1);
+    struct open_frame *pushed = stack->count < stack->capacity
+                                    ? (struct open_frame *)stack->elements + stack->count++
+                                    : array_add(stack);
+    *pushed = frame;
 }
 
-static inline void make_ready(struct span_nesting *nesting, const struct span_event *event)
+/* To be filled in where it lies: copying a whole event that was just made somewhere else waits
+ * until its parts have been written. */
+static inline struct span_event *add_ready(struct span_nesting *nesting, uint64_t time)
 {
     struct array *ready = &nesting->ready;
-    if (ready->count < ready->capacity)
-        ((struct span_event *)ready->elements)[ready->count++] = *event;
-    else
-        array_add_all(ready, event, 1);
-    nesting->last_time = event->time.value;
+    nesting->last_time = time;
+    return ready->count < ready->capacity ? (struct span_event *)ready->elements + ready->count++
+                                          : array_add(ready);
 }
 
 static inline void pop(struct span_nesting *nesting, uint32_t track, struct array *stack,
                        uint64_t time)
 {
     const struct open_frame *frame = top_of(stack);
-    make_ready(nesting, &(struct span_event){
-                            .kind = SPAN_LEAVE,
-                            .track = track,
-                            .time = {time},
-                            .function = frame->function,
-                            .flags = frame->flags,
-                            .end = frame->end,
-                        });
+    *add_ready(nesting, time) = (struct span_event){
+        .kind = SPAN_LEAVE,
+        .track = track,
+        .time = {time},
+        .function = frame->function,
+        .flags = frame->flags,
+        .end = frame->end,
+    };
     stack->count--;
 }
 
@@ -165,16 +165,16 @@ static inline void enter(struct span_nesting *nesting, const struct fxt_raw_even
         frame.limit = parent->limit;
         frame.flags |= SPAN_END_INFERRED;
     }
-    push(stack, &frame);
-    make_ready(nesting, &(struct span_event){
-                            .kind = SPAN_ENTER,
-                            .track = event->track,
-                            .time = {event->time},
-                            .function = event->function,
-                            .address = event->address,
-                            .flags = event->flags & SPAN_START_INFERRED,
-                            .hit = event->hit,
-                        });
+    push(stack, frame);
+    *add_ready(nesting, event->time) = (struct span_event){
+        .kind = SPAN_ENTER,
+        .track = event->track,
+        .time = {event->time},
+        .function = event->function,
+        .address = event->address,
+        .flags = event->flags & SPAN_START_INFERRED,
+        .hit = event->hit,
+    };
 }
 
 static void enter_complete(struct span_nesting *nesting, const struct fxt_raw_event *event)
@@ -211,23 +211,23 @@ static inline void leave(struct span_nesting *nesting, const struct fxt_raw_even
 
 static void mark(struct span_nesting *nesting, const struct fxt_raw_event *event)
 {
-    make_ready(nesting, &(struct span_event){
-                            .kind = SPAN_INSTANT,
-                            .track = event->track,
-                            .time = {event->time},
-                            .text = event->function->name,
-                        });
+    *add_ready(nesting, event->time) = (struct span_event){
+        .kind = SPAN_INSTANT,
+        .track = event->track,
+        .time = {event->time},
+        .text = event->function->name,
+    };
 }
 
 static void take_value(struct span_nesting *nesting, const struct fxt_raw_event *event)
 {
-    make_ready(nesting, &(struct span_event){
-                            .kind = SPAN_COUNTER,
-                            .track = event->track,
-                            .time = {event->time},
-                            .text = event->counter,
-                            .value = event->value,
-                        });
+    *add_ready(nesting, event->time) = (struct span_event){
+        .kind = SPAN_COUNTER,
+        .track = event->track,
+        .time = {event->time},
+        .text = event->counter,
+        .value = event->value,
+    };
 }
 
 static inline void feed(struct span_nesting *nesting, const struct fxt_raw_event *event)
