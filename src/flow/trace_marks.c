@@ -88,27 +88,50 @@ struct search {
     bool in_header; /* between PSB and PSBEND */
     bool values;    /* are there */
     uint64_t ratio; /* of core and bus; 0: not known yet */
+    struct ticks ratio_since;
+    bool ratio_changed;
     struct array *marks;
 };
 
-static void add_mark(struct search *search, enum trace_mark_kind kind, uint64_t value)
+static struct trace_mark *add_mark(struct search *search, enum trace_mark_kind kind,
+                                   struct ticks time, uint64_t value)
 {
-    struct nanoseconds time = clock_to_nanoseconds(&search->data->setup.clock, search->time.now);
-    *(struct trace_mark *)array_add(search->marks) = (struct trace_mark){
+    struct trace_mark *mark = array_add(search->marks);
+    *mark = (struct trace_mark){
         .kind = kind,
-        .time = time,
-        .tid = search->stream->tid != UINT32_MAX ? search->stream->tid
-                                                 : who_ran(&search->turns, time.value),
+        .time = clock_to_nanoseconds(&search->data->setup.clock, time),
+        .tid = search->stream->tid,
+        .cpu = search->stream->cpu,
         .value = value,
     };
+    return mark;
 }
 
-/* The first one is told when there is a second: of most recordings it never changes. */
+static void add_value(struct search *search, uint64_t value)
+{
+    struct trace_mark *mark = add_mark(search, TRACE_MARK_VALUE, search->time.now, value);
+    if (mark->tid == UINT32_MAX)
+        mark->tid = who_ran(&search->turns, mark->time.value);
+}
+
+static void add_frequency(struct search *search, struct ticks since, uint64_t ratio)
+{
+    add_mark(search, TRACE_MARK_FREQUENCY, since, ratio * MHZ_PER_RATIO);
+}
+
 static void take_ratio(struct search *search, uint64_t ratio)
 {
-    if (search->ratio && search->ratio != ratio)
-        add_mark(search, TRACE_MARK_FREQUENCY, ratio * MHZ_PER_RATIO);
+    struct ticks now = search->time.now;
+    if (search->ratio == ratio)
+        return;
+    if (search->ratio) {
+        if (!search->ratio_changed)
+            add_frequency(search, search->ratio_since, search->ratio);
+        search->ratio_changed = true;
+        add_frequency(search, now, ratio);
+    }
     search->ratio = ratio;
+    search->ratio_since = now;
 }
 
 static void take_packet(struct search *search, const struct pt_packet *packet)
@@ -138,7 +161,7 @@ static void take_packet(struct search *search, const struct pt_packet *packet)
         break;
     case PT_PACKET_PTWRITE:
         if (search->values)
-            add_mark(search, TRACE_MARK_VALUE, packet->payload);
+            add_value(search, packet->payload);
         break;
     default:
         packet_time_take(time, packet);

@@ -18,17 +18,19 @@
 enum trace_mark_kind {
     TRACE_MARK_VALUE,     /* written by the program */
     TRACE_MARK_FREQUENCY, /* of the processor from now on, in MHz */
-    TRACE_MARK_KINDS
 };
 
 struct trace_mark {
     enum trace_mark_kind kind;
     struct nanoseconds time; /* of perf's clock */
-    uint32_t tid;            /* whose it is; UINT32_MAX: not known */
+    uint32_t tid;            /* whose it is; UINT32_MAX: not known, or a processor's frequency */
+    uint32_t cpu;            /* whose packets told it; UINT32_MAX: a thread's */
     uint64_t value;
 };
 
-/* Appends those of all threads, each thread's in their order. */
+/* Appends those of all threads, each thread's in their order, but a frequency that the recording
+ * begins with is told when it first changes, with its own time. One that never changes is not
+ * told. */
 void trace_marks_find(struct array *marks, const struct perf_data *data);
 
 #endif

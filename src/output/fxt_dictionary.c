@@ -83,6 +83,7 @@ const struct span_function *fxt_dictionary_function(struct fxt_dictionary *dicti
             .file = key->file,
             .line = key->line,
             .special = key->special,
+            .origin = key->origin,
             .index = (uint32_t)dictionary->function_count++,
         };
         HASH_ADD(hh, dictionary->functions, key, sizeof found->key, found);

@@ -36,7 +36,8 @@ const char *fxt_dictionary_text(struct fxt_dictionary *dictionary, const char *t
 struct fxt_function_key {
     const char *name, *symbol, *file;
     uint32_t line;
-    uint32_t special;
+    uint16_t special;
+    uint16_t origin; /* enum span_origin */
 };
 const struct span_function *fxt_dictionary_function(struct fxt_dictionary *dictionary,
                                                     const struct fxt_function_key *key);

@@ -18,8 +18,8 @@ struct thread_ids {
 /* Names that mean something to us, from the dictionary, to be compared by address. */
 struct known_names {
     const char *address, *symbol, *file, *line, *start_inferred, *end_inferred, *across_gap,
-        *true_text, *end, *process, *special, *syscall, *untraced, *timestamp, *pid, *tid, *ip,
-        *passed, *argument;
+        *true_text, *end, *process, *special, *library, *kernel, *inlined, *syscall, *untraced,
+        *timestamp, *pid, *tid, *ip, *passed, *argument;
     const char *ends[SPAN_END_LAST + 1]; /* texts of enum span_end; NULL for a plain return */
 };
 
@@ -321,6 +321,18 @@ static bool is_special(const struct known_names *known, const char *category, co
     return category == known->special || name == known->syscall || name == known->untraced;
 }
 
+/* Traces of others do not say which code is the kernel's, but where it lies tells. */
+static enum span_origin origin_of(const struct known_names *known, const char *category,
+                                  uint64_t address)
+{
+    enum { KERNEL_BIT = 63 }; /* the upper half of the addresses is the kernel's */
+    if (category == known->library)
+        return SPAN_LIBRARY;
+    if (category == known->inlined)
+        return SPAN_INLINED;
+    return category == known->kernel || address >> KERNEL_BIT ? SPAN_KERNEL : SPAN_OWN;
+}
+
 static const struct span_function *function_of(struct fxt_parser *parser, uint32_t name_reference,
                                                const struct fxt_function_key *key)
 {
@@ -374,6 +386,7 @@ static enum parsed parse_event(struct fxt_parser *parser, uint64_t header, struc
     }
     if (type != FXT_EVENT_END) {
         key.special = is_special(&parser->known, category, key.name);
+        key.origin = (uint16_t)origin_of(&parser->known, category, event->address);
         event->function = function_of(parser, name_reference, &key);
         event->hit = type == FXT_EVENT_INSTANT ? NULL : keep_hit(parser, &hit);
     }
@@ -501,6 +514,9 @@ static void learn_names(struct fxt_parser *parser)
         .end = known_text(parser, FXT_NAME_END),
         .process = known_text(parser, FXT_NAME_PROCESS),
         .special = known_text(parser, FXT_NAME_SPECIAL),
+        .library = known_text(parser, FXT_NAME_LIBRARY),
+        .kernel = known_text(parser, FXT_NAME_KERNEL),
+        .inlined = known_text(parser, FXT_NAME_INLINED),
         .syscall = known_text(parser, "[syscall]"),
         .untraced = known_text(parser, "[untraced]"),
         .timestamp = known_text(parser, FXT_NAME_TIMESTAMP),

@@ -70,6 +70,9 @@ static void write_permanent(struct block_writer *output)
         [FXT_STRING_ARGUMENT] = FXT_NAME_ARGUMENT,
         [FXT_STRING_PROCESS] = FXT_NAME_PROCESS,
         [FXT_STRING_SPECIAL] = FXT_NAME_SPECIAL,
+        [FXT_STRING_LIBRARY] = FXT_NAME_LIBRARY,
+        [FXT_STRING_KERNEL] = FXT_NAME_KERNEL,
+        [FXT_STRING_INLINED] = FXT_NAME_INLINED,
     };
     for (uint32_t i = 1; i < FXT_STRING_PERMANENT_END; i++)
         write_string(output, i, TEXTS[i]);

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "output/block_writer.h"
+#include "output/fxt_counter_text.h"
 #include "output/fxt_format.h"
 #include "output/fxt_strings.h"
 #include "output/fxt_threads.h"
@@ -13,6 +14,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <uthash.h>
 
 /* Times are written as they are, in nanoseconds. */
 static const uint64_t TICKS_PER_SECOND = 1000000000;
@@ -39,6 +41,14 @@ struct function_memo {
     struct call_template call;
 };
 
+/* What is remembered of each counter. */
+struct counter_memo {
+    const char *text;
+    struct fxt_counter_name parts;
+    struct fxt_string_memo name, argument;
+    UT_hash_handle hh;
+};
+
 struct writer_track {
     size_t depth;         /* open spans */
     struct array threads; /* of struct fxt_thread: its rows, each for FXT_DEPTH_MAX frames */
@@ -53,7 +63,8 @@ struct writer {
     struct function_memo *memos; /* by index of the function; owned */
     size_t memo_count;
     uint32_t next_synthetic_tid;
-    struct arena names; /* of rows of deep frames */
+    struct counter_memo *counters; /* by text */
+    struct arena names;            /* of rows of deep frames, and counters */
     uint64_t event_count;
     struct fxt_summary summary;
 };
@@ -236,7 +247,11 @@ static void add_hit(struct event_record *record, const struct span_hit *hit)
 
 static uint64_t category_of(const struct span_function *function)
 {
-    return function->special ? FXT_STRING_SPECIAL : 0;
+    static const uint16_t of_origins[] = {[SPAN_OWN] = 0,
+                                          [SPAN_LIBRARY] = FXT_STRING_LIBRARY,
+                                          [SPAN_KERNEL] = FXT_STRING_KERNEL,
+                                          [SPAN_INLINED] = FXT_STRING_INLINED};
+    return function->special ? FXT_STRING_SPECIAL : of_origins[function->origin];
 }
 
 static void write_hit(struct writer *writer, const struct span_event *event)
@@ -277,9 +292,8 @@ static void make_call(struct writer *writer, const struct span_event *event,
                                (uint64_t)function->line << 32);
     if (event->flags & SPAN_START_INFERRED)
         add_short(&record, string_argument(FXT_STRING_START_INFERRED, FXT_STRING_TRUE));
-    uint64_t category = function->special ? FXT_STRING_SPECIAL : 0;
     record.words[0] = event_header(FXT_EVENT_BEGIN, record.word_count, record.argument_count, 0) |
-                      category << 32 | name << 48;
+                      category_of(function) << 32 | name << 48;
     memo->call.word_count = record.word_count;
     memo->call.address = event->address;
     memo->call.flags = event->flags;
@@ -359,6 +373,34 @@ static void write_instant(struct writer *writer, const struct span_event *event)
     writer->summary.instants++;
 }
 
+static struct counter_memo *memo_of_counter(struct writer *writer, const char *text)
+{
+    struct counter_memo *memo;
+    HASH_FIND_STR(writer->counters, text, memo);
+    if (memo)
+        return memo;
+    memo = arena_allocate(&writer->names, sizeof *memo);
+    *memo = (struct counter_memo){.text = arena_copy_string(&writer->names, text),
+                                  .parts = fxt_counter_split(text, &writer->names)};
+    HASH_ADD_KEYPTR(hh, writer->counters, memo->text, strlen(memo->text), memo);
+    return memo;
+}
+
+static void write_counter(struct writer *writer, const struct span_event *event)
+{
+    struct counter_memo *memo = memo_of_counter(writer, event->text);
+    uint64_t name = fxt_strings_reference(&writer->strings, &memo->name, memo->parts.name);
+    uint64_t argument =
+        fxt_strings_reference(&writer->strings, &memo->argument, memo->parts.argument);
+    uint64_t thread = reference_of_next(writer, event->track);
+    uint64_t *record = block_writer_reserve(&writer->blocks, 5 * FXT_WORD);
+    record[0] = event_header(FXT_EVENT_COUNTER, 5, 1, thread) | name << 48;
+    record[1] = event->time.value;
+    record[2] = fxt_argument_header(FXT_ARGUMENT_DOUBLE, 2, argument);
+    memcpy(&record[3], &event->value, sizeof event->value);
+    record[4] = 0;
+}
+
 static inline void write_event(struct writer *writer, const struct span_event *event)
 {
     switch (event->kind) {
@@ -372,6 +414,7 @@ static inline void write_event(struct writer *writer, const struct span_event *e
         write_instant(writer, event);
         break;
     case SPAN_COUNTER:
+        write_counter(writer, event);
         break;
     }
 }
@@ -434,6 +477,7 @@ static bool write_trace(struct writer *writer, struct span_source *source,
         array_free(&writer->tracks[i].threads);
     free(writer->tracks);
     free(writer->memos);
+    HASH_CLEAR(hh, writer->counters);
     arena_free(&writer->names);
     return ok;
 }

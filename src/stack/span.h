@@ -27,7 +27,8 @@ enum span_origin {
     SPAN_OWN, /* the program's own; also where it is not known */
     SPAN_LIBRARY,
     SPAN_KERNEL,
-    SPAN_INLINED, /* a function that the compiler put into another */
+    SPAN_INLINED, /* a function that the compiler put into another: of others' traces only,
+                     ours show what was called */
 };
 
 /* What a span is a call of. Spans of the same function share one object, so pointers can be
@@ -46,7 +47,8 @@ enum span_event_kind {
     SPAN_ENTER,
     SPAN_LEAVE,   /* of the innermost open span of the track */
     SPAN_INSTANT, /* a mark without length: a gap, a decode error; see text */
-    SPAN_COUNTER, /* from here on the quantity that text names has this value */
+    SPAN_COUNTER, /* from here on the quantity that text names has this value. The unit, if it has
+                     one, ends the text in parentheses: "frequency of CPU 3 (MHz)" */
 };
 
 /* Why a span ended. */

@@ -236,6 +236,37 @@ static void system_calls_of_the_original_are_special(void **state)
     array_free(&words);
 }
 
+static void add_addressed(struct array *words, uint64_t name, uint64_t address_name,
+                          uint64_t address)
+{
+    add_word(words, fxt_header(FXT_RECORD_EVENT, 4) | FXT_EVENT_BEGIN << 16 | 1 << 20 | 1 << 24 |
+                        name << 48);
+    add_word(words, 1);
+    add_word(words, fxt_argument_header(FXT_ARGUMENT_POINTER, 2, address_name));
+    add_word(words, address);
+}
+
+static void code_at_the_kernels_addresses_is_the_kernels(void **state)
+{
+    (void)state;
+    enum { ADDRESS = 20 };
+    struct array words = new_trace();
+    add_string(&words, ADDRESS, "address");
+    add_addressed(&words, A, ADDRESS, 0x401000);
+    add_addressed(&words, B, ADDRESS, 0xffffffff81000000);
+    char *path = write_bytes("kernel.fxt", words.elements, words.count * sizeof(uint64_t));
+    struct error error;
+    struct span_source *source = fxt_read(path, &error);
+    struct span_event event;
+    assert_true(source->next(source, &event, &error));
+    assert_int_equal(event.function->origin, SPAN_OWN);
+    assert_true(source->next(source, &event, &error));
+    assert_int_equal(event.function->origin, SPAN_KERNEL);
+    source->close(source);
+    free(path);
+    array_free(&words);
+}
+
 /* ------------------------------------------------------------------ damage */
 
 static void no_trace_at_all(void **state)
@@ -433,6 +464,7 @@ int main(void)
         cmocka_unit_test(ticks_become_nanoseconds),
         cmocka_unit_test(records_of_other_kinds_are_skipped),
         cmocka_unit_test(system_calls_of_the_original_are_special),
+        cmocka_unit_test(code_at_the_kernels_addresses_is_the_kernels),
         cmocka_unit_test(no_trace_at_all),
         cmocka_unit_test(what_comes_before_the_damage_is_read),
         cmocka_unit_test(flipped_bytes_are_survived),

@@ -59,6 +59,7 @@ static void assert_same_event(const struct span_source *written, const struct sp
     assert_true(same_text(got->function->file, expected->function->file));
     assert_int_equal(got->function->line, expected->function->line);
     assert_int_equal(got->function->special, expected->function->special);
+    assert_int_equal(got->function->origin, expected->function->origin);
 }
 
 static void assert_names(const struct span_source *written, const struct span_source *read)
@@ -120,6 +121,7 @@ static void everything_a_span_can_say(void **state)
     function->symbol = "_ZN2ns1fEi";
     function->file = "/src/f.cc";
     function->line = 4000000000u;
+    function->origin = SPAN_KERNEL;
     span_script_function(script, "[syscall]")->special = true;
 
     span_script_enter(script, track, 5, "main")->flags = SPAN_START_INFERRED;
@@ -136,6 +138,12 @@ static void everything_a_span_can_say(void **state)
         leave->flags = (i % 2 ? SPAN_END_INFERRED : 0) | (i % 3 ? SPAN_ACROSS_GAP : 0);
     }
     span_script_leave(script, track, UINT64_C(1) << 62)->end = SPAN_END_OF_TRACE;
+    static const char *const OF_ORIGINS[] = {"own", "library", "kernel", "inlined"};
+    for (enum span_origin origin = SPAN_OWN; origin <= SPAN_INLINED; origin++) {
+        span_script_function(script, OF_ORIGINS[origin])->origin = origin;
+        span_script_enter(script, track, UINT64_C(1) << 62, OF_ORIGINS[origin]);
+        span_script_leave(script, track, UINT64_C(1) << 62);
+    }
     script->source.wall_clock = UINT64_C(1790000000123456789);
     assert_round_trip(script, "everything.fxt");
     assert_round_trip(script, "everything.fxt.gz");
