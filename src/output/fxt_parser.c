@@ -19,7 +19,7 @@ struct thread_ids {
 struct known_names {
     const char *address, *symbol, *file, *line, *start_inferred, *end_inferred, *across_gap,
         *true_text, *end, *process, *special, *library, *kernel, *inlined, *syscall, *untraced,
-        *timestamp, *pid, *tid, *ip, *passed, *argument;
+        *stack, *timestamp, *pid, *tid, *ip, *passed, *argument;
     const char *ends[SPAN_END_LAST + 1]; /* texts of enum span_end; NULL for a plain return */
 };
 
@@ -309,6 +309,8 @@ static void apply_argument(const struct known_names *known, const struct argumen
         event->address = argument->number;
     } else if (argument->type == FXT_ARGUMENT_INT32 && argument->name == known->line) {
         key->line = (uint32_t)argument->number;
+    } else if (argument->type == FXT_ARGUMENT_UINT32 && argument->name == known->stack) {
+        event->stack = (uint32_t)argument->number;
     } else {
         apply_hit_argument(known, argument, hit);
     }
@@ -519,6 +521,7 @@ static void learn_names(struct fxt_parser *parser)
         .inlined = known_text(parser, FXT_NAME_INLINED),
         .syscall = known_text(parser, "[syscall]"),
         .untraced = known_text(parser, "[untraced]"),
+        .stack = known_text(parser, FXT_NAME_STACK),
         .timestamp = known_text(parser, FXT_NAME_TIMESTAMP),
         .pid = known_text(parser, FXT_NAME_PID),
         .tid = known_text(parser, FXT_NAME_TID),

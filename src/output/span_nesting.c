@@ -104,7 +104,9 @@ static struct span_event *make_ready(struct span_nesting *nesting, enum span_eve
     return event;
 }
 
-static void pop(struct span_nesting *nesting, uint32_t track, struct array *stack, uint64_t time)
+/* Gives the leave, for more to be said of it. */
+static struct span_event *pop(struct span_nesting *nesting, uint32_t track, struct array *stack,
+                              uint64_t time)
 {
     const struct open_frame *frame = top_of(stack);
     struct span_event *leave = make_ready(nesting, SPAN_LEAVE, track, time);
@@ -112,6 +114,7 @@ static void pop(struct span_nesting *nesting, uint32_t track, struct array *stac
     leave->flags = frame->flags;
     leave->end = frame->end;
     stack->count--;
+    return leave;
 }
 
 /* Closes what must have ended by `time`. */
@@ -159,6 +162,7 @@ static void enter(struct span_nesting *nesting, const struct fxt_raw_event *even
     enter->address = event->address;
     enter->flags = event->flags & SPAN_START_INFERRED;
     enter->hit = event->hit;
+    enter->stack = event->stack;
 }
 
 static void enter_complete(struct span_nesting *nesting, const struct fxt_raw_event *event)
@@ -189,7 +193,7 @@ static void leave(struct span_nesting *nesting, const struct fxt_raw_event *even
     struct open_frame *top = top_of(stack);
     top->flags = event->flags & (SPAN_END_INFERRED | SPAN_ACROSS_GAP);
     top->end = event->end;
-    pop(nesting, event->track, stack, event->time);
+    pop(nesting, event->track, stack, event->time)->stack = event->stack;
 }
 
 void span_nesting_feed(struct span_nesting *nesting, const struct fxt_raw_event *event)
