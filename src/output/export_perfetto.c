@@ -175,7 +175,8 @@ struct perfetto {
 };
 
 /* Those of the categories in which a function can be. */
-static const char *const categories[] = {NULL, "library", "kernel", "inlined", FXT_NAME_SPECIAL};
+static const char *const categories[] = {NULL, FXT_NAME_LIBRARY, FXT_NAME_KERNEL, FXT_NAME_INLINED,
+                                         FXT_NAME_SPECIAL};
 enum { CATEGORY_COUNT = sizeof categories / sizeof *categories };
 
 /* ------------------------------------------------------------------ packets */

@@ -21,9 +21,9 @@ const char *span_origin_word(const struct span_function *function)
 {
     static const char *const words[] = {
         [SPAN_OWN] = "own",
-        [SPAN_LIBRARY] = "library",
-        [SPAN_KERNEL] = "kernel",
-        [SPAN_INLINED] = "inlined",
+        [SPAN_LIBRARY] = FXT_NAME_LIBRARY,
+        [SPAN_KERNEL] = FXT_NAME_KERNEL,
+        [SPAN_INLINED] = FXT_NAME_INLINED,
     };
     return function->special ? FXT_NAME_SPECIAL : words[function->origin];
 }

@@ -91,7 +91,7 @@ struct span_event {
     uint64_t address;  /* of ENTER: where the function begins in the process; 0 unknown */
     uint8_t flags;     /* enum span_flag */
     enum span_end end; /* of LEAVE */
-    /* Which of its track's stacks (fibers, goroutines), numbered from 1, waits from now on (LEAVE
+    /* The number of one of its track's stacks (fibers, goroutines), which waits from now on (LEAVE
      * of its innermost span, SPAN_END_SWITCH) or goes on (ENTER of its outermost). 0: nothing of
      * the sort, or it is not known which. */
     uint32_t stack;
