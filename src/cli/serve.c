@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "cli/interrupt_guard.h"
 #include "cli/quantity.h"
 #include "cli/serve_loop.h"
 #include "cli/shell_word.h"
@@ -14,6 +15,17 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* A temporary trace must not stay behind when Ctrl-C comes while its index is being made. */
+static bool open_guarded(struct viewed_trace *trace, const char *path, const char *folder,
+                         struct error *error)
+{
+    struct interrupt_guard guard;
+    interrupt_guard_begin(&guard, folder);
+    bool ok = viewed_trace_open(trace, path, error);
+    interrupt_guard_end(&guard);
+    return ok;
+}
 
 /* ---- our own page ---- */
 
@@ -59,7 +71,7 @@ static bool serve_page(const char *path, const struct serve_options *options, st
     struct own_page *page = memory_allocate_zeroed(sizeof *page);
     struct serve_loop loop = {.descriptor = -1};
     bool ok = gate_open(&page->viewer.gate, options->listen, NULL, error) &&
-              viewed_trace_open(&page->trace, path, error);
+              open_guarded(&page->trace, path, options->temporary_folder, error);
     if (ok) {
         say_damage(page->trace.index);
         ok = run_page(page, options, &loop, error);
@@ -96,10 +108,10 @@ static void warn_of_limits(const struct trace_index *index)
 }
 
 /* Also tells that the trace cannot be read, before a browser does. */
-static bool check_limits(const char *path, struct error *error)
+static bool check_limits(const char *path, const char *folder, struct error *error)
 {
     struct viewed_trace trace;
-    if (!viewed_trace_open(&trace, path, error))
+    if (!open_guarded(&trace, path, folder, error))
         return false;
     warn_of_limits(trace.index);
     viewed_trace_close(&trace);
@@ -118,7 +130,7 @@ static bool check_folder(const char *folder, struct error *error)
                            folder);
 }
 
-static bool check_trace(const char *path, struct error *error)
+static bool check_trace(const char *path, const char *folder, struct error *error)
 {
     if (span_input_is_recording(path))
         return error_set(error, ERROR_USAGE,
@@ -129,7 +141,7 @@ static bool check_trace(const char *path, struct error *error)
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
         return error_set(error, ERROR_USAGE,
                          "%s is no file, and Perfetto may ask for the trace more than once.", path);
-    return check_limits(path, error);
+    return check_limits(path, folder, error);
 }
 
 static bool run_perfetto(struct perfetto_site *site, const struct serve_options *options,
@@ -160,7 +172,7 @@ static bool serve_perfetto(const char *path, const struct serve_options *options
     site->name = slash ? slash + 1 : path;
     site->ui_folder = options->ui_folder;
     bool ok = (!site->ui_folder || check_folder(site->ui_folder, error)) &&
-              check_trace(path, error) &&
+              check_trace(path, options->temporary_folder, error) &&
               gate_open(&site->gate, site->ui_folder && options->listen,
                         site->ui_folder ? NULL : perfetto_origin, error) &&
               run_perfetto(site, options, &loop, error);

@@ -56,7 +56,7 @@ static void open_node(struct json_text *json, const struct query *query,
                       const struct flame_tree *tree, uint32_t id)
 {
     const struct flame_node *node = &tree->nodes[id];
-    json_open(json, '{');
+    json_text_open(json, '{');
     if (id == 0) {
         query_write_number(json, "group", 0);
         query_write_string(json, "name", "");
@@ -68,14 +68,14 @@ static void open_node(struct json_text *json, const struct query *query,
     query_write_number(json, "total", node->total);
     query_write_number(json, "self", node->self);
     query_write_number(json, "omitted", omitted_time(tree, id));
-    json_key(json, "children");
-    json_open(json, '[');
+    json_text_key(json, "children");
+    json_text_open(json, '[');
 }
 
 static void close_node(struct json_text *json)
 {
-    json_close(json, ']');
-    json_close(json, '}');
+    json_text_close(json, ']');
+    json_text_close(json, '}');
 }
 
 /* In depth first, without recursion. */
@@ -105,10 +105,10 @@ static bool write_flame(const struct query *query, const struct array *nodes,
     if (!query_json_open(answer, &json, error))
         return false;
     struct flame_tree tree = make_tree(nodes);
-    json_open(&json, '{');
-    json_key(&json, "root");
+    json_text_open(&json, '{');
+    json_text_key(&json, "root");
     write_tree(&json, query, &tree);
-    json_close(&json, '}');
+    json_text_close(&json, '}');
     free_tree(&tree);
     return query_json_close(&json, error);
 }

@@ -53,7 +53,7 @@ static const char *function_name(const struct query *query, uint32_t function)
 static void write_row(struct json_text *json, const struct query *query,
                       const struct function_row *row)
 {
-    json_open(json, '{');
+    json_text_open(json, '{');
     query_write_number(json, "group", row->group);
     query_write_string(json, "name", function_name(query, row->group));
     query_write_number(json, "calls", row->calls);
@@ -62,9 +62,9 @@ static void write_row(struct json_text *json, const struct query *query,
     query_write_number(json, "whole", row->whole);
     query_write_number(json, "min", row->whole ? row->min : 0);
     query_write_number(json, "max", row->max);
-    json_key(json, "mean");
-    json_real(json, row->whole ? (double)row->sum / (double)row->whole : 0);
-    json_close(json, '}');
+    json_text_key(json, "mean");
+    json_text_real(json, row->whole ? (double)row->sum / (double)row->whole : 0);
+    json_text_close(json, '}');
 }
 
 static bool write_table(const struct query *query, const struct array *rows, size_t top,
@@ -75,9 +75,9 @@ static bool write_table(const struct query *query, const struct array *rows, siz
         return false;
     size_t shown = rows->count < top ? rows->count : top;
     uint64_t time = 0, omitted = 0;
-    json_open(&json, '{');
-    json_key(&json, "rows");
-    json_open(&json, '[');
+    json_text_open(&json, '{');
+    json_text_key(&json, "rows");
+    json_text_open(&json, '[');
     for (size_t i = 0; i < rows->count; i++) {
         const struct function_row *row = array_at(rows, i);
         time += row->self;
@@ -86,11 +86,11 @@ static bool write_table(const struct query *query, const struct array *rows, siz
         else
             omitted += row->self;
     }
-    json_close(&json, ']');
+    json_text_close(&json, ']');
     query_write_number(&json, "omittedRows", rows->count - shown);
     query_write_number(&json, "omittedSelf", omitted);
     query_write_number(&json, "time", time);
-    json_close(&json, '}');
+    json_text_close(&json, '}');
     return query_json_close(&json, error);
 }
 
@@ -122,18 +122,18 @@ bool answer_table(const struct query *query, struct http_answer *answer, struct 
 
 static void write_histogram(struct json_text *json, const struct call_statistics *statistics)
 {
-    json_key(json, "histogram");
-    json_open(json, '[');
+    json_text_key(json, "histogram");
+    json_text_open(json, '[');
     for (unsigned bin = 0; bin < CALL_BINS; bin++) {
         if (statistics->bins[bin] == 0)
             continue;
-        json_open(json, '{');
+        json_text_open(json, '{');
         query_write_number(json, "from", call_bin_first(bin));
         query_write_number(json, "to", bin + 1 < CALL_BINS ? call_bin_first(bin + 1) : UINT64_MAX);
         query_write_number(json, "count", statistics->bins[bin]);
-        json_close(json, '}');
+        json_text_close(json, '}');
     }
-    json_close(json, ']');
+    json_text_close(json, ']');
 }
 
 static bool write_calls(const struct call_statistics *statistics, struct http_answer *answer,
@@ -143,7 +143,7 @@ static bool write_calls(const struct call_statistics *statistics, struct http_an
     if (!query_json_open(answer, &json, error))
         return false;
     bool any = statistics->whole > 0;
-    json_open(&json, '{');
+    json_text_open(&json, '{');
     query_write_number(&json, "calls", statistics->calls);
     query_write_number(&json, "whole", statistics->whole);
     query_write_number(&json, "sum", statistics->sum);
@@ -152,12 +152,12 @@ static bool write_calls(const struct call_statistics *statistics, struct http_an
     query_write_number(&json, "median", any ? statistics->median : 0);
     query_write_number(&json, "p99", any ? statistics->p99 : 0);
     write_histogram(&json, statistics);
-    json_key(&json, "slowest");
-    json_open(&json, '[');
+    json_text_key(&json, "slowest");
+    json_text_open(&json, '[');
     for (size_t i = 0; i < statistics->slowest.count; i++)
         query_write_place(&json, array_at(&statistics->slowest, i));
-    json_close(&json, ']');
-    json_close(&json, '}');
+    json_text_close(&json, ']');
+    json_text_close(&json, '}');
     return query_json_close(&json, error);
 }
 
@@ -219,20 +219,20 @@ static bool write_matches(const struct query *query, const struct array *matches
     struct json_text json;
     if (!query_json_open(answer, &json, error))
         return false;
-    json_open(&json, '{');
-    json_key(&json, "matches");
-    json_open(&json, '[');
+    json_text_open(&json, '{');
+    json_text_key(&json, "matches");
+    json_text_open(&json, '[');
     for (size_t i = 0; i < matches->count && i < limit; i++) {
         const struct match *match = array_at(matches, i);
-        json_open(&json, '{');
+        json_text_open(&json, '{');
         query_write_number(&json, "group", match->group);
         query_write_string(&json, "name", function_name(query, match->group));
         query_write_number(&json, "calls", match->calls);
-        json_close(&json, '}');
+        json_text_close(&json, '}');
     }
-    json_close(&json, ']');
+    json_text_close(&json, ']');
     query_write_number(&json, "total", matches->count);
-    json_close(&json, '}');
+    json_text_close(&json, '}');
     return query_json_close(&json, error);
 }
 

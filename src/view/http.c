@@ -46,10 +46,10 @@ void http_answer_error(struct http_answer *answer, enum http_status status, cons
     struct json_text json = {.stream = open_memstream(&answer->bytes, &answer->size)};
     if (!json.stream)
         return;
-    json_open(&json, '{');
-    json_key(&json, "error");
-    json_string(&json, text);
-    json_close(&json, '}');
+    json_text_open(&json, '{');
+    json_text_key(&json, "error");
+    json_text_string(&json, text);
+    json_text_close(&json, '}');
     fclose(json.stream);
 }
 

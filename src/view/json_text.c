@@ -11,22 +11,22 @@ static void begin_value(struct json_text *json)
     json->follows = true;
 }
 
-void json_open(struct json_text *json, char bracket)
+void json_text_open(struct json_text *json, char bracket)
 {
     begin_value(json);
     fputc(bracket, json->stream);
     json->follows = false;
 }
 
-void json_close(struct json_text *json, char bracket)
+void json_text_close(struct json_text *json, char bracket)
 {
     fputc(bracket, json->stream);
     json->follows = true;
 }
 
-void json_key(struct json_text *json, const char *key)
+void json_text_key(struct json_text *json, const char *key)
 {
-    json_string(json, key);
+    json_text_string(json, key);
     fputc(':', json->stream);
     json->follows = false;
 }
@@ -67,7 +67,7 @@ static void write_escaped(FILE *stream, unsigned char byte)
         fprintf(stream, "\\u%04x", byte);
 }
 
-void json_string_part(struct json_text *json, const char *text, size_t length)
+void json_text_string_part(struct json_text *json, const char *text, size_t length)
 {
     begin_value(json);
     fputc('"', json->stream);
@@ -92,52 +92,52 @@ void json_string_part(struct json_text *json, const char *text, size_t length)
     fputc('"', json->stream);
 }
 
-void json_string(struct json_text *json, const char *text)
+void json_text_string(struct json_text *json, const char *text)
 {
     if (text)
-        json_string_part(json, text, strlen(text));
+        json_text_string_part(json, text, strlen(text));
     else
-        json_null(json);
+        json_text_null(json);
 }
 
-void json_number(struct json_text *json, uint64_t number)
+void json_text_number(struct json_text *json, uint64_t number)
 {
     begin_value(json);
     fprintf(json->stream, "%" PRIu64, number);
 }
 
-void json_signed(struct json_text *json, int64_t number)
+void json_text_signed(struct json_text *json, int64_t number)
 {
     begin_value(json);
     fprintf(json->stream, "%" PRId64, number);
 }
 
-void json_real(struct json_text *json, double number)
+void json_text_real(struct json_text *json, double number)
 {
     if (!isfinite(number)) {
-        json_null(json);
+        json_text_null(json);
         return;
     }
     begin_value(json);
     fprintf(json->stream, "%.17g", number);
 }
 
-void json_bool(struct json_text *json, bool value)
+void json_text_bool(struct json_text *json, bool value)
 {
     begin_value(json);
     fputs(value ? "true" : "false", json->stream);
 }
 
-void json_null(struct json_text *json)
+void json_text_null(struct json_text *json)
 {
     begin_value(json);
     fputs("null", json->stream);
 }
 
-void json_address(struct json_text *json, uint64_t address)
+void json_text_address(struct json_text *json, uint64_t address)
 {
     if (address == 0) {
-        json_null(json);
+        json_text_null(json);
         return;
     }
     begin_value(json);

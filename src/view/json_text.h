@@ -17,21 +17,21 @@ struct json_text {
     bool follows; /* something stands before the next value in the same object or array */
 };
 
-void json_open(struct json_text *json, char bracket);  /* '{' or '[' */
-void json_close(struct json_text *json, char bracket); /* '}' or ']' */
-void json_key(struct json_text *json, const char *key);
+void json_text_open(struct json_text *json, char bracket);  /* '{' or '[' */
+void json_text_close(struct json_text *json, char bracket); /* '}' or ']' */
+void json_text_key(struct json_text *json, const char *key);
 
 /* NULL: null. What is not UTF-8 becomes U+FFFD. */
-void json_string(struct json_text *json, const char *text);
-void json_string_part(struct json_text *json, const char *text, size_t length);
-void json_number(struct json_text *json, uint64_t number);
-void json_signed(struct json_text *json, int64_t number);
+void json_text_string(struct json_text *json, const char *text);
+void json_text_string_part(struct json_text *json, const char *text, size_t length);
+void json_text_number(struct json_text *json, uint64_t number);
+void json_text_signed(struct json_text *json, int64_t number);
 /* What JSON has no number for, infinities and NaN, is null. */
-void json_real(struct json_text *json, double number);
-void json_bool(struct json_text *json, bool value);
-void json_null(struct json_text *json);
+void json_text_real(struct json_text *json, double number);
+void json_text_bool(struct json_text *json, bool value);
+void json_text_null(struct json_text *json);
 
 /* "0x7f..." as a string; 0: null */
-void json_address(struct json_text *json, uint64_t address);
+void json_text_address(struct json_text *json, uint64_t address);
 
 #endif

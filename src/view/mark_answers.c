@@ -16,27 +16,27 @@ static void write_mark(struct json_text *json, const struct index_mark *mark)
 {
     static const char *const kinds[] = {
         [MARK_GAP] = "gap", [MARK_ERROR] = "error", [MARK_NOTE] = "note"};
-    json_open(json, '{');
+    json_text_open(json, '{');
     query_write_number(json, "track", mark->track);
     query_write_number(json, "time", mark->time);
     query_write_string(json, "text", mark->text);
     query_write_string(json, "kind", kinds[mark->kind]);
-    json_close(json, '}');
+    json_text_close(json, '}');
 }
 
 /* The argument is told in words: it may be larger than what JavaScript counts exactly. */
 static void write_hit(struct json_text *json, const struct index_hit *hit)
 {
     char *argument = hit->has_argument ? memory_format("%lld", (long long)hit->argument) : NULL;
-    json_open(json, '{');
+    json_text_open(json, '{');
     query_write_number(json, "track", hit->track);
     query_write_number(json, "start", hit->start);
     query_write_number(json, "end", hit->end);
     query_write_string(json, "name", hit->name);
     query_write_string(json, "argument", argument);
-    json_key(json, "address");
-    json_address(json, hit->address);
-    json_close(json, '}');
+    json_text_key(json, "address");
+    json_text_address(json, hit->address);
+    json_text_close(json, '}');
     free(argument);
 }
 
@@ -62,20 +62,20 @@ static bool write_marks(const struct found_marks *found, struct http_answer *ans
     struct json_text json;
     if (!query_json_open(answer, &json, error))
         return false;
-    json_open(&json, '{');
-    json_key(&json, "marks");
-    json_open(&json, '[');
+    json_text_open(&json, '{');
+    json_text_key(&json, "marks");
+    json_text_open(&json, '[');
     for (size_t i = 0; i < found->marks.count; i++)
         write_mark(&json, array_at(&found->marks, i));
-    json_close(&json, ']');
-    json_key(&json, "hits");
-    json_open(&json, '[');
+    json_text_close(&json, ']');
+    json_text_key(&json, "hits");
+    json_text_open(&json, '[');
     for (size_t i = 0; i < found->hits.count; i++)
         write_hit(&json, array_at(&found->hits, i));
-    json_close(&json, ']');
-    json_key(&json, "more");
-    json_bool(&json, found->more);
-    json_close(&json, '}');
+    json_text_close(&json, ']');
+    json_text_key(&json, "more");
+    json_text_bool(&json, found->more);
+    json_text_close(&json, '}');
     return query_json_close(&json, error);
 }
 
@@ -101,20 +101,20 @@ static bool write_points(const struct array *points, struct http_answer *answer,
     struct json_text json;
     if (!query_json_open(answer, &json, error))
         return false;
-    json_open(&json, '{');
-    json_key(&json, "samples");
-    json_open(&json, '[');
+    json_text_open(&json, '{');
+    json_text_key(&json, "samples");
+    json_text_open(&json, '[');
     for (size_t i = 0; i < points->count; i++) {
         const struct counter_point *point = array_at(points, i);
-        json_open(&json, '[');
-        json_number(&json, point->time);
-        json_real(&json, point->min);
-        json_real(&json, point->max);
-        json_real(&json, point->last);
-        json_close(&json, ']');
+        json_text_open(&json, '[');
+        json_text_number(&json, point->time);
+        json_text_real(&json, point->min);
+        json_text_real(&json, point->max);
+        json_text_real(&json, point->last);
+        json_text_close(&json, ']');
     }
-    json_close(&json, ']');
-    json_close(&json, '}');
+    json_text_close(&json, ']');
+    json_text_close(&json, '}');
     return query_json_close(&json, error);
 }
 

@@ -78,14 +78,14 @@ bool query_json_close(struct json_text *json, struct error *error)
 
 void query_write_number(struct json_text *json, const char *key, uint64_t number)
 {
-    json_key(json, key);
-    json_number(json, number);
+    json_text_key(json, key);
+    json_text_number(json, number);
 }
 
 void query_write_string(struct json_text *json, const char *key, const char *text)
 {
-    json_key(json, key);
-    json_string(json, text);
+    json_text_key(json, key);
+    json_text_string(json, text);
 }
 
 static void write_extent(struct json_text *json, const struct index_span *span)
@@ -97,16 +97,16 @@ static void write_extent(struct json_text *json, const struct index_span *span)
 
 void query_write_stack_entry(struct json_text *json, const struct index_span *span)
 {
-    json_open(json, '{');
+    json_text_open(json, '{');
     write_extent(json, span);
     query_write_number(json, "function", span->function);
-    json_close(json, '}');
+    json_text_close(json, '}');
 }
 
 void query_write_place(struct json_text *json, const struct call_place *place)
 {
-    json_open(json, '{');
+    json_text_open(json, '{');
     query_write_number(json, "track", place->track);
     write_extent(json, &place->span);
-    json_close(json, '}');
+    json_text_close(json, '}');
 }

@@ -26,10 +26,10 @@ static bool read_moment(const struct query *query, uint32_t *track, uint64_t *ti
 static void write_stack(struct json_text *json, const struct index_span *spans, size_t count)
 {
     size_t first = count > STACK_MAX ? count - STACK_MAX : 0;
-    json_open(json, '[');
+    json_text_open(json, '[');
     for (size_t i = first; i < count; i++)
         query_write_stack_entry(json, &spans[i]);
-    json_close(json, ']');
+    json_text_close(json, ']');
 }
 
 bool answer_stack(const struct query *query, struct http_answer *answer, struct error *error)
@@ -43,10 +43,10 @@ bool answer_stack(const struct query *query, struct http_answer *answer, struct 
     bool ok = index_stack_at(query->index, track, time, &stack, error) &&
               query_json_open(answer, &json, error);
     if (ok) {
-        json_open(&json, '{');
-        json_key(&json, "stack");
+        json_text_open(&json, '{');
+        json_text_key(&json, "stack");
         write_stack(&json, stack.elements, stack.count);
-        json_close(&json, '}');
+        json_text_close(&json, '}');
         ok = query_json_close(&json, error);
     }
     array_free(&stack);
@@ -84,15 +84,15 @@ static bool find_hit(const struct query *query, struct span_details *details, st
 
 static void write_arguments(struct json_text *json, const struct span_details *details)
 {
-    json_key(json, "arguments");
-    json_open(json, '{');
+    json_text_key(json, "arguments");
+    json_text_open(json, '{');
     if (details->has_hit) {
         const struct index_hit *hit = &details->hit;
         query_write_number(json, "pid", hit->pid);
         query_write_number(json, "tid", hit->tid);
         if (hit->address) {
-            json_key(json, "address");
-            json_address(json, hit->address);
+            json_text_key(json, "address");
+            json_text_address(json, hit->address);
         }
         if (hit->has_argument) {
             char *digits = memory_format("%lld", (long long)hit->argument);
@@ -100,13 +100,13 @@ static void write_arguments(struct json_text *json, const struct span_details *d
             free(digits);
         }
     }
-    json_close(json, '}');
+    json_text_close(json, '}');
 }
 
 static void write_flag(struct json_text *json, const char *key, bool value)
 {
-    json_key(json, key);
-    json_bool(json, value);
+    json_text_key(json, key);
+    json_text_bool(json, value);
 }
 
 static void write_function(struct json_text *json, const struct query *query, uint32_t id)
@@ -117,15 +117,15 @@ static void write_function(struct json_text *json, const struct query *query, ui
     query_write_string(json, "symbol", function.symbol);
     query_write_string(json, "file", function.file);
     query_write_number(json, "line", function.line);
-    json_key(json, "address");
-    json_address(json, function.address);
+    json_text_key(json, "address");
+    json_text_address(json, function.address);
 }
 
 static void write_details(struct json_text *json, const struct query *query,
                           const struct span_details *details)
 {
     const struct index_span *span = &details->span;
-    json_open(json, '{');
+    json_text_open(json, '{');
     query_write_number(json, "track", details->track);
     query_write_number(json, "depth", span->depth);
     query_write_number(json, "start", span->start);
@@ -139,7 +139,7 @@ static void write_details(struct json_text *json, const struct query *query,
     query_write_string(json, "ended",
                        span->ending <= SPAN_END_LAST ? endings[span->ending] : "unknown");
     write_arguments(json, details);
-    json_close(json, '}');
+    json_text_close(json, '}');
 }
 
 /* The entry of that depth: they lie by depth without holes. */
@@ -160,15 +160,15 @@ static bool write_span(const struct query *query, const struct array *stack,
     struct json_text json;
     if (!query_json_open(answer, &json, error))
         return false;
-    json_open(&json, '{');
-    json_key(&json, "span");
+    json_text_open(&json, '{');
+    json_text_key(&json, "span");
     if (details)
         write_details(&json, query, details);
     else
-        json_null(&json);
-    json_key(&json, "parents");
+        json_text_null(&json);
+    json_text_key(&json, "parents");
     write_stack(&json, stack->elements, details ? details->span.depth : 0);
-    json_close(&json, '}');
+    json_text_close(&json, '}');
     return query_json_close(&json, error);
 }
 
@@ -222,15 +222,15 @@ static bool write_next(const struct next_call *call, struct http_answer *answer,
     struct json_text json;
     if (!query_json_open(answer, &json, error))
         return false;
-    json_open(&json, '{');
-    json_key(&json, "call");
+    json_text_open(&json, '{');
+    json_text_key(&json, "call");
     if (call->found)
         query_write_place(&json, &call->place);
     else
-        json_null(&json);
+        json_text_null(&json);
     query_write_number(&json, "ordinal", call->found ? call->ordinal : 0);
     query_write_number(&json, "of", call->of);
-    json_close(&json, '}');
+    json_text_close(&json, '}');
     return query_json_close(&json, error);
 }
 

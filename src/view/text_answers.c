@@ -20,17 +20,17 @@ enum {
 
 static void write_lines(struct json_text *json, const struct source_text *text)
 {
-    json_open(json, '[');
+    json_text_open(json, '[');
     const char *at = text->bytes, *end = at + text->size;
     while (at < end) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         size_t length = (size_t)(newline - at);
         if (length > 0 && at[length - 1] == '\r')
             length--;
-        json_string_part(json, at, length < SOURCE_LINE_MAX ? length : SOURCE_LINE_MAX);
+        json_text_string_part(json, at, length < SOURCE_LINE_MAX ? length : SOURCE_LINE_MAX);
         at = newline + 1;
     }
-    json_close(json, ']');
+    json_text_close(json, ']');
 }
 
 static bool write_source(const struct index_function *function, const struct source_text *text,
@@ -39,13 +39,13 @@ static bool write_source(const struct index_function *function, const struct sou
     struct json_text json;
     if (!query_json_open(answer, &json, error))
         return false;
-    json_open(&json, '{');
+    json_text_open(&json, '{');
     query_write_string(&json, "file", function->file);
     query_write_number(&json, "line", function->line);
     query_write_number(&json, "first", text->first);
-    json_key(&json, "lines");
+    json_text_key(&json, "lines");
     write_lines(&json, text);
-    json_close(&json, '}');
+    json_text_close(&json, '}');
     return query_json_close(&json, error);
 }
 

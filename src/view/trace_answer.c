@@ -26,7 +26,7 @@ static bool trace_is_there(const struct query *query)
 static void write_track(struct json_text *json, const struct trace_index *index, uint32_t id)
 {
     struct index_track track = trace_index_track(index, id);
-    json_open(json, '{');
+    json_text_open(json, '{');
     query_write_number(json, "id", id);
     query_write_number(json, "pid", track.pid);
     query_write_number(json, "tid", track.tid);
@@ -37,7 +37,7 @@ static void write_track(struct json_text *json, const struct trace_index *index,
     query_write_number(json, "first", track.first);
     query_write_number(json, "last", track.last);
     query_write_string(json, "kind", track.is_hits ? "hits" : "thread");
-    json_close(json, '}');
+    json_text_close(json, '}');
 }
 
 /* A counter's unit stands behind its name, as in `frequency (MHz)`. */
@@ -53,14 +53,14 @@ static void write_counter(struct json_text *json, const struct trace_index *inde
             name--;
         length--;
     }
-    json_open(json, '{');
+    json_text_open(json, '{');
     query_write_number(json, "id", id);
-    json_key(json, "name");
-    json_string_part(json, counter.name, name);
+    json_text_key(json, "name");
+    json_text_string_part(json, counter.name, name);
     query_write_number(json, "pid", counter.pid);
-    json_key(json, "unit");
-    json_string_part(json, counter.name + unit, length - unit);
-    json_close(json, '}');
+    json_text_key(json, "unit");
+    json_text_string_part(json, counter.name + unit, length - unit);
+    json_text_close(json, '}');
 }
 
 static void write_damage(struct json_text *json, const char *damage, bool changed)
@@ -72,13 +72,13 @@ static void write_damage(struct json_text *json, const char *damage, bool change
 
 static void write_wall_clock(struct json_text *json, uint64_t wall_clock)
 {
-    json_key(json, "wallClock");
+    json_text_key(json, "wallClock");
     if (wall_clock == 0) {
-        json_null(json);
+        json_text_null(json);
         return;
     }
     char *digits = memory_format("%llu", (unsigned long long)wall_clock);
-    json_string(json, digits);
+    json_text_string(json, digits);
     free(digits);
 }
 
@@ -90,27 +90,27 @@ bool answer_trace(const struct query *query, struct http_answer *answer, struct 
     if (!query_json_open(answer, &json, error))
         return false;
     char *id = memory_format("%016llx", (unsigned long long)facts->id);
-    json_open(&json, '{');
+    json_text_open(&json, '{');
     query_write_string(&json, "id", id);
     query_write_string(&json, "name", query->api->name);
     query_write_number(&json, "duration", facts->duration);
     write_wall_clock(&json, facts->wall_clock);
     query_write_number(&json, "spans", facts->spans);
     write_damage(&json, facts->damage, is_file && !is_there);
-    json_key(&json, "canPerfetto");
-    json_bool(&json, is_there);
-    json_key(&json, "tracks");
-    json_open(&json, '[');
+    json_text_key(&json, "canPerfetto");
+    json_text_bool(&json, is_there);
+    json_text_key(&json, "tracks");
+    json_text_open(&json, '[');
     for (uint32_t track = 0; track < facts->tracks; track++)
         write_track(&json, query->index, track);
-    json_close(&json, ']');
-    json_key(&json, "counters");
-    json_open(&json, '[');
+    json_text_close(&json, ']');
+    json_text_key(&json, "counters");
+    json_text_open(&json, '[');
     for (uint32_t counter = 0; counter < facts->counters; counter++)
         write_counter(&json, query->index, counter);
-    json_close(&json, ']');
+    json_text_close(&json, ']');
     query_write_number(&json, "markCount", facts->marks);
-    json_close(&json, '}');
+    json_text_close(&json, '}');
     free(id);
     return query_json_close(&json, error);
 }
@@ -124,21 +124,21 @@ bool answer_functions(const struct query *query, struct http_answer *answer, str
     struct json_text json;
     if (!query_json_open(answer, &json, error))
         return false;
-    json_open(&json, '{');
-    json_key(&json, "functions");
-    json_open(&json, '[');
+    json_text_open(&json, '{');
+    json_text_key(&json, "functions");
+    json_text_open(&json, '[');
     for (uint32_t id = 0; id < query->facts->functions; id++) {
         struct index_function function = trace_index_function(query->index, id);
-        json_open(&json, '[');
-        json_string(&json, function.name);
-        json_number(&json, function.group);
-        json_string(&json, colours[function.colour]);
-        json_bool(&json, function.colour == INDEX_SPECIAL);
-        json_number(&json, trace_index_group_calls(query->index, function.group));
-        json_close(&json, ']');
+        json_text_open(&json, '[');
+        json_text_string(&json, function.name);
+        json_text_number(&json, function.group);
+        json_text_string(&json, colours[function.colour]);
+        json_text_bool(&json, function.colour == INDEX_SPECIAL);
+        json_text_number(&json, trace_index_group_calls(query->index, function.group));
+        json_text_close(&json, ']');
     }
-    json_close(&json, ']');
-    json_close(&json, '}');
+    json_text_close(&json, ']');
+    json_text_close(&json, '}');
     return query_json_close(&json, error);
 }
 
