@@ -35,6 +35,8 @@ static void flush(struct index_file *file)
 
 void index_file_append(struct index_file *file, const void *bytes, size_t size)
 {
+    if (size == 0)
+        return; /* and `bytes` may be NULL */
     file->size += size;
     if (size > BUFFER_SIZE - file->used)
         flush(file);
