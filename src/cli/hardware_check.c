@@ -116,7 +116,7 @@ static bool record(struct check *check, const char *work, struct error *error)
 static void count(struct check *check, const struct span_event *event, const char *function,
                   uint64_t *begun)
 {
-    if (event->kind == SPAN_INSTANT)
+    if (event->kind != SPAN_ENTER && event->kind != SPAN_LEAVE)
         return;
     bool is = strcmp(event->function->name, function) == 0;
     if (event->kind == SPAN_LEAVE) {

@@ -62,12 +62,13 @@ struct filter {
     const struct span_filter_names *names;
     struct array *open;          /* per track, of struct span_event: the ENTERs of open spans */
     struct newest_enter *newest; /* per track */
+    struct array counters;       /* of struct span_event: what each has been last */
     uint64_t time;               /* of what was given out last */
     bool inside;                 /* of a region */
     /* What is given out before the next event of the wrapped source: while a region begins or ends,
      * the position in `open`; and the event that made it do so. */
     enum { FILTER_READS, FILTER_ENTERS, FILTER_LEAVES } state;
-    size_t track, depth;
+    size_t track, depth, counter;
     struct span_event held;
 };
 
@@ -84,13 +85,38 @@ static bool calls(const struct span_event *event, const char *name)
            is_called(event->function, name);
 }
 
-static void keep_open(struct filter *filter, const struct span_event *event)
+/* A source has one text for all values of a counter. */
+static void keep_counter(struct filter *filter, const struct span_event *event)
+{
+    for (size_t i = 0; i < filter->counters.count; i++) {
+        struct span_event *kept = array_at(&filter->counters, i);
+        if (kept->text == event->text && kept->track == event->track) {
+            kept->value = event->value;
+            return;
+        }
+    }
+    array_add_all(&filter->counters, event, 1);
+}
+
+/* What a region begins with. */
+static void keep_state(struct filter *filter, const struct span_event *event)
 {
     struct array *open = &filter->open[event->track];
     if (event->kind == SPAN_ENTER)
         *(struct span_event *)array_add(open) = *event;
     else if (event->kind == SPAN_LEAVE && open->count > 0)
         open->count--;
+    else if (event->kind == SPAN_COUNTER)
+        keep_counter(filter, event);
+}
+
+static bool next_counter(struct filter *filter, struct span_event *event)
+{
+    if (filter->counter == filter->counters.count)
+        return false;
+    *event = *(struct span_event *)array_at(&filter->counters, filter->counter++);
+    event->time = filter->held.time;
+    return true;
 }
 
 /* The open spans once more, track by track, outermost first. */
@@ -132,7 +158,7 @@ static bool next_left(struct filter *filter, struct span_event *event)
 static void begin(struct filter *filter, int state, const struct span_event *event)
 {
     filter->state = state;
-    filter->track = filter->depth = 0;
+    filter->track = filter->depth = filter->counter = 0;
     filter->held = *event;
 }
 
@@ -144,16 +170,16 @@ static bool next_of_border(struct filter *filter, struct span_event *event)
             return true;
         filter->state = FILTER_READS;
         filter->inside = false;
-        keep_open(filter, &filter->held);
+        keep_state(filter, &filter->held);
         return false;
     }
     if (filter->state == FILTER_ENTERS) {
-        if (next_entered(filter, event))
+        if (next_counter(filter, event) || next_entered(filter, event))
             return true;
         filter->state = FILTER_READS;
         filter->inside = true;
         *event = filter->held;
-        keep_open(filter, event);
+        keep_state(filter, event);
         return true;
     }
     return false;
@@ -194,7 +220,7 @@ static bool next_kept(struct span_source *source, struct span_event *event, stru
         } else if (!filter->inside && calls(event, filter->names->from)) {
             begin(filter, FILTER_ENTERS, event);
         } else {
-            keep_open(filter, event);
+            keep_state(filter, event);
             if (filter->inside)
                 return true;
         }
@@ -214,6 +240,7 @@ static void close_filter(struct span_source *source)
     struct filter *filter = source->context;
     for (size_t i = 0; i < source->track_count; i++)
         array_free(&filter->open[i]);
+    array_free(&filter->counters);
     free(filter->open);
     free(filter->newest);
     filter->wrapped->close(filter->wrapped);
@@ -232,6 +259,7 @@ struct span_source *span_filter(struct span_source *source, const struct span_fi
     filter->names = names;
     filter->open = memory_allocate_zeroed((source->track_count + 1) * sizeof *filter->open);
     filter->newest = memory_allocate_zeroed((source->track_count + 1) * sizeof *filter->newest);
+    filter->counters = array_of(sizeof(struct span_event));
     for (size_t i = 0; i < source->track_count; i++)
         filter->open[i] = array_of(sizeof(struct span_event));
     return &filter->source;
@@ -271,7 +299,7 @@ bool span_filter_begin(struct span_source *source, struct error *error)
         if (found)
             begin(filter, FILTER_ENTERS, &event);
         else
-            keep_open(filter, &event);
+            keep_state(filter, &event);
         if (event.kind == SPAN_ENTER && !event.hit)
             offer_once(&nearest, &offered, event.function);
     }
