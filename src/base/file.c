@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,22 +180,40 @@ bool file_write_all(int descriptor, const void *bytes, size_t size, const char *
     return true;
 }
 
-char *file_find_program(const char *name)
+bool file_is_executable(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+           faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0;
+}
+
+/* An empty element of PATH is the current folder. */
+char *file_find_in_path(const char *name, bool (*suits)(const char *path))
 {
     const char *path = getenv("PATH");
     char *folders = memory_copy_string(path ? path : "/bin:/usr/bin");
     char *found = NULL;
     for (char *rest = folders, *folder; !found && (folder = strsep(&rest, ":"));) {
         char *candidate = memory_format("%s/%s", *folder ? folder : ".", name);
-        struct stat status;
-        if (stat(candidate, &status) == 0 && S_ISREG(status.st_mode) &&
-            access(candidate, X_OK) == 0)
+        if (suits(candidate))
             found = candidate;
         else
             free(candidate);
     }
     free(folders);
     return found;
+}
+
+char *file_find_program(const char *name)
+{
+    return file_find_in_path(name, file_is_executable);
+}
+
+char *file_read_link(const char *path)
+{
+    char target[PATH_MAX];
+    ssize_t length = readlink(path, target, sizeof target);
+    return length <= 0 ? NULL : memory_format("%.*s", (int)length, target);
 }
 
 bool file_make_directories(const char *path, struct error *error)

@@ -49,6 +49,16 @@ bool file_write_all(int descriptor, const void *bytes, size_t size, const char *
  * does; the caller frees. NULL when there is none. */
 char *file_find_program(const char *name);
 
+/* The same of whatever `suits`. */
+char *file_find_in_path(const char *name, bool (*suits)(const char *path));
+
+/* Whether it is a regular file that we may execute. */
+bool file_is_executable(const char *path);
+
+/* Where a symbolic link leads, also one of /proc; the caller frees. NULL and errno when there is
+ * none, or its file is nowhere (of a process that has ended). */
+char *file_read_link(const char *path);
+
 /* Makes `path` and its missing parents, mode 0700; an existing folder is fine. */
 bool file_make_directories(const char *path, struct error *error);
 

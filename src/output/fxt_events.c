@@ -7,8 +7,8 @@
 /* Names that mean something to us, from the dictionary, to be compared by address. */
 struct known_names {
     const char *address, *symbol, *file, *line, *start_inferred, *end_inferred, *across_gap,
-        *true_text, *end, *special, *library, *kernel, *inlined, *syscall, *untraced, *timestamp,
-        *pid, *tid, *ip, *passed, *argument;
+        *true_text, *end, *special, *library, *kernel, *inlined, *syscall, *untraced, *stack,
+        *timestamp, *pid, *tid, *ip, *passed, *argument;
     const char *ends[SPAN_END_LAST + 1]; /* texts of enum span_end; NULL for a plain return */
 };
 
@@ -25,6 +25,7 @@ struct event_template {
     const struct span_function *function;
     uint64_t address;
     uint32_t redefinitions; /* of references, when this was remembered */
+    uint32_t stack;
     uint8_t flags, end;
 };
 
@@ -77,6 +78,7 @@ static void remember(const struct fxt_events *events, struct event_template *tem
         .redefinitions = events->definitions->redefinitions,
         .flags = event->flags,
         .end = event->end,
+        .stack = event->stack,
     };
     memcpy(template->words, arguments, words * FXT_WORD);
 }
@@ -168,6 +170,8 @@ static void apply_argument(const struct known_names *known, const struct fxt_arg
         event->address = argument->number;
     else if (argument->type == FXT_ARGUMENT_INT32 && argument->name == known->line)
         key->line = (uint32_t)argument->number;
+    else if (argument->type == FXT_ARGUMENT_UINT32 && argument->name == known->stack)
+        event->stack = (uint32_t)argument->number;
     else
         apply_hit_argument(known, argument, hit);
 }
@@ -364,6 +368,7 @@ int fxt_events_parse(struct fxt_events *events, struct fxt_record record,
         .type = (uint8_t)type,
         .flags = template->flags,
         .end = template->end,
+        .stack = template->stack,
     };
     return 1;
 }
@@ -390,6 +395,7 @@ struct fxt_events *fxt_events_new(struct fxt_definitions *definitions)
         .inlined = fxt_known_text(definitions, FXT_NAME_INLINED),
         .syscall = fxt_known_text(definitions, "[syscall]"),
         .untraced = fxt_known_text(definitions, "[untraced]"),
+        .stack = fxt_known_text(definitions, FXT_NAME_STACK),
         .timestamp = fxt_known_text(definitions, FXT_NAME_TIMESTAMP),
         .pid = fxt_known_text(definitions, FXT_NAME_PID),
         .tid = fxt_known_text(definitions, FXT_NAME_TID),

@@ -24,9 +24,10 @@ struct fxt_raw_event {
     };
     const struct span_hit *hit; /* of a hit's beginning, else NULL; lives as names do */
     uint32_t track;
-    uint8_t type;  /* enum fxt_event_type: instant, counter, begin, end or complete */
-    uint8_t flags; /* enum span_flag */
-    uint8_t end;   /* enum span_end; of ends and complete events */
+    uint32_t stack; /* as in span_event */
+    uint8_t type;   /* enum fxt_event_type: instant, counter, begin, end or complete */
+    uint8_t flags;  /* enum span_flag */
+    uint8_t end;    /* enum span_end; of ends and complete events */
 };
 
 /* A record can be several events: a counter's values. */

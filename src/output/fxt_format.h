@@ -96,6 +96,7 @@ enum {
 #define FXT_NAME_EXEC "exec"
 #define FXT_NAME_FILTER "filter"
 #define FXT_NAME_SWITCH "switch"
+#define FXT_NAME_STACK "stack"
 #define FXT_NAME_TIMESTAMP "timestamp"
 #define FXT_NAME_PID "pid"
 #define FXT_NAME_TID "tid"

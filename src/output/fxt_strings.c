@@ -62,6 +62,7 @@ static void write_permanent(struct block_writer *output)
         [FXT_STRING_EXEC] = FXT_NAME_EXEC,
         [FXT_STRING_FILTER] = FXT_NAME_FILTER,
         [FXT_STRING_SWITCH] = FXT_NAME_SWITCH,
+        [FXT_STRING_STACK] = FXT_NAME_STACK,
         [FXT_STRING_TIMESTAMP] = FXT_NAME_TIMESTAMP,
         [FXT_STRING_PID] = FXT_NAME_PID,
         [FXT_STRING_TID] = FXT_NAME_TID,

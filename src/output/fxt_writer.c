@@ -23,9 +23,9 @@ static const uint64_t TICKS_PER_SECOND = 1000000000;
 static const uint64_t EVENTS_PER_CHECK = 1 << 16;
 
 /* Words of the longest records of each type. A call's beginning: header, time, address, symbol,
- * file, line, and that it is inferred. A hit: header, time, and its arguments. An end: header,
- * time, and three short arguments. */
-enum { CALL_WORDS_MAX = 8, HIT_WORDS_MAX = 2 + 10, END_WORDS_MAX = 2 + 3 };
+ * file, line, that it is inferred, and its stack. A hit: header, time, and its arguments. An end:
+ * header, time, and four short arguments. */
+enum { CALL_WORDS_MAX = 9, HIT_WORDS_MAX = 2 + 10, END_WORDS_MAX = 2 + 4 };
 
 /* A record that is nearly the same whenever it is written: all but its thread and its time. */
 struct call_template {
@@ -180,6 +180,11 @@ static inline uint64_t string_argument(uint64_t name, uint64_t value)
     return fxt_argument_header(FXT_ARGUMENT_STRING, 1, name) | value << 32;
 }
 
+static inline uint64_t stack_argument(uint32_t stack)
+{
+    return fxt_argument_header(FXT_ARGUMENT_UINT32, 1, FXT_STRING_STACK) | (uint64_t)stack << 32;
+}
+
 static void make_room_for_memos(struct writer *writer, uint32_t index)
 {
     size_t count = index + index / 2 + 64;
@@ -307,6 +312,9 @@ static inline bool is_made_for(const struct call_template *call, const struct sp
            fxt_strings_all_hold(strings);
 }
 
+/* What a short argument more adds to the header of an event. */
+static const uint64_t ONE_SHORT_ARGUMENT = UINT64_C(1) << 4 | UINT64_C(1) << 20;
+
 static inline void write_call(struct writer *writer, const struct span_event *event)
 {
     struct function_memo *memo = memo_of(writer, event->function);
@@ -317,7 +325,12 @@ static inline void write_call(struct writer *writer, const struct span_event *ev
     memcpy(words, memo->call.words, sizeof memo->call.words);
     words[0] |= thread << 24;
     words[1] = event->time.value;
-    give_back(writer, CALL_WORDS_MAX, memo->call.word_count);
+    uint64_t word_count = memo->call.word_count;
+    if (event->stack) {
+        words[word_count++] = stack_argument(event->stack);
+        words[0] += ONE_SHORT_ARGUMENT;
+    }
+    give_back(writer, CALL_WORDS_MAX, word_count);
 }
 
 static inline void write_enter(struct writer *writer, const struct span_event *event)
@@ -355,6 +368,8 @@ static inline void write_leave(struct writer *writer, const struct span_event *e
         add_short(&record, string_argument(FXT_STRING_END_INFERRED, FXT_STRING_TRUE));
     if (event->flags & SPAN_ACROSS_GAP)
         add_short(&record, string_argument(FXT_STRING_ACROSS_GAP, FXT_STRING_TRUE));
+    if (event->stack)
+        add_short(&record, stack_argument(event->stack));
     record.words[0] = event_header(FXT_EVENT_END, record.word_count, record.argument_count, thread);
     record.words[1] = event->time.value;
     give_back(writer, END_WORDS_MAX, record.word_count);

@@ -9,6 +9,7 @@ struct open_frame {
     uint64_t limit; /* when it ends at the latest: its own end, if known, or an ancestor's; or
                        NO_LIMIT */
     bool complete;  /* from a complete event, which no end event belongs to */
+    uint32_t stack; /* of its leave */
     uint8_t flags;  /* of its leave */
     uint8_t end;
 };
@@ -122,6 +123,7 @@ static inline void pop(struct span_nesting *nesting, uint32_t track, struct arra
         .function = frame->function,
         .flags = frame->flags,
         .end = frame->end,
+        .stack = frame->stack,
     };
     stack->count--;
 }
@@ -174,6 +176,7 @@ static inline void enter(struct span_nesting *nesting, const struct fxt_raw_even
         .address = event->address,
         .flags = event->flags & SPAN_START_INFERRED,
         .hit = event->hit,
+        .stack = event->stack,
     };
 }
 
@@ -206,6 +209,7 @@ static inline void leave(struct span_nesting *nesting, const struct fxt_raw_even
     struct open_frame *top = top_of(stack);
     top->flags = event->flags & (SPAN_END_INFERRED | SPAN_ACROSS_GAP);
     top->end = event->end;
+    top->stack = event->stack;
     pop(nesting, event->track, stack, event->time);
 }
 

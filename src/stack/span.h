@@ -88,9 +88,13 @@ struct span_event {
     uint32_t track; /* index into the source's tracks */
     struct nanoseconds time;
     const struct span_function *function; /* of ENTER and LEAVE */
-    uint64_t address;           /* of ENTER: where the function begins in the process; 0 unknown */
-    uint8_t flags;              /* enum span_flag */
-    enum span_end end;          /* of LEAVE */
+    uint64_t address;  /* of ENTER: where the function begins in the process; 0 unknown */
+    uint8_t flags;     /* enum span_flag */
+    enum span_end end; /* of LEAVE */
+    /* The number of one of its track's stacks (fibers, goroutines), which waits from now on (LEAVE
+     * of its innermost span, SPAN_END_SWITCH) or goes on (ENTER of its outermost). 0: nothing of
+     * the sort, or it is not known which. */
+    uint32_t stack;
     const char *text;           /* of INSTANT and COUNTER; valid until the source is closed */
     double value;               /* of COUNTER, which belongs to the track's process */
     const struct span_hit *hit; /* of the ENTER of a hit; else NULL. Valid like text */

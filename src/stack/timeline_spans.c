@@ -121,6 +121,7 @@ static inline void convert(struct timeline_source *merged, const struct replay_e
     event->address = replayed->address;
     event->flags = replayed->flags;
     event->end = replayed->end;
+    event->stack = replayed->stack;
     event->text = instant ? text_of(merged, replayed) : NULL;
     event->hit = NULL;
 }

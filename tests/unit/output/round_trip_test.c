@@ -57,6 +57,7 @@ static void assert_same_event(const struct span_source *written, const struct sp
     }
     assert_int_equal(got->flags, expected->flags);
     assert_int_equal(got->end, expected->end);
+    assert_int_equal(got->stack, expected->stack);
     assert_int_equal(got->address, expected->address);
     assert_same_hit(got->hit, expected->hit);
     assert_string_equal(got->function->name, expected->function->name);
@@ -176,6 +177,29 @@ static void everything_a_span_can_say(void **state)
     script->source.wall_clock = UINT64_C(1790000000123456789);
     assert_round_trip(script, "everything.fxt");
     assert_round_trip(script, "everything.fxt.gz");
+    span_script_free(script);
+}
+
+static void stacks_that_wait_and_go_on(void **state)
+{
+    (void)state;
+    struct span_script *script = span_script_new();
+    uint32_t track = span_script_track(script, 1, 1, "prog", "main");
+    struct span_function *function = span_script_function(script, "fiber");
+    function->symbol = "fiber";
+    function->file = "fiber.c";
+    function->line = 7;
+    for (uint64_t i = 0; i < 3; i++) {
+        struct span_event *enter = span_script_enter(script, track, 10 * i, "fiber");
+        enter->address = 0x1000;
+        enter->flags = SPAN_START_INFERRED;
+        enter->stack = i == 1 ? 0 : 4000000000u;
+        struct span_event *leave = span_script_leave(script, track, 10 * i + 5);
+        leave->end = SPAN_END_SWITCH;
+        leave->flags = SPAN_END_INFERRED | SPAN_ACROSS_GAP;
+        leave->stack = i == 1 ? 0 : 4000000000u;
+    }
+    assert_round_trip(script, "stacks.fxt");
     span_script_free(script);
 }
 
@@ -397,6 +421,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(empty_trace),
         cmocka_unit_test(everything_a_span_can_say),
+        cmocka_unit_test(stacks_that_wait_and_go_on),
         cmocka_unit_test(counters),
         cmocka_unit_test(everything_a_hit_can_say),
         cmocka_unit_test(more_strings_than_the_format_has_numbers),
