@@ -5,6 +5,7 @@
 #include "stack/open_spans.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct window {
     struct span_source source; /* first: what the consumer sees */
@@ -28,7 +29,7 @@ static bool is_same_counter(const struct window *window, const struct span_event
                             const struct span_event *b)
 {
     const struct span_track *tracks = window->source.tracks;
-    return a->text == b->text && tracks[a->track].pid == tracks[b->track].pid;
+    return strcmp(a->text, b->text) == 0 && tracks[a->track].pid == tracks[b->track].pid;
 }
 
 static void keep_counter(struct window *window, const struct span_event *event)

@@ -252,12 +252,11 @@ class Exports(harness.TestCase):
                     instants.append((one(event, "name"), *place, time))
                 elif kind == "TYPE_COUNTER":
                     counters.append((one(descriptor, "name"), place[0], time, float(one(event, "double_counter_value"))))
-                outermost = stacks[uuid][0][0] if stacks[uuid] else spans[-1][0].name
                 for flow in event["flow_ids"]:
                     self.assertNotIn(flow, flows)
-                    flows[flow] = (outermost, time)
+                    flows[flow] = (stacks[uuid][0][0] if stacks[uuid] else spans[-1][0].name, time)
                 for flow in event["terminating_flow_ids"]:
-                    ended.append((flows[flow], (outermost, time)))
+                    ended.append((flows[flow], (stacks[uuid][0][0], time)))
         self.assertFalse(any(stacks.values()), "spans are left open")
         return spans, instants, counters, ended, clocks, tracks
 
