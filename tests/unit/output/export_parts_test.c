@@ -1,6 +1,6 @@
 /* What exporters are made of: text and messages put into a file piece by piece, names made UTF-8,
  * and bytes kept for many tracks. */
-#include "output/json_text.h"
+#include "output/json_quoted.h"
 #include "output/protobuf.h"
 #include "output/stack_flows.h"
 #include "output/text_writer.h"
@@ -137,7 +137,7 @@ static void names_become_utf8(void **state)
 static void names_as_json(void **state)
 {
     (void)state;
-    char *text = json_text("a \"b\"\\\n\x01\xff/");
+    char *text = json_quoted("a \"b\"\\\n\x01\xff/");
     assert_string_equal(text, "\"a \\\"b\\\"\\\\\\n\\u0001" FFFD "/\"");
     free(text);
 }
