@@ -103,7 +103,7 @@ static bool export_trace(const struct export_request *request, struct error *err
     char *default_output = memory_format("%s%s", name, request->format->suffix);
     const char *output = request->output ? request->output : default_output;
     struct span_input input;
-    struct export_summary summary;
+    struct export_summary summary = {0};
     bool ok = span_input_open(&input, request->path, error) &&
               span_input_filter(&input, &request->filter, error) &&
               apply_window(&input, &request->moments, error) &&
@@ -111,8 +111,9 @@ static bool export_trace(const struct export_request *request, struct error *err
     log_progress_end();
     if (ok)
         say_result(output, &summary);
-    const struct error *damage = ok ? span_input_damage(&input) : NULL;
-    if (damage) {
+    const struct error *damage =
+        summary.damage.code != ERROR_NONE ? &summary.damage : span_input_damage(&input);
+    if (ok && damage) {
         *error = *damage;
         ok = false;
     }

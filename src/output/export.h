@@ -18,14 +18,16 @@
 /* What was exported, for the words to the person. */
 struct export_summary {
     uint64_t spans, instants, counters;
+    /* Code not ERROR_NONE: the trace is damaged, and what came before the damage was exported. */
+    struct error damage;
 };
 
 struct export_format {
     const char *name;
     const char *suffix; /* of a file in this format: ".json" */
     bool gzip;          /* always compressed, whatever the file is called */
-    /* `name` is that of the trace. False when the source failed; then what came before is in `out`.
-     * That writing fails is told by block_writer_finish. */
+    /* `name` is that of the trace. False when the source failed otherwise than by damage. That
+     * writing fails is told by block_writer_finish. */
     bool (*write)(struct span_source *source, const char *name, struct block_writer *out,
                   struct export_summary *summary, struct error *error);
 };

@@ -2,7 +2,7 @@
  *
  * They have no place for times, instants, counters and hits of the trigger.
  */
-#include "output/export.h"
+#include "output/export_events.h"
 #include "output/report_folded.h"
 #include "output/text_writer.h"
 
@@ -23,9 +23,10 @@ static bool write_folded(struct span_source *source, const char *name, struct bl
     FILE *stream = fopencookie(out, "w", functions);
     if (!stream)
         return error_set_errno(error, ERROR_IO, errno, "cannot write folded stacks");
-    bool ok = report_folded(source, stream, error);
+    struct error ended = {0};
+    (void)report_folded(source, stream, &ended);
     fclose(stream);
-    return ok;
+    return export_source_ended(&ended, summary, error);
 }
 
 const struct export_format export_folded = {
