@@ -91,6 +91,12 @@ struct figures {
     size_t slowest; /* to be kept */
 };
 
+/* What one thread has found. */
+struct found_figures {
+    struct call_statistics statistics;
+    uint64_t too_short; /* calls shorter than that are not among the longest */
+};
+
 static int compare_slowest(const void *left, const void *right)
 {
     const struct call_place *a = left, *b = right;
@@ -100,7 +106,6 @@ static int compare_slowest(const void *left, const void *right)
     return call_place_compare(a, b);
 }
 
-/* Keeps the longest, in any order until there are twice as many as wanted. */
 static void cut_slowest(struct array *slowest, size_t wanted)
 {
     if (slowest->count > 1)
@@ -109,34 +114,48 @@ static void cut_slowest(struct array *slowest, size_t wanted)
         slowest->count = wanted;
 }
 
+/* Keeps the longest, in any order until there are twice as many as wanted. Of equally long ones the
+ * first counts, so those that are as long as the shortest kept must be looked at, too. */
+static void offer_slowest(struct found_figures *found, const struct call_place *call, size_t wanted)
+{
+    enum { ROOM = 256 };
+    struct array *slowest = &found->statistics.slowest;
+    slowest->element_size = sizeof *call;
+    if (wanted == 0 || call->span.end - call->span.start < found->too_short)
+        return;
+    array_add_all(slowest, call, 1);
+    if (slowest->count < 2 * wanted + ROOM)
+        return;
+    cut_slowest(slowest, wanted);
+    const struct call_place *shortest = array_at(slowest, wanted - 1);
+    found->too_short = shortest->span.end - shortest->span.start;
+}
+
 static void take_figures(const struct call_reading *reading, void *state,
                          const struct call_place *call)
 {
     const struct figures *figures = reading->context;
-    struct call_statistics *found = state;
+    struct found_figures *found = state;
+    struct call_statistics *statistics = &found->statistics;
     uint64_t length = call->span.end - call->span.start;
-    found->calls++;
-    found->slowest.element_size = sizeof *call;
-    if (figures->slowest > 0) {
-        array_add_all(&found->slowest, call, 1);
-        if (found->slowest.count > 2 * figures->slowest + 256)
-            cut_slowest(&found->slowest, figures->slowest);
-    }
+    statistics->calls++;
+    offer_slowest(found, call, figures->slowest);
     if (!is_whole_call(&call->span, reading->range))
         return;
-    if (found->whole == 0 || length < found->min)
-        found->min = length;
-    if (length > found->max)
-        found->max = length;
-    found->whole++;
-    found->sum += length;
-    found->bins[call_bin_of(length)]++;
+    if (statistics->whole == 0 || length < statistics->min)
+        statistics->min = length;
+    if (length > statistics->max)
+        statistics->max = length;
+    statistics->whole++;
+    statistics->sum += length;
+    statistics->bins[call_bin_of(length)]++;
 }
 
 static void add_figures(const struct call_reading *reading, void *state)
 {
     const struct figures *figures = reading->context;
-    struct call_statistics *all = figures->statistics, *found = state;
+    struct call_statistics *all = figures->statistics;
+    struct call_statistics *found = &((struct found_figures *)state)->statistics;
     all->calls += found->calls;
     if (found->whole > 0 && (all->whole == 0 || found->min < all->min))
         all->min = found->min;
@@ -238,7 +257,7 @@ bool index_calls(const struct trace_index *index, struct index_tracks tracks,
         .index = index,
         .range = range,
         .group = group,
-        .state_size = sizeof *statistics,
+        .state_size = sizeof(struct found_figures),
         .take = take_figures,
         .add = add_figures,
         .context = &figures,

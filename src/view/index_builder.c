@@ -236,7 +236,7 @@ bool index_build(struct span_source *source, const char *path, uint64_t id, stru
 {
     const struct index_layout layout = {
         .chunk_items = source->track_count > MANY_TRACKS ? CHUNK_ITEMS_OF_MANY : INDEX_CHUNK_ITEMS,
-        .level_ratio = 3,
+        .level_ratio = 4,
         .level_enough = INDEX_CHUNK_ITEMS,
     };
     return index_build_as(source, path, id, &layout, error);

@@ -94,7 +94,9 @@ export class SearchBox {
     const { state, source } = this.context;
     const text = this.input.value;
     // Who has left the box already does not wait for its list any more.
-    if (text === this.#asked || document.activeElement !== this.input) return;
+    if (document.activeElement !== this.input) return;
+    // Enter came before the typing rested, and has asked.
+    if (text === this.#asked && text === state.search.text) return;
     if (text !== state.search.text) state.setSearch({ text, group: null });
     if (text === '') {
       this.#question.cancel();

@@ -216,10 +216,7 @@ class Timeline {
   #frame(now) {
     const began = performance.now();
     const { state, info } = this.#page;
-    if (this.#keys.any) {
-      state.setView(this.#keys.move(state.view, this.#timeAt(this.#pointer?.x ?? this.#scene.width / 2), now));
-      this.#draw('sight');
-    }
+    if (this.#keys.any) this.#moveByKeys(now);
     const scene = this.#scene;
     const sight = this.#stale.has('sight');
     const tracks = sight || this.#stale.has('tracks');
@@ -319,9 +316,17 @@ class Timeline {
 
   /** @param {string} key */
   #press(key) {
-    if (!this.#keys.press(key, performance.now())) return false;
-    this.#draw('sight');
+    const now = performance.now();
+    if (!this.#keys.press(key, now)) return false;
+    this.#moveByKeys(now); // at once: the key may be up again before the next frame
     return true;
+  }
+
+  /** @param {number} now */
+  #moveByKeys(now) {
+    const { state } = this.#page;
+    state.setView(this.#keys.move(state.view, this.#timeAt(this.#pointer?.x ?? this.#scene.width / 2), now));
+    this.#draw('sight');
   }
 
   /** @param {number} y */
@@ -480,6 +485,22 @@ class Timeline {
 
   drawn() {
     return this.#tracks.drawn(this.#scene);
+  }
+
+  /** Whether all that changed has been drawn. */
+  get isIdle() {
+    return !this.#scheduled;
+  }
+
+  /**
+   * Where a moment of a track's row is drawn, in CSS pixels from the upper left corner of the ruler: the middle of the row.
+   * @param {number} track @param {number} depth @param {number} time
+   */
+  pointOf(track, depth, time) {
+    const item = this.#scene.layout.byTrack.get(track);
+    if (item === undefined) return null;
+    const row = item.top + TRACK_PADDING + (depth + 0.5) * item.rowHeight;
+    return { x: this.#scene.xOf(time), y: HEAD_HEIGHT + row - this.#scene.scroll };
   }
 }
 
