@@ -305,9 +305,10 @@ static void free_chrome(struct chrome *chrome)
     stack_flows_free(&chrome->flows);
 }
 
-static bool write_chrome(struct span_source *source, const char *name, struct block_writer *out,
+static bool write_chrome(const struct export_trace *trace, struct block_writer *out,
                          struct export_summary *summary, struct error *error)
 {
+    struct span_source *source = trace->source;
     struct chrome chrome = {
         .out = out,
         .source = source,
@@ -321,7 +322,7 @@ static bool write_chrome(struct span_source *source, const char *name, struct bl
     const struct span_event *event;
     while ((event = export_events_next(&events)))
         put_event(&chrome, event);
-    put_end(&chrome, name);
+    put_end(&chrome, trace->name);
     free_chrome(&chrome);
     return export_events_finish(&events, error);
 }

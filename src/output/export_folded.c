@@ -15,10 +15,10 @@ static ssize_t write_piece(void *cookie, const char *bytes, size_t size)
     return (ssize_t)size;
 }
 
-static bool write_folded(struct span_source *source, const char *name, struct block_writer *out,
+static bool write_folded(const struct export_trace *trace, struct block_writer *out,
                          struct export_summary *summary, struct error *error)
 {
-    (void)name;
+    struct span_source *source = trace->source;
     const cookie_io_functions_t functions = {.write = write_piece};
     FILE *stream = fopencookie(out, "w", functions);
     if (!stream)

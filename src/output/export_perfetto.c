@@ -545,10 +545,10 @@ static void free_perfetto(struct perfetto *perfetto)
     protobuf_free(&perfetto->packet);
 }
 
-static bool write_perfetto(struct span_source *source, const char *name, struct block_writer *out,
+static bool write_perfetto(const struct export_trace *trace, struct block_writer *out,
                            struct export_summary *summary, struct error *error)
 {
-    (void)name;
+    struct span_source *source = trace->source;
     struct perfetto perfetto = {
         .out = out,
         .source = source,

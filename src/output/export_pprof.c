@@ -270,9 +270,10 @@ static void free_pprof(struct pprof *pprof)
     protobuf_free(&pprof->message);
 }
 
-static bool write_pprof(struct span_source *source, const char *name, struct block_writer *out,
+static bool write_pprof(const struct export_trace *trace, struct block_writer *out,
                         struct export_summary *summary, struct error *error)
 {
+    struct span_source *source = trace->source;
     struct pprof pprof = {
         .out = out,
         .functions = array_of(sizeof(struct pprof_function)),
@@ -284,7 +285,7 @@ static bool write_pprof(struct span_source *source, const char *name, struct blo
     const struct span_event *event;
     while ((event = export_events_next(&events)))
         read_event(&pprof, source, event);
-    put_head(&pprof, name);
+    put_head(&pprof, trace->name);
     put_profile(&pprof, &events);
     free_pprof(&pprof);
     return export_events_finish(&events, error);

@@ -143,9 +143,10 @@ static void free_speedscope(struct speedscope *speedscope)
     track_spool_free(&speedscope->spool);
 }
 
-static bool write_speedscope(struct span_source *source, const char *name, struct block_writer *out,
+static bool write_speedscope(const struct export_trace *trace, struct block_writer *out,
                              struct export_summary *summary, struct error *error)
 {
+    struct span_source *source = trace->source;
     struct speedscope speedscope = {
         .out = out,
         .source = source,
@@ -160,7 +161,7 @@ static bool write_speedscope(struct span_source *source, const char *name, struc
     while ((event = export_events_next(&events)))
         if (event->kind == SPAN_ENTER || event->kind == SPAN_LEAVE)
             spool_event(&speedscope, event);
-    bool ok = put_file(&speedscope, name, error);
+    bool ok = put_file(&speedscope, trace->name, error);
     free_speedscope(&speedscope);
     return export_events_finish(&events, ok ? error : NULL) && ok;
 }
