@@ -325,6 +325,8 @@ test('what takes long says so and can be stopped; a failure is told in words; an
   await page.evaluate('window.magicTrace.state.setSelection({ from: 1, to: 4 })');
   await panel.getByRole('button', { name: 'Stop' }).click();
   await panel.getByText('Stopped.').waitFor();
+  // What stands there is that of another range.
+  assert.equal(await panel.locator('tbody.outdated').count(), 1);
   assert.equal(await page.evaluate('window.asked.at(-1).signal.aborted'), true);
   await page.evaluate('window.magicTrace.state.setSelection({ from: 1, to: 5 })');
   await page.evaluate("window.asked.at(-1).reject(new Error('the server does not answer'))");
