@@ -140,6 +140,26 @@ test('the wheel zooms with Ctrl at the pointer, moves with Shift, scrolls alone'
   await opened.until('window.magicTrace.timeline.facts.scroll === 100');
 });
 
+test('two fingers zoom, one moves', async () => {
+  const { x, y, width } = await box();
+  const touch = await page.context().newCDPSession(page);
+  /** @param {string} type @param {number[]} places of fingers, shares of the width */
+  const fingers = (type, places) =>
+    touch.send('Input.dispatchTouchEvent', { type, touchPoints: places.map((share, id) => ({ x: x + share * width, y: y + 200, id })) });
+  await fingers('touchStart', [0.4, 0.6]);
+  for (const away of [0.12, 0.16, 0.2]) await fingers('touchMove', [0.5 - away, 0.5 + away]);
+  await fingers('touchEnd', []);
+  const pinched = await ask('state.view');
+  assert.ok(Math.abs(pinched.to - pinched.from - DURATION / 2) < DURATION / 50, `${pinched.from} to ${pinched.to}`);
+  assert.ok(Math.abs((pinched.from + pinched.to) / 2 - DURATION / 2) < DURATION / 50, 'around the middle of the fingers');
+  await fingers('touchStart', [0.5]);
+  for (const share of [0.45, 0.4, 0.3]) await fingers('touchMove', [share]);
+  await fingers('touchEnd', []);
+  const moved = await ask('state.view');
+  assert.ok(Math.abs(moved.from - pinched.from - DURATION / 10) < DURATION / 50);
+  assert.equal(await ask('state.span'), null);
+});
+
 test('a click chooses a span, a second zooms to it, an empty place chooses none', async () => {
   const { start, end, depth } = await wideSpan(1);
   const { x, y } = await pointOf(0, depth, (start + end) / 2);
