@@ -105,6 +105,12 @@ test('search: matches with counts, walking with keys, ordinals', async () => {
   assert.equal(await state('state.panel'), 'calls');
 });
 
+test('search: the key for the next call leads to the box when no function is chosen', async () => {
+  await page.keyboard.press('n');
+  await opened.until("document.activeElement.getAttribute('role') === 'combobox'");
+  assert.equal(await page.locator('.search input').inputValue(), '');
+});
+
 test('search: who types fast and presses Enter gets what was typed', async () => {
   await page.keyboard.press('/');
   await page.keyboard.type('vfs_read');
