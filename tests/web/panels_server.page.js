@@ -60,9 +60,9 @@ test('search walks through all calls', { skip }, async () => {
   await search('leaf');
   await page.getByRole('button', { name: `1 of ${LEAVES}` }).waitFor();
   await page.keyboard.press('Shift+Enter');
-  await page.getByText(`${LEAVES} of ${LEAVES}, from the end again`).waitFor();
+  await page.getByText(`${LEAVES} of ${LEAVES}, around`).waitFor();
   await page.keyboard.press('Enter');
-  await page.getByText(`1 of ${LEAVES}, from the beginning again`).waitFor();
+  await page.getByText(`1 of ${LEAVES}, around`).waitFor();
 });
 
 test('details, stack and source text of a call', { skip }, async () => {
@@ -94,7 +94,7 @@ test('all calls: figures that fit the program', { skip }, async () => {
   await page.locator('.slowest button').first().click();
   const slowest = await state('state.span');
   await page.keyboard.press('n');
-  await page.getByText(`1 of ${BRANCHES}, from the beginning again`).waitFor();
+  await page.getByText(`1 of ${BRANCHES}, around`).waitFor();
   assert.ok((await state('state.span.start')) < slowest.start);
   await opened.picture('server-calls');
 });
@@ -133,6 +133,29 @@ test('the calls of a measured range as text', { skip }, async () => {
   await page.getByText('Copied the calls of the measured range.').waitFor();
   const copied = await page.evaluate('navigator.clipboard.readText()');
   assert.equal(copied.match(/ leaf$/gm)?.length, LEAVES / BRANCHES);
+});
+
+test('the trace is handed over to Perfetto', { skip }, async () => {
+  // What stands in for it answers as https://ui.perfetto.dev does.
+  const standIn = `<script>window.addEventListener('message', ({ data, source, origin }) => {
+    if (data === 'PING') source.postMessage('PONG', origin); else window.got = data.perfetto;
+  });</script>`;
+  await page.context().route('https://ui.perfetto.dev/**', (/** @type {any} */ route) => route.fulfill({ contentType: 'text/html', body: standIn }));
+  const opens = page.waitForEvent('popup');
+  await page.getByRole('button', { name: 'Open in Perfetto' }).click();
+  const perfetto = await opens;
+  await page.getByText('Perfetto has the trace.').waitFor();
+  const got = await perfetto.evaluate('({ title: window.got.title, size: window.got.buffer.byteLength })');
+  assert.deepEqual(got, { title: 'trace.fxt', size: recorded.trace.length });
+  await perfetto.close();
+});
+
+test('a trace too large for Perfetto is not handed over without a warning', { skip }, async () => {
+  await page.evaluate('window.magicTrace.info.spans = 12e6');
+  await page.getByRole('button', { name: 'Open in Perfetto' }).click();
+  await page.getByRole('dialog').getByText("The trace has 12,000,000 spans; Perfetto's browser tab runs out of memory near 11,000,000.").waitFor();
+  await page.getByRole('button', { name: 'Open it all the same' }).waitFor();
+  await page.keyboard.press('Escape');
 });
 
 test('a server that has gone is told in words', { skip }, async () => {

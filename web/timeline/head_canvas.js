@@ -57,7 +57,10 @@ export class HeadCanvas {
       for (let part = 1; part < 5; part++) context.fillRect(Math.round(scene.xOf(time + (step * part) / 5)), RULER_HEIGHT - 4, 1, 4);
     }
     context.fillStyle = theme.css.text;
-    for (const { time, text } of ticks) context.fillText(text, Math.round(scene.xOf(time)) + 4, RULER_HEIGHT / 2 - 2);
+    for (const { time, text } of ticks) {
+      const x = Math.round(scene.xOf(time)) + 4;
+      if (x + context.measureText(text).width <= scene.width) context.fillText(text, x, RULER_HEIGHT / 2 - 2);
+    }
   }
 
   /** @param {Scene} scene @param {Theme} theme @param {{from: number, to: number}} range */
