@@ -8,6 +8,8 @@
 #include "base/array.h"
 #include "bench_clock.h"
 #include "output/fxt_reader.h"
+#include "view/flame_graph.h"
+#include "view/function_table.h"
 #include "view/index_builder.h"
 #include "view/pieces.h"
 
@@ -102,6 +104,71 @@ static void measure_pieces(const struct trace_index *index)
     }
 }
 
+static struct index_range whole_trace(const struct trace_index *index)
+{
+    return (struct index_range){0, trace_index_facts(index)->duration + 1};
+}
+
+static void tell(const struct trace_index *index, const char *what, double cpu, double wall)
+{
+    double spans = (double)trace_index_facts(index)->spans;
+    printf("%s of the whole trace: %.0f ms of CPU, %.0f ms, %.1f ns/span\n", what, cpu * 1e3,
+           wall * 1e3, cpu * 1e9 / spans);
+}
+
+static uint32_t measure_table(const struct trace_index *index)
+{
+    struct array rows = array_of(sizeof(struct function_row));
+    struct error error = {0};
+    double cpu = bench_cpu_seconds(), wall = bench_wall_seconds();
+    if (!index_function_table(index, (struct index_tracks){0}, whole_trace(index), &rows, &error))
+        fail(&error);
+    tell(index, "table", bench_cpu_seconds() - cpu, bench_wall_seconds() - wall);
+    const struct function_row *most = rows.elements;
+    for (size_t i = 1; i < rows.count; i++) {
+        const struct function_row *row = array_at(&rows, i);
+        if (row->calls > most->calls)
+            most = row;
+    }
+    uint32_t group = rows.count > 0 ? most->group : 0;
+    array_free(&rows);
+    return group;
+}
+
+static void measure_flame(const struct trace_index *index)
+{
+    struct array nodes = array_of(sizeof(struct flame_node));
+    struct error error = {0};
+    double cpu = bench_cpu_seconds(), wall = bench_wall_seconds();
+    if (!index_flame_graph(index, (struct index_tracks){0}, whole_trace(index), 0.0005, &nodes,
+                           &error))
+        fail(&error);
+    tell(index, "flame graph", bench_cpu_seconds() - cpu, bench_wall_seconds() - wall);
+    array_free(&nodes);
+}
+
+static void measure_calls(const struct trace_index *index, uint32_t group)
+{
+    struct call_statistics calls;
+    struct error error = {0};
+    double cpu = bench_cpu_seconds(), wall = bench_wall_seconds();
+    if (!index_calls(index, (struct index_tracks){0}, whole_trace(index), group, 20, &calls,
+                     &error))
+        fail(&error);
+    tell(index, "calls of the most called", bench_cpu_seconds() - cpu, bench_wall_seconds() - wall);
+    array_free(&calls.slowest);
+}
+
+static void measure_next(const struct trace_index *index, uint32_t group)
+{
+    struct call_place from = {.span = {.start = trace_index_facts(index)->duration / 2}}, call;
+    uint64_t ordinal = 0;
+    struct error error = {0};
+    double cpu = bench_cpu_seconds(), wall = bench_wall_seconds();
+    index_next_call(index, (struct index_tracks){0}, group, &from, true, &call, &ordinal, &error);
+    tell(index, "next call", bench_cpu_seconds() - cpu, bench_wall_seconds() - wall);
+}
+
 static void measure_queries(const char *path)
 {
     struct error error = {0};
@@ -111,6 +178,10 @@ static void measure_queries(const char *path)
         fail(&error);
     printf("open: %.2f ms\n", (bench_cpu_seconds() - begin) * 1e3);
     measure_pieces(index);
+    uint32_t group = measure_table(index);
+    measure_flame(index);
+    measure_calls(index, group);
+    measure_next(index, group);
     trace_index_close(index);
 }
 

@@ -145,7 +145,7 @@ static bool read_spans(struct level_makers *all, const struct track_builder *tra
                                &limits, spans) ||
              error_set(error, ERROR_IO,
                        "%s changed while it was being written. Leave it alone and try again",
-                       all->file->path);
+                       all->file->output.path);
         if (ok)
             feed_spans(all, spans, chunk->count);
     }

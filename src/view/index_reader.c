@@ -125,3 +125,10 @@ bool index_check_track(const struct trace_index *index, uint32_t track, struct e
            error_set(error, ERROR_USAGE, "the trace has no track %u; it has %u, from 0 on", track,
                      index->facts.tracks);
 }
+
+bool index_check_group(const struct trace_index *index, uint32_t group, struct error *error)
+{
+    return group < index->facts.functions ||
+           error_set(error, ERROR_USAGE, "the trace has no function %u; it has %u, from 0 on",
+                     group, index->facts.functions);
+}

@@ -84,6 +84,9 @@ bool index_damaged(const struct trace_index *index, struct error *error);
 /* ERROR_USAGE when there is no such track. */
 bool index_check_track(const struct trace_index *index, uint32_t track, struct error *error);
 
+/* ERROR_USAGE when no function has this id. Ids that name no group have no calls. */
+bool index_check_group(const struct trace_index *index, uint32_t group, struct error *error);
+
 static inline uint32_t index_group_of(const struct trace_index *index, uint32_t function)
 {
     return index->functions[function].group;

@@ -653,10 +653,34 @@ static void hits_are_shown_in_their_thread(void **state)
     span_script_free(script);
 }
 
+static void counters_are_no_calls(void **state)
+{
+    (void)state;
+    struct span_script *script = span_script_new();
+    uint32_t track = span_script_track(script, 1, 1, "prog", "main");
+    uint32_t core = span_script_track(script, 2, 2, "processor", "core 0");
+    span_script_enter(script, track, 0, "main");
+    span_script_counter(script, track, 5, "queue", 3);
+    span_script_counter(script, core, 6, "frequency (MHz)", 2400);
+    span_script_leave(script, track, 10);
+    struct error error;
+    char *table = table_of(script, (struct report_table_options){0}, &error);
+    char *tree = tree_of(script, (struct report_tree_options){0}, &error);
+    char *folded = folded_of(script);
+    assert_cell(row_of(table, "main").calls, "1");
+    assert_non_null(strstr(tree, "main"));
+    assert_string_equal(folded, "main-1;main 10\n");
+    free(table);
+    free(tree);
+    free(folded);
+    span_script_free(script);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_counts_calls_and_times),
+        cmocka_unit_test(counters_are_no_calls),
         cmocka_unit_test(recursion_counts_in_total_once),
         cmocka_unit_test(table_is_sorted_and_cut),
         cmocka_unit_test(calls_not_seen_whole_are_kept_out_of_the_distribution),

@@ -27,4 +27,27 @@ void oracle_pieces(const struct made_trace *trace, const struct pieces_request *
 void oracle_stack(const struct made_trace *trace, uint32_t track, uint64_t time,
                   struct array *stack);
 
+/* As index_span_at(): appends numbers of spans. */
+void oracle_span_at(const struct made_trace *trace, uint32_t track, uint32_t depth, uint64_t time,
+                    struct array *stack);
+
+/* Which tracks are meant: a bit for each. */
+struct oracle_tracks {
+    uint32_t bits;
+};
+
+/* Row of a name; calls 0: it is not called in the range. row->group is not set. */
+struct function_row oracle_row(const struct made_trace *trace, struct oracle_tracks tracks,
+                               struct index_range range, uint32_t name);
+
+/* Whether the span is a whole call of the range. */
+bool oracle_is_whole(const struct made_span *span, struct index_range range);
+
+/* Time of the span in the range in which no span that it calls is open. */
+uint64_t oracle_self(const struct made_trace *trace, size_t number, struct index_range range);
+
+/* The call that index_next_call() is asked for: NO_PARENT when there is none. */
+size_t oracle_next(const struct made_trace *trace, struct oracle_tracks tracks, uint32_t name,
+                   const struct call_place *from, bool forward, uint64_t *ordinal);
+
 #endif
