@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/span_input.h"
 #include "output/window_spans.h"
+#include "view/export_html.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,8 +22,8 @@ enum export_option {
 };
 
 static const struct option_spec export_options[] = {
-    {"format", NULL, EXPORT_FORMAT, "FORMAT", "chrome, perfetto, folded, speedscope, pprof or csv",
-     NULL},
+    {"format", NULL, EXPORT_FORMAT, "FORMAT",
+     "chrome, perfetto, folded, speedscope, pprof, csv or html", NULL},
     {"output", "o", EXPORT_OUTPUT, "FILE",
      "where to write it, compressed when it ends in .gz; - is\nstandard output. Default: the "
      "trace's name, in this folder",
@@ -35,6 +36,11 @@ static const struct option_spec export_options[] = {
      "only what runs between a call of A and the next call\nof B, and so on; by name or symbol",
      NULL},
     {0},
+};
+
+static const struct export_format *const formats[] = {
+    &export_chrome, &export_perfetto, &export_folded, &export_speedscope,
+    &export_pprof,  &export_csv,      &export_html,
 };
 
 struct export_request {
@@ -87,13 +93,14 @@ static void say_result(const char *path, const struct export_summary *summary)
 }
 
 static bool apply_window(struct span_input *input, const struct report_tree_options *moments,
-                         struct error *error)
+                         struct export_trace *trace, struct error *error)
 {
+    trace->source = input->source;
     if (!moments->from && !moments->to && !moments->around)
         return true;
     struct span_source *window = window_spans(input->source, moments, error);
     if (window)
-        input->source = window;
+        trace->window = trace->source = input->source = window;
     return window;
 }
 
@@ -103,16 +110,18 @@ static bool export_trace(const struct export_request *request, struct error *err
     char *default_output = memory_format("%s%s", name, request->format->suffix);
     const char *output = request->output ? request->output : default_output;
     struct span_input input;
-    struct export_summary summary;
+    struct export_trace trace = {.name = name};
+    struct export_summary summary = {0};
     bool ok = span_input_open(&input, request->path, error) &&
               span_input_filter(&input, &request->filter, error) &&
-              apply_window(&input, &request->moments, error) &&
-              export_write(request->format, input.source, name, output, &summary, error);
+              apply_window(&input, &request->moments, &trace, error) &&
+              export_write(request->format, &trace, output, &summary, error);
     log_progress_end();
     if (ok)
         say_result(output, &summary);
-    const struct error *damage = ok ? span_input_damage(&input) : NULL;
-    if (damage) {
+    const struct error *damage =
+        summary.damage.code != ERROR_NONE ? &summary.damage : span_input_damage(&input);
+    if (ok && damage) {
         *error = *damage;
         ok = false;
     }
@@ -127,11 +136,15 @@ static bool export_trace(const struct export_request *request, struct error *err
 static int choose_format(const struct command *self, struct export_request *request,
                          const char *name)
 {
-    request->format = export_format_find(name);
-    if (request->format)
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        if (strcmp(formats[i]->name, name) != 0)
+            continue;
+        request->format = formats[i];
         return 0;
+    }
     return command_usage_error(
-        self, "-format is chrome, perfetto, folded, speedscope, pprof or csv, not `%s`.", name);
+        self, "-format is chrome, perfetto, folded, speedscope, pprof, csv or html, not `%s`.",
+        name);
 }
 
 static int apply_option(const struct command *self, struct export_request *request, int option,
@@ -175,7 +188,7 @@ static int check_request(const struct command *self, const struct export_request
             self, "no trace was given: a file like trace.fxt.gz, or a recording's folder.");
     if (!request->format)
         return command_usage_error(
-            self, "-format is missing: chrome, perfetto, folded, speedscope, pprof or csv.");
+            self, "-format is missing: chrome, perfetto, folded, speedscope, pprof, csv or html.");
     return 0;
 }
 
@@ -226,6 +239,7 @@ const struct command export_command = {
         "  speedscope  for https://www.speedscope.app\n"
         "  pprof       calls and time by stack, for `go tool pprof` and its kin\n"
         "  csv         one line per span, for spreadsheets and databases\n"
+        "  html        a part of a trace as one page that needs nothing else\n"
         "\n"
         "A MOMENT is a time since the beginning of the trace (1.5ms, 20us, 300 ns) or a\n"
         "function: its first call, or its third with NAME#3.\n",

@@ -63,7 +63,7 @@ static void print_overview(void)
         printf("  %-9s %s\n", (*command)->name, (*command)->summary);
     puts("\n`magic-trace help COMMAND` says more about one. To begin:\n\n"
          "  magic-trace run ./program\n"
-         "  magic-trace report trace.fxt.gz");
+         "  magic-trace view trace.fxt.gz");
 }
 
 static const struct option_spec help_options[] = {{0}};

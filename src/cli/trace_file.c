@@ -118,9 +118,9 @@ static void say_how_to_open(const struct trace_file_options *options)
         return;
     }
     char *word = shell_word(path);
-    log_status("The trace is in %s. To see it: magic-trace view %s (or report), or open "
-               "https://ui.perfetto.dev and choose \"Open trace file\".",
-               path, word);
+    log_status("The trace is in %s. To see it in the browser: magic-trace view %s, as text: "
+               "magic-trace report %s",
+               path, word, word);
     free(word);
 }
 

@@ -1,33 +1,21 @@
 #include "output/export.h"
 
 #include "output/output_file.h"
+#include "output/window_spans.h"
 
 #include <string.h>
 #include <unistd.h>
 
-const struct export_format *const *export_format_all(void)
+struct nanoseconds export_trace_origin(const struct export_trace *trace, struct nanoseconds first)
 {
-    static const struct export_format *const formats[] = {
-        &export_chrome, &export_perfetto, &export_folded, &export_speedscope,
-        &export_pprof,  &export_csv,      NULL,
-    };
-    return formats;
-}
-
-const struct export_format *export_format_find(const char *name)
-{
-    for (const struct export_format *const *format = export_format_all(); *format; format++)
-        if (strcmp((*format)->name, name) == 0)
-            return *format;
-    return NULL;
+    return trace->window ? window_spans_origin(trace->window) : first;
 }
 
 /* An export that is on its way. */
 struct export
 {
     const struct export_format *format;
-    struct span_source *source;
-    const char *name;
+    const struct export_trace *trace;
     struct export_summary summary;
 };
 
@@ -38,8 +26,7 @@ static bool write_to(struct export *export, int descriptor, const char *path, st
     bool gzip = export->format->gzip || (length >= 3 && strcmp(path + length - 3, ".gz") == 0);
     if (!block_writer_open(&out, descriptor, path, gzip, error))
         return false;
-    bool written =
-        export->format->write(export->source, export->name, &out, &export->summary, error);
+    bool written = export->format->write(export->trace, &out, &export->summary, error);
     return block_writer_finish(&out, written ? error : NULL) && written;
 }
 
@@ -54,10 +41,10 @@ static bool write_file(struct export *export, const char *path, struct error *er
     return false;
 }
 
-bool export_write(const struct export_format *format, struct span_source *source, const char *name,
+bool export_write(const struct export_format *format, const struct export_trace *trace,
                   const char *path, struct export_summary *summary, struct error *error)
 {
-    struct export export = {.format = format, .source = source, .name = name};
+    struct export export = {.format = format, .trace = trace};
     bool ok = strcmp(path, "-") == 0 ? write_to(&export, STDOUT_FILENO, "standard output", error)
                                      : write_file(&export, path, error);
     *summary = export.summary;

@@ -18,28 +18,35 @@
 /* What was exported, for the words to the person. */
 struct export_summary {
     uint64_t spans, instants, counters;
+    /* Code not ERROR_NONE: the trace is damaged, and what came before the damage was exported. */
+    struct error damage;
 };
+
+/* What is exported. */
+struct export_trace {
+    const char *name;
+    struct span_source *source;
+    const struct span_source *window; /* `source` if it is one of window_spans.h; else NULL */
+};
+
+/* What a moment is told from (-from, -to), when the first event is at `first`: the beginning of the
+ * whole trace, of which a window may show the end. */
+struct nanoseconds export_trace_origin(const struct export_trace *trace, struct nanoseconds first);
 
 struct export_format {
     const char *name;
     const char *suffix; /* of a file in this format: ".json" */
     bool gzip;          /* always compressed, whatever the file is called */
-    /* `name` is that of the trace. False when the source failed; then what came before is in `out`.
-     * That writing fails is told by block_writer_finish. */
-    bool (*write)(struct span_source *source, const char *name, struct block_writer *out,
+    /* Reads the source to its end. False when it failed otherwise than by damage. That writing
+     * fails is told by block_writer_finish. */
+    bool (*write)(const struct export_trace *trace, struct block_writer *out,
                   struct export_summary *summary, struct error *error);
 };
 
-/* NULL when there is none of that name. */
-const struct export_format *export_format_find(const char *name);
-
-/* All formats, ended by NULL. */
-const struct export_format *const *export_format_all(void);
-
-/* Reads `source` to its end and writes it to `path`; "-" is standard output. A file is compressed
+/* Writes the trace to `path`; "-" is standard output. A file is compressed
  * when its name ends in ".gz". On failure there is no new file, and an old one is untouched.
  * `summary` is filled on success. */
-bool export_write(const struct export_format *format, struct span_source *source, const char *name,
+bool export_write(const struct export_format *format, const struct export_trace *trace,
                   const char *path, struct export_summary *summary, struct error *error);
 
 extern const struct export_format export_chrome, export_perfetto, export_folded, export_speedscope,

@@ -19,7 +19,7 @@
 #include "output/export.h"
 #include "output/export_events.h"
 #include "output/fxt_format.h"
-#include "output/json_text.h"
+#include "output/json_quoted.h"
 #include "output/span_words.h"
 #include "output/stack_flows.h"
 #include "output/text_writer.h"
@@ -47,7 +47,7 @@ struct chrome {
 static void put_name(struct chrome *chrome, const struct span_track *track, const char *what,
                      const char *name)
 {
-    char *text = json_text(name);
+    char *text = json_quoted(name);
     char *line = memory_format("%s{\"ph\":\"M\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32
                                ",\"name\":\"%s\",\"args\":{\"name\":%s}}",
                                chrome->began ? ",\n" : "", track->pid, track->tid, what, text);
@@ -73,7 +73,7 @@ static char *add_pair(char *before, const char *key, const char *value)
 {
     if (!value)
         return before;
-    char *text = json_text(value);
+    char *text = json_quoted(value);
     char *after = memory_format("%s%s\"%s\":%s", before, *before ? "," : "", key, text);
     free(text);
     free(before);
@@ -82,7 +82,7 @@ static char *add_pair(char *before, const char *key, const char *value)
 
 static void make_texts(struct function_text *texts, const struct span_function *function)
 {
-    char *name = json_text(function->name);
+    char *name = json_quoted(function->name);
     bool plain = !function->special && function->origin == SPAN_OWN;
     texts->name = memory_format(",\"name\":%s%s%s%s", name, plain ? "" : ",\"cat\":\"",
                                 plain ? "" : span_origin_word(function), plain ? "" : "\"");
@@ -237,7 +237,7 @@ static void put_leave(struct chrome *chrome, const struct span_event *event)
 
 static void put_instant(struct chrome *chrome, const struct span_event *event)
 {
-    char *text = json_text(event->text);
+    char *text = json_quoted(event->text);
     begin_event(chrome, "i", event);
     text_put(chrome->out, ",\"s\":\"t\",\"cat\":\"" FXT_NAME_SPECIAL "\",\"name\":");
     text_put(chrome->out, text);
@@ -247,7 +247,7 @@ static void put_instant(struct chrome *chrome, const struct span_event *event)
 
 static void put_counter(struct chrome *chrome, const struct span_event *event)
 {
-    char *text = json_text(event->text);
+    char *text = json_quoted(event->text);
     begin_event(chrome, "C", event);
     text_put(chrome->out, ",\"name\":");
     text_put(chrome->out, text);
@@ -279,7 +279,7 @@ static void put_event(struct chrome *chrome, const struct span_event *event)
 
 static void put_end(struct chrome *chrome, const char *name)
 {
-    char *text = json_text(name);
+    char *text = json_quoted(name);
     text_put(chrome->out, "\n],\n\"otherData\":{\"trace\":");
     text_put(chrome->out, text);
     if (chrome->source->wall_clock) {
@@ -305,9 +305,10 @@ static void free_chrome(struct chrome *chrome)
     stack_flows_free(&chrome->flows);
 }
 
-static bool write_chrome(struct span_source *source, const char *name, struct block_writer *out,
+static bool write_chrome(const struct export_trace *trace, struct block_writer *out,
                          struct export_summary *summary, struct error *error)
 {
+    struct span_source *source = trace->source;
     struct chrome chrome = {
         .out = out,
         .source = source,
@@ -321,7 +322,7 @@ static bool write_chrome(struct span_source *source, const char *name, struct bl
     const struct span_event *event;
     while ((event = export_events_next(&events)))
         put_event(&chrome, event);
-    put_end(&chrome, name);
+    put_end(&chrome, trace->name);
     free_chrome(&chrome);
     return export_events_finish(&events, error);
 }

@@ -214,10 +214,10 @@ static void free_csv(struct csv *csv)
     free(csv->open);
 }
 
-static bool write_csv(struct span_source *source, const char *name, struct block_writer *out,
+static bool write_csv(const struct export_trace *trace, struct block_writer *out,
                       struct export_summary *summary, struct error *error)
 {
-    (void)name;
+    struct span_source *source = trace->source;
     size_t tracks = source->track_count + 1;
     struct csv csv = {
         .out = out,

@@ -30,12 +30,20 @@ const struct span_event *export_events_take(struct export_events *events)
     return events->next++;
 }
 
+bool export_source_ended(const struct error *ended, struct export_summary *summary,
+                         struct error *error)
+{
+    if (ended->code == ERROR_NONE)
+        return true;
+    if (ended->code == ERROR_FORMAT)
+        summary->damage = *ended;
+    else if (error)
+        *error = *ended;
+    return ended->code == ERROR_FORMAT;
+}
+
 bool export_events_finish(const struct export_events *events, struct error *error)
 {
     log_progress_end();
-    if (events->ended.code == ERROR_NONE)
-        return true;
-    if (error)
-        *error = events->ended;
-    return false;
+    return export_source_ended(&events->ended, events->summary, error);
 }

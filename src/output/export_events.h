@@ -40,7 +40,12 @@ static inline const struct span_event *export_events_next(struct export_events *
     return event;
 }
 
-/* False, and `error` filled, when the source failed. */
+/* Tells in the summary that the source was damaged. False, and `error` filled, when it failed
+ * otherwise. */
 bool export_events_finish(const struct export_events *events, struct error *error);
+
+/* The same for `ended`, why a source ended. */
+bool export_source_ended(const struct error *ended, struct export_summary *summary,
+                         struct error *error);
 
 #endif

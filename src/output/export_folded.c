@@ -2,7 +2,7 @@
  *
  * They have no place for times, instants, counters and hits of the trigger.
  */
-#include "output/export.h"
+#include "output/export_events.h"
 #include "output/report_folded.h"
 #include "output/text_writer.h"
 
@@ -15,17 +15,18 @@ static ssize_t write_piece(void *cookie, const char *bytes, size_t size)
     return (ssize_t)size;
 }
 
-static bool write_folded(struct span_source *source, const char *name, struct block_writer *out,
+static bool write_folded(const struct export_trace *trace, struct block_writer *out,
                          struct export_summary *summary, struct error *error)
 {
-    (void)name;
+    struct span_source *source = trace->source;
     const cookie_io_functions_t functions = {.write = write_piece};
     FILE *stream = fopencookie(out, "w", functions);
     if (!stream)
         return error_set_errno(error, ERROR_IO, errno, "cannot write folded stacks");
-    bool ok = report_folded(source, stream, error);
+    struct error ended = {0};
+    (void)report_folded(source, stream, &ended);
     fclose(stream);
-    return ok;
+    return export_source_ended(&ended, summary, error);
 }
 
 const struct export_format export_folded = {

@@ -149,10 +149,7 @@ struct interned_function {
 
 /* A quantity of a process. */
 struct counter {
-    struct counter_key {
-        const char *name; /* compared as a pointer: texts of a source live as long as it */
-        uint64_t pid;
-    } key;
+    char *key; /* the process and the name; owned */
     uint64_t uuid;
     UT_hash_handle hh;
 };
@@ -327,15 +324,17 @@ static uint64_t row_of_next(struct perfetto *perfetto, uint32_t track)
 static uint64_t counter_uuid(struct perfetto *perfetto, const struct span_event *event)
 {
     uint32_t pid = perfetto->source->tracks[event->track].pid;
-    struct counter_key key = {event->text, pid};
+    char *key = memory_format("%" PRIu32 " %s", pid, event->text);
     struct counter *counter;
-    HASH_FIND(hh, perfetto->counters, &key, sizeof key, counter);
-    if (counter)
+    HASH_FIND_STR(perfetto->counters, key, counter);
+    if (counter) {
+        free(key);
         return counter->uuid;
+    }
     counter = memory_allocate_zeroed(sizeof *counter);
     counter->key = key;
     counter->uuid = ++perfetto->uuids;
-    HASH_ADD(hh, perfetto->counters, key, sizeof counter->key, counter);
+    HASH_ADD_KEYPTR(hh, perfetto->counters, key, strlen(key), counter);
     size_t outer;
     size_t mark = begin_descriptor(perfetto, &outer, counter->uuid, process_uuid(pid), event->text);
     protobuf_bytes(&perfetto->packet, DESCRIPTOR_COUNTER, NULL, 0);
@@ -535,6 +534,7 @@ static void free_perfetto(struct perfetto *perfetto)
     HASH_ITER(hh, perfetto->counters, counter, next)
     {
         HASH_DEL(perfetto->counters, counter);
+        free(counter->key);
         free(counter);
     }
     for (size_t i = 0; i < perfetto->source->track_count; i++)
@@ -545,10 +545,10 @@ static void free_perfetto(struct perfetto *perfetto)
     protobuf_free(&perfetto->packet);
 }
 
-static bool write_perfetto(struct span_source *source, const char *name, struct block_writer *out,
+static bool write_perfetto(const struct export_trace *trace, struct block_writer *out,
                            struct export_summary *summary, struct error *error)
 {
-    (void)name;
+    struct span_source *source = trace->source;
     struct perfetto perfetto = {
         .out = out,
         .source = source,

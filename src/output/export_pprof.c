@@ -11,7 +11,7 @@
 #include "output/export.h"
 #include "output/export_events.h"
 #include "output/protobuf.h"
-#include "output/stack_tree.h"
+#include "output/stack_sums.h"
 #include "output/text_writer.h"
 
 #include <stdlib.h>
@@ -83,7 +83,7 @@ struct pprof {
     struct pprof_string *strings; /* in the order of their index */
     struct array functions;       /* of struct pprof_function, by index */
     struct array hit_tracks;      /* of bool, by track: it holds hits, not calls */
-    struct stack_tree tree;
+    struct stack_sums sums;
 };
 
 /* ------------------------------------------------------------------ strings */
@@ -157,12 +157,12 @@ static uint64_t id_of(const struct span_function *function)
     return (uint64_t)function->index + 1;
 }
 
-static void put_sample(struct pprof *pprof, const struct stack_node *node)
+static void put_sample(struct pprof *pprof, const struct summed_stack *node)
 {
     struct protobuf *message = &pprof->message;
     size_t mark = protobuf_begin(message, PROFILE_SAMPLE);
     size_t inner = protobuf_begin(message, SAMPLE_LOCATION_ID);
-    const struct stack_node *stack = node;
+    const struct summed_stack *stack = node;
     for (; stack->key.caller; stack = stack->key.caller)
         protobuf_varint(message, id_of(stack->key.what));
     protobuf_end(message, inner);
@@ -207,7 +207,7 @@ static void put_function(struct pprof *pprof, const struct span_function *functi
 
 static void put_profile(struct pprof *pprof, const struct export_events *events)
 {
-    for (const struct stack_node *node = pprof->tree.nodes; node; node = node->hh.next)
+    for (const struct summed_stack *node = pprof->sums.nodes; node; node = node->hh.next)
         if (node->key.caller)
             put_sample(pprof, node);
     for (size_t i = 0; i < pprof->functions.count; i++) {
@@ -244,7 +244,7 @@ static void read_event(struct pprof *pprof, const struct span_source *source,
 {
     if (is_of_hits(pprof, event) || event->kind == SPAN_COUNTER)
         return;
-    stack_tree_read(&pprof->tree, source, event);
+    stack_sums_read(&pprof->sums, source, event);
     if (event->kind != SPAN_ENTER)
         return;
     while (pprof->functions.count <= event->function->index)
@@ -266,25 +266,26 @@ static void free_pprof(struct pprof *pprof)
     }
     array_free(&pprof->functions);
     array_free(&pprof->hit_tracks);
-    stack_tree_free(&pprof->tree);
+    stack_sums_free(&pprof->sums);
     protobuf_free(&pprof->message);
 }
 
-static bool write_pprof(struct span_source *source, const char *name, struct block_writer *out,
+static bool write_pprof(const struct export_trace *trace, struct block_writer *out,
                         struct export_summary *summary, struct error *error)
 {
+    struct span_source *source = trace->source;
     struct pprof pprof = {
         .out = out,
         .functions = array_of(sizeof(struct pprof_function)),
         .hit_tracks = array_of(sizeof(bool)),
     };
-    stack_tree_init(&pprof.tree);
+    stack_sums_init(&pprof.sums);
     struct export_events events;
     export_events_init(&events, source, out, summary);
     const struct span_event *event;
     while ((event = export_events_next(&events)))
         read_event(&pprof, source, event);
-    put_head(&pprof, name);
+    put_head(&pprof, trace->name);
     put_profile(&pprof, &events);
     free_pprof(&pprof);
     return export_events_finish(&events, error);

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "output/export.h"
 #include "output/export_events.h"
-#include "output/json_text.h"
+#include "output/json_quoted.h"
 #include "output/text_writer.h"
 #include "output/track_spool.h"
 
@@ -36,8 +36,8 @@ struct speedscope {
 
 static char *frame_text(const struct span_function *function)
 {
-    char *name = json_text(function->name);
-    char *file = function->file ? json_text(function->file) : NULL;
+    char *name = json_quoted(function->name);
+    char *file = function->file ? json_quoted(function->file) : NULL;
     char line[32] = "";
     if (function->line)
         snprintf(line, sizeof line, ",\"line\":%" PRIu32, function->line);
@@ -83,7 +83,7 @@ static bool put_profile(struct speedscope *speedscope, uint32_t track, struct er
     const struct profile *profile = &speedscope->profiles[track];
     char *name = memory_format("%s (tid %" PRIu32 ") of %s (pid %" PRIu32 ")", thread->thread_name,
                                thread->tid, thread->process_name, thread->pid);
-    char *quoted = json_text(name);
+    char *quoted = json_quoted(name);
     char *head = memory_format("{\"type\":\"evented\",\"name\":%s,\"unit\":\"nanoseconds\","
                                "\"startValue\":%" PRIu64 ",\"endValue\":%" PRIu64 ",\"events\":[\n",
                                quoted, profile->first, profile->last);
@@ -119,7 +119,7 @@ static void put_frames(struct speedscope *speedscope)
 
 static bool put_file(struct speedscope *speedscope, const char *name, struct error *error)
 {
-    char *quoted = json_text(name);
+    char *quoted = json_quoted(name);
     text_put(speedscope->out,
              "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
              "\"exporter\":\"magic-trace\",\"name\":");
@@ -143,9 +143,10 @@ static void free_speedscope(struct speedscope *speedscope)
     track_spool_free(&speedscope->spool);
 }
 
-static bool write_speedscope(struct span_source *source, const char *name, struct block_writer *out,
+static bool write_speedscope(const struct export_trace *trace, struct block_writer *out,
                              struct export_summary *summary, struct error *error)
 {
+    struct span_source *source = trace->source;
     struct speedscope speedscope = {
         .out = out,
         .source = source,
@@ -160,7 +161,7 @@ static bool write_speedscope(struct span_source *source, const char *name, struc
     while ((event = export_events_next(&events)))
         if (event->kind == SPAN_ENTER || event->kind == SPAN_LEAVE)
             spool_event(&speedscope, event);
-    bool ok = put_file(&speedscope, name, error);
+    bool ok = put_file(&speedscope, trace->name, error);
     free_speedscope(&speedscope);
     return export_events_finish(&events, ok ? error : NULL) && ok;
 }

@@ -2,7 +2,7 @@
 
 #include "base/array.h"
 #include "output/report_events.h"
-#include "output/stack_tree.h"
+#include "output/stack_sums.h"
 
 #include <inttypes.h>
 
@@ -12,17 +12,18 @@ static void print_frame_name(const char *name, FILE *stream)
         fputc(*name == ';' ? ':' : *name == '\n' || *name == '\r' ? ' ' : *name, stream);
 }
 
-static void print_stack(const struct stack_node *node, struct array *path, FILE *stream)
+static void print_stack(const struct summed_stack *node, struct array *path, FILE *stream)
 {
     path->count = 0;
-    for (const struct stack_node *n = node; n; n = n->key.caller)
+    for (const struct summed_stack *n = node; n; n = n->key.caller)
         array_add_all(path, &n, 1);
-    const struct stack_node *thread = *(struct stack_node **)array_at(path, path->count - 1);
+    const struct summed_stack *thread = *(struct summed_stack **)array_at(path, path->count - 1);
     const struct span_track *track = thread->key.what;
     print_frame_name(track->thread_name, stream);
     fprintf(stream, "-%" PRIu32, track->tid);
     for (size_t i = path->count - 1; i-- > 0;) {
-        const struct span_function *function = (*(struct stack_node **)array_at(path, i))->key.what;
+        const struct span_function *function =
+            (*(struct summed_stack **)array_at(path, i))->key.what;
         fputc(';', stream);
         print_frame_name(function->name, stream);
     }
@@ -31,20 +32,20 @@ static void print_stack(const struct stack_node *node, struct array *path, FILE 
 
 bool report_folded(struct span_source *source, FILE *stream, struct error *error)
 {
-    struct stack_tree tree;
-    stack_tree_init(&tree);
+    struct stack_sums sums;
+    stack_sums_init(&sums);
     struct report_events events;
     report_events_init(&events, source);
     struct span_event event;
     while (report_events_next(&events, &event))
         if (!report_events_is_hit(&events, &event))
-            stack_tree_read(&tree, source, &event);
+            stack_sums_read(&sums, source, &event);
 
-    struct array path = array_of(sizeof(struct stack_node *));
-    for (const struct stack_node *node = tree.nodes; node; node = node->hh.next)
+    struct array path = array_of(sizeof(struct summed_stack *));
+    for (const struct summed_stack *node = sums.nodes; node; node = node->hh.next)
         if (node->key.caller && node->self > 0)
             print_stack(node, &path, stream);
     array_free(&path);
-    stack_tree_free(&tree);
+    stack_sums_free(&sums);
     return report_events_finish(&events, stream, error);
 }

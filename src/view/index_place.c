@@ -110,20 +110,25 @@ static struct trace_index *open_if_current(const char *path, uint64_t id)
     return NULL;
 }
 
-static struct trace_index *build(const char *trace, const char *path, uint64_t id,
+static bool index_trace(void *context, const char *index, uint64_t id, struct error *error)
+{
+    struct span_source *source = fxt_read(context, error);
+    if (!source)
+        return false;
+    bool ok = index_build(source, index, id, error);
+    source->close(source);
+    return ok;
+}
+
+static struct trace_index *build(const struct index_maker *maker, const char *path, uint64_t id,
                                  struct error *error)
 {
-    struct span_source *source = fxt_read(trace, error);
-    if (!source)
-        return NULL;
-    bool ok = index_build(source, path, id, error);
-    source->close(source);
-    return ok ? trace_index_open(path, error) : NULL;
+    return maker->make(maker->context, path, id, error) ? trace_index_open(path, error) : NULL;
 }
 
 /* The folder of a trace may belong to someone else, or be full. */
-static struct trace_index *open_or_build(const char *trace, const char *beside, uint64_t id,
-                                         struct error *error)
+static struct trace_index *open_or_build(const char *trace, const struct index_maker *maker,
+                                         const char *beside, uint64_t id, struct error *error)
 {
     char *folder = cache_folder();
     char *cached = folder ? path_in_cache(folder, trace) : NULL;
@@ -131,27 +136,34 @@ static struct trace_index *open_or_build(const char *trace, const char *beside, 
     if (!index && cached)
         index = open_if_current(cached, id);
     if (!index)
-        index = build(trace, beside, id, error);
+        index = build(maker, beside, id, error);
     if (!index && folder && error->code == ERROR_IO) {
         *error = (struct error){0};
         if (file_make_directories(folder, error))
-            index = build(trace, cached, id, error);
+            index = build(maker, cached, id, error);
     }
     free(folder);
     free(cached);
     return index;
 }
 
-struct trace_index *index_of_trace(const char *path, struct error *error)
+struct trace_index *index_of_file(const char *path, const struct index_maker *maker,
+                                  struct error *error)
 {
     uint64_t id;
     struct error reason = {0};
     if (!identify(path, &id, error))
         return NULL;
     char *beside = memory_format("%s%s", path, SUFFIX);
-    struct trace_index *index = open_or_build(path, beside, id, &reason);
+    struct trace_index *index = open_or_build(path, maker, beside, id, &reason);
     free(beside);
     if (!index && error)
         *error = reason;
     return index;
+}
+
+struct trace_index *index_of_trace(const char *path, struct error *error)
+{
+    const struct index_maker maker = {.make = index_trace, .context = (char *)path};
+    return index_of_file(path, &maker, error);
 }

@@ -45,7 +45,7 @@ void mark_recorder_free(struct mark_recorder *recorder)
 
 /* The texts that stack/span_functions.c and the original magic-trace give to what they could not
  * follow. */
-static enum mark_kind kind_of(const char *text)
+enum mark_kind mark_kind_of(const char *text)
 {
     static const char *const GAPS[] = {"[overflow]", "[lost]", "[no image]",
                                        "[too many distinct stacks]"};
@@ -64,7 +64,7 @@ void mark_recorder_mark(struct mark_recorder *recorder, const struct span_event 
         .time = time,
         .track = event->track,
         .text = string_pool_add_name(recorder->strings, text),
-        .kind = kind_of(text),
+        .kind = mark_kind_of(text),
     };
 }
 

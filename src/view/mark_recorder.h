@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "stack/span.h"
 #include "view/index_file.h"
+#include "view/marks.h"
 #include "view/spill.h"
 #include "view/string_pool.h"
 
@@ -23,6 +24,9 @@ struct mark_recorder {
 void mark_recorder_init(struct mark_recorder *recorder, struct string_pool *strings,
                         const char *beside);
 void mark_recorder_free(struct mark_recorder *recorder);
+
+/* What kind of mark one with this text is. */
+enum mark_kind mark_kind_of(const char *text);
 
 /* `time` is that of the index. */
 void mark_recorder_mark(struct mark_recorder *recorder, const struct span_event *event,

@@ -19,6 +19,7 @@ from made_trace import MadeTrace
 
 PROTOS = pathlib.Path(__file__).resolve().parent / "protos"
 HITS = "Snapshot symbol hits"
+FORMS = ("chrome", "perfetto", "folded", "speedscope", "pprof", "csv")
 DEEP = 1300  # levels; Perfetto keeps 512 per track
 
 Plain = collections.namedtuple("Plain", "name pid tid depth begin end")
@@ -252,12 +253,11 @@ class Exports(harness.TestCase):
                     instants.append((one(event, "name"), *place, time))
                 elif kind == "TYPE_COUNTER":
                     counters.append((one(descriptor, "name"), place[0], time, float(one(event, "double_counter_value"))))
-                outermost = stacks[uuid][0][0] if stacks[uuid] else spans[-1][0].name
                 for flow in event["flow_ids"]:
                     self.assertNotIn(flow, flows)
-                    flows[flow] = (outermost, time)
+                    flows[flow] = (stacks[uuid][0][0] if stacks[uuid] else spans[-1][0].name, time)
                 for flow in event["terminating_flow_ids"]:
-                    ended.append((flows[flow], (outermost, time)))
+                    ended.append((flows[flow], (stacks[uuid][0][0], time)))
         self.assertFalse(any(stacks.values()), "spans are left open")
         return spans, instants, counters, ended, clocks, tracks
 
@@ -547,12 +547,19 @@ class Exports(harness.TestCase):
         self.assertIn("-format is missing", self.magic_trace("export", trace).stderr.decode())
 
     def test_damage(self):
-        """of a damaged trace there is no export, and the damage is told"""
+        """of a damaged trace all before the damage is exported, and the damage is told"""
         trace = self.strange_trace()
         content = trace.read_bytes()
         trace.write_bytes(content[:len(content) // 2 + 3])
-        for form in ("chrome", "perfetto", "folded", "speedscope", "pprof", "csv"):
-            self.assertIn("damaged", self.export(form, trace, expect=1))
+        for form in FORMS:
+            path = self.folder / f"damaged.{form}"
+            finished = self.magic_trace("export", "-format", form, "-output", path, trace)
+            self.assertEqual(finished.status, 1)
+            self.assertIn(b"is damaged at byte", finished.stderr)
+            self.assertGreater(path.stat().st_size, 100)
+        _, phases, spans = self.read_chrome(self.folder / "damaged.chrome")
+        self.assertGreater(len(spans), 500)
+        self.assertEqual(len(phases["i"]), 1)
 
     def test_outputs(self):
         """a file named .gz is compressed, - is standard output, without -output the trace gives the name"""

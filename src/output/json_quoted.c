@@ -1,4 +1,4 @@
-#include "output/json_text.h"
+#include "output/json_quoted.h"
 
 #include "base/memory.h"
 #include "base/utf8.h"
@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-char *json_text(const char *string)
+char *json_quoted(const char *string)
 {
     char *repaired = utf8_repaired(string);
     json_t *value = json_string(repaired);

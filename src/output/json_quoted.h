@@ -2,10 +2,10 @@
  *
  * Used by the exporters, once per name.
  */
-#ifndef MAGIC_TRACE_OUTPUT_JSON_TEXT_H
-#define MAGIC_TRACE_OUTPUT_JSON_TEXT_H
+#ifndef MAGIC_TRACE_OUTPUT_JSON_QUOTED_H
+#define MAGIC_TRACE_OUTPUT_JSON_QUOTED_H
 
 /* The caller frees. */
-char *json_text(const char *string);
+char *json_quoted(const char *string);
 
 #endif

@@ -3,8 +3,8 @@
  *
  * Used by the folded stacks and by pprof's format. Memory is per distinct stack, not per call.
  */
-#ifndef MAGIC_TRACE_OUTPUT_STACK_TREE_H
-#define MAGIC_TRACE_OUTPUT_STACK_TREE_H
+#ifndef MAGIC_TRACE_OUTPUT_STACK_SUMS_H
+#define MAGIC_TRACE_OUTPUT_STACK_SUMS_H
 
 #include "base/arena.h"
 #include "base/array.h"
@@ -15,30 +15,30 @@
 
 /* A distinct stack: its innermost function, called from the stack `caller`. A thread is a stack
  * without function. */
-struct stack_node {
+struct summed_stack {
     struct stack_key {
-        struct stack_node *caller; /* NULL: this is a thread */
+        struct summed_stack *caller; /* NULL: this is a thread */
         /* A struct span_function; of a thread, its struct span_track. */
         const void *what;
     } key;
     uint64_t self; /* ns */
     uint64_t calls;
     /* The child asked for last, nearly always the next one too; or NULL. */
-    struct stack_node *last_child;
+    struct summed_stack *last_child;
     UT_hash_handle hh; /* hh.next: the node that was met next */
 };
 
-struct stack_tree {
+struct stack_sums {
     struct arena arena;
-    struct stack_node *nodes; /* in the order in which they were met; NULL: none */
-    struct array tracks;      /* of struct stack_track */
+    struct summed_stack *nodes; /* in the order in which they were met; NULL: none */
+    struct array tracks;        /* of struct stack_track */
 };
 
-void stack_tree_init(struct stack_tree *tree);
-void stack_tree_free(struct stack_tree *tree);
+void stack_sums_init(struct stack_sums *sums);
+void stack_sums_free(struct stack_sums *sums);
 
 /* To be called with each event of `source` but those of hits. */
-void stack_tree_read(struct stack_tree *tree, const struct span_source *source,
+void stack_sums_read(struct stack_sums *sums, const struct span_source *source,
                      const struct span_event *event);
 
 #endif
