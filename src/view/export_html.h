@@ -10,8 +10,9 @@
 
 #include "output/export.h"
 
-/* A file of about 9 MB, which a ticket takes. Measured with twice as many: the page opens in 3 s and
- * takes 120 MB, a table of all functions 0.4 s, and it is moved through at the screen's pace. */
+/* A file of about 9 MB, which a ticket takes. Measured with twice as many: the page opens in 3 s
+ * and takes 120 MB, a table of all functions 0.4 s, and it is moved through at the screen's pace.
+ */
 enum { EXPORT_HTML_SPANS_MAX = 1000000 };
 
 extern const struct export_format export_html;
