@@ -80,28 +80,23 @@ bool index_is_current(const char *path, uint64_t id)
 
 /* ---- where it lies ---- */
 
-/* In the cache a trace goes by its whole path, which its own name would not tell apart. */
-static char *path_in_cache(const char *trace, struct error *error)
+/* NULL when there is no place for one. */
+static char *cache_folder(void)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    bool has_cache = cache && *cache == '/';
-    if (!has_cache && (!home || *home != '/')) {
-        error_set(error, ERROR_IO,
-                  "there is no folder for the index of %s: HOME is not set. Set XDG_CACHE_HOME",
-                  trace);
-        return NULL;
-    }
-    char *folder = has_cache ? memory_format("%s/magic-trace", cache)
-                             : memory_format("%s/.cache/magic-trace", home);
+    if (cache && *cache == '/')
+        return memory_format("%s/magic-trace", cache);
+    return home && *home == '/' ? memory_format("%s/.cache/magic-trace", home) : NULL;
+}
+
+/* In the cache a trace goes by its whole path, which its own name would not tell apart. */
+static char *path_in_cache(const char *folder, const char *trace)
+{
     char *whole = realpath(trace, NULL);
     const char *named = whole ? whole : trace;
-    char *path = NULL;
-    if (file_make_directories(folder, error)) {
-        uint64_t hash = add_to_hash(UINT64_C(0xcbf29ce484222325), named, strlen(named));
-        path = memory_format("%s/%016llx%s", folder, (unsigned long long)hash, SUFFIX);
-    }
+    uint64_t hash = add_to_hash(UINT64_C(0xcbf29ce484222325), named, strlen(named));
+    char *path = memory_format("%s/%016llx%s", folder, (unsigned long long)hash, SUFFIX);
     free(whole);
-    free(folder);
     return path;
 }
 
@@ -135,17 +130,19 @@ static struct trace_index *build(const struct index_maker *maker, const char *pa
 static struct trace_index *open_or_build(const char *trace, const struct index_maker *maker,
                                          const char *beside, uint64_t id, struct error *error)
 {
+    char *folder = cache_folder();
+    char *cached = folder ? path_in_cache(folder, trace) : NULL;
     struct trace_index *index = open_if_current(beside, id);
-    if (index)
-        return index;
-    struct error ignored = {0};
-    char *cached = path_in_cache(trace, &ignored);
-    if (cached)
+    if (!index && cached)
         index = open_if_current(cached, id);
     if (!index)
         index = build(maker, beside, id, error);
-    if (!index && cached && error->code == ERROR_IO)
-        index = build(maker, cached, id, error);
+    if (!index && folder && error->code == ERROR_IO) {
+        *error = (struct error){0};
+        if (file_make_directories(folder, error))
+            index = build(maker, cached, id, error);
+    }
+    free(folder);
     free(cached);
     return index;
 }
