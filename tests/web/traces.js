@@ -45,9 +45,9 @@ const NAMES = [
 
 /**
  * Random calls, nested, with gaps between them.
- * @param {{random: () => number, from: number, to: number, deepest: number, most: number}} shape
+ * @param {{random: () => number, from: number, to: number, deepest: number, most: number, inferred: number}} shape
  */
-function randomSpans({ random, from, to, deepest, most }) {
+function randomSpans({ random, from, to, deepest, most, inferred }) {
   /** @type {PlainSpan[]} */
   const spans = [];
   /** @param {number} start @param {number} end @param {number} depth @param {number} budget how many spans may be below */
@@ -60,28 +60,29 @@ function randomSpans({ random, from, to, deepest, most }) {
       const length = Math.floor((room / (children - i)) * random() ** 2 * 1.6);
       const begin = at + Math.floor(random() * Math.max(0, Math.min(room - length, room / children)));
       const stop = Math.min(end, begin + length);
-      const inferred = random() < 0.01 ? 1 : 0;
-      spans.push({ depth, start: begin, end: stop, function: Math.floor(random() ** 1.5 * NAMES.length), flags: inferred });
+      const flags = random() < inferred ? 1 : 0;
+      spans.push({ depth, start: begin, end: stop, function: Math.floor(random() ** 1.5 * NAMES.length), flags });
       fill(begin, stop, depth + 1, (budget - children) / children);
       at = stop;
     }
   };
-  spans.push({ depth: 0, start: from, end: to, function: 0, flags: 1 });
+  spans.push({ depth: 0, start: from, end: to, function: 0, flags: inferred > 0 ? 1 : 0 });
   fill(from, to, 1, most);
   return spans;
 }
 
 /**
  * A trace of some processes with threads, a track of hits, marks and counters.
- * @param {{seed?: number, threads?: number, spans?: number, depth?: number, duration?: number, name?: string}} [options]
+ * @param {{seed?: number, threads?: number, spans?: number, depth?: number, duration?: number, name?: string, from?: number, inferred?: number}} [options]
+ *   from: when all threads begin; without, each begins some time later. inferred: share of spans whose beginning was not seen
  * @returns {CarriedTrace}
  */
-export function makeTrace({ seed = 1, threads = 4, spans = 20000, depth = 24, duration = 50_000_000, name = 'example' } = {}) {
+export function makeTrace({ seed = 1, threads = 4, spans = 20000, depth = 24, duration = 50_000_000, name = 'example', from, inferred = 0.01 } = {}) {
   const random = randomNumbers(seed);
   const tracks = [];
   for (let i = 0; i < threads; i++) {
-    const from = Math.floor(random() * duration * 0.1);
-    const made = randomSpans({ random, from, to: duration - Math.floor(random() * duration * 0.1), deepest: depth, most: spans / threads });
+    const begin = from ?? Math.floor(random() * duration * 0.1);
+    const made = randomSpans({ random, from: begin, to: duration - Math.floor(random() * duration * 0.1), deepest: depth, most: spans / threads, inferred });
     tracks.push({
       pid: 100 + Math.floor(i / 3),
       tid: 100 + i,

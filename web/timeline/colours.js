@@ -123,13 +123,13 @@ export function makePalette(functions, theme, group) {
     edge: new Uint32Array(count),
     pattern: new Uint8Array(count),
   };
+  const towards = /** @type {Rgb} */ (theme.edge < 0 ? [0, 0, 0] : [1, 1, 1]);
   functions.forEach((fn, id) => {
-    let colour = colourOf(fn, theme);
-    if (group !== null && fn.group !== group) colour = mix(colour, theme.ground, DIM_SHARE);
-    const towards = /** @type {Rgb} */ (theme.edge < 0 ? [0, 0, 0] : [1, 1, 1]);
-    palette.single[id] = pixel(colour);
-    palette.merged[id] = pixel(mix(colour, theme.ground, GROUND_SHARE));
-    palette.edge[id] = pixel(mix(colour, towards, Math.abs(theme.edge)));
+    const colour = colourOf(fn, theme);
+    const dim = group === null || fn.group === group ? 0 : DIM_SHARE;
+    palette.single[id] = pixel(mix(colour, theme.ground, dim));
+    palette.merged[id] = pixel(mix(mix(colour, theme.ground, GROUND_SHARE), theme.ground, dim));
+    palette.edge[id] = pixel(mix(mix(colour, towards, Math.abs(theme.edge)), theme.ground, dim));
     palette.pattern[id] = familyOf(fn).pattern;
   });
   return palette;

@@ -54,8 +54,11 @@ export function drawCounter(context, scene, theme, item, samples) {
   context.fill(fill);
   context.fillStyle = theme.css.accent;
   context.fill();
+  const highest = formatValue(high, item.counter.unit);
+  context.fillStyle = theme.css.ground;
+  context.fillRect(0, top - 2 * scale, context.measureText(highest).width + 8 * scale, 14 * scale);
   context.fillStyle = theme.css['text-weak'];
-  context.fillText(formatValue(high, item.counter.unit), 4 * scale, top + 6 * scale);
+  context.fillText(highest, 4 * scale, top + 5 * scale);
   context.fillStyle = theme.css.line;
   context.fillRect(0, (item.top + item.height - scene.scroll) * scale - 1, right, 1);
 }

@@ -88,7 +88,7 @@ export class Minimap {
     const left = (scene.view.from / this.duration) * width;
     const right = Math.max((scene.view.to / this.duration) * width, left + 2);
     context.fillStyle = theme.css.shade;
-    context.globalAlpha = 0.6;
+    context.globalAlpha = 0.5;
     context.fillRect(0, 0, left, MINIMAP_HEIGHT);
     context.fillRect(right, 0, width - right, MINIMAP_HEIGHT);
     context.globalAlpha = 1;

@@ -61,7 +61,7 @@ export class HeldKeys {
    * @param {Range} view @param {number} around the moment that zooming keeps @param {number} now ms
    */
   move(view, around, now) {
-    const seconds = Math.min((now - this.#last) / 1000, 0.1);
+    const seconds = Math.min(Math.max(now - this.#last, 0) / 1000, 0.1);
     this.#last = now;
     let moved = view;
     for (const key of this.#keys) {

@@ -10,6 +10,7 @@ import { contextOf, HEAD_HEIGHT, RULER_HEIGHT, sizeCanvas } from './scene.js';
 /** @typedef {import('./theme.js').Theme} Theme */
 
 const TEXT_SIZE = 11;
+const SHADE = 0.4; // opacity of what is not measured
 
 export class OverlayCanvas {
   #context;
@@ -39,7 +40,7 @@ export class OverlayCanvas {
     if (hovered) this.#outline(scene, hovered, theme.css['line-strong'], 1);
     if (state.span) this.#outline(scene, state.span, theme.css.text, 2);
     context.restore();
-    if (state.selection) this.#selection(scene, theme, state.selection.range, height);
+    if (state.selection) this.#selection(scene, theme, state.selection, height);
     context.fillStyle = theme.css.flag;
     for (const { time } of state.flags) this.#line(scene, time, height);
     if (state.cursor !== null) {
@@ -68,15 +69,26 @@ export class OverlayCanvas {
     context.strokeRect(left - width / 2, y - width / 2, Math.max(right - left, 2) + width, item.rowHeight - 1 + width);
   }
 
-  /** @param {Scene} scene @param {Theme} theme @param {{from: number, to: number}} range @param {number} height */
-  #selection(scene, theme, { from, to }, height) {
+  /**
+   * Shades all but the measured range of the measured tracks, and tells its length.
+   * @param {Scene} scene @param {Theme} theme @param {NonNullable<ViewState['selection']>} selection @param {number} height
+   */
+  #selection(scene, theme, { range: { from, to }, tracks }, height) {
     const context = this.#context;
-    const left = scene.xOf(from);
-    const right = scene.xOf(to);
+    const left = Math.min(Math.max(scene.xOf(from), -2), scene.width + 2);
+    const right = Math.min(Math.max(scene.xOf(to), -2), scene.width + 2);
     context.fillStyle = theme.css.shade;
-    context.globalAlpha = 0.5;
-    if (left > 0) context.fillRect(0, HEAD_HEIGHT, Math.min(left, scene.width), height - HEAD_HEIGHT);
-    if (right < scene.width) context.fillRect(Math.max(right, 0), HEAD_HEIGHT, scene.width - right, height - HEAD_HEIGHT);
+    context.globalAlpha = SHADE;
+    for (const item of scene.items()) {
+      const top = Math.max(HEAD_HEIGHT + item.top - scene.scroll, HEAD_HEIGHT);
+      const bottom = HEAD_HEIGHT + item.top + item.height - scene.scroll;
+      const chosen = tracks === null || (item.kind === 'track' && tracks.includes(item.track.id));
+      if (!chosen) context.fillRect(0, top, scene.width, bottom - top);
+      else {
+        context.fillRect(0, top, left, bottom - top);
+        context.fillRect(right, top, scene.width - right, bottom - top);
+      }
+    }
     context.globalAlpha = 1;
     context.fillStyle = theme.css.accent;
     for (const x of [left, right]) if (x >= 0 && x <= scene.width) context.fillRect(Math.round(x) - 1, 0, 2, height);
