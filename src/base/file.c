@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* `descriptor` is that of a regular file. */
-static bool map_descriptor(struct file_view *view, int descriptor, const char *path,
-                           struct error *error)
+bool file_map_descriptor(struct file_view *view, int descriptor, const char *path,
+                         struct error *error)
 {
+    *view = (struct file_view){0};
     struct stat status;
     if (fstat(descriptor, &status) != 0)
         return error_set_errno(error, ERROR_IO, errno, "cannot read %s", path);
@@ -45,7 +46,7 @@ bool file_map(struct file_view *view, const char *path, struct error *error)
     int descriptor = open_to_read(path, error);
     if (descriptor < 0)
         return false;
-    bool ok = map_descriptor(view, descriptor, path, error);
+    bool ok = file_map_descriptor(view, descriptor, path, error);
     close(descriptor);
     return ok;
 }
@@ -73,7 +74,7 @@ bool file_map_input(struct file_view *view, const char *path, struct error *erro
     if (descriptor < 0)
         return false;
     bool ok = (is_regular(descriptor) || file_spool(descriptor, path, error)) &&
-              map_descriptor(view, descriptor, path, error);
+              file_map_descriptor(view, descriptor, path, error);
     close(descriptor);
     return ok;
 }
@@ -179,22 +180,40 @@ bool file_write_all(int descriptor, const void *bytes, size_t size, const char *
     return true;
 }
 
-char *file_find_program(const char *name)
+bool file_is_executable(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+           faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0;
+}
+
+/* An empty element of PATH is the current folder. */
+char *file_find_in_path(const char *name, bool (*suits)(const char *path))
 {
     const char *path = getenv("PATH");
     char *folders = memory_copy_string(path ? path : "/bin:/usr/bin");
     char *found = NULL;
     for (char *rest = folders, *folder; !found && (folder = strsep(&rest, ":"));) {
         char *candidate = memory_format("%s/%s", *folder ? folder : ".", name);
-        struct stat status;
-        if (stat(candidate, &status) == 0 && S_ISREG(status.st_mode) &&
-            access(candidate, X_OK) == 0)
+        if (suits(candidate))
             found = candidate;
         else
             free(candidate);
     }
     free(folders);
     return found;
+}
+
+char *file_find_program(const char *name)
+{
+    return file_find_in_path(name, file_is_executable);
+}
+
+char *file_read_link(const char *path)
+{
+    char target[PATH_MAX];
+    ssize_t length = readlink(path, target, sizeof target);
+    return length <= 0 ? NULL : memory_format("%.*s", (int)length, target);
 }
 
 bool file_make_directories(const char *path, struct error *error)

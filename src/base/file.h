@@ -22,6 +22,10 @@ bool file_map(struct file_view *view, const char *path, struct error *error);
 /* The same of any input that can be read: a path of "-" means standard input, and what is no
  * regular file is copied first (file_spool). */
 bool file_map_input(struct file_view *view, const char *path, struct error *error);
+/* The same of an open regular file; `path` is for the message only. The descriptor stays the
+ * caller's. */
+bool file_map_descriptor(struct file_view *view, int descriptor, const char *path,
+                         struct error *error);
 void file_unmap(struct file_view *view);
 
 /* Copies what comes from a pipe into an unnamed temporary file, which takes the place of
@@ -48,6 +52,16 @@ bool file_write_all(int descriptor, const void *bytes, size_t size, const char *
 /* The first file called `name` in the folders of PATH that may be executed, found as execvp(3)
  * does; the caller frees. NULL when there is none. */
 char *file_find_program(const char *name);
+
+/* The same of whatever `suits`. */
+char *file_find_in_path(const char *name, bool (*suits)(const char *path));
+
+/* Whether it is a regular file that we may execute. */
+bool file_is_executable(const char *path);
+
+/* Where a symbolic link leads, also one of /proc; the caller frees. NULL and errno when there is
+ * none, or its file is nowhere (of a process that has ended). */
+char *file_read_link(const char *path);
 
 /* Makes `path` and its missing parents, mode 0700; an existing folder is fine. */
 bool file_make_directories(const char *path, struct error *error);

@@ -1,8 +1,8 @@
 #include "base/own_file.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,15 +31,18 @@ static char *find_beside(const char *binary_folder, const char *name, const char
     return found;
 }
 
+char *own_file_binary(void)
+{
+    return file_read_link("/proc/self/exe");
+}
+
 char *own_file_find(const char *name, const char *build_folder)
 {
-    char binary[PATH_MAX];
-    char *found = NULL;
-    ssize_t length = readlink("/proc/self/exe", binary, sizeof binary - 1);
-    if (length > 0) {
-        binary[length] = 0;
+    char *binary = own_file_binary(), *found = NULL;
+    if (binary) {
         *strrchr(binary, '/') = 0;
         found = find_beside(binary, name, build_folder);
     }
+    free(binary);
     return found ? found : take_readable(memory_format("%s/%s", own_file_installed_folder, name));
 }

@@ -6,6 +6,10 @@
 #ifndef MAGIC_TRACE_BASE_OWN_FILE_H
 #define MAGIC_TRACE_BASE_OWN_FILE_H
 
+/* The path of the binary that runs; the caller frees. NULL and errno when the kernel does not say.
+ */
+char *own_file_binary(void);
+
 /* The absolute path of `name`, which the build puts into `build_folder` (relative to the binary's).
  * The caller frees; NULL when it is nowhere. */
 char *own_file_find(const char *name, const char *build_folder);

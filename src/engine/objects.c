@@ -1,18 +1,18 @@
 #include "engine/objects.h"
 
 #include "base/file.h"
+#include "base/helper_program.h"
 #include "base/memory.h"
+#include "engine/running_process.h"
 #include "engine/soft/program.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -72,42 +72,18 @@ static void add_listed(struct objects *objects, char *line)
     add_object(objects, path);
 }
 
-static void read_list(struct objects *objects, int descriptor)
-{
-    FILE *list = fdopen(descriptor, "r");
-    char *line = NULL;
-    size_t size = 0;
-    while (list && getline(&line, &size, list) > 0)
-        add_listed(objects, line);
-    free(line);
-    if (list)
-        fclose(list);
-    else
-        close(descriptor);
-}
-
 /* What the loader would not list is not looked into; the program's start will tell why. */
 static void add_libraries(struct objects *objects, const char *program)
 {
-    int ends[2];
     char *loader = loader_of(program);
-    if (!loader || pipe2(ends, O_CLOEXEC) != 0) {
-        free(loader);
+    if (!loader)
         return;
-    }
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-    char *arguments[] = {loader, "--list", (char *)(uintptr_t)program, NULL};
-    pid_t child;
-    bool started = posix_spawn(&child, loader, &actions, NULL, arguments, environ) == 0;
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    read_list(objects, ends[0]);
-    while (started && waitpid(child, NULL, 0) < 0 && errno == EINTR)
-        ;
+    char *const arguments[] = {loader, "--list", (char *)(uintptr_t)program, NULL};
+    char *list = helper_program_output(arguments, false);
+    char *rest = list;
+    for (char *line; rest && (line = strsep(&rest, "\n")) != NULL;)
+        add_listed(objects, line);
+    free(list);
     free(loader);
 }
 
@@ -139,14 +115,13 @@ static void add_mapped(struct objects *objects, char *line)
 bool objects_of_process(struct objects *objects, pid_t pid, struct error *error)
 {
     *objects = (struct objects){.paths = array_of(sizeof(char *))};
-    char name[64], path[PATH_MAX];
-    snprintf(name, sizeof name, "/proc/%d/exe", (int)pid);
-    ssize_t length = readlink(name, path, sizeof path - 1);
-    if (length < 0)
+    char name[64];
+    char *path = running_process_executable(pid);
+    if (!path)
         return error_set_errno(error, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, errno,
                                "Can't find executable for process %d", (int)pid);
-    path[length] = 0;
     add_object(objects, path);
+    free(path);
     snprintf(name, sizeof name, "/proc/%d/maps", (int)pid);
     char *maps = file_read(name, NULL, error);
     if (!maps)

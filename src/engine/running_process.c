@@ -152,3 +152,24 @@ void running_processes_add(struct running_processes *processes, pid_t pid)
     }
     closedir(tasks);
 }
+
+char *running_process_executable(pid_t pid)
+{
+    char link[64];
+    snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
+    return file_read_link(link);
+}
+
+bool running_processes_write(struct raw_perf_data_writer *writer, const char *directory,
+                             const pid_t *pids, size_t pid_count, struct error *error)
+{
+    struct running_processes processes;
+    running_processes_begin(&processes, directory);
+    for (size_t i = 0; i < pid_count; i++)
+        running_processes_add(&processes, pids[i]);
+    bool ok = true;
+    for (size_t i = 0; ok && i < processes.records.count; i++)
+        ok = raw_perf_data_write_side_band(writer, array_at(&processes.records, i), error);
+    running_processes_free(&processes);
+    return ok;
+}

@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
-#include "recording/side_band.h"
+#include "recording/raw_perf_data_writer.h"
 
 #include <sys/types.h>
 
@@ -30,5 +30,14 @@ void running_processes_add_thread(struct running_processes *processes, pid_t pid
 
 /* The process and all its threads. */
 void running_processes_add(struct running_processes *processes, pid_t pid);
+
+/* The file that a process runs; the caller frees. NULL and errno: there is no such process, or we
+ * may not see it. */
+char *running_process_executable(pid_t pid);
+
+/* Writes all that into perf.data. Not of a program that waits for its exec: it has nothing that it
+ * keeps. */
+bool running_processes_write(struct raw_perf_data_writer *writer, const char *directory,
+                             const pid_t *pids, size_t pid_count, struct error *error);
 
 #endif

@@ -1,5 +1,6 @@
 #include "flow/trace_marks.h"
 
+#include "flow/frequency_changes.h"
 #include "flow/packet_time.h"
 #include "flow/trace_stream.h"
 #include "packet/packet_walk.h"
@@ -88,50 +89,37 @@ struct search {
     bool in_header; /* between PSB and PSBEND */
     bool values;    /* are there */
     uint64_t ratio; /* of core and bus; 0: not known yet */
-    struct ticks ratio_since;
-    bool ratio_changed;
+    struct frequency_changes frequency;
     struct array *marks;
 };
 
-static struct trace_mark *add_mark(struct search *search, enum trace_mark_kind kind,
-                                   struct ticks time, uint64_t value)
+static struct trace_mark mark_of(const struct search *search, enum trace_mark_kind kind,
+                                 uint64_t value)
 {
-    struct trace_mark *mark = array_add(search->marks);
-    *mark = (struct trace_mark){
+    return (struct trace_mark){
         .kind = kind,
-        .time = clock_to_nanoseconds(&search->data->setup.clock, time),
+        .time = clock_to_nanoseconds(&search->data->setup.clock, search->time.now),
         .tid = search->stream->tid,
         .cpu = search->stream->cpu,
         .value = value,
     };
-    return mark;
 }
 
 static void add_value(struct search *search, uint64_t value)
 {
-    struct trace_mark *mark = add_mark(search, TRACE_MARK_VALUE, search->time.now, value);
-    if (mark->tid == UINT32_MAX)
-        mark->tid = who_ran(&search->turns, mark->time.value);
-}
-
-static void add_frequency(struct search *search, struct ticks since, uint64_t ratio)
-{
-    add_mark(search, TRACE_MARK_FREQUENCY, since, ratio * MHZ_PER_RATIO);
+    struct trace_mark mark = mark_of(search, TRACE_MARK_VALUE, value);
+    if (mark.tid == UINT32_MAX)
+        mark.tid = who_ran(&search->turns, mark.time.value);
+    array_add_all(search->marks, &mark, 1);
 }
 
 static void take_ratio(struct search *search, uint64_t ratio)
 {
-    struct ticks now = search->time.now;
     if (search->ratio == ratio)
         return;
-    if (search->ratio) {
-        if (!search->ratio_changed)
-            add_frequency(search, search->ratio_since, search->ratio);
-        search->ratio_changed = true;
-        add_frequency(search, now, ratio);
-    }
     search->ratio = ratio;
-    search->ratio_since = now;
+    const struct trace_mark mark = mark_of(search, TRACE_MARK_FREQUENCY, ratio * MHZ_PER_RATIO);
+    frequency_changes_note(&search->frequency, &mark, search->marks);
 }
 
 static void take_packet(struct search *search, const struct pt_packet *packet)

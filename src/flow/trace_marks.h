@@ -6,7 +6,7 @@
  * which they were asked: the PTWRITE packets of the soft engine tell of the stack
  * (packet/told_calls.h).
  *
- * Called by stack/sample_spans.c. Source: Intel SDM volume 3, "Intel Processor Trace": "PTWRITE
+ * Called by flow.c. Source: Intel SDM volume 3, "Intel Processor Trace": "PTWRITE
  * Packet", "Core:Bus Ratio (CBR) Packet", IA32_RTIT_CTL.PTWEn.
  */
 #ifndef MAGIC_TRACE_FLOW_TRACE_MARKS_H
@@ -28,9 +28,8 @@ struct trace_mark {
     uint64_t value;
 };
 
-/* Appends those of all threads, each thread's in their order, but a frequency that the recording
- * begins with is told when it first changes, with its own time. One that never changes is not
- * told. */
+/* Appends those of all threads, each thread's together and in their order, but of frequencies as
+ * frequency_changes.h tells. */
 void trace_marks_find(struct array *marks, const struct perf_data *data);
 
 #endif

@@ -1,15 +1,14 @@
 #include "recording/perf_script.h"
 
 #include "base/array.h"
+#include "base/helper_program.h"
 #include "base/memory.h"
 #include "base/own_file.h"
 #include "recording/perf_program.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,30 +22,6 @@ enum {
 static const char filter_name[] = "magic-trace-branches.so";
 static const char filter_build_folder[] = "dlfilter";
 
-/* ---- running perf ---- */
-
-static pid_t spawn(char *const *arguments, int output, int messages)
-{
-    posix_spawn_file_actions_t actions;
-    pid_t pid;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, output, 1);
-    posix_spawn_file_actions_adddup2(&actions, messages, 2);
-    int failure = posix_spawn(&pid, arguments[0], &actions, NULL, arguments, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    errno = failure;
-    return failure ? -1 : pid;
-}
-
-static int wait_for(pid_t pid)
-{
-    int status = -1;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    return status;
-}
-
 /* ---- which perf ---- */
 
 /* perf of before Linux 5.14 does not know this option, and says so by its exit status. */
@@ -54,12 +29,12 @@ static bool knows_filters(char *perf, struct error *error)
 {
     char *const arguments[] = {perf, "script", "--list-dlfilters", NULL};
     int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    pid_t pid = nothing < 0 ? -1 : spawn(arguments, nothing, nothing);
+    pid_t pid = nothing < 0 ? -1 : helper_program_start(arguments, nothing, nothing);
     if (nothing >= 0)
         close(nothing);
     if (pid < 0)
         return error_set_errno(error, ERROR_IO, errno, "Running %s failed", perf);
-    return wait_for(pid) == 0;
+    return helper_program_wait(pid) == 0;
 }
 
 bool perf_tool_find(struct perf_tool *tool, struct error *error)
@@ -132,7 +107,7 @@ static bool spawn_script(struct perf_script *script, const struct perf_script_re
                          int output)
 {
     struct array arguments = arguments_of(request);
-    script->pid = spawn(arguments.elements, output, script->messages);
+    script->pid = helper_program_start(arguments.elements, output, script->messages);
     int failure = errno;
     array_free(&arguments);
     errno = failure;
@@ -168,7 +143,7 @@ bool perf_script_finish(struct perf_script *script, struct error *error)
     if (script->output >= 0)
         close(script->output);
     if (script->pid > 0)
-        status = wait_for(script->pid);
+        status = helper_program_wait(script->pid);
     char *words = status ? perf_program_last_words(script->messages) : NULL;
     if (status && WIFSIGNALED(status))
         error_set(error, ERROR_IO, "perf script, decoding %s, was killed by signal %d%s%s",

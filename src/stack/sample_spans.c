@@ -136,7 +136,7 @@ static void add_values(struct sample_tracks *tracks, const struct array *marks,
 static void add_marks(struct sample_tracks *tracks, struct nanoseconds origin)
 {
     struct array marks = array_of(sizeof(struct trace_mark));
-    trace_marks_find(&marks, tracks->data);
+    flow_marks(tracks->flow, &marks);
     add_values(tracks, &marks, origin);
     frequency_counters_add(&tracks->overlay, tracks->source, &marks, origin);
     array_free(&marks);
@@ -186,7 +186,9 @@ struct span_source *sample_spans(struct span_source *source, const struct flow *
         .overlay = span_overlay_new(),
         .first_number = span_overlay_free_number(source, TRACKS_MAX),
     };
-    add_samples(&tracks, origin);
+    /* Without a clock in the recording the times of samples and of packets cannot be compared. */
+    if (tracks.data->setup.has_clock)
+        add_samples(&tracks, origin);
     size_t samples = tracks.overlay.events.count;
     add_marks(&tracks, origin);
     if (tracks.overlay.events.count > samples)

@@ -219,12 +219,9 @@ static struct span_source *add_hits(struct timeline_source *merged)
     return source;
 }
 
-/* Without a clock in the recording the times of samples and of packets cannot be compared. */
 static struct span_source *add_samples(struct timeline_source *merged, struct span_source *source)
 {
     struct timeline *timeline = merged->timeline;
-    if (!timeline_clock(timeline))
-        return source;
     return sample_spans(source, timeline->flow, merged->origin, &timeline->functions);
 }
 

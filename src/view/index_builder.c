@@ -160,7 +160,7 @@ static bool write_rest(struct index_builder *builder, uint64_t id, struct index_
                        struct error *error)
 {
     if (!make_levels(builder, error) || !check_crossing(builder, error) ||
-        !mark_recorder_finish(&builder->marks, builder->file.path, builder->last, error))
+        !mark_recorder_finish(&builder->marks, builder->file.output.path, builder->last, error))
         return false;
     fill_header(builder, id, header);
     const struct gathered_index gathered = {
@@ -187,8 +187,8 @@ static void init(struct index_builder *builder)
     }
     function_catalog_init(&builder->functions);
     string_pool_init(&builder->strings);
-    mark_recorder_init(&builder->marks, &builder->strings, builder->file.path);
-    builder->crossing = spill_of(sizeof(struct crossing_span), builder->file.path);
+    mark_recorder_init(&builder->marks, &builder->strings, builder->file.output.path);
+    builder->crossing = spill_of(sizeof(struct crossing_span), builder->file.output.path);
     builder->output = (struct track_output){
         .file = &builder->file,
         .crossing = &builder->crossing,

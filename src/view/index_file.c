@@ -3,7 +3,6 @@
 #include "base/memory.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,37 +11,39 @@ enum { BUFFER_SIZE = 1 << 18, ALIGNMENT = 8 };
 
 bool index_file_create(struct index_file *file, const char *path, struct error *error)
 {
-    *file = (struct index_file){
-        .path = memory_copy_string(path),
-        .temporary = memory_format("%s.%ld", path, (long)getpid()),
-        .size = sizeof(struct index_header),
-        .buffer = memory_allocate(BUFFER_SIZE),
-    };
-    file->descriptor = file_create_private(file->temporary, error);
-    if (file->descriptor >= 0 &&
-        lseek(file->descriptor, sizeof(struct index_header), SEEK_SET) >= 0)
-        return true;
-    index_file_abandon(file);
-    return false;
+    *file = (struct index_file){.size = sizeof(struct index_header)};
+    if (!output_file_create_anew(&file->output, path, error))
+        return false;
+    file->buffer = memory_allocate(BUFFER_SIZE);
+    if (lseek(file->output.descriptor, sizeof(struct index_header), SEEK_SET) < 0)
+        error_set_errno(&file->failed, ERROR_IO, errno, "cannot write to %s", path);
+    return true;
+}
+
+static void write_all(struct index_file *file, const void *bytes, size_t size)
+{
+    if (file->failed.code == ERROR_NONE)
+        file_write_all(file->output.descriptor, bytes, size, file->output.path, &file->failed);
 }
 
 static void flush(struct index_file *file)
 {
-    if (file->failed.code == ERROR_NONE)
-        file_write_all(file->descriptor, file->buffer, file->used, file->temporary, &file->failed);
+    write_all(file, file->buffer, file->used);
     file->used = 0;
 }
 
 void index_file_append(struct index_file *file, const void *bytes, size_t size)
 {
+    if (size == 0)
+        return; /* and `bytes` may be NULL */
     file->size += size;
     if (size > BUFFER_SIZE - file->used)
         flush(file);
     if (size <= BUFFER_SIZE) {
         memcpy(file->buffer + file->used, bytes, size);
         file->used += size;
-    } else if (file->failed.code == ERROR_NONE) {
-        file_write_all(file->descriptor, bytes, size, file->temporary, &file->failed);
+    } else {
+        write_all(file, bytes, size);
     }
 }
 
@@ -68,20 +69,10 @@ bool index_file_map(struct index_file *file, struct file_view *view, struct erro
         *error = file->failed;
         return false;
     }
-    return file_map(view, file->temporary, error);
+    return file_map_descriptor(view, file->output.descriptor, file->output.path, error);
 }
 
-static void close_file(struct index_file *file)
-{
-    if (file->descriptor >= 0)
-        close(file->descriptor);
-    free(file->path);
-    free(file->temporary);
-    free(file->buffer);
-    *file = (struct index_file){.descriptor = -1};
-}
-
-static bool put_in_place(struct index_file *file, const struct index_header *header,
+static bool write_header(struct index_file *file, const struct index_header *header,
                          struct error *error)
 {
     flush(file);
@@ -89,31 +80,29 @@ static bool put_in_place(struct index_file *file, const struct index_header *hea
         *error = file->failed;
         return false;
     }
-    if (lseek(file->descriptor, 0, SEEK_SET) != 0)
-        return error_set_errno(error, ERROR_IO, errno, "cannot write to %s", file->temporary);
-    return file_write_all(file->descriptor, header, sizeof *header, file->temporary, error) &&
-           (rename(file->temporary, file->path) == 0 ||
-            error_set_errno(error, ERROR_IO, errno, "cannot rename %s to %s", file->temporary,
-                            file->path));
+    if (lseek(file->output.descriptor, 0, SEEK_SET) != 0)
+        return error_set_errno(error, ERROR_IO, errno, "cannot write to %s", file->output.path);
+    return file_write_all(file->output.descriptor, header, sizeof *header, file->output.path,
+                          error);
 }
 
 bool index_file_commit(struct index_file *file, const struct index_header *header,
                        struct error *error)
 {
     struct error reason = {0};
-    if (put_in_place(file, header, &reason)) {
-        close_file(file);
-        return true;
-    }
-    if (error)
+    bool ok = write_header(file, header, &reason);
+    if (!ok && error)
         *error = reason;
-    index_file_abandon(file);
-    return false;
+    if (!ok) {
+        index_file_abandon(file);
+        return false;
+    }
+    free(file->buffer);
+    return output_file_commit(&file->output, error);
 }
 
 void index_file_abandon(struct index_file *file)
 {
-    if (file->descriptor >= 0)
-        unlink(file->temporary);
-    close_file(file);
+    free(file->buffer);
+    output_file_abandon(&file->output);
 }

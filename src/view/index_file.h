@@ -1,5 +1,4 @@
-/* The index file while it is written: under a temporary name beside its final one, mode 0600, until
- * it is complete.
+/* The index file while it is written: it appears when it is complete (output/output_file.h).
  *
  * The header's place is kept free; chunks follow, and then the other sections. What fails is kept
  * and told by index_file_commit(), so that callers can write on without looking.
@@ -9,13 +8,13 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "output/output_file.h"
 #include "view/index_format.h"
 
 struct index_file {
-    int descriptor;
-    char *path, *temporary; /* owned */
-    uint64_t size;          /* so far, with what is still in the buffer */
-    uint8_t *buffer;        /* owned */
+    struct output_file output;
+    uint64_t size;   /* so far, with what is still in the buffer */
+    uint8_t *buffer; /* owned */
     size_t used;
     struct error failed;
 };

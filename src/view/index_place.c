@@ -80,28 +80,23 @@ bool index_is_current(const char *path, uint64_t id)
 
 /* ---- where it lies ---- */
 
-/* In the cache a trace goes by its whole path, which its own name would not tell apart. */
-static char *path_in_cache(const char *trace, struct error *error)
+/* NULL when there is no place for one. */
+static char *cache_folder(void)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    bool has_cache = cache && *cache == '/';
-    if (!has_cache && (!home || *home != '/')) {
-        error_set(error, ERROR_IO,
-                  "there is no folder for the index of %s: HOME is not set. Set XDG_CACHE_HOME",
-                  trace);
-        return NULL;
-    }
-    char *folder = has_cache ? memory_format("%s/magic-trace", cache)
-                             : memory_format("%s/.cache/magic-trace", home);
+    if (cache && *cache == '/')
+        return memory_format("%s/magic-trace", cache);
+    return home && *home == '/' ? memory_format("%s/.cache/magic-trace", home) : NULL;
+}
+
+/* In the cache a trace goes by its whole path, which its own name would not tell apart. */
+static char *path_in_cache(const char *folder, const char *trace)
+{
     char *whole = realpath(trace, NULL);
     const char *named = whole ? whole : trace;
-    char *path = NULL;
-    if (file_make_directories(folder, error)) {
-        uint64_t hash = add_to_hash(UINT64_C(0xcbf29ce484222325), named, strlen(named));
-        path = memory_format("%s/%016llx%s", folder, (unsigned long long)hash, SUFFIX);
-    }
+    uint64_t hash = add_to_hash(UINT64_C(0xcbf29ce484222325), named, strlen(named));
+    char *path = memory_format("%s/%016llx%s", folder, (unsigned long long)hash, SUFFIX);
     free(whole);
-    free(folder);
     return path;
 }
 
@@ -115,46 +110,60 @@ static struct trace_index *open_if_current(const char *path, uint64_t id)
     return NULL;
 }
 
-static struct trace_index *build(const char *trace, const char *path, uint64_t id,
+static bool index_trace(void *context, const char *index, uint64_t id, struct error *error)
+{
+    struct span_source *source = fxt_read(context, error);
+    if (!source)
+        return false;
+    bool ok = index_build(source, index, id, error);
+    source->close(source);
+    return ok;
+}
+
+static struct trace_index *build(const struct index_maker *maker, const char *path, uint64_t id,
                                  struct error *error)
 {
-    struct span_source *source = fxt_read(trace, error);
-    if (!source)
-        return NULL;
-    bool ok = index_build(source, path, id, error);
-    source->close(source);
-    return ok ? trace_index_open(path, error) : NULL;
+    return maker->make(maker->context, path, id, error) ? trace_index_open(path, error) : NULL;
 }
 
 /* The folder of a trace may belong to someone else, or be full. */
-static struct trace_index *open_or_build(const char *trace, const char *beside, uint64_t id,
-                                         struct error *error)
+static struct trace_index *open_or_build(const char *trace, const struct index_maker *maker,
+                                         const char *beside, uint64_t id, struct error *error)
 {
+    char *folder = cache_folder();
+    char *cached = folder ? path_in_cache(folder, trace) : NULL;
     struct trace_index *index = open_if_current(beside, id);
-    if (index)
-        return index;
-    struct error ignored = {0};
-    char *cached = path_in_cache(trace, &ignored);
-    if (cached)
+    if (!index && cached)
         index = open_if_current(cached, id);
     if (!index)
-        index = build(trace, beside, id, error);
-    if (!index && cached && error->code == ERROR_IO)
-        index = build(trace, cached, id, error);
+        index = build(maker, beside, id, error);
+    if (!index && folder && error->code == ERROR_IO) {
+        *error = (struct error){0};
+        if (file_make_directories(folder, error))
+            index = build(maker, cached, id, error);
+    }
+    free(folder);
     free(cached);
     return index;
 }
 
-struct trace_index *index_of_trace(const char *path, struct error *error)
+struct trace_index *index_of_file(const char *path, const struct index_maker *maker,
+                                  struct error *error)
 {
     uint64_t id;
     struct error reason = {0};
     if (!identify(path, &id, error))
         return NULL;
     char *beside = memory_format("%s%s", path, SUFFIX);
-    struct trace_index *index = open_or_build(path, beside, id, &reason);
+    struct trace_index *index = open_or_build(path, maker, beside, id, &reason);
     free(beside);
     if (!index && error)
         *error = reason;
     return index;
+}
+
+struct trace_index *index_of_trace(const char *path, struct error *error)
+{
+    const struct index_maker maker = {.make = index_trace, .context = (char *)path};
+    return index_of_file(path, &maker, error);
 }

@@ -91,7 +91,7 @@ for (const theme of ['light', 'dark']) {
     wrong.push(...(await page.evaluate(lowContrast, CONTRAST)));
     await opened.picture(`${theme}-help`);
     await page.keyboard.press('Escape');
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await opened.until('document.querySelector("dialog") === null');
     await page.keyboard.press('/');
     await page.keyboard.type('m');
     await page.locator('#search-matches [role=option]').first().waitFor();

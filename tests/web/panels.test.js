@@ -10,6 +10,7 @@ import { matcherOf } from '../../web/panels/name_matcher.js';
 import { perfettoWarnings } from '../../web/panels/perfetto.js';
 import { RangeChoice } from '../../web/panels/range_choice.js';
 import { nextIndex } from '../../web/panels/roving.js';
+import { exactFirst } from '../../web/panels/search.js';
 import { ordered, sortedRows, sortOfSource } from '../../web/panels/sorting.js';
 import { endingWords, factsOf, foldStack, spanText } from '../../web/panels/span_words.js';
 import { stepToCall, viewThatShows } from '../../web/panels/walk.js';
@@ -215,6 +216,14 @@ test('where a flag goes', () => {
   assert.equal(momentForFlag(state), 30);
   state.setCursor(77);
   assert.equal(momentForFlag(state), 77);
+});
+
+test('a name typed in full is the first match', () => {
+  const functions = /** @type {any} */ ([{ name: 'task', group: 0, calls: 9 }, { name: 'ask', group: 1, calls: 2 }]);
+  const [task, ask] = [{ group: 0, name: 'task', calls: 9 }, { group: 1, name: 'ask', calls: 2 }];
+  assert.deepEqual(exactFirst([task, ask], functions, 'ask'), [ask, task]);
+  assert.deepEqual(exactFirst([task], functions, 'ask'), [ask, task]);
+  assert.deepEqual(exactFirst([task, ask], functions, 'as'), [task, ask]);
 });
 
 test('keys', () => {

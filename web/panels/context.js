@@ -33,6 +33,7 @@ import { element } from './dom.js';
  * @returns {Panel}
  */
 export function makePanel({ state }, { name, title, content, update, on }) {
+  const panel = element('section', { class: `panel panel-${name}` }, ...content);
   let stale = true;
   const refresh = () => {
     stale = state.panel !== name;
@@ -40,9 +41,11 @@ export function makePanel({ state }, { name, title, content, update, on }) {
   };
   for (const [target, event] of on) target.addEventListener(event, refresh);
   state.addEventListener('panel', () => {
+    // Shown before it is brought up to date, for what is hidden has no size and cannot be scrolled.
+    panel.hidden = state.panel !== name;
     if (stale) refresh();
   });
-  return { name, title, element: element('section', { class: `panel panel-${name}` }, ...content) };
+  return { name, title, element: panel };
 }
 
 /**

@@ -9,7 +9,7 @@ import { makeRoving } from './roving.js';
 const WIDTH = 480;
 const HEIGHT = 130;
 const BELOW = 18;
-const ABOVE = 16;
+const ABOVE = 26; // two lines of words
 
 /** Ticks closer together than this would have their words run into each other. */
 const TICK_APART = 60;
@@ -37,7 +37,7 @@ export function makeHistogram({ histogram, median, p99 }) {
   const list = svg('g', { role: 'list', 'aria-label': 'Lengths of the calls, shortest first' }, ...drawnBars);
   const picture = svg(
     'svg', { viewBox: `0 0 ${WIDTH} ${ABOVE + HEIGHT + BELOW}`, class: 'histogram' },
-    ...axis(ticks), list, line(x(median), 'median', 'start'), line(x(p99), '99 %', 'end'),
+    ...axis(ticks), list, line(x(median), 'median', 11), line(x(p99), '99 %', 22),
   );
   const figure = element('figure', {}, element('figcaption', {}, 'How long the calls are'), picture, told);
   makeRoving(figure, '.bar', 'horizontal').refresh();
@@ -58,14 +58,12 @@ function axis(ticks) {
   });
 }
 
-/** @param {number} x @param {string} words @param {'start' | 'end'} side of the line on which the words stand, if there is room */
-function line(x, words, side) {
-  const room = 40;
-  const anchor = x < room ? 'start' : x > WIDTH - room ? 'end' : side;
-  const offset = anchor === 'start' ? 3 : -3;
+/** @param {number} x @param {string} words @param {number} y of the words: each line its own, for they may be close together */
+function line(x, words, y) {
+  const left = x > WIDTH / 2;
   return svg(
     'g', { class: 'histogram-line', 'aria-hidden': 'true' },
-    svg('line', { x1: x, x2: x, y1: 2, y2: ABOVE + HEIGHT }),
-    svg('text', { x: x + offset, y: 11, 'text-anchor': anchor }, words),
+    svg('line', { x1: x, x2: x, y1: y - 9, y2: ABOVE + HEIGHT }),
+    svg('text', { x: x + (left ? -3 : 3), y, 'text-anchor': left ? 'end' : 'start' }, words),
   );
 }

@@ -5,7 +5,7 @@ import { element, fill } from './dom.js';
 import { Question } from './question.js';
 import { makeRangeControl } from './range_choice.js';
 import { makeRoving } from './roving.js';
-import { goToMoment, reveal } from './walk.js';
+import { goToMoment } from './walk.js';
 
 /** @typedef {import('./context.js').Context} Context */
 /** @typedef {import('../data/source.js').Mark} Mark */
@@ -37,7 +37,7 @@ export function makeMarksPanel(context) {
   );
   const jump = new Question('Looking for the hit');
   /** @param {Hit} hit */
-  const goToHit = (hit) => jump.run((signal) => placeOfHit(source, hit, signal), (place) => reveal(context.state, place));
+  const goToHit = (hit) => jump.run((signal) => placeOfHit(source, hit, signal), (place) => showHit(context.state, place));
   /** @type {{entries: Entry[], more: boolean}} */
   let answer = { entries: [], more: false };
   const show = () => {
@@ -62,6 +62,15 @@ export function makeMarksPanel(context) {
     content: [element('div', { class: 'bar' }, makeRangeControl(ranges), kind, told), question.element, jump.element, list],
     update, on: [[ranges, 'range']],
   });
+}
+
+/**
+ * In view comes the moment of the hit, with what led up to it.
+ * @param {import('../view_state.js').ViewState} state @param {import('../data/source.js').Place} place
+ */
+function showHit(state, place) {
+  goToMoment(state, place.end);
+  state.setSpan(place);
 }
 
 /**
@@ -92,7 +101,7 @@ function entriesOf({ state }, marks, hits, goToHit) {
 
 /** @param {Context} context @param {Entry} entry */
 function line({ info }, { time, kind, text, track, go }) {
-  const thread = info.tracks.find((other) => other.id === track)?.thread;
+  const thread = kind === KINDS.hit ? undefined : info.tracks.find((other) => other.id === track)?.thread;
   const where = element('span', { class: 'quiet' }, `${formatTime(time)}${thread === undefined ? '' : ` in ${thread}`}`);
   const words = element('span', {}, text);
   return element('li', {}, element('button', { type: 'button', click: go }, element('span', { class: `kind kind-${kind}` }, kind), ' ', words, ' ', where));

@@ -57,9 +57,10 @@ export function makePanels({ panel, toolbar }, { source, state, info, functions 
     help: showHelp,
     escape: () => escape(state),
   });
-  // A page that is looked at for the first time shows that there are panels; a link that says which decides itself.
-  if (state.panel === null && window.location.hash === '') state.setPanel('details');
-  else state.setPanel(state.panel);
+  // A page that is looked at for the first time shows that there are panels; a link decides itself. What a link names and this
+  // page does not have, such as the counters of another trace, is the first.
+  const first = state.panel === null ? window.location.hash === '' : panels.every(({ name }) => name !== state.panel);
+  state.setPanel(first ? 'details' : state.panel);
 }
 
 /**

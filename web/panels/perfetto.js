@@ -39,7 +39,7 @@ export function makePerfettoButton(context) {
     if (warnings.length === 0) handOver(context, question);
     else confirm(warnings, () => handOver(context, question));
   };
-  const control = button('Open in Perfetto', open, { title: PERFETTO });
+  const control = button('Perfetto', open, { title: `Open the trace in ${PERFETTO}`, 'aria-label': 'Open in Perfetto' });
   return element('span', { class: 'perfetto' }, control, question.element);
 }
 

@@ -42,12 +42,11 @@ export class SearchBox {
     this.popup = element('div', { class: 'search-popup', hidden: true }, this.#question.element, this.total, this.list);
     // A click into the list must not take the focus from the box, whose loss closes the list.
     this.popup.addEventListener('mousedown', (event) => event.preventDefault());
-    this.where = element('span', { class: 'search-where', role: 'status' });
+    this.where = button('', () => this.#showCalls(), { class: 'search-where', title: 'All calls of the function' });
     this.previous = button('\u2191', () => walk.step('previous'), { title: 'Previous call (Shift-N)', 'aria-label': 'Previous call' });
     this.next = button('\u2193', () => walk.step('next'), { title: 'Next call (N)', 'aria-label': 'Next call' });
-    this.calls = button('Calls', () => this.#showCalls(), { title: 'All calls of the function' });
-    this.element = element('div', { class: 'search', role: 'search' }, this.input, this.regex, this.previous, this.next, this.where,
-      walk.question.element, this.calls, this.popup);
+    this.element = element('div', { class: 'search', role: 'search' }, this.input, this.regex, this.previous, this.next,
+      element('span', { role: 'status' }, this.where), walk.question.element, this.popup);
     this.element.addEventListener('focusout', (event) => {
       if (!this.element.contains(/** @type {Node | null} */ (event.relatedTarget))) this.#open(false);
     });
@@ -65,7 +64,7 @@ export class SearchBox {
     const { text, regex, group } = this.context.state.search;
     if (document.activeElement !== this.input || text !== '') this.input.value = text;
     this.regex.setAttribute('aria-pressed', String(regex));
-    for (const control of [this.previous, this.next, this.calls]) control.disabled = group === null;
+    for (const control of [this.previous, this.next]) control.disabled = group === null;
     this.#showWhere();
   }
 
@@ -74,6 +73,7 @@ export class SearchBox {
     const { group } = state.search;
     const calls = group === null || !functions[group] ? '' : formatCounted(functions[group].calls, 'call');
     this.where.textContent = group === null ? '' : walk.words || calls;
+    this.where.hidden = group === null;
   }
 
   #toggleRegex() {
@@ -110,7 +110,7 @@ export class SearchBox {
     this.#open(true);
     this.#question.run(
       (signal) => source.find(text, state.search.regex ? 'regex' : 'text', MOST_MATCHES, signal),
-      ({ matches, total }) => this.#showMatches(matches, total),
+      ({ matches, total }) => this.#showMatches(exactFirst(matches, this.context.functions, text), total),
     );
   }
 
@@ -190,6 +190,17 @@ export class SearchBox {
       else if (to !== null && this.#matches.length > 0) this.#setActive(to);
     }
   }
+}
+
+/**
+ * Who types a whole name means that function, however many others that are called more often have the name in theirs.
+ * @param {Match[]} matches by calls @param {import('../data/source.js').FunctionInfo[]} functions @param {string} text
+ */
+export function exactFirst(matches, functions, text) {
+  const id = functions.findIndex(({ name }) => name === text);
+  if (id < 0) return matches;
+  const { name, group, calls } = functions[id];
+  return [{ group, name, calls }, ...matches.filter((match) => match.group !== group)];
 }
 
 /** @param {number} told @param {number} total */

@@ -1,4 +1,4 @@
-// The tabs over the panels (the pattern "tabs" of the ARIA Authoring Practices): the one that ViewState.panel names is shown.
+// The tabs over the panels (the pattern "tabs" of the ARIA Authoring Practices): the one that ViewState.panel names is chosen.
 import { button, element } from './dom.js';
 import { makeRoving } from './roving.js';
 
@@ -19,12 +19,9 @@ export function makeTabs(state, panels) {
   const roving = makeRoving(list, '[role=tab]', 'horizontal');
   const close = button('\u00d7', () => state.setPanel(null), { class: 'close', 'aria-label': 'Close the panels', title: 'Close (Escape)' });
   const show = () => {
-    // What a link names and this page does not have, such as the counters of another trace, shows the first.
-    const index = Math.max(panels.findIndex(({ name }) => name === state.panel), 0);
-    panels.forEach(({ element: panel }, at) => {
-      panel.hidden = at !== index;
-      tabs[at].setAttribute('aria-selected', String(at === index));
-    });
+    const index = panels.findIndex(({ name }) => name === state.panel);
+    if (index < 0) return;
+    tabs.forEach((tab, at) => tab.setAttribute('aria-selected', String(at === index)));
     roving.refresh(index);
   };
   state.addEventListener('panel', show);

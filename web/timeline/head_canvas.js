@@ -7,6 +7,7 @@ import { contextOf, HEAD_HEIGHT, MARKS_HEIGHT, RULER_HEIGHT, sizeCanvas } from '
 /** @typedef {import('../data/source.js').Mark} Mark */
 /** @typedef {import('../data/source.js').Hit} Hit */
 /** @typedef {import('../view_state.js').ViewState} ViewState */
+/** @typedef {{marks: Mark[], hits: Hit[]}} Marks */
 /** @typedef {import('./scene.js').Scene} Scene */
 /** @typedef {import('./theme.js').Theme} Theme */
 
@@ -26,7 +27,7 @@ export class HeadCanvas {
     this.#context = contextOf(canvas, { alpha: false });
   }
 
-  /** @param {Scene} scene @param {Theme} theme @param {ViewState} state @param {{marks: Mark[], hits: Hit[]}} marks */
+  /** @param {Scene} scene @param {Theme} theme @param {ViewState} state @param {Marks} marks */
   draw(scene, theme, state, marks) {
     sizeCanvas(this.canvas, scene.width, HEAD_HEIGHT, scene.scale);
     const context = this.#context;
@@ -56,7 +57,10 @@ export class HeadCanvas {
       for (let part = 1; part < 5; part++) context.fillRect(Math.round(scene.xOf(time + (step * part) / 5)), RULER_HEIGHT - 4, 1, 4);
     }
     context.fillStyle = theme.css.text;
-    for (const { time, text } of ticks) context.fillText(text, Math.round(scene.xOf(time)) + 4, RULER_HEIGHT / 2 - 2);
+    for (const { time, text } of ticks) {
+      const x = Math.round(scene.xOf(time)) + 4;
+      if (x + context.measureText(text).width <= scene.width) context.fillText(text, x, RULER_HEIGHT / 2 - 2);
+    }
   }
 
   /** @param {Scene} scene @param {Theme} theme @param {{from: number, to: number}} range */
@@ -68,7 +72,7 @@ export class HeadCanvas {
     context.fillRect(left, 0, right - left, RULER_HEIGHT);
   }
 
-  /** @param {Scene} scene @param {Theme} theme @param {{marks: Mark[], hits: Hit[]}} marks */
+  /** @param {Scene} scene @param {Theme} theme @param {Marks} marks */
   #marks(scene, theme, { marks, hits }) {
     const context = this.#context;
     const middle = RULER_HEIGHT + MARKS_HEIGHT / 2;
@@ -121,7 +125,7 @@ export class HeadCanvas {
 
   /**
    * What the pointer means on the row of marks, in words; null: nothing.
-   * @param {Scene} scene @param {number} x @param {{marks: Mark[], hits: Hit[]}} marks
+   * @param {Scene} scene @param {number} x @param {Marks} marks
    */
   static wordsAt(scene, x, { marks, hits }) {
     const words = [];

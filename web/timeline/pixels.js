@@ -1,14 +1,15 @@
 // A picture as numbers, and how spans are put into it. The tracks are drawn here and not with a canvas's own rectangles: a
 // screen may hold a hundred thousand pieces of a pixel each, which this fills in about the time of copying the picture.
 
-import { EDGED, HATCHED, INSET } from './colours.js';
+import { EDGED, HATCHED, INSET, PLAIN } from './colours.js';
 import { firstPieceFrom } from './tile.js';
 
 /** @typedef {import('./colours.js').Palette} Palette */
 /** @typedef {import('./tile.js').Tile} Tile */
 /** @typedef {import('./labels.js').Labels} Labels */
 
-const PATTERN_HEIGHT = 7; // lower rows have no room for a pattern
+const PATTERN_HEIGHT = 7; // lower rows have no room for a pattern,
+const PATTERN_WIDTH = 4; // and narrower spans none for hatching
 const GAP_WIDTH = 4; // wider spans leave a pixel free at their end, so that calls one after the other can be told apart
 const HATCH_PERIOD = 7;
 const HATCH_WIDTH = 2;
@@ -63,8 +64,9 @@ export class Pixels {
   #piece(left, right, place, fn, merged, palette) {
     const { top, height } = place;
     const colour = merged ? palette.merged[fn] : palette.single[fn];
-    const pattern = height >= PATTERN_HEIGHT ? palette.pattern[fn] : 0;
-    const gap = height >= PATTERN_HEIGHT ? 1 : 0;
+    const roomy = height >= PATTERN_HEIGHT;
+    const pattern = !roomy || (right - left < PATTERN_WIDTH && palette.pattern[fn] === HATCHED) ? PLAIN : palette.pattern[fn];
+    const gap = roomy ? 1 : 0;
     const inset = pattern === INSET ? Math.max(2, height >> 3) : 0;
     this.fill(left, top + inset, right, top + height - gap - inset, colour);
     if (pattern === EDGED) {

@@ -1,5 +1,5 @@
 // The keys of the timeline. Letters work wherever the focus is, except in what takes text; arrows and the like only while the
-// timeline has it, because lists and panels have their own use of them.
+// timeline or nothing has it, because lists and panels have their own use of them.
 
 import { takesText } from '../panels/keys.js';
 
@@ -19,55 +19,45 @@ import { takesText } from '../panels/keys.js';
  * @property {() => boolean} clear the chosen span; false: none was
  * @property {() => void} fold the track of the chosen span
  */
+/** @typedef {(actions: KeyActions) => boolean | void} Command false: there was nothing to do */
 
 const PAN_SHARE = 0.1;
 const SCROLL_STEP = 36; // CSS pixels
 
-/** @param {string} key @param {KeyActions} actions @returns {boolean} it did something */
-function letter(key, actions) {
-  switch (key) {
-    case 'f':
-      return actions.zoomToSpan(), true;
-    case 'c':
-      return actions.fold(), true;
-    case '0':
-      return actions.go('all'), true;
-    case '1':
-      return actions.setMode('pan'), true;
-    case '2':
-      return actions.setMode('measure'), true;
-    default:
-      return actions.press(key);
-  }
-}
+const LETTERS = /** @type {Record<string, Command>} */ ({
+  f: (actions) => actions.zoomToSpan(),
+  c: (actions) => actions.fold(),
+  0: (actions) => actions.go('all'),
+  1: (actions) => actions.setMode('pan'),
+  2: (actions) => actions.setMode('measure'),
+});
 
-/** @param {KeyboardEvent} event @param {KeyActions} actions @returns {boolean} it did something */
-function arrow(event, actions) {
-  const walks = actions.hasSpan() && !event.shiftKey;
-  switch (event.key) {
-    case 'ArrowLeft':
-      return walks ? actions.walk('previous') : actions.pan(-PAN_SHARE), true;
-    case 'ArrowRight':
-      return walks ? actions.walk('next') : actions.pan(PAN_SHARE), true;
-    case 'ArrowUp':
-      return walks ? actions.walk('parent') : actions.scroll(-SCROLL_STEP), true;
-    case 'ArrowDown':
-      return walks ? actions.walk('child') : actions.scroll(SCROLL_STEP), true;
-    case 'PageUp':
-      return actions.page(-1), true;
-    case 'PageDown':
-      return actions.page(1), true;
-    case 'Home':
-      return actions.go('from'), true;
-    case 'End':
-      return actions.go('to'), true;
-    case 'Enter':
-      return actions.zoomToSpan(), true;
-    case 'Escape':
-      return actions.clear();
-    default:
-      return false;
-  }
+/** With a chosen span. */
+const WALKING = /** @type {Record<string, Command>} */ ({
+  ArrowLeft: (actions) => actions.walk('previous'),
+  ArrowRight: (actions) => actions.walk('next'),
+  ArrowUp: (actions) => actions.walk('parent'),
+  ArrowDown: (actions) => actions.walk('child'),
+  Enter: (actions) => actions.zoomToSpan(),
+  Escape: (actions) => actions.clear(),
+});
+
+/** Without one, or with Shift. */
+const MOVING = /** @type {Record<string, Command>} */ ({
+  ArrowLeft: (actions) => actions.pan(-PAN_SHARE),
+  ArrowRight: (actions) => actions.pan(PAN_SHARE),
+  ArrowUp: (actions) => actions.scroll(-SCROLL_STEP),
+  ArrowDown: (actions) => actions.scroll(SCROLL_STEP),
+  PageUp: (actions) => actions.page(-1),
+  PageDown: (actions) => actions.page(1),
+  Home: (actions) => actions.go('from'),
+  End: (actions) => actions.go('to'),
+});
+
+/** @param {KeyboardEvent} event @param {boolean} focused @param {boolean} hasSpan @returns {Command | undefined} */
+function commandOf({ key, shiftKey }, focused, hasSpan) {
+  if (focused && hasSpan && !shiftKey && key in WALKING) return WALKING[key];
+  return (focused && MOVING[key]) || LETTERS[key.toLowerCase()];
 }
 
 /** @param {HTMLElement} timeline what must have the focus for arrows @param {KeyActions} actions */
@@ -76,7 +66,9 @@ export function listenToTimelineKeys(timeline, actions) {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (takesText(event.target) || document.querySelector('dialog[open]') !== null) return;
     const focused = document.activeElement === timeline || document.activeElement === document.body;
-    if ((focused && arrow(event, actions)) || letter(event.key.toLowerCase(), actions)) event.preventDefault();
+    const command = commandOf(event, focused, actions.hasSpan());
+    const done = command ? command(actions) !== false : actions.press(event.key);
+    if (done) event.preventDefault();
   });
   document.addEventListener('keyup', (event) => actions.release(event.key));
   window.addEventListener('blur', () => actions.releaseAll());

@@ -2,13 +2,14 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "engine/perf/exec_stop.h"
 #include "engine/perf/perf_session.h"
+#include "engine/perf_event/event_attributes.h"
 #include "engine/perf_event/permissions.h"
+#include "engine/running_process.h"
+#include "engine/soft/program.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,26 +70,11 @@ static bool serves(const struct record_options *options, struct error *error)
 
 /* ---- attach ---- */
 
-static void find_program(struct perf_session *session, pid_t pid)
-{
-    char link[64], program[PATH_MAX];
-    snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
-    ssize_t length = readlink(link, program, sizeof program - 1);
-    if (length > 0)
-        session->program = memory_format("%.*s", (int)length, program);
-}
-
 /* Asks the kernel for an event that does nothing, whose refusal it is told more of than perf
  * tells. */
 static bool may_be_traced(pid_t pid, struct error *error)
 {
-    const struct perf_event_attr attributes = {
-        .type = PERF_TYPE_SOFTWARE,
-        .size = sizeof attributes,
-        .config = PERF_COUNT_SW_DUMMY,
-        .exclude_kernel = 1,
-        .exclude_hv = 1,
-    };
+    const struct perf_event_attr attributes = dummy_attributes();
     char what[64];
     snprintf(what, sizeof what, "record process %d", (int)pid);
     const struct event_request request = {
@@ -117,7 +103,7 @@ static bool attach_session(struct perf_session *session, struct record_result *r
         return false;
     struct perf_request request = perf_session_request(session, options->pids, options->pid_count);
     struct perf_recorder recorder;
-    find_program(session, options->pids[0]);
+    session->program = running_process_executable(options->pids[0]);
     if (!perf_recorder_start(&recorder, &request, &session->signals, NULL, error))
         return false;
     bool ok = !perf_recorder_wait_until_ready(&recorder) ||
@@ -154,13 +140,9 @@ static bool attach(const struct record_options *options, struct record_result *r
 
 static bool find_command(struct perf_session *session, char **path, struct error *error)
 {
-    const char *name = session->options->command[0];
-    *path = strchr(name, '/') ? memory_copy_string(name) : file_find_program(name);
+    *path = program_find(session->options->command[0], error);
     if (!*path)
-        return error_set(error, ERROR_NOT_FOUND,
-                         "cannot find the program %s in PATH. To run one "
-                         "of this folder, write ./%s.",
-                         name, name);
+        return false;
     session->program = realpath(*path, NULL);
     return exec_stop_allowed(*path, error);
 }

@@ -1,45 +1,21 @@
 #include "engine/perf/perf_machine.h"
 
 #include "base/file.h"
+#include "base/helper_program.h"
 #include "base/memory.h"
 #include "engine/perf_event/permissions.h"
 #include "engine/perf_event/pmu.h"
 #include "recording/perf_program.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-/* What it prints on both of its outputs; the caller frees. NULL when it cannot be started. */
-static char *output_of(char *const *arguments)
-{
-    int ends[2];
-    pid_t pid;
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return NULL;
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
-    int failure = posix_spawn(&pid, arguments[0], &actions, NULL, arguments, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    char *output = failure ? NULL : file_read_descriptor(ends[0], arguments[0], NULL, NULL);
-    close(ends[0]);
-    while (!failure && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        ;
-    return output;
-}
 
 static bool ask_version(struct perf_machine *machine, struct error *error)
 {
     char *const arguments[] = {machine->perf, "--version", NULL};
-    char *output = output_of(arguments);
+    char *output = helper_program_output(arguments, true);
     bool ok = output && perf_version_parse(&machine->version, output);
     if (!ok)
         error_set(error, ERROR_UNSUPPORTED,

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "engine/soft/exec_failure.h"
 #include "recording/perf_program.h"
 
 #include <errno.h>
@@ -43,27 +44,12 @@ static _Noreturn void become(const struct start *start, int messages, pid_t pare
     setenv("LC_ALL", "C", 1);
     signals_restore_in_child(start->signals);
     execv(start->arguments[0], start->arguments);
-    int reason = errno;
-    /* When nobody reads this, nobody is left to be told. */
-    ssize_t ignored = write(failures, &reason, sizeof reason);
-    (void)ignored;
-    _exit(127);
+    exec_failure_tell(failures);
 }
 
 static bool cannot_start(const char *name, int reason, struct error *error)
 {
     return error_set_errno(error, ERROR_IO, reason, "cannot start %s", name);
-}
-
-/* The pipe closes by itself when exec succeeds; else it brings the errno. 0 for success. */
-static int exec_failure(int failures)
-{
-    int reason;
-    ssize_t got;
-    do {
-        got = read(failures, &reason, sizeof reason);
-    } while (got < 0 && errno == EINTR);
-    return got == (ssize_t)sizeof reason ? reason : 0;
 }
 
 static bool begin(struct perf_process *process, const struct start *start, struct error *error)
@@ -78,7 +64,7 @@ static bool begin(struct perf_process *process, const struct start *start, struc
     int reason = errno;
     close(failures[1]);
     if (process->pid > 0)
-        reason = exec_failure(failures[0]);
+        reason = exec_failure_hear(failures[0]);
     close(failures[0]);
     if (reason && process->pid > 0)
         waitpid(process->pid, NULL, 0);

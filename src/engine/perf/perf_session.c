@@ -4,12 +4,11 @@
 #include "base/memory.h"
 #include "engine/perf/perf_files.h"
 #include "engine/pt_packets_setup.h"
+#include "engine/recording_directory.h"
 #include "engine/vdso.h"
 #include "recording/session.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- words ---- */
 
@@ -61,9 +60,9 @@ bool perf_session_open(struct perf_session *session, const struct record_options
 {
     warn_of_options(options);
     *session = (struct perf_session){.options = options};
-    session->directory = realpath(options->directory, NULL);
+    session->directory = recording_directory_absolute(options->directory, error);
     if (!session->directory)
-        return error_set_errno(error, ERROR_IO, errno, "cannot record into %s", options->directory);
+        return false;
     session->output = memory_format("%s/perf.data", session->directory);
     if (perf_machine_examine(&session->machine, &kernel_real, error)) {
         if (signals_hold(&session->signals, error)) {

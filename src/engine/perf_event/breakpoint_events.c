@@ -1,11 +1,11 @@
 #include "engine/perf_event/breakpoint_events.h"
 
+#include "engine/perf_event/event_attributes.h"
 #include "engine/perf_event/permissions.h"
 
 #include <asm/perf_regs.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <linux/hw_breakpoint.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -33,47 +33,36 @@ void breakpoint_events_close(struct breakpoint_events *events)
 
 /* ---- what is asked of the kernel ---- */
 
+/* What is common: by whom it is inherited, and what its records end with. */
+static struct perf_event_attr shared(const struct breakpoint_events *events,
+                                     struct perf_event_attr attributes)
+{
+    attributes.inherit = events->scope != BREAKPOINTS_ONE_THREAD;
+    attributes.inherit_thread = events->scope == BREAKPOINTS_ALL_THREADS && !events->old_kernel;
+    attributes.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID;
+    attributes.sample_id_all = 1;
+    return attributes;
+}
+
 static struct perf_event_attr side_band(const struct breakpoint_events *events)
 {
-    return (struct perf_event_attr){
-        .type = PERF_TYPE_SOFTWARE,
-        .config = PERF_COUNT_SW_DUMMY,
-        .size = sizeof(struct perf_event_attr),
-        .exclude_kernel = 1,
-        .exclude_hv = 1,
-        .inherit = events->scope != BREAKPOINTS_ONE_THREAD,
-        .inherit_thread = events->scope == BREAKPOINTS_ALL_THREADS && !events->old_kernel,
-        .mmap = 1,
-        .mmap2 = 1,
-        .comm = 1,
-        .comm_exec = 1,
-        .task = 1,
-        .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID,
-        .sample_id_all = 1,
-    };
+    struct perf_event_attr attributes = shared(events, dummy_attributes());
+    attributes.mmap = 1;
+    attributes.mmap2 = 1;
+    attributes.comm = 1;
+    attributes.comm_exec = 1;
+    attributes.task = 1;
+    return attributes;
 }
 
 static struct perf_event_attr breakpoint(const struct breakpoint_events *events, uint64_t address)
 {
-    return (struct perf_event_attr){
-        .type = PERF_TYPE_BREAKPOINT,
-        .size = sizeof(struct perf_event_attr),
-        .bp_type = HW_BREAKPOINT_X,
-        .bp_addr = address,
-        .bp_len = sizeof(long),
-        .sample_period = 1,
-        .wakeup_events = 1,
-        .exclude_kernel = 1,
-        .exclude_hv = 1,
-        .inherit = events->scope != BREAKPOINTS_ONE_THREAD,
-        .inherit_thread = events->scope == BREAKPOINTS_ALL_THREADS && !events->old_kernel,
-        /* Another program has something else there. */
-        .remove_on_exec = !events->old_kernel,
-        .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
-                       PERF_SAMPLE_REGS_USER,
-        .sample_regs_user = 1U << PERF_REG_X86_SI | 1U << PERF_REG_X86_DI,
-        .sample_id_all = 1,
-    };
+    struct perf_event_attr attributes = shared(events, breakpoint_attributes(address));
+    attributes.wakeup_events = 1;
+    attributes.remove_on_exec = !events->old_kernel; /* another program has something else there */
+    attributes.sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_REGS_USER;
+    attributes.sample_regs_user = 1U << PERF_REG_X86_SI | 1U << PERF_REG_X86_DI;
+    return attributes;
 }
 
 /* ---- opening ---- */

@@ -149,6 +149,24 @@ int event_rings_add_thread(struct event_rings *rings, pid_t tid)
     return rings->rings.count ? 0 : ENODEV;
 }
 
+int event_rings_add_fitting(struct event_rings *rings, pid_t tid, bool any_precision)
+{
+    enum { HIGHEST_PRECISION = 3 };
+    struct perf_event_attr *attributes = &rings->attributes;
+    if (any_precision)
+        attributes->precise_ip = HIGHEST_PRECISION;
+    for (;;) {
+        int problem = event_rings_add_thread(rings, tid);
+        bool refused = problem == EINVAL || problem == EOPNOTSUPP;
+        if (refused && any_precision && attributes->precise_ip > 0)
+            attributes->precise_ip--;
+        else if (refused && attributes->inherit_thread)
+            attributes->inherit_thread = 0;
+        else
+            return problem;
+    }
+}
+
 /* ---- all of them ---- */
 
 void event_ring_control(const struct event_rings *rings, const struct event_ring *ring,
@@ -162,4 +180,16 @@ void event_rings_control(const struct event_rings *rings, unsigned long request)
 {
     for (size_t i = 0; i < rings->rings.count; i++)
         event_ring_control(rings, event_ring_at(rings, i), request);
+}
+
+void event_rings_write_ids(const struct event_rings *rings, struct raw_perf_data_writer *writer,
+                           size_t first)
+{
+    for (size_t i = 0; i < rings->rings.count; i++) {
+        const struct event_ring *ring = event_ring_at(rings, i);
+        for (size_t j = 0; j < ring->events.count; j++) {
+            const struct ring_event *event = ring_event_at(ring, j);
+            raw_perf_data_add_id(writer, first + event->kind, event->id);
+        }
+    }
 }

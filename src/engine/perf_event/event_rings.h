@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "engine/perf_event/file_limit.h"
 #include "engine/perf_event/ring.h"
+#include "recording/raw_perf_data_writer.h"
 
 struct ring_event {
     int descriptor;
@@ -55,10 +56,19 @@ void event_rings_close(struct event_rings *rings);
  * thread has ended; EBUSY, it has such an event. What had been opened of it by then stays. */
 int event_rings_add_thread(struct event_rings *rings, pid_t tid);
 
+/* The same for a kernel that may refuse some of rings->attributes, which then become what was
+ * opened: with `any_precision`, precise_ip becomes the highest that it takes; children inherit too
+ * where threads alone cannot (before Linux 5.13). */
+int event_rings_add_fitting(struct event_rings *rings, pid_t tid, bool any_precision);
+
 /* PERF_EVENT_IOC_ENABLE, DISABLE and so on, to all events of one ring, or of all. */
 void event_ring_control(const struct event_rings *rings, const struct event_ring *ring,
                         unsigned long request);
 void event_rings_control(const struct event_rings *rings, unsigned long request);
+
+/* Tells the file by which ids the events' records come: those of kind 0 are its event `first`. */
+void event_rings_write_ids(const struct event_rings *rings, struct raw_perf_data_writer *writer,
+                           size_t first);
 
 /* Takes note of why the descriptor is readable; the caller then reads all rings. */
 void event_rings_hear(struct event_rings *rings);

@@ -1,20 +1,19 @@
 #include "engine/perf_event/live_session.h"
 
-#include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "engine/perf_event/hits.h"
 #include "engine/program_signals.h"
 #include "engine/pt_packets_setup.h"
+#include "engine/recording_directory.h"
+#include "engine/running_process.h"
+#include "engine/soft/program.h"
 #include "recording/session.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -307,18 +306,6 @@ static bool run_session(struct live_session *session, struct error *error)
 
 /* ---- session.json ---- */
 
-/* The caller frees; NULL: it has ended. */
-static char *executable_of(pid_t pid)
-{
-    char link[64], path[PATH_MAX];
-    snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
-    ssize_t length = readlink(link, path, sizeof path - 1);
-    if (length <= 0)
-        return NULL;
-    path[length] = 0;
-    return memory_copy_string(path);
-}
-
 static bool write_session(const struct live_session *live, const char *program, struct error *error)
 {
     const struct record_options *options = options_of(live);
@@ -347,42 +334,11 @@ static bool write_session(const struct live_session *live, const char *program, 
     return session_write(&session, live->target.directory, error);
 }
 
-/* ---- the folder ---- */
-
-/* The recording's folder, absolute, with a folder for code that is in no file; the caller frees. */
-static char *prepare_directory(const char *directory, struct error *error)
-{
-    char *absolute = realpath(directory, NULL);
-    if (!absolute) {
-        error_set_errno(error, ERROR_IO, errno, "cannot record into %s", directory);
-        return NULL;
-    }
-    char *images = memory_format("%s/images", absolute);
-    bool ok = file_make_directories(images, error);
-    free(images);
-    if (ok)
-        return absolute;
-    free(absolute);
-    return NULL;
-}
-
-/* Frees `directory`. What is in images/ stays with a recording. */
-static void leave_directory(char *directory, bool recorded)
-{
-    char *images = memory_format("%s/images", directory);
-    if (recorded)
-        rmdir(images);
-    else
-        file_remove_tree(images, NULL);
-    free(images);
-    free(directory);
-}
-
 /* ---- attach ---- */
 
 static bool attach_session(struct live_session *session, struct error *error)
 {
-    char *program = executable_of(session->target.pids[0]);
+    char *program = running_process_executable(session->target.pids[0]);
     bool ok = open_session(session, error);
     if (ok) {
         log_status("Attached. Press Ctrl-C to stop recording.");
@@ -399,7 +355,7 @@ bool live_attach(const struct kernel *kernel, const struct live_recorder *record
 {
     *result = (struct record_result){.exit_status = -1};
     struct signals signals;
-    char *directory = prepare_directory(options->directory, error);
+    char *directory = recording_directory_prepare(options->directory, error);
     if (!directory)
         return false;
     bool ok = signals_hold(&signals, error);
@@ -413,20 +369,11 @@ bool live_attach(const struct kernel *kernel, const struct live_recorder *record
         ok = attach_session(&session, error);
         signals_release(&signals, true);
     }
-    leave_directory(directory, ok);
+    recording_directory_leave(directory, ok);
     return ok;
 }
 
 /* ---- record ---- */
-
-/* As a shell finds it; the caller frees. */
-static char *find_program(const char *name, struct error *error)
-{
-    char *path = strchr(name, '/') ? memory_copy_string(name) : file_find_program(name);
-    if (!path)
-        error_set(error, ERROR_NOT_FOUND, "cannot find the program %s in PATH.", name);
-    return path;
-}
 
 static bool record_session(struct live_session *session, struct held_program *held,
                            struct error *error)
@@ -438,7 +385,7 @@ static bool record_session(struct live_session *session, struct held_program *he
     if (ok) {
         session->program->child = held->child;
         tell_that_it_runs(session);
-        char *program = executable_of(held->child.pid);
+        char *program = running_process_executable(held->child.pid);
         ok = run_session(session, error);
         session->result->exit_status = program_signals_end(session->program);
         ok = ok && write_session(session, program, error);
@@ -464,8 +411,8 @@ bool live_record(const struct kernel *kernel, const struct live_recorder *record
 {
     *result = (struct record_result){.exit_status = -1};
     struct signals signals;
-    char *path = find_program(options->command[0], error);
-    char *directory = path ? prepare_directory(options->directory, error) : NULL;
+    char *path = program_find(options->command[0], error);
+    char *directory = path ? recording_directory_prepare(options->directory, error) : NULL;
     bool ok = directory && signals_hold(&signals, error);
     if (ok) {
         struct program_signals program = {.signals = &signals};
@@ -480,7 +427,7 @@ bool live_record(const struct kernel *kernel, const struct live_recorder *record
         signals_release(&signals, result->interrupted);
     }
     if (directory)
-        leave_directory(directory, ok);
+        recording_directory_leave(directory, ok);
     free(path);
     return ok;
 }

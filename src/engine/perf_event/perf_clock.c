@@ -1,11 +1,12 @@
 #include "engine/perf_event/perf_clock.h"
 
+#include "engine/perf_event/event_attributes.h"
 #include "engine/perf_event/permissions.h"
+#include "engine/perf_event/record_layouts.h"
 #include "engine/perf_event/ring.h"
 #include "engine/soft/tsc.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -13,16 +14,14 @@ enum { PAGE = 4096 };
 enum { NAME_SIZE = 16 }; /* of a thread, with its NUL: prctl(2) */
 
 /* Does nothing but tell that we were renamed. */
-static const struct perf_event_attr attributes = {
-    .type = PERF_TYPE_SOFTWARE,
-    .size = sizeof attributes,
-    .config = PERF_COUNT_SW_DUMMY,
-    .sample_type = PERF_SAMPLE_TIME,
-    .sample_id_all = 1,
-    .comm = 1,
-    .exclude_kernel = 1,
-    .exclude_hv = 1,
-};
+static struct perf_event_attr renaming(void)
+{
+    struct perf_event_attr attributes = dummy_attributes();
+    attributes.sample_type = PERF_SAMPLE_TIME;
+    attributes.sample_id_all = 1;
+    attributes.comm = 1;
+    return attributes;
+}
 
 /* Gives ourselves the name that we have; the moment in all clocks but perf's. */
 static struct tsc_anchor cause_record(void)
@@ -44,9 +43,9 @@ static bool read_time(struct perf_ring *ring, uint64_t *time)
 {
     perf_ring_begin(ring);
     const struct perf_event_header *record = perf_ring_next(ring);
-    if (!record || record->type != PERF_RECORD_COMM || record->size < sizeof *record + sizeof *time)
+    if (!record || record->type != PERF_RECORD_COMM || record_words(record) == 0)
         return false;
-    memcpy(time, (const char *)record + record->size - sizeof *time, sizeof *time);
+    *time = record_word(record, record_words(record) - 1);
     return true;
 }
 
@@ -69,6 +68,7 @@ static void read_clock(struct perf_clock *clock, const struct perf_event_mmap_pa
 
 bool perf_clock_read(struct perf_clock *clock, const struct kernel *kernel, struct error *error)
 {
+    const struct perf_event_attr attributes = renaming();
     const struct event_request request = {
         .what = "read perf's clock", .attributes = &attributes, .pid = 0, .cpu = -1};
     struct perf_ring ring;

@@ -1,10 +1,10 @@
 #include "engine/perf_event/permissions.h"
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/memory.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -213,4 +213,14 @@ bool event_ring_refused(struct error *error, const struct kernel *kernel, uint64
         "`sudo sysctl kernel.perf_event_mlock_kb=%llu`, or " PRIVILEGE,
         (unsigned long long)size, (unsigned long long)own, limit_of(RLIMIT_MEMLOCK) / 1024,
         (unsigned long long)(own + size / 1024 * 2));
+}
+
+void event_rings_kept_small(const char *what, uint64_t size, uint64_t wanted)
+{
+    if (size < wanted)
+        log_warning("a ring keeps %llu KiB of %s and not %llu: this user may not lock more memory. "
+                    "As root, or after `sudo sysctl kernel.perf_event_mlock_kb=%llu`, it would "
+                    "keep more.",
+                    (unsigned long long)size / 1024, what, (unsigned long long)wanted / 1024,
+                    (unsigned long long)wanted / 1024 * 2);
 }

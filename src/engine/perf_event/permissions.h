@@ -33,6 +33,10 @@ bool event_refused(struct error *error, const struct kernel *kernel,
 bool event_ring_refused(struct error *error, const struct kernel *kernel, uint64_t size,
                         int problem);
 
+/* Warns when rings of `what` ("packets") became smaller than was wanted, as nobody had asked for a
+ * size. Both in bytes. */
+void event_rings_kept_small(const char *what, uint64_t size, uint64_t wanted);
+
 /* Whether the kernel lets this process do everything that perf_event_paranoid restricts: it has
  * CAP_PERFMON or CAP_SYS_ADMIN. (Root of a container may seem to.) */
 bool event_privileged(const struct kernel *kernel);

@@ -1,7 +1,8 @@
-/* What records of the kernel say behind their header, as far as breakpoints need it.
+/* What records of the kernel say behind their header, as far as the engines must know while they
+ * record. (recording/record_decoder.h reads all of it, from files.)
  *
- * Source: perf_event_open(2), enum perf_event_type in linux/perf_event.h. Used by breakpoints.c and
- * watched_threads.c.
+ * Source: perf_event_open(2), enum perf_event_type in linux/perf_event.h. Used by
+ * engine/perf_event/, engine/pt/ and engine/sample/.
  */
 #ifndef MAGIC_TRACE_ENGINE_PERF_EVENT_RECORD_LAYOUTS_H
 #define MAGIC_TRACE_ENGINE_PERF_EVENT_RECORD_LAYOUTS_H
@@ -9,12 +10,13 @@
 #include <linux/perf_event.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct birth_record { /* PERF_RECORD_FORK, PERF_RECORD_EXIT */
     uint32_t pid, parent_pid, tid, parent_tid;
 };
 
-struct named_record { /* PERF_RECORD_COMM */
+struct named_record { /* PERF_RECORD_COMM; the name follows */
     uint32_t pid, tid;
 };
 
@@ -38,6 +40,28 @@ struct sample_record {
 static inline const void *body_of(const struct perf_event_header *record, size_t size)
 {
     return record->size >= sizeof *record + size ? record + 1 : NULL;
+}
+
+/* Words of 64 bits behind the header. */
+static inline size_t record_words(const struct perf_event_header *record)
+{
+    return (record->size - sizeof *record) / sizeof(uint64_t);
+}
+
+/* 0: it is shorter than that. */
+static inline uint64_t record_word(const struct perf_event_header *record, size_t index)
+{
+    uint64_t word = 0;
+    if (index < record_words(record))
+        memcpy(&word, (const uint8_t *)(record + 1) + index * sizeof word, sizeof word);
+    return word;
+}
+
+/* How many records found no room; 0 of another record than PERF_RECORD_LOST. */
+static inline uint64_t record_lost(const struct perf_event_header *record)
+{
+    enum { ID, LOST };
+    return record->type == PERF_RECORD_LOST ? record_word(record, LOST) : 0;
 }
 
 #endif

@@ -1,10 +1,11 @@
 #include "engine/perf_event/record_rings.h"
 
+#include "engine/perf_event/event_attributes.h"
 #include "engine/perf_event/permissions.h"
+#include "engine/perf_event/record_layouts.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -20,17 +21,11 @@ static bool open_ring(struct record_rings *rings, struct record_ring *ring, uint
                       struct error *error)
 {
     const struct kernel *kernel = rings->kernel;
-    struct perf_event_attr attributes = {
-        .type = PERF_TYPE_SOFTWARE,
-        .config = PERF_COUNT_SW_DUMMY,
-        .size = sizeof attributes,
-        .disabled = 1,
-        .exclude_kernel = 1,
-        .exclude_hv = 1,
-        /* Whatever is written into the ring is to wake us. */
-        .watermark = 1,
-        .wakeup_watermark = 1,
-    };
+    struct perf_event_attr attributes = dummy_attributes();
+    attributes.disabled = 1;
+    /* Whatever is written into the ring is to wake us. */
+    attributes.watermark = 1;
+    attributes.wakeup_watermark = 1;
     ring->owner = kernel->open_event(kernel, &attributes, getpid(), ring->processor, -1,
                                      PERF_FLAG_FD_CLOEXEC);
     if (ring->owner < 0) {
@@ -92,24 +87,20 @@ int record_rings_lead(const struct record_rings *rings, size_t ring, int event)
 
 /* ---- reading ---- */
 
-static uint64_t word_at(const struct perf_event_header *record, size_t offset)
-{
-    uint64_t word = 0;
-    if (offset + sizeof word <= record->size)
-        memcpy(&word, (const char *)record + offset, sizeof word);
-    return word;
-}
-
+/* Of a sample behind the address and the thread; of others the last word but one: they end with
+ * TID, TIME and ID. */
 static uint64_t time_of(const struct perf_event_header *record)
 {
-    return word_at(record, record->type == PERF_RECORD_SAMPLE ? 24 : record->size - 16U);
+    enum { OF_SAMPLE = 2, FROM_END = 2 };
+    size_t words = record_words(record);
+    if (record->type == PERF_RECORD_SAMPLE)
+        return record_word(record, OF_SAMPLE);
+    return words < FROM_END ? 0 : record_word(record, words - FROM_END);
 }
 
 static void take(struct record_rings *rings, size_t ring, const struct perf_event_header *record)
 {
-    /* header, id, lost */
-    if (record->type == PERF_RECORD_LOST)
-        rings->lost += word_at(record, sizeof *record + 8);
+    rings->lost += record_lost(record);
     struct pending_record *pending = array_add(&rings->pending);
     *pending = (struct pending_record){
         .time = time_of(record), .origin = {ring, rings->round}, .offset = rings->bytes.count};

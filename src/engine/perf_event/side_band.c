@@ -1,19 +1,16 @@
 #include "engine/perf_event/side_band.h"
 
+#include "engine/perf_event/event_attributes.h"
+
 static struct perf_event_attr dummy(unsigned ring_size)
 {
-    return (struct perf_event_attr){
-        .type = PERF_TYPE_SOFTWARE,
-        .size = sizeof(struct perf_event_attr),
-        .config = PERF_COUNT_SW_DUMMY,
-        .sample_type = SIDE_BAND_SAMPLE_TYPE,
-        .sample_id_all = 1,
-        .sample_period = 1,
-        .exclude_kernel = 1,
-        .exclude_hv = 1,
-        .watermark = 1,
-        .wakeup_watermark = ring_size / 2,
-    };
+    struct perf_event_attr attributes = dummy_attributes();
+    attributes.sample_type = SIDE_BAND_SAMPLE_TYPE;
+    attributes.sample_id_all = 1;
+    attributes.sample_period = 1;
+    attributes.watermark = 1;
+    attributes.wakeup_watermark = ring_size / 2;
+    return attributes;
 }
 
 struct perf_event_attr side_band_attributes(bool switches, unsigned ring_size)

@@ -1,21 +1,11 @@
 #include "engine/perf_event/untraced.h"
 
 #include "base/file.h"
+#include "engine/perf_event/record_layouts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* PERF_RECORD_FORK and PERF_RECORD_COMM, as far as they matter (perf_event_open(2)). */
-struct fork_record {
-    struct perf_event_header header;
-    uint32_t pid, parent_pid, tid, parent_tid;
-};
-struct name_record {
-    struct perf_event_header header;
-    uint32_t pid, tid;
-    char name[];
-};
 
 struct named_process {
     uint32_t pid;
@@ -95,7 +85,7 @@ void untraced_add_thread(struct untraced *untraced, pid_t pid)
     add(untraced, (uint32_t)pid, "-multi-thread");
 }
 
-static void hear_birth(struct untraced *untraced, const struct fork_record *birth)
+static void hear_birth(struct untraced *untraced, const struct birth_record *birth)
 {
     bool is_thread = birth->pid == birth->parent_pid;
     const struct session_untraced *process = find(untraced, birth->pid);
@@ -106,25 +96,27 @@ static void hear_birth(struct untraced *untraced, const struct fork_record *birt
         add(untraced, birth->pid, "-follow");
 }
 
-/* A process is called what its program is. */
-static void hear_name(struct untraced *untraced, const struct name_record *name)
+/* A process is called what its program is. `room`: bytes for the name. */
+static void hear_name(struct untraced *untraced, const struct named_record *named, size_t room)
 {
-    struct session_untraced *process = find(untraced, name->pid);
-    size_t room = name->header.size - sizeof *name;
-    if (name->pid != name->tid || strnlen(name->name, room) == room)
+    struct session_untraced *process = find(untraced, named->pid);
+    const char *name = (const char *)(named + 1);
+    if (named->pid != named->tid || strnlen(name, room) == room)
         return;
-    const char *kept = arena_copy_string(&untraced->memory, name->name);
+    const char *kept = arena_copy_string(&untraced->memory, name);
     if (process)
         process->name = kept;
     else
         *(struct named_process *)array_add(&untraced->named) =
-            (struct named_process){name->pid, kept};
+            (struct named_process){named->pid, kept};
 }
 
 void untraced_hear(struct untraced *untraced, const struct perf_event_header *record)
 {
-    if (record->type == PERF_RECORD_FORK && record->size >= sizeof(struct fork_record))
-        hear_birth(untraced, (const struct fork_record *)record);
-    else if (record->type == PERF_RECORD_COMM && record->size > sizeof(struct name_record))
-        hear_name(untraced, (const struct name_record *)record);
+    const struct birth_record *birth = body_of(record, sizeof *birth);
+    const struct named_record *named = body_of(record, sizeof *named);
+    if (record->type == PERF_RECORD_FORK && birth)
+        hear_birth(untraced, birth);
+    else if (record->type == PERF_RECORD_COMM && named)
+        hear_name(untraced, named, record->size - sizeof *record - sizeof *named);
 }

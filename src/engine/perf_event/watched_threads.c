@@ -1,10 +1,7 @@
 #include "engine/perf_event/watched_threads.h"
 
-#include "base/memory.h"
+#include "engine/perf_event/threads.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A thread whose events were opened, not inherited. */
@@ -84,28 +81,6 @@ static bool birth_is_told(struct watched_threads *threads, uint32_t tid)
     return false;
 }
 
-/* The process's threads that are not in `known` yet, which are added to it. 0, or an errno: there
- * is no such process. */
-static int list_threads(const struct watched_threads *threads, uint32_t pid, struct array *known,
-                        struct array *fresh)
-{
-    char *path = memory_format("%s/%u/task", threads->events->kernel->proc, pid);
-    DIR *entries = opendir(path);
-    int problem = entries ? 0 : errno;
-    free(path);
-    if (!entries)
-        return problem;
-    for (struct dirent *entry; (entry = readdir(entries));) {
-        uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
-        if (tid == 0 || find(known, tid))
-            continue;
-        *(uint32_t *)array_insert(known, array_find_key(known, tid)) = tid;
-        array_add_all(fresh, &tid, 1);
-    }
-    closedir(entries);
-    return 0;
-}
-
 /* Watches the threads that were listed. One whose parent was watched at its birth is left to
  * watched_threads_born; one whose parent was not has inherited nothing. If the kernel is just about
  * to tell of the birth, the thread has not begun to run. */
@@ -122,27 +97,19 @@ static bool watch_listed(struct watched_threads *threads, const struct process_w
     return true;
 }
 
-/* The list of threads is no snapshot: threads that end while it is read may hide others. So it is
- * read until it has shown nothing new twice. */
 static bool watch_threads(struct watched_threads *threads, const struct process_wish *wish,
                           struct error *error)
 {
-    struct array known = array_of(sizeof(uint32_t)), fresh = array_of(sizeof(uint32_t));
+    struct array known = array_of(sizeof(uint32_t));
+    struct thread_search search;
     enum arrival arrival = LISTED_FIRST;
     bool ok = true;
-    for (int quiet = 0; ok && quiet < 2; arrival = LISTED_LATER) {
-        fresh.count = 0;
-        int problem = list_threads(threads, wish->pid, &known, &fresh);
-        if (problem == ENOENT || problem == ESRCH)
-            break;
-        if (problem)
-            ok = error_set_errno(error, ERROR_IO, problem, "cannot list the threads of process %u",
-                                 wish->pid);
-        ok = ok && watch_listed(threads, wish, &fresh, arrival, error);
-        quiet = fresh.count ? 0 : quiet + 1;
-    }
+    thread_search_begin(&search, threads->events->kernel, (pid_t)wish->pid, &known);
+    for (; ok && !search.over; arrival = LISTED_LATER)
+        ok = thread_search_look(&search, error) &&
+             watch_listed(threads, wish, &search.found, arrival, error);
+    thread_search_end(&search);
     array_free(&known);
-    array_free(&fresh);
     return ok;
 }
 

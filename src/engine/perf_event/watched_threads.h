@@ -4,7 +4,7 @@
  * What is born later inherits in the kernel. breakpoint_events.h tells what can be known of what a
  * thread has inherited.
  *
- * Used by breakpoints.c alone.
+ * Used by watched_processes.c alone.
  */
 #ifndef MAGIC_TRACE_ENGINE_PERF_EVENT_WATCHED_THREADS_H
 #define MAGIC_TRACE_ENGINE_PERF_EVENT_WATCHED_THREADS_H

@@ -15,18 +15,6 @@ struct perf_event_attr extra_event_attributes(const struct tracing *tracing, siz
     return attributes;
 }
 
-static int add_event(struct event_rings *extras, pid_t tid, const struct extra_event *event)
-{
-    bool any_precision = event->precision == EVENT_PRECISION_HIGHEST;
-    unsigned precision = any_precision ? 3 : event->precision;
-    int problem;
-    do {
-        extras->attributes.precise_ip = precision & 3;
-        problem = event_rings_add_thread(extras, tid);
-    } while (problem && any_precision && precision-- > 0);
-    return problem;
-}
-
 int extra_events_add(struct tracing *tracing, pid_t tid)
 {
     const struct processor_options *wanted = &tracing->options->processor;
@@ -35,7 +23,8 @@ int extra_events_add(struct tracing *tracing, pid_t tid)
     for (size_t i = 0; !problem && i < wanted->event_count; i++) {
         extras->kind = (unsigned)i;
         extras->attributes = extra_event_attributes(tracing, i);
-        problem = add_event(extras, tid, &wanted->events[i]);
+        problem = event_rings_add_fitting(extras, tid,
+                                          wanted->events[i].precision == EVENT_PRECISION_HIGHEST);
     }
     return problem;
 }

@@ -1,11 +1,11 @@
 #include "engine/pt/pause.h"
 
 #include "base/log.h"
+#include "engine/perf_event/event_attributes.h"
 #include "engine/perf_event/threads.h"
 #include "engine/trigger_addresses.h"
 
 #include <errno.h>
-#include <linux/hw_breakpoint.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -34,18 +34,9 @@ bool pause_wanted(const struct record_options *options)
 static struct perf_event_attr attributes_at(const struct tracing *tracing, uint64_t address)
 {
     const struct perf_event_attr *packets = &tracing->packets.attributes;
-    struct perf_event_attr attributes = {
-        .type = PERF_TYPE_BREAKPOINT,
-        .size = sizeof attributes,
-        .bp_type = HW_BREAKPOINT_X,
-        .bp_addr = address,
-        .bp_len = sizeof(long),
-        .sample_period = 1,
-        .exclude_kernel = 1,
-        .exclude_hv = 1,
-        .inherit = packets->inherit,
-        .inherit_thread = packets->inherit_thread,
-    };
+    struct perf_event_attr attributes = breakpoint_attributes(address);
+    attributes.inherit = packets->inherit;
+    attributes.inherit_thread = packets->inherit_thread;
     const uint32_t action = AUX_PAUSE;
     memcpy((char *)&attributes + AUX_ACTION_OFFSET, &action, sizeof action);
     return attributes;
@@ -67,14 +58,6 @@ static int open_beside(struct pause *pause, const struct tracing *tracing,
     return 0;
 }
 
-static bool is_among(const struct array *tids, pid_t tid)
-{
-    for (size_t i = 0; i < tids->count; i++)
-        if (*(pid_t *)array_at(tids, i) == tid)
-            return true;
-    return false;
-}
-
 static int open_at(struct pause *pause, const struct tracing *tracing, const struct array *tids,
                    uint64_t address)
 {
@@ -82,7 +65,7 @@ static int open_at(struct pause *pause, const struct tracing *tracing, const str
     for (size_t i = 0; !problem && i < tracing->packets.rings.count; i++) {
         const struct event_ring *ring = event_ring_at(&tracing->packets, i);
         for (size_t j = 0; !problem && j < ring->events.count; j++)
-            if (is_among(tids, ring_event_at(ring, j)->tid))
+            if (threads_contain(tids, ring_event_at(ring, j)->tid))
                 problem = open_beside(pause, tracing, ring, ring_event_at(ring, j), address);
     }
     return problem;
@@ -109,8 +92,8 @@ void pause_begin(struct pause *pause)
 
 void pause_add(struct pause *pause, const struct tracing *tracing, pid_t pid)
 {
-    struct array addresses = array_of(sizeof(uint64_t)), tids = array_of(sizeof(pid_t));
-    threads_list(&tids, tracing->kernel, pid);
+    struct array addresses = array_of(sizeof(uint64_t)), tids = array_of(sizeof(uint32_t));
+    threads_list(&tids, NULL, tracing->kernel, pid);
     trigger_addresses(&addresses, &tracing->options->trigger, tracing->kernel->proc, pid);
     int problem = 0;
     for (size_t i = 0; !problem && i < addresses.count; i++)

@@ -9,7 +9,6 @@
 #include "engine/vdso.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <x86intrin.h>
 
 /* The events of perf.data; behind them those of -events. */
@@ -39,19 +38,6 @@ static bool open_writer(struct pt_recording *recording, struct error *error)
                                   tracing->options->magic_trace_command, error);
     free(path);
     return recording->writer != NULL;
-}
-
-/* `first`: the event of kind 0. */
-static void add_ids(struct raw_perf_data_writer *writer, size_t first,
-                    const struct event_rings *rings)
-{
-    for (size_t i = 0; i < rings->rings.count; i++) {
-        const struct event_ring *ring = event_ring_at(rings, i);
-        for (size_t j = 0; j < ring->events.count; j++) {
-            const struct ring_event *event = ring_event_at(ring, j);
-            raw_perf_data_add_id(writer, first + event->kind, event->id);
-        }
-    }
 }
 
 static bool write_setup(struct pt_recording *recording, struct error *error)
@@ -85,22 +71,6 @@ static bool keep_kernel(struct pt_recording *recording, struct error *error)
     return raw_perf_data_write_side_band(recording->writer, &where, error);
 }
 
-/* A program that has not been executed yet has nothing that it keeps. */
-static bool write_past(struct pt_recording *recording, const pid_t *pids, size_t pid_count,
-                       struct error *error)
-{
-    struct running_processes processes;
-    running_processes_begin(&processes, recording->directory);
-    for (size_t i = 0; i < pid_count && !recording->tracing->held; i++)
-        running_processes_add(&processes, pids[i]);
-    bool ok = true;
-    for (size_t i = 0; ok && i < processes.records.count; i++)
-        ok = raw_perf_data_write_side_band(recording->writer, array_at(&processes.records, i),
-                                           error);
-    running_processes_free(&processes);
-    return ok;
-}
-
 bool pt_recording_begin(struct pt_recording *recording, struct tracing *tracing,
                         const char *directory, const pid_t *pids, size_t pid_count,
                         struct error *error)
@@ -112,13 +82,14 @@ bool pt_recording_begin(struct pt_recording *recording, struct tracing *tracing,
     if (!open_writer(recording, error))
         return false;
     pt_records_begin(&recording->records, tracing, recording->writer);
-    add_ids(recording->writer, EVENT_PACKETS, &tracing->packets);
-    add_ids(recording->writer, EVENT_SIDE_BAND, &tracing->side_band);
-    add_ids(recording->writer, EVENT_KERNEL_SIDE_BAND, &tracing->kernel_side_band);
-    add_ids(recording->writer, EVENT_FIRST_EXTRA, &tracing->extras);
+    event_rings_write_ids(&tracing->packets, recording->writer, EVENT_PACKETS);
+    event_rings_write_ids(&tracing->side_band, recording->writer, EVENT_SIDE_BAND);
+    event_rings_write_ids(&tracing->kernel_side_band, recording->writer, EVENT_KERNEL_SIDE_BAND);
+    event_rings_write_ids(&tracing->extras, recording->writer, EVENT_FIRST_EXTRA);
     vdso_keep(directory);
     if (write_setup(recording, error) && keep_kernel(recording, error) &&
-        write_past(recording, pids, pid_count, error))
+        (tracing->held ||
+         running_processes_write(recording->writer, directory, pids, pid_count, error)))
         return true;
     pt_recording_abandon(recording);
     return false;

@@ -1,6 +1,6 @@
 #include "engine/pt/pt_records.h"
 
-#include <string.h>
+#include "engine/perf_event/record_layouts.h"
 
 /* Of packets that are all kept all switches matter. */
 static void begin_switches(struct pt_records *records)
@@ -38,25 +38,15 @@ void pt_records_free(struct pt_records *records)
     array_free(&records->switches);
 }
 
-/* Words of 64 bits behind a record's header. */
-static uint64_t word_of(const struct perf_event_header *record, size_t index)
-{
-    uint64_t word = 0;
-    size_t offset = sizeof *record + index * sizeof word;
-    if (offset + sizeof word <= record->size)
-        memcpy(&word, (const uint8_t *)record + offset, sizeof word);
-    return word;
-}
-
 /* The time is the third word from the end, of a sample the fourth: SIDE_BAND_SAMPLE_TYPE. */
 static void note_time(struct pt_records *records, const struct perf_event_header *record)
 {
     enum { FROM_END = 3, OF_SAMPLE = 3 };
-    size_t words = (record->size - sizeof *record) / sizeof(uint64_t);
+    size_t words = record_words(record);
     if (words < FROM_END)
         return;
     uint64_t time =
-        word_of(record, record->type == PERF_RECORD_SAMPLE ? OF_SAMPLE : words - FROM_END);
+        record_word(record, record->type == PERF_RECORD_SAMPLE ? OF_SAMPLE : words - FROM_END);
     if (!records->first.value || time < records->first.value)
         records->first.value = time;
     if (time > records->last.value)
@@ -67,12 +57,11 @@ static void note_time(struct pt_records *records, const struct perf_event_header
  * tells where they end each time that a thread stops, which says nothing. */
 static bool is_worth_keeping(struct pt_records *records, const struct perf_event_header *record)
 {
-    enum { LOST_COUNT = 1, AUX_FLAGS = 2 };
-    if (record->type == PERF_RECORD_LOST)
-        records->lost_records += word_of(record, LOST_COUNT);
+    enum { AUX_FLAGS = 2 };
+    records->lost_records += record_lost(record);
     if (record->type != PERF_RECORD_AUX)
         return true;
-    uint64_t flags = word_of(record, AUX_FLAGS);
+    uint64_t flags = record_word(record, AUX_FLAGS);
     if (flags & PERF_AUX_FLAG_TRUNCATED) {
         records->lost_packets++;
         records->must_go_on = true;

@@ -1,6 +1,5 @@
 #include "engine/pt/tracing.h"
 
-#include "base/log.h"
 #include "engine/perf_event/permissions.h"
 #include "engine/perf_event/processors.h"
 #include "engine/perf_event/side_band.h"
@@ -80,16 +79,13 @@ static bool refuse(const struct tracing *tracing, const struct event_rings *ring
     return event_refused(error, tracing->kernel, &request, problem);
 }
 
-/* Kernels before Linux 5.13 cannot let threads alone inherit an event. */
 static int add_packets(struct tracing *tracing, pid_t tid)
 {
     struct event_rings *packets = &tracing->packets;
-    int problem = event_rings_add_thread(packets, tid);
-    if (problem != EINVAL || !packets->attributes.inherit_thread || packets->rings.count)
-        return problem;
-    packets->attributes.inherit_thread = 0;
-    tracing->children_too = true;
-    return event_rings_add_thread(packets, tid);
+    bool threads_alone = packets->attributes.inherit_thread;
+    int problem = event_rings_add_fitting(packets, tid, false);
+    tracing->children_too |= threads_alone && !packets->attributes.inherit_thread;
+    return problem;
 }
 
 /* Maps areas for the rings that have none. */
@@ -126,28 +122,14 @@ static bool map_areas(struct tracing *tracing, struct error *error)
             tracing->area_size <= SMALLEST_AREA)
             return event_ring_refused(error, tracing->kernel, tracing->area_size, problem);
     }
-    if (tracing->area_size < wanted)
-        log_warning("a ring keeps %llu KiB of packets and not %llu: this user may not lock more "
-                    "memory. As root, or after `sudo sysctl kernel.perf_event_mlock_kb=%llu`, it "
-                    "would keep more.",
-                    (unsigned long long)tracing->area_size / 1024,
-                    (unsigned long long)wanted / 1024, (unsigned long long)wanted / 1024 * 2);
+    event_rings_kept_small("packets", tracing->area_size, wanted);
     return true;
-}
-
-static bool is_known(const struct tracing *tracing, pid_t tid)
-{
-    for (size_t i = 0; i < tracing->tids.count; i++)
-        if (*(pid_t *)array_at(&tracing->tids, i) == tid)
-            return true;
-    return false;
 }
 
 /* Threads that were born of one whose events are inherited have them already. */
 static bool add_thread(struct tracing *tracing, pid_t tid, bool traced, bool born,
                        struct error *error)
 {
-    *(pid_t *)array_add(&tracing->tids) = tid;
     int problem = traced ? add_packets(tracing, tid) : 0;
     if (problem == ESRCH || (problem == EBUSY && born))
         return true;
@@ -161,41 +143,35 @@ static bool add_thread(struct tracing *tracing, pid_t tid, bool traced, bool bor
            refuse(tracing, &tracing->side_band, tid, problem, error);
 }
 
-/* All threads that are new; *found: whether there were any. */
-static bool add_threads(struct tracing *tracing, pid_t pid, bool born, bool *found,
+/* `born`: while we looked. */
+static bool add_threads(struct tracing *tracing, pid_t pid, const struct array *tids, bool born,
                         struct error *error)
 {
-    struct array tids = array_of(sizeof(pid_t));
-    threads_list(&tids, tracing->kernel, pid);
     bool ok = true;
-    *found = false;
-    for (size_t i = 0; ok && i < tids.count; i++) {
-        pid_t tid = *(pid_t *)array_at(&tids, i);
-        if (is_known(tracing, tid))
-            continue;
-        *found = true;
+    for (size_t i = 0; ok && i < tids->count; i++) {
+        pid_t tid = *(pid_t *)array_at(tids, i);
         bool traced = tracing_per_cpu(tracing) || tid == pid;
         /* Births are told by the side band. */
         if (!traced && !born)
             *(pid_t *)array_add(&tracing->untraced) = pid;
         ok = add_thread(tracing, tid, traced, born, error);
     }
-    array_free(&tids);
     return ok;
 }
 
-/* Threads that are born while we look are found by looking again. */
 static bool add_process(struct tracing *tracing, pid_t pid, struct error *error)
 {
     size_t before = tracing->packets.rings.count;
-    bool found = true, born = false;
-    while (found) {
-        if (!add_threads(tracing, pid, born, &found, error))
-            return false;
-        born = true;
-    }
-    return tracing->packets.rings.count > before || tracing_per_cpu(tracing) ||
-           error_set(error, ERROR_NOT_FOUND, "there is no process %d: it has ended.", (int)pid);
+    struct thread_search search;
+    bool ok = true;
+    thread_search_begin(&search, tracing->kernel, pid, &tracing->tids);
+    for (bool born = false; ok && !search.over; born = true)
+        ok = thread_search_look(&search, error) &&
+             add_threads(tracing, pid, &search.found, born, error);
+    thread_search_end(&search);
+    return ok &&
+           (tracing->packets.rings.count > before || tracing_per_cpu(tracing) ||
+            error_set(error, ERROR_NOT_FOUND, "there is no process %d: it has ended.", (int)pid));
 }
 
 /* What the kernel does to its own code while it is traced. One that cannot tell does not matter:
@@ -234,7 +210,7 @@ bool tracing_open(struct tracing *tracing, const struct kernel *kernel,
         .held = held,
         .processors = array_of(sizeof(int)),
         .areas = array_of(sizeof(struct aux_area)),
-        .tids = array_of(sizeof(pid_t)),
+        .tids = array_of(sizeof(uint32_t)),
         .untraced = array_of(sizeof(pid_t)),
         .descriptor = -1,
         .side_band.descriptor = -1,

@@ -26,7 +26,7 @@ struct tracing {
     int descriptor;        /* an epoll descriptor: readable when rings are filling; -1: not open */
     struct array areas;    /* struct aux_area, one per ring of `packets` */
     uint64_t area_size;    /* bytes */
-    struct array tids;     /* of pid_t: that were opened */
+    struct array tids;     /* of uint32_t, ascending: that were opened */
     struct array untraced; /* of pid_t: the process of each thread that is not traced */
     bool children_too;     /* for want of a newer kernel, although not asked for */
 };

@@ -1,5 +1,7 @@
 #include "engine/soft/launch.h"
 
+#include "engine/soft/exec_failure.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/personality.h>
@@ -17,22 +19,7 @@ static _Noreturn void become(const char *path, char *const *arguments, char *con
         personality((unsigned)persona | ADDR_NO_RANDOMIZE);
     }
     execve(path, arguments, environment);
-    int reason = errno;
-    /* When nobody reads this, nobody is left to be told. */
-    ssize_t ignored = write(failures, &reason, sizeof reason);
-    (void)ignored;
-    _exit(127);
-}
-
-/* The pipe closes by itself when exec succeeds; else it brings the errno. 0 for success. */
-static int exec_failure(int failures)
-{
-    int reason;
-    ssize_t got;
-    do {
-        got = read(failures, &reason, sizeof reason);
-    } while (got < 0 && errno == EINTR);
-    return got == (ssize_t)sizeof reason ? reason : 0;
+    exec_failure_tell(failures);
 }
 
 /* Nothing of the program runs before a byte has come. */
@@ -113,7 +100,7 @@ void launch_let_go(struct held_program *held)
 
 bool launch_outcome(struct held_program *held, struct error *error)
 {
-    int failure = exec_failure(held->failures);
+    int failure = exec_failure_hear(held->failures);
     close(held->failures);
     if (!failure)
         return true;

@@ -1,6 +1,7 @@
 #include "engine/soft/program.h"
 
 #include "base/array.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "engine/soft/script.h"
 
@@ -17,49 +18,33 @@
 
 enum { MAX_INTERPRETERS = 5 }; /* exec_binprm() in fs/exec.c: more is ELOOP */
 
-static bool is_executable_file(const char *path)
+static bool exists(const char *path)
 {
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
-           faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0;
+    return access(path, F_OK) == 0;
 }
 
-/* What execvp(3) searches when the environment has no PATH. */
-static char *search_path(void)
+static char *refuse_to_find(const char *name, struct error *error)
 {
     const char *path = getenv("PATH");
-    return memory_copy_string(path ? path : "/bin:/usr/bin");
-}
-
-/* Like a shell: a file that may not be executed does not end the search, but is what is complained
- * about if nothing better comes. An empty element of PATH is the current folder. NULL when not
- * found. */
-static char *search(const char *name, struct error *error)
-{
-    char *folders = search_path();
-    char *found = NULL, *unsuitable = NULL;
-    for (char *rest = folders, *folder; !found && (folder = strsep(&rest, ":"));) {
-        char *path = *folder ? memory_format("%s/%s", folder, name) : memory_format("./%s", name);
-        if (is_executable_file(path)) {
-            found = path;
-        } else if (!unsuitable && access(path, F_OK) == 0) {
-            unsuitable = path;
-        } else {
-            free(path);
-        }
-    }
-    free(folders);
-    if (found || unsuitable) {
-        if (found)
-            free(unsuitable);
-        return found ? found : unsuitable;
-    }
-    const char *path = getenv("PATH");
+    bool here = file_is_executable(name);
     error_set(error, ERROR_NOT_FOUND, "cannot find the program %s: looked in %s.%s%s%s", name,
               path ? path : "/bin:/usr/bin (PATH is not set)",
-              is_executable_file(name) ? " To run the one in this folder, write ./" : "",
-              is_executable_file(name) ? name : "", is_executable_file(name) ? "." : "");
+              here ? " To run the one in this folder, write ./" : "", here ? name : "",
+              here ? "." : "");
     return NULL;
+}
+
+char *program_find(const char *name, struct error *error)
+{
+    if (*name == 0) {
+        error_set(error, ERROR_USAGE, "cannot run a program with an empty name");
+        return NULL;
+    }
+    if (strchr(name, '/'))
+        return memory_copy_string(name);
+    char *found = file_find_program(name);
+    found = found ? found : file_find_in_path(name, exists);
+    return found ? found : refuse_to_find(name, error);
 }
 
 static bool check_file(const char *path, const char *what, struct error *error)
@@ -312,15 +297,12 @@ bool program_resolve(struct program *program, char *const *command, struct error
 {
     *program = (struct program){0};
     const char *name = command[0];
-    if (*name == 0)
-        return error_set(error, ERROR_USAGE, "cannot run a program with an empty name");
-    /* qemu would take a path that begins with a minus for an option. */
-    if (strchr(name, '/'))
-        program->path = memory_format("%s%s", *name == '-' ? "./" : "", name);
-    else
-        program->path = search(name, error);
-    if (!program->path)
+    char *path = program_find(name, error);
+    if (!path)
         return false;
+    /* qemu would take a path that begins with a minus for an option. */
+    program->path = memory_format("%s%s", *path == '-' ? "./" : "", path);
+    free(path);
     struct array arguments = array_of(sizeof(char *));
     for (; *command; command++)
         add_argument(&arguments, *command);

@@ -5,7 +5,7 @@
  * first is done here: the search along PATH as a shell does it, the chain of `#!` interpreters as
  * the kernel does it (fs/binfmt_script.c, fs/exec.c of Linux), and every check that would fail,
  * each with a message that says what to do instead. Called by the soft engine before it starts
- * anything.
+ * anything. Engines that let the kernel execute the program need program_find alone.
  */
 #ifndef MAGIC_TRACE_ENGINE_SOFT_PROGRAM_H
 #define MAGIC_TRACE_ENGINE_SOFT_PROGRAM_H
@@ -17,6 +17,11 @@ struct program {
     char *real_path;  /* owned; the same, absolute and without symbolic links */
     char **arguments; /* owned, with its strings; NULL-terminated argv of the ELF file */
 };
+
+/* As a shell does: a name with a slash is a path, others are looked for in PATH. A file that may
+ * not be executed does not end the search, but is what is complained about if nothing better comes.
+ * The caller frees; NULL when there is none. */
+char *program_find(const char *name, struct error *error);
 
 /* `command` is a NULL-terminated argv with at least one word. */
 bool program_resolve(struct program *program, char *const *command, struct error *error);

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "engine/pt_packets_setup.h"
+#include "engine/recording_directory.h"
 #include "engine/soft/collect.h"
 #include "engine/soft/control.h"
 #include "engine/soft/launch.h"
@@ -12,7 +13,6 @@
 #include "engine/soft/tsc.h"
 #include "recording/session.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -267,14 +267,6 @@ static bool run(const struct record_options *wanted, const char *directory,
     return ok;
 }
 
-static char *absolute_directory(const char *directory, struct error *error)
-{
-    char *absolute = realpath(directory, NULL);
-    if (!absolute)
-        error_set_errno(error, ERROR_IO, errno, "cannot record into %s", directory);
-    return absolute;
-}
-
 static bool record(const struct record_options *wanted, struct record_result *result,
                    struct error *error)
 {
@@ -286,7 +278,7 @@ static bool record(const struct record_options *wanted, struct record_result *re
     struct program program;
     if (!qemu_find(&qemu, error) || !program_resolve(&program, wanted->command, error))
         return false;
-    char *directory = absolute_directory(wanted->directory, error);
+    char *directory = recording_directory_absolute(wanted->directory, error);
     bool ok = false;
     if (directory) {
         struct soft_options options = soft_options(wanted, &qemu);
@@ -326,7 +318,7 @@ static bool salvage(const char *directory, struct error *error)
     struct error unheard;
     if (!error)
         error = &unheard;
-    char *absolute = absolute_directory(directory, error);
+    char *absolute = recording_directory_absolute(directory, error);
     if (!absolute)
         return false;
     struct error missing = {0};

@@ -1,8 +1,7 @@
 #include "engine/step/step.h"
 
-#include "base/file.h"
 #include "base/log.h"
-#include "base/memory.h"
+#include "engine/recording_directory.h"
 #include "engine/soft/signals.h"
 #include "engine/step/keeper.h"
 #include "engine/step/watch.h"
@@ -12,8 +11,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -105,21 +102,6 @@ static bool wait_for_keeper(struct hearing *hearing, const struct signals *signa
     return interrupted;
 }
 
-static bool make_images_folder(const char *directory, struct error *error)
-{
-    char *path = memory_format("%s/images", directory);
-    bool ok = file_make_directories(path, error);
-    free(path);
-    return ok;
-}
-
-static void remove_empty_images_folder(const char *directory)
-{
-    char *path = memory_format("%s/images", directory);
-    rmdir(path); /* stays when there is something in it */
-    free(path);
-}
-
 static bool run_keeper(const struct record_options *options, const struct signals *signals,
                        struct record_result *result, struct error *error)
 {
@@ -185,18 +167,17 @@ static bool attach(const struct record_options *options, struct record_result *r
     warn_of_options(options);
     struct signals signals;
     *result = (struct record_result){.exit_status = -1};
-    char *directory = realpath(options->directory, NULL);
+    char *directory = recording_directory_prepare(options->directory, error);
     if (!directory)
-        return error_set_errno(error, ERROR_IO, errno, "cannot record into %s", options->directory);
+        return false;
     struct record_options absolute = *options;
     absolute.directory = directory;
-    bool ok = make_images_folder(directory, error) && signals_hold(&signals, error);
+    bool ok = signals_hold(&signals, error);
     if (ok) {
         ok = run_keeper(&absolute, &signals, result, error);
         signals_release(&signals, true);
     }
-    remove_empty_images_folder(directory);
-    free(directory);
+    recording_directory_leave(directory, ok);
     return ok;
 }
 

@@ -5,10 +5,8 @@
 #include "recording/perf_data_writer.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 enum { INSTRUCTIONS_PER_SECOND = 1000000000 };
 
@@ -141,14 +139,12 @@ static bool write_session(struct step_recording *recording, uint64_t instruction
                           struct error *error)
 {
     const struct record_options *options = recording->options;
-    char link[64], program[PATH_MAX] = "";
-    snprintf(link, sizeof link, "/proc/%d/exe", (int)options->pids[0]);
-    ssize_t length = readlink(link, program, sizeof program - 1);
+    char *program = running_process_executable(options->pids[0]);
     struct session session = {
         .version = MAGIC_TRACE_VERSION,
         .engine = "step",
         .clock = record_clock_name(options->clock),
-        .program = length > 0 ? program : NULL,
+        .program = program,
         .multi_thread = options->multi_thread,
         .snapshot_size = options->snapshot_size,
         .exit_status = -1,
@@ -167,7 +163,9 @@ static bool write_session(struct step_recording *recording, uint64_t instruction
         if (hit->passed)
             hit->passed = to_nanoseconds(recording, hit->passed).value;
     }
-    return session_write(&session, options->directory, error);
+    bool ok = session_write(&session, options->directory, error);
+    free(program);
+    return ok;
 }
 
 bool step_recording_write(struct step_recording *recording, struct record_result *result,

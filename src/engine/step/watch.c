@@ -1,25 +1,16 @@
 #include "engine/step/watch.h"
 
+#include "engine/perf_event/event_attributes.h"
+
 #include <errno.h>
-#include <linux/hw_breakpoint.h>
-#include <linux/perf_event.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 static int open_breakpoint(pid_t tid, uint64_t address)
 {
-    struct perf_event_attr attributes = {
-        .type = PERF_TYPE_BREAKPOINT,
-        .size = sizeof attributes,
-        .bp_type = HW_BREAKPOINT_X,
-        .bp_addr = address,
-        .bp_len = sizeof(long),
-        .sample_period = 1,
-        .sigtrap = 1,
-        .remove_on_exec = 1,
-        .exclude_kernel = 1,
-        .exclude_hv = 1,
-    };
+    struct perf_event_attr attributes = breakpoint_attributes(address);
+    attributes.sigtrap = 1;
+    attributes.remove_on_exec = 1;
     return (int)syscall(SYS_perf_event_open, &attributes, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 

@@ -6,12 +6,13 @@
 
 #include <cmocka.h>
 
+#include "made_folder.h"
+
 #include "base/file.h"
 #include "base/memory.h"
 #include "engine/kernel_code.h"
 
 #include <elf.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,24 +23,9 @@ enum { PAGE = 4096, TEXT_PAGES = 40, MODULE_PAGES = 6 };
 #define MODULES UINT64_C(0xffffffffc0200000)
 
 struct fixture {
-    char folder[64];
+    struct made_folder folder;
     char *proc, *recording;
 };
-
-static void put(const struct fixture *fixture, const char *name, const void *bytes, size_t size)
-{
-    char *path = memory_format("%s/%s", fixture->proc, name);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, size, file), size);
-    fclose(file);
-    free(path);
-}
-
-static void put_text(const struct fixture *fixture, const char *name, const char *text)
-{
-    put(fixture, name, text, strlen(text));
-}
 
 static uint8_t byte_of(uint64_t address)
 {
@@ -76,26 +62,24 @@ static void put_kcore(const struct fixture *fixture)
         for (uint64_t at = 0; at < segments[i].p_filesz; at++)
             bytes[segments[i].p_offset + at] = byte_of(segments[i].p_vaddr + at);
     memset(bytes + (TEXT_PAGES + 4) * PAGE, 0, PAGE);
-    put(fixture, "kcore", bytes, SIZE);
+    made_folder_put_bytes(&fixture->folder, "proc/kcore", bytes, SIZE);
     free(bytes);
 }
 
 static int set_up(void **state)
 {
     struct fixture *fixture = memory_allocate_zeroed(sizeof *fixture);
-    strcpy(fixture->folder, "/tmp/kernel-code-XXXXXX");
-    assert_non_null(mkdtemp(fixture->folder));
-    fixture->proc = memory_format("%s/proc", fixture->folder);
-    fixture->recording = memory_format("%s/recording", fixture->folder);
-    assert_true(file_make_directories(fixture->proc, NULL));
-    assert_true(file_make_directories(fixture->recording, NULL));
-    put_text(fixture, "kallsyms",
-             "0000000000000000 A fixed_percpu_data\n"
-             "ffffffff81000000 T _stext\n"
-             "ffffffff81000040 T start_kernel\n"
-             "ffffffff81027123 T _etext\n"
-             "ffffffffc0204010 t last\t[b]\n"
-             "ffffffffc0200100 t first\t[a]\n");
+    made_folder_begin(&fixture->folder);
+    fixture->proc = made_folder_path(&fixture->folder, "proc");
+    fixture->recording = made_folder_path(&fixture->folder, "recording");
+    made_folder_make(&fixture->folder, "recording");
+    made_folder_put(&fixture->folder, "proc/kallsyms",
+                    "0000000000000000 A fixed_percpu_data\n"
+                    "ffffffff81000000 T _stext\n"
+                    "ffffffff81000040 T start_kernel\n"
+                    "ffffffff81027123 T _etext\n"
+                    "ffffffffc0204010 t last\t[b]\n"
+                    "ffffffffc0200100 t first\t[a]\n");
     put_kcore(fixture);
     *state = fixture;
     return 0;
@@ -104,7 +88,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     struct fixture *fixture = *state;
-    assert_true(file_remove_tree(fixture->folder, NULL));
+    made_folder_end(&fixture->folder);
     free(fixture->proc);
     free(fixture->recording);
     free(fixture);
@@ -127,7 +111,8 @@ static void hidden_addresses_are_explained(void **state)
     const struct fixture *fixture = *state;
     struct kernel_text text;
     struct error error;
-    put_text(fixture, "kallsyms", "0000000000000000 T _stext\n0000000000000000 T _etext\n");
+    made_folder_put(&fixture->folder, "proc/kallsyms",
+                    "0000000000000000 T _stext\n0000000000000000 T _etext\n");
     assert_false(kernel_text_find(&text, fixture->proc, &error));
     assert_non_null(strstr(error.text, "kernel.kptr_restrict=0"));
 }
@@ -177,7 +162,7 @@ static void what_is_no_kcore_leaves_nothing(void **state)
     struct kernel_text text;
     struct error error;
     assert_true(kernel_text_find(&text, fixture->proc, NULL));
-    put_text(fixture, "kcore", "");
+    made_folder_put(&fixture->folder, "proc/kcore", "");
     assert_false(kernel_code_keep(&text, fixture->proc, fixture->recording, &error));
     assert_non_null(strstr(error.text, "is not the ELF file"));
     char *path = memory_format("%s/kcore", fixture->proc);

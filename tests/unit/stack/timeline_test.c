@@ -114,7 +114,7 @@ const struct perf_data *flow_perf_data(const struct flow *flow)
     return &flow->perf_data;
 }
 
-void trace_marks_find(struct array *marks, const struct perf_data *data)
+void flow_marks(const struct flow *flow, struct array *marks)
 {
 }
 

@@ -1,14 +1,14 @@
 /* What a machine offers, read from sysfs and proc made for it. argv[1] is a stand-in for perf. */
 #include "engine/perf/perf_machine.h"
 
-#include "base/file.h"
+#include "made_folder.h"
+
 #include "base/memory.h"
 
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -19,7 +19,7 @@
 /* The kernel of a test: where its file systems are, and whether it counts cycles. */
 struct place {
     struct kernel kernel;
-    char folder[64];
+    struct made_folder folder;
     char *sysfs, *proc;
     int problem; /* errno of open_event; 0: it works */
 };
@@ -33,35 +33,21 @@ static int open_event(const struct kernel *kernel, const struct perf_event_attr 
     return place->problem ? -1 : eventfd(0, EFD_CLOEXEC);
 }
 
-static void put(const struct place *place, const char *name, const char *text)
-{
-    char *path = memory_format("%s/%s", place->folder, name);
-    char *end = strrchr(path, '/');
-    *end = 0;
-    assert_true(file_make_directories(path, NULL));
-    *end = '/';
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-    free(path);
-}
-
 static void set_up(struct place *place)
 {
-    *place = (struct place){.folder = "/tmp/perf_machine_test.XXXXXX"};
-    assert_non_null(mkdtemp(place->folder));
-    place->sysfs = memory_format("%s/sys", place->folder);
-    place->proc = memory_format("%s/proc", place->folder);
+    *place = (struct place){0};
+    made_folder_begin(&place->folder);
+    place->sysfs = made_folder_path(&place->folder, "sys");
+    place->proc = made_folder_path(&place->folder, "proc");
     place->kernel =
         (struct kernel){.open_event = open_event, .sysfs = place->sysfs, .proc = place->proc};
-    put(place, "proc/sys/kernel/perf_event_max_sample_rate", "25000\n");
-    put(place, "proc/cpuinfo", "flags\t\t: fpu vme pdcm pcid\n");
+    made_folder_put(&place->folder, "proc/sys/kernel/perf_event_max_sample_rate", "25000\n");
+    made_folder_put(&place->folder, "proc/cpuinfo", "flags\t\t: fpu vme pdcm pcid\n");
 }
 
 static void tear_down(struct place *place)
 {
-    assert_true(file_remove_tree(place->folder, NULL));
+    made_folder_end(&place->folder);
     free(place->sysfs);
     free(place->proc);
 }
@@ -79,10 +65,10 @@ static void a_bare_machine_has_everything(void **state)
 {
     struct place place;
     set_up(&place);
-    put(&place, "sys/bus/event_source/devices/intel_pt/type", "9\n");
-    put(&place, "sys/bus/event_source/devices/intel_pt/caps/psb_cyc", "1\n");
-    put(&place, "sys/bus/event_source/devices/cpu/type", "4\n");
-    put(&place, "sys/bus/event_source/devices/cpu/caps/branches", "32\n");
+    made_folder_put(&place.folder, "sys/bus/event_source/devices/intel_pt/type", "9\n");
+    made_folder_put(&place.folder, "sys/bus/event_source/devices/intel_pt/caps/psb_cyc", "1\n");
+    made_folder_put(&place.folder, "sys/bus/event_source/devices/cpu/type", "4\n");
+    made_folder_put(&place.folder, "sys/bus/event_source/devices/cpu/caps/branches", "32\n");
     setenv("STAND_IN_VERSION", "5.15.g123", 1);
     struct perf_machine machine = examine(&place);
     assert_true(machine.intel_pt);
@@ -100,10 +86,10 @@ static void an_older_processor_counts_no_cycles_in_packets(void **state)
 {
     struct place place;
     set_up(&place);
-    put(&place, "sys/bus/event_source/devices/intel_pt/type", "9\n");
-    put(&place, "sys/bus/event_source/devices/intel_pt/caps/psb_cyc", "0\n");
-    put(&place, "sys/bus/event_source/devices/cpu_core/type", "4\n");
-    put(&place, "sys/bus/event_source/devices/cpu_core/caps/branches", "32\n");
+    made_folder_put(&place.folder, "sys/bus/event_source/devices/intel_pt/type", "9\n");
+    made_folder_put(&place.folder, "sys/bus/event_source/devices/intel_pt/caps/psb_cyc", "0\n");
+    made_folder_put(&place.folder, "sys/bus/event_source/devices/cpu_core/type", "4\n");
+    made_folder_put(&place.folder, "sys/bus/event_source/devices/cpu_core/caps/branches", "32\n");
     place.problem = EACCES;
     struct perf_machine machine = examine(&place);
     assert_true(machine.intel_pt);

@@ -6,14 +6,14 @@
 
 #include <cmocka.h>
 
+#include "made_folder.h"
+
 #include "base/file.h"
-#include "base/memory.h"
 #include "engine/perf_event/breakpoints.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -32,7 +32,7 @@ struct opened {
 };
 
 static struct {
-    char root[64];
+    struct made_folder folder;
     struct opened opened[1000];
     size_t count;   /* of opened */
     int fails_at;   /* the event, counted from 1; 0: none */
@@ -122,46 +122,27 @@ static int unmap(const struct kernel *kernel, void *address, size_t size)
 static struct kernel stand_in = {
     .open_event = open_event, .control = control, .map = map, .unmap = unmap};
 
-static void put(const char *name, const char *text)
-{
-    char *path = memory_format("%s/%s", machine.root, name);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-    free(path);
-}
-
-static void make_folder(const char *name)
-{
-    char *path = memory_format("%s/%s", machine.root, name);
-    assert_true(file_make_directories(path, NULL));
-    free(path);
-}
-
 static int set_up(void **state)
 {
     (void)state;
     memset(&machine, 0, sizeof machine);
-    strcpy(machine.root, "/tmp/breakpoints_test.XXXXXX");
-    assert_non_null(mkdtemp(machine.root));
-    stand_in.sysfs = stand_in.proc = machine.root;
-    make_folder("devices/system/cpu");
-    make_folder("sys/kernel");
-    make_folder("4000/task/4000");
-    make_folder("4000/task/4001");
-    put("devices/system/cpu/online", "0-1\n");
-    put("sys/kernel/perf_event_paranoid", "2\n");
-    put("4000/maps", "00400000-00401000 r--p 00000000 08:01 7     /bin/program\n"
-                     "00401000-00402000 r-xp 00001000 08:01 7     /bin/program\n"
-                     "7f0000000000-7f0000001000 rw-p 00000000 00:00 0 \n");
+    made_folder_begin(&machine.folder);
+    stand_in.sysfs = stand_in.proc = machine.folder.path;
+    made_folder_make(&machine.folder, "4000/task/4000");
+    made_folder_make(&machine.folder, "4000/task/4001");
+    made_folder_put(&machine.folder, "devices/system/cpu/online", "0-1\n");
+    made_folder_put(&machine.folder, "sys/kernel/perf_event_paranoid", "2\n");
+    made_folder_put(&machine.folder, "4000/maps",
+                    "00400000-00401000 r--p 00000000 08:01 7     /bin/program\n"
+                    "00401000-00402000 r-xp 00001000 08:01 7     /bin/program\n"
+                    "7f0000000000-7f0000001000 rw-p 00000000 00:00 0 \n");
     return 0;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    file_remove_tree(machine.root, NULL);
+    made_folder_end(&machine.folder);
     return 0;
 }
 
@@ -454,7 +435,7 @@ static void threads_that_end_meanwhile_are_left_out(void **state)
         breakpoints_close(breakpoints);
     }
     machine.fails_at = 0;
-    char *process = memory_format("%s/4000", machine.root);
+    char *process = made_folder_path(&machine.folder, "4000");
     file_remove_tree(process, NULL);
     free(process);
     struct error error;

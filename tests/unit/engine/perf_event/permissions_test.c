@@ -5,53 +5,33 @@
 
 #include <cmocka.h>
 
-#include "base/file.h"
+#include "made_folder.h"
+
 #include "base/memory.h"
 #include "engine/perf_event/permissions.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /* A /proc of our own, with a process 4242. */
 struct fixture {
-    char root[64];
+    struct made_folder folder;
     struct kernel kernel;
     struct error error;
 };
 
-static void put(const struct fixture *fixture, const char *name, const char *text)
-{
-    char *path = memory_format("%s/%s", fixture->root, name);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-    free(path);
-}
-
-static void make_folder(const struct fixture *fixture, const char *name)
-{
-    char *path = memory_format("%s/%s", fixture->root, name);
-    assert_true(file_make_directories(path, NULL));
-    free(path);
-}
-
 static int set_up(void **state)
 {
     struct fixture *fixture = memory_allocate_zeroed(sizeof *fixture);
-    strcpy(fixture->root, "/tmp/permissions_test.XXXXXX");
-    assert_non_null(mkdtemp(fixture->root));
-    make_folder(fixture, "sys/kernel");
-    make_folder(fixture, "self");
-    make_folder(fixture, "4242");
+    made_folder_begin(&fixture->folder);
+    made_folder_make(&fixture->folder, "4242");
     fixture->kernel = kernel_real;
-    fixture->kernel.proc = fixture->root;
-    put(fixture, "sys/kernel/perf_event_paranoid", "2\n");
-    put(fixture, "sys/kernel/perf_event_mlock_kb", "516\n");
-    put(fixture, "self/status", "Name:\tx\nCapEff:\t0000000000000000\n");
+    fixture->kernel.proc = fixture->folder.path;
+    made_folder_put(&fixture->folder, "sys/kernel/perf_event_paranoid", "2\n");
+    made_folder_put(&fixture->folder, "sys/kernel/perf_event_mlock_kb", "516\n");
+    made_folder_put(&fixture->folder, "self/status", "Name:\tx\nCapEff:\t0000000000000000\n");
     *state = fixture;
     return 0;
 }
@@ -59,7 +39,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     struct fixture *fixture = *state;
-    file_remove_tree(fixture->root, NULL);
+    made_folder_end(&fixture->folder);
     free(fixture);
     return 0;
 }
@@ -92,7 +72,7 @@ static void paranoia_is_named_with_the_value_that_would_do(void **state)
     expect(fixture, &user_breakpoint, -1, EACCES,
            PARTS("perf_event_paranoid is 2", "whole processors",
                  "sudo sysctl kernel.perf_event_paranoid=0"));
-    put(fixture, "sys/kernel/perf_event_paranoid", "4\n");
+    made_folder_put(&fixture->folder, "sys/kernel/perf_event_paranoid", "4\n");
     expect(fixture, &user_breakpoint, 4242, EACCES,
            PARTS("perf_event_paranoid is 4", "all recording",
                  "sudo sysctl kernel.perf_event_paranoid=2"));
@@ -103,7 +83,7 @@ static void what_the_settings_allow_is_forbidden_by_something_else(void **state)
 {
     struct fixture *fixture = *state;
     expect(fixture, &user_breakpoint, 4242, EPERM, PARTS("--cap-add PERFMON", "SELinux", "dmesg"));
-    put(fixture, "self/status", "Name:\tx\nCapEff:\t0000004000000000\n");
+    made_folder_put(&fixture->folder, "self/status", "Name:\tx\nCapEff:\t0000004000000000\n");
     assert_true(event_privileged(&fixture->kernel));
     expect(fixture, &with_kernel, -1, EACCES, PARTS("--cap-add PERFMON", "Permission denied"));
 }
@@ -111,7 +91,7 @@ static void what_the_settings_allow_is_forbidden_by_something_else(void **state)
 static void the_owner_of_a_process_is_named(void **state)
 {
     struct fixture *fixture = *state;
-    char *folder = memory_format("%s/4242", fixture->root);
+    char *folder = made_folder_path(&fixture->folder, "4242");
     bool given_away = chown(folder, 65534, 65534) == 0;
     free(folder);
     if (!given_away) {
@@ -140,7 +120,7 @@ static void other_refusals_say_what_to_do(void **state)
 static void a_kernel_without_events_is_seen(void **state)
 {
     struct fixture *fixture = *state;
-    char *path = memory_format("%s/sys/kernel/perf_event_paranoid", fixture->root);
+    char *path = made_folder_path(&fixture->folder, "sys/kernel/perf_event_paranoid");
     unlink(path);
     free(path);
     expect(fixture, &user_breakpoint, 4242, EPERM, PARTS("CONFIG_PERF_EVENTS"));

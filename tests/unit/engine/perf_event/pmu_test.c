@@ -5,44 +5,34 @@
 
 #include <cmocka.h>
 
-#include "base/file.h"
+#include "made_folder.h"
+
 #include "base/memory.h"
 #include "engine/perf_event/pmu.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* A sysfs of our own. */
 struct fixture {
-    char root[64];
+    struct made_folder folder;
     struct kernel kernel;
 };
 
 static void put(const struct fixture *fixture, const char *name, const char *text)
 {
-    char *path = memory_format("%s/bus/event_source/devices/unit/%s", fixture->root, name);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-    free(path);
+    char *file = memory_format("bus/event_source/devices/unit/%s", name);
+    made_folder_put(&fixture->folder, file, text);
+    free(file);
 }
 
 static int set_up(void **state)
 {
     struct fixture *fixture = memory_allocate_zeroed(sizeof *fixture);
-    strcpy(fixture->root, "/tmp/pmu_test.XXXXXX");
-    assert_non_null(mkdtemp(fixture->root));
-    char *folder = memory_format("%s/bus/event_source/devices/unit/format", fixture->root);
-    assert_true(file_make_directories(folder, NULL));
-    strcpy(strrchr(folder, '/'), "/caps");
-    assert_true(file_make_directories(folder, NULL));
-    free(folder);
+    made_folder_begin(&fixture->folder);
     fixture->kernel = kernel_real;
-    fixture->kernel.sysfs = fixture->root;
+    fixture->kernel.sysfs = fixture->folder.path;
     put(fixture, "type", "11\n");
     put(fixture, "nr_addr_filters", "2\n");
     put(fixture, "caps/mtc_periods", "249\n");
@@ -58,7 +48,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     struct fixture *fixture = *state;
-    file_remove_tree(fixture->root, NULL);
+    made_folder_end(&fixture->folder);
     free(fixture);
     return 0;
 }

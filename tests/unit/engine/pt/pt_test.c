@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
+#include "made_folder.h"
 #include "stand_in.h"
 
-#include "base/file.h"
 #include "base/memory.h"
 #include "engine/perf_event/side_band.h"
 #include "engine/pt/pt.h"
@@ -20,7 +20,6 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -30,7 +29,7 @@ enum { AREA = 4096 };
 
 struct fixture {
     struct stand_in kernel;
-    char folder[64];
+    struct made_folder folder;
     struct record_options options;
     struct tracing tracing;
     struct pt_recording recording;
@@ -45,15 +44,12 @@ static int set_up(void **state)
 {
     struct fixture *fixture = memory_allocate_zeroed(sizeof *fixture);
     stand_in_begin(&fixture->kernel);
-    /* Memory, where there is some: thousands of recordings are made. */
-    snprintf(fixture->folder, sizeof fixture->folder, "%s/pt-test-XXXXXX",
-             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-    assert_non_null(mkdtemp(fixture->folder));
+    made_folder_begin(&fixture->folder);
     fixture->pid = getpid();
     fixture->options = (struct record_options){
         .pids = &fixture->pid,
         .pid_count = 1,
-        .directory = fixture->folder,
+        .directory = fixture->folder.path,
         .snapshot_size = AREA,
         .sized = true,
         .magic_trace_command = command,
@@ -70,7 +66,7 @@ static int tear_down(void **state)
     struct fixture *fixture = *state;
     assert_int_equal(stand_in_left_over(&fixture->kernel), 0);
     stand_in_end(&fixture->kernel);
-    assert_true(file_remove_tree(fixture->folder, NULL));
+    made_folder_end(&fixture->folder);
     free(fixture);
     return 0;
 }
@@ -81,8 +77,8 @@ static struct stand_in_event *begin(struct fixture *fixture)
     struct error error = {0};
     if (!tracing_open(&fixture->tracing, &fixture->kernel.kernel, &fixture->options, &fixture->pid,
                       1, true, &error) ||
-        !pt_recording_begin(&fixture->recording, &fixture->tracing, fixture->folder, &fixture->pid,
-                            1, &error))
+        !pt_recording_begin(&fixture->recording, &fixture->tracing, fixture->folder.path,
+                            &fixture->pid, 1, &error))
         fail_msg("%s", error.text);
     return stand_in_packets_event(&fixture->kernel, -1);
 }
@@ -103,7 +99,7 @@ static const struct perf_data *end(struct fixture *fixture)
         fail_msg("%s", error.text);
     pt_recording_abandon(&fixture->recording);
     tracing_close(&fixture->tracing);
-    char *path = memory_format("%s/perf.data", fixture->folder);
+    char *path = made_folder_path(&fixture->folder, "perf.data");
     if (!perf_data_open(&fixture->data, path, &error))
         fail_msg("%s", error.text);
     assert_int_equal(fixture->data.damage.code, ERROR_NONE);
@@ -436,7 +432,7 @@ static void expect_refusal(struct fixture *fixture, const char *text)
     if (!strstr(error.text, text))
         fail_msg("`%s` is not in: %s", text, error.text);
     assert_int_equal(stand_in_left_over(&fixture->kernel), 0);
-    assert_int_equal(count_entries(fixture->folder), 0);
+    assert_int_equal(count_entries(fixture->folder.path), 0);
     stand_in_forget(&fixture->kernel);
 }
 

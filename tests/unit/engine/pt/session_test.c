@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "made_folder.h"
 #include "stand_in.h"
 
 #include "base/file.h"
@@ -20,7 +21,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -31,7 +31,7 @@ enum { AREA = 4096, PACKETS = 64 << 10 };
 
 struct fixture {
     struct stand_in kernel;
-    char folder[64];
+    struct made_folder folder;
     struct record_options options;
     struct record_result result;
     pid_t child;
@@ -63,12 +63,11 @@ static int set_up(void **state)
     stand_in_begin(&fixture->kernel);
     fixture->kernel.others_are_real = true;
     fixture->kernel.context = fixture;
-    strcpy(fixture->folder, "/tmp/pt-session-XXXXXX");
-    assert_non_null(mkdtemp(fixture->folder));
+    made_folder_begin(&fixture->folder);
     fixture->options = (struct record_options){
         .pids = &fixture->child,
         .pid_count = 1,
-        .directory = fixture->folder,
+        .directory = fixture->folder.path,
         .snapshot_size = AREA,
         .sized = true,
         .magic_trace_command = command_line,
@@ -89,7 +88,7 @@ static int tear_down(void **state)
         kill(fixture->child, SIGKILL);
         waitpid(fixture->child, NULL, 0);
     }
-    assert_true(file_remove_tree(fixture->folder, NULL));
+    made_folder_end(&fixture->folder);
     free(fixture);
     assert_int_equal(count_descriptors(), descriptors_before);
     return 0;
@@ -118,7 +117,7 @@ static pid_t start_child(void)
 
 static bool open_data(struct fixture *fixture, struct perf_data *data)
 {
-    char *path = memory_format("%s/perf.data", fixture->folder);
+    char *path = made_folder_path(&fixture->folder, "perf.data");
     struct error error = {0};
     bool ok = perf_data_open(data, path, &error);
     if (!ok)
@@ -243,7 +242,7 @@ static void a_hit_takes_the_snapshot(void **state)
     assert_int_equal(fixture->result.snapshots, 1);
     assert_true(fixture->result.hits >= 1);
     struct session session;
-    assert_true(session_read(&session, fixture->folder, NULL));
+    assert_true(session_read(&session, fixture->folder.path, NULL));
     assert_string_equal(session.trigger, "called_now_and_then");
     assert_int_equal(session.hit_count, 1);
     assert_int_equal(session.hits[0].address, (uintptr_t)called_now_and_then);
@@ -293,9 +292,8 @@ static void events_are_recorded_beside(void **state)
     fixture->options.processor.event_count = 1;
     fixture->options.processor.events[0] = (struct extra_event){.kind = switches, .count = 1};
     fixture->kernel.enabled = interrupt_soon;
-    stand_in_put(&fixture->kernel, "../../../../devices/system/cpu/online", NULL);
     char *online = file_read("/sys/devices/system/cpu/online", NULL, NULL);
-    stand_in_put(&fixture->kernel, "../../../../devices/system/cpu/online", online);
+    made_folder_put(&fixture->kernel.sysfs, "devices/system/cpu/online", online);
     free(online);
     attach(fixture);
     struct perf_data data;
@@ -413,7 +411,7 @@ static void what_ran_untraced_is_said(void **state)
     if (!record(fixture, command, &error))
         fail_msg("%s", error.text);
     struct session session;
-    assert_true(session_read(&session, fixture->folder, NULL));
+    assert_true(session_read(&session, fixture->folder.path, NULL));
     assert_int_equal(session.untraced_count, 1);
     assert_string_equal(session.untraced[0].name, "true");
     assert_string_equal(session.untraced[0].flag, "-follow");
@@ -427,8 +425,8 @@ static void expect_nothing(struct fixture *fixture, char **command, const char *
     assert_false(record(fixture, command, &error));
     if (!strstr(error.text, text))
         fail_msg("`%s` is not in: %s", text, error.text);
-    assert_int_equal(rmdir(fixture->folder), 0); /* it is empty */
-    assert_true(file_make_directories(fixture->folder, NULL));
+    assert_int_equal(rmdir(fixture->folder.path), 0); /* it is empty */
+    made_folder_make(&fixture->folder, "");
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
     assert_int_equal(stand_in_left_over(&fixture->kernel), 0);
     stand_in_forget(&fixture->kernel);

@@ -1,11 +1,9 @@
 #include "stand_in.h"
 
-#include "base/file.h"
 #include "base/memory.h"
 #include "engine/perf_event/side_band.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -187,22 +185,19 @@ static int unmap(const struct kernel *kernel, void *address, size_t size)
 
 void stand_in_put(const struct stand_in *kernel, const char *name, const char *text)
 {
-    char *path = memory_format("%s/bus/event_source/devices/intel_pt/%s", kernel->sysfs, name);
-    unlink(path);
-    if (text) {
-        FILE *file = must(fopen(path, "w"));
-        fputs(text, file);
-        fclose(file);
-    }
+    char *file = memory_format("bus/event_source/devices/intel_pt/%s", name);
+    char *path = made_folder_path(&kernel->sysfs, file);
+    if (text)
+        made_folder_put(&kernel->sysfs, file, text);
+    else
+        unlink(path);
     free(path);
+    free(file);
 }
 
 /* As of an Ice Lake. */
 static void make_unit(const struct stand_in *kernel)
 {
-    static const char *const folders[] = {"bus/event_source/devices/intel_pt/format",
-                                          "bus/event_source/devices/intel_pt/caps",
-                                          "devices/system/cpu"};
     static const char *const files[][2] = {
         {"type", "11\n"},
         {"max_nonturbo_ratio", "30\n"},
@@ -225,28 +220,21 @@ static void make_unit(const struct stand_in *kernel)
         {"caps/cycle_thresholds", "3fff\n"},
         {"caps/psb_periods", "3f\n"},
     };
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        char *path = memory_format("%s/%s", kernel->sysfs, folders[i]);
-        if (!file_make_directories(path, NULL))
-            abort();
-        free(path);
-    }
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         stand_in_put(kernel, files[i][0], files[i][1]);
-    stand_in_put(kernel, "../../../../devices/system/cpu/online", "0-1\n");
+    made_folder_put(&kernel->sysfs, "devices/system/cpu/online", "0-1\n");
 }
 
 void stand_in_begin(struct stand_in *kernel)
 {
     *kernel = (struct stand_in){
         .kernel = {open_event, control, map, unmap, NULL, "/proc"},
-        .sysfs = "/tmp/stand-in-XXXXXX",
         .events = memory_allocate_zeroed(STAND_IN_EVENTS * sizeof(struct stand_in_event)),
         .time = 1000,
         .clock.mult = 1,
     };
-    must(mkdtemp(kernel->sysfs));
-    kernel->kernel.sysfs = kernel->sysfs;
+    made_folder_begin(&kernel->sysfs);
+    kernel->kernel.sysfs = kernel->sysfs.path;
     make_unit(kernel);
 }
 
@@ -284,7 +272,7 @@ void stand_in_end(struct stand_in *kernel)
 {
     stand_in_forget(kernel);
     free(kernel->events);
-    file_remove_tree(kernel->sysfs, NULL);
+    made_folder_end(&kernel->sysfs);
 }
 
 static struct stand_in_event *find_event(struct stand_in *kernel, uint32_t type, int cpu)

@@ -13,6 +13,8 @@
 #ifndef MAGIC_TRACE_TESTS_ENGINE_PT_STAND_IN_H
 #define MAGIC_TRACE_TESTS_ENGINE_PT_STAND_IN_H
 
+#include "made_folder.h"
+
 #include "base/array.h"
 #include "base/clock.h"
 #include "engine/perf_event/kernel.h"
@@ -45,7 +47,7 @@ struct stand_in_event {
 
 struct stand_in {
     struct kernel kernel; /* what the engine is given */
-    char sysfs[64];
+    struct made_folder sysfs;
     struct stand_in_event *events;
     size_t event_count;
     size_t mapped; /* mappings that have not been unmapped */

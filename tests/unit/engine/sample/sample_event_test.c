@@ -1,15 +1,12 @@
 /* What the sample engine asks of kernels that can do more or less. */
 #include "engine/sample/sample_event.h"
 
-#include "base/file.h"
-#include "base/memory.h"
+#include "made_folder.h"
 
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 
@@ -18,7 +15,7 @@
 /* A kernel with a /proc of its own. */
 struct machine {
     struct kernel kernel; /* first, to be found again */
-    char root[64];
+    struct made_folder folder;
     bool counts_cycles, remembers_calls;
     int refusal; /* 0, or the errno of everything */
 };
@@ -36,28 +33,15 @@ static int open_event(const struct kernel *kernel, const struct perf_event_attr 
     return errno ? -1 : eventfd(0, EFD_CLOEXEC);
 }
 
-static void put(const struct machine *machine, const char *name, const char *text)
-{
-    char *path = memory_format("%s/sys/kernel/%s", machine->root, name);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-    free(path);
-}
-
 static int set_up(void **state)
 {
     static struct machine machine;
-    machine = (struct machine){.kernel = kernel_real, .root = "/tmp/sample_event_test.XXXXXX"};
-    assert_non_null(mkdtemp(machine.root));
-    char *folder = memory_format("%s/sys/kernel", machine.root);
-    assert_true(file_make_directories(folder, NULL));
-    free(folder);
+    machine = (struct machine){.kernel = kernel_real};
+    made_folder_begin(&machine.folder);
     machine.kernel.open_event = open_event;
-    machine.kernel.proc = machine.root;
-    put(&machine, "perf_event_max_sample_rate", "100000\n");
-    put(&machine, "perf_event_paranoid", "3\n");
+    machine.kernel.proc = machine.folder.path;
+    made_folder_put(&machine.folder, "sys/kernel/perf_event_max_sample_rate", "100000\n");
+    made_folder_put(&machine.folder, "sys/kernel/perf_event_paranoid", "3\n");
     *state = &machine;
     return 0;
 }
@@ -65,7 +49,8 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     struct machine *machine = *state;
-    return file_remove_tree(machine->root, NULL) ? 0 : -1;
+    made_folder_end(&machine->folder);
+    return 0;
 }
 
 static struct sampling_means find(const struct machine *machine,

@@ -1,0 +1,40 @@
+/* Samples of call stacks on the threads of processes: the events and their rings.
+ *
+ * One thread of each process has a ring of its own; all threads, or child processes, share one per
+ * processor, as new threads can join only there (event_rings.h). Rings of samples are overwritten,
+ * but for a full execution. Records of mappings, names and births come in rings beside
+ * (side_band.h); when a thread was switched off its processor is among the samples, so that it
+ * takes no room when they are gone.
+ *
+ * Used by sampler.c.
+ */
+#ifndef MAGIC_TRACE_ENGINE_SAMPLE_SAMPLING_H
+#define MAGIC_TRACE_ENGINE_SAMPLE_SAMPLING_H
+
+#include "engine/perf_event/event_rings.h"
+#include "engine/perf_event/live_session.h"
+#include "engine/sample/sample_event.h"
+
+/* What the events are called in their rings (struct ring_event.kind): -events from the second on.
+ */
+enum { SAMPLING_STACKS, SAMPLING_FIRST_EXTRA };
+
+struct sampling {
+    const struct live_target *target; /* borrowed */
+    struct sampling_means means;
+    struct array processors; /* of int */
+    struct event_rings side_band, samples;
+    struct array tids; /* of uint32_t, ascending: that are recorded */
+};
+
+/* Opens everything; no samples are taken yet. Close in any case. */
+bool sampling_open(struct sampling *sampling, const struct live_target *target,
+                   struct error *error);
+void sampling_close(struct sampling *sampling);
+
+static inline const struct processor_options *sampling_processor(const struct sampling *sampling)
+{
+    return &sampling->target->options->processor;
+}
+
+#endif
