@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { EmbeddedSource } from '../../web/data/embedded.js';
 import { openPage } from './page.js';
-import { makeTallTrace, makeTrace } from './traces.js';
+import { makeTallTrace, makeTrace, packSpans } from './traces.js';
 
 const DURATION = 50_000_000;
 const HEAD = { ruler: 13, marks: 34, tracks: 42 }; // CSS pixels below the upper edge of the overlay
@@ -138,6 +138,26 @@ test('the wheel zooms with Ctrl at the pointer, moves with Shift, scrolls alone'
   await opened.until(`window.magicTrace.state.view.from > ${zoomed.from + 1e5}`);
   await page.mouse.wheel(0, 100);
   await opened.until('window.magicTrace.timeline.facts.scroll === 100');
+});
+
+test('two fingers zoom, one moves', async () => {
+  const { x, y, width } = await box();
+  const touch = await page.context().newCDPSession(page);
+  /** @param {string} type @param {number[]} places of fingers, shares of the width */
+  const fingers = (type, places) =>
+    touch.send('Input.dispatchTouchEvent', { type, touchPoints: places.map((share, id) => ({ x: x + share * width, y: y + 200, id })) });
+  await fingers('touchStart', [0.4, 0.6]);
+  for (const away of [0.12, 0.16, 0.2]) await fingers('touchMove', [0.5 - away, 0.5 + away]);
+  await fingers('touchEnd', []);
+  const pinched = await ask('state.view');
+  assert.ok(Math.abs(pinched.to - pinched.from - DURATION / 2) < DURATION / 50, `${pinched.from} to ${pinched.to}`);
+  assert.ok(Math.abs((pinched.from + pinched.to) / 2 - DURATION / 2) < DURATION / 50, 'around the middle of the fingers');
+  await fingers('touchStart', [0.5]);
+  for (const share of [0.45, 0.4, 0.3]) await fingers('touchMove', [share]);
+  await fingers('touchEnd', []);
+  const moved = await ask('state.view');
+  assert.ok(Math.abs(moved.from - pinched.from - DURATION / 10) < DURATION / 50);
+  assert.equal(await ask('state.span'), null);
 });
 
 test('a click chooses a span, a second zooms to it, an empty place chooses none', async () => {
@@ -290,5 +310,23 @@ test('thousands of tracks and deep stacks cost what is seen of them', async () =
     assert.equal(lowest, depth - 1, 'the last row is reached');
     assert.ok((await own.evaluate('magicTrace.timeline.facts.requests')) < 300);
     await tall.close();
+  }
+});
+
+test('traces with nothing in them, or damaged, or of a single moment', async () => {
+  const empty = { ...makeTrace({ threads: 1, spans: 1 }), tracks: [], counters: [], marks: [], hits: [], duration: 0, damage: 'the end is missing <at 17>' };
+  const [track] = makeTrace({ threads: 1 }).tracks;
+  const moment = { ...empty, damage: null, tracks: [{ ...track, spans: 2, columns: packSpans([{ depth: 0, start: 0, end: 0, function: 0 }, { depth: 1, start: 0, end: 0, function: 1 }]) }] };
+  for (const trace of [empty, moment]) {
+    const own = await openPage({ trace });
+    await own.until('window.magicTrace.timeline.isIdle && window.magicTrace.timeline.facts.missing === 0');
+    const { x, y } = await own.page.locator('.overlay').boundingBox();
+    await own.page.mouse.click(x + 2, y + 80);
+    for (const key of ['w', 's', 'a', 'd', 'Home', 'End', '0', 'f', 'c', 'ArrowDown', 'ArrowRight', 'PageDown']) await own.page.keyboard.press(key);
+    await own.until('window.magicTrace.timeline.isIdle');
+    assert.equal(await own.page.locator('#notice').isVisible(), trace.damage !== null);
+    if (trace.damage) assert.match(await own.page.locator('#notice').innerText(), /damaged.*<at 17>/);
+    else assert.equal(await own.page.evaluate('magicTrace.timeline.drawn().length'), 2);
+    await own.close();
   }
 });

@@ -94,9 +94,9 @@ class Timeline {
     this.#marks = new RangeData((range, signal) => source.marks(range, MOST_MARKS, signal), heard);
     this.#counters = new Map(info.counters.map(({ id }) => [id, this.#counterData(id, heard)]));
 
-    this.#minimap = new Minimap(element('canvas', { class: 'minimap' }), info.tracks, info.duration);
-    this.#head = new HeadCanvas(element('canvas', { class: 'head' }));
-    this.#tracks = new TracksCanvas(element('canvas', { class: 'tracks' }), this.#store, functions);
+    this.#minimap = new Minimap(element('canvas', { class: 'minimap', role: 'img', 'aria-label': 'The whole trace in small' }), info.tracks, info.duration);
+    this.#head = new HeadCanvas(element('canvas', { class: 'head', 'aria-hidden': 'true' }));
+    this.#tracks = new TracksCanvas(element('canvas', { class: 'tracks', 'aria-hidden': 'true' }), this.#store, functions);
     this.#overlay = new OverlayCanvas(element('canvas', { class: 'overlay', tabindex: 0, role: 'application', 'aria-label': LABEL }));
     const names = element('div', { class: 'names', role: 'group', 'aria-label': 'Tracks' });
     this.#names = new Names(names, state);
