@@ -2,18 +2,17 @@
 
 #include "base/memory.h"
 #include "output/trace_window.h"
+#include "stack/counter_values.h"
 #include "stack/open_spans.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct window {
     struct span_source source; /* first: what the consumer sees */
     struct span_source *wrapped;
     struct trace_window moments;
     struct open_spans open;
-    struct array counters; /* of struct span_event: the newest of each quantity of a process */
-    size_t counter;        /* of these, the next to be given out */
+    struct counter_values counters;
     /* What is given out next: events of the source; the spans that are open at a border, and what
      * was met there; nothing any more. */
     enum { WINDOW_READS, WINDOW_ENTERS, WINDOW_LEAVES, WINDOW_ENDED } state;
@@ -22,27 +21,6 @@ struct window {
     bool ends_at_once;      /* it lies behind it */
     struct nanoseconds begin, end, last;
 };
-
-/* ------------------------------------------------------------------ counters */
-
-static bool is_same_counter(const struct window *window, const struct span_event *a,
-                            const struct span_event *b)
-{
-    const struct span_track *tracks = window->source.tracks;
-    return strcmp(a->text, b->text) == 0 && tracks[a->track].pid == tracks[b->track].pid;
-}
-
-static void keep_counter(struct window *window, const struct span_event *event)
-{
-    for (size_t i = 0; i < window->counters.count; i++) {
-        struct span_event *kept = array_at(&window->counters, i);
-        if (is_same_counter(window, kept, event)) {
-            *kept = *event;
-            return;
-        }
-    }
-    *(struct span_event *)array_add(&window->counters) = *event;
-}
 
 /* ------------------------------------------------------------------ borders */
 
@@ -87,11 +65,8 @@ static bool next_of_beginning(struct window *window, struct span_event *event)
 {
     if (open_spans_enter(&window->open, window->begin, event))
         return true;
-    if (window->counter < window->counters.count) {
-        *event = *(struct span_event *)array_at(&window->counters, window->counter++);
-        event->time = window->begin;
+    if (counter_values_next(&window->counters, window->begin, event))
         return true;
-    }
     window->state = WINDOW_READS;
     if (window->gives_held) {
         *event = window->held;
@@ -120,8 +95,7 @@ static bool read_event(struct window *window, struct span_event *event)
     }
     open_spans_keep(&window->open, event);
     if (state == WINDOW_AHEAD) {
-        if (event->kind == SPAN_COUNTER)
-            keep_counter(window, event);
+        counter_values_keep(&window->counters, event);
         return false;
     }
     if (window->moments.state == WINDOW_PAST) /* the call that ends it has ended */
@@ -172,7 +146,7 @@ static void close_window(struct span_source *source)
 {
     struct window *window = source->context;
     open_spans_free(&window->open);
-    array_free(&window->counters);
+    counter_values_free(&window->counters);
     window->wrapped->close(window->wrapped);
     free(window);
 }
@@ -191,13 +165,7 @@ struct span_source *window_spans(struct span_source *source,
     window->source.take = NULL;
     window->source.close = close_window;
     window->wrapped = source;
-    window->counters = array_of(sizeof(struct span_event));
+    counter_values_init(&window->counters, source);
     open_spans_init(&window->open, source->track_count);
     return &window->source;
-}
-
-struct nanoseconds window_spans_origin(const struct span_source *source)
-{
-    const struct window *window = source->context;
-    return (struct nanoseconds){window->moments.first};
 }

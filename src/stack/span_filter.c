@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/memory.h"
 #include "base/nearest.h"
+#include "stack/counter_values.h"
 #include "stack/open_spans.h"
 
 #include <stdlib.h>
@@ -62,11 +63,12 @@ struct filter {
     struct span_source *wrapped;
     const struct span_filter_names *names;
     struct open_spans open;
+    struct counter_values counters;
     struct newest_enter *newest; /* per track */
     uint64_t time;               /* of what was given out last */
     bool inside;                 /* of a region */
-    /* While a region begins or ends, open spans are given out before the event that made it do so.
-     */
+    /* While a region begins or ends, what is open and counters are given out before the event that
+     * made it do so. */
     enum { FILTER_READS, FILTER_ENTERS, FILTER_LEAVES } state;
     struct span_event held;
 };
@@ -84,10 +86,18 @@ static bool calls(const struct span_event *event, const char *name)
            is_called(event->function, name);
 }
 
+/* What a region begins with. */
+static void keep(struct filter *filter, const struct span_event *event)
+{
+    open_spans_keep(&filter->open, event);
+    counter_values_keep(&filter->counters, event);
+}
+
 static void begin(struct filter *filter, int state, const struct span_event *event)
 {
     filter->state = state;
     open_spans_walk(&filter->open);
+    counter_values_walk(&filter->counters);
     filter->held = *event;
 }
 
@@ -103,7 +113,8 @@ static bool next_of_border(struct filter *filter, struct span_event *event)
         return false;
     }
     if (filter->state == FILTER_ENTERS) {
-        if (open_spans_enter(&filter->open, filter->held.time, event))
+        if (counter_values_next(&filter->counters, filter->held.time, event) ||
+            open_spans_enter(&filter->open, filter->held.time, event))
             return true;
         filter->state = FILTER_READS;
         filter->inside = true;
@@ -149,7 +160,7 @@ static bool next_kept(struct span_source *source, struct span_event *event, stru
         } else if (!filter->inside && calls(event, filter->names->from)) {
             begin(filter, FILTER_ENTERS, event);
         } else {
-            open_spans_keep(&filter->open, event);
+            keep(filter, event);
             if (filter->inside)
                 return true;
         }
@@ -168,6 +179,7 @@ static void close_filter(struct span_source *source)
 {
     struct filter *filter = source->context;
     open_spans_free(&filter->open);
+    counter_values_free(&filter->counters);
     free(filter->newest);
     filter->wrapped->close(filter->wrapped);
     free(filter);
@@ -184,6 +196,7 @@ struct span_source *span_filter(struct span_source *source, const struct span_fi
     filter->wrapped = source;
     filter->names = names;
     open_spans_init(&filter->open, source->track_count);
+    counter_values_init(&filter->counters, source);
     filter->newest = memory_allocate_zeroed((source->track_count + 1) * sizeof *filter->newest);
     return &filter->source;
 }
@@ -222,7 +235,7 @@ bool span_filter_begin(struct span_source *source, struct error *error)
         if (found)
             begin(filter, FILTER_ENTERS, &event);
         else
-            open_spans_keep(&filter->open, &event);
+            keep(filter, &event);
         if (event.kind == SPAN_ENTER && !event.hit)
             offer_once(&nearest, &offered, event.function);
     }

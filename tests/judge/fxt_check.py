@@ -187,6 +187,7 @@ class Checker:
         self.out_of_order = 0
         self.instants = collections.Counter()
         self.counters = collections.Counter()
+        self.categories = collections.defaultdict(set)  # names of spans
         self.arguments = collections.Counter()
         self.ends = collections.Counter()
         self.shortest = None
@@ -329,7 +330,7 @@ class Checker:
         kind = header >> 16 & 15
         ticks = record.word()
         ids = self.thread(header >> 24 & 0xff, record)
-        self.string(header >> 32 & 0xffff, record, "a category")
+        category = self.string(header >> 32 & 0xffff, record, "a category")
         name = self.string(header >> 48, record, "the name of an event")
         seen = True
         if kind == COUNTER:
@@ -347,6 +348,8 @@ class Checker:
         if time < thread.last_time:
             self.faults.add("time goes back", f"{record.place()}: {thread.last_time} to {time} ns on {ids}")
         thread.last_time = time
+        if kind in (BEGIN, COMPLETE):
+            self.categories[category].add(name)
         if time < self.global_time:
             self.out_of_order += 1
         else:
@@ -462,6 +465,7 @@ class Checker:
             "spans": sum(self.spans().values()),
             "instants": dict(self.instants),
             "counters": dict(self.counters),
+            "categories": {category: sorted(names) for category, names in self.categories.items()},
             "errors": dict(self.faults.counts),
             "examples": dict(self.faults.examples),
             "max_depth": max((thread.depth for thread in self.threads.values()), default=0),

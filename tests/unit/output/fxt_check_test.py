@@ -75,6 +75,7 @@ class FxtCheck(unittest.TestCase):
         report = self.assert_good(GOOD)
         self.assertEqual(report["spans"], 2)
         self.assertEqual(report["instants"], {"main": 1})
+        self.assertEqual(report["categories"], {"": ["f"]})
         self.assertEqual(report["max_depth"], 2)
         self.assertEqual((report["shortest_ns"], report["longest_ns"]), (1, 4))
         self.assertEqual((report["first_ns"], report["last_ns"]), (5, 9))
