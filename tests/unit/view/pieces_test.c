@@ -83,10 +83,12 @@ static void check_stack(struct indexed_trace *indexed)
     array_free(&stack);
 }
 
-/* What is stored of a resolution is its pieces, no more and no fewer. */
+/* What is stored of a resolution is its pieces, no more and no fewer; and so much fewer than of the
+ * next finer one that it is worth its room. */
 static void check_levels(const struct indexed_trace *indexed)
 {
-    for (uint32_t track = 0; track < indexed->trace->track_count; track++)
+    for (uint32_t track = 0; track < indexed->trace->track_count; track++) {
+        uint64_t below = trace_index_track(indexed->index, track).spans;
         for (unsigned shift = 1; shift < INDEX_SHIFT_MAX; shift++) {
             const struct chunk_run run = index_level_of(indexed->index, track, shift);
             if (run.is_spans || run.shift != shift)
@@ -103,8 +105,11 @@ static void check_levels(const struct indexed_trace *indexed)
             for (size_t i = 0; i < run.count; i++)
                 stored += run.chunks[i].count;
             assert_int_equal(stored, expected.count);
+            assert_true(stored <= below / indexed->level_ratio);
+            below = stored;
             array_free(&expected);
         }
+    }
 }
 
 static void test_random_traces(void **state)
