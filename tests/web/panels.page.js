@@ -93,10 +93,10 @@ test('search: matches with counts, walking with keys, ordinals', async () => {
   await page.keyboard.press('Shift+Enter');
   await page.getByText('1 of 782').waitFor();
   await page.keyboard.press('Shift+Enter');
-  await page.getByText('782 of 782, from the end again').waitFor();
+  await page.getByText('782 of 782, around').waitFor();
   await page.keyboard.press('Escape');
   await page.keyboard.press('n');
-  await page.getByText('1 of 782, from the beginning again').waitFor();
+  await page.getByText('1 of 782, around').waitFor();
   await page.keyboard.press('n');
   await page.getByText('2 of 782').waitFor();
   await page.keyboard.press('N');

@@ -37,8 +37,7 @@ export class CallWalk extends EventTarget {
       ({ call, ordinal, of, wrapped }) => {
         if (call === null) return this.#tell(group, 'no calls');
         reveal(state, call);
-        const around = direction === 'next' ? ', from the beginning again' : ', from the end again';
-        this.#tell(group, `${formatCount(ordinal)} of ${formatCount(of)}${wrapped ? around : ''}`);
+        this.#tell(group, `${formatCount(ordinal)} of ${formatCount(of)}${wrapped ? ', around' : ''}`);
       },
     );
   }

@@ -13,7 +13,10 @@ import { ordered, sortedRows, sortOfSource } from './sorting.js';
 /** @typedef {import('../data/source.js').TableRow} TableRow */
 /** @typedef {Awaited<ReturnType<import('../data/source.js').DataSource['table']>>} Table */
 
-const MOST_ROWS = 500;
+/** Rows that are asked for; sorting and filtering go over all of them ... */
+const MOST_ASKED = 5000;
+/** ... and rows that are shown: nobody reads more, and the browser need not lay them out. */
+const MOST_SHOWN = 300;
 
 /** @type {[Column, string, string][]} */
 const COLUMNS = [
@@ -57,7 +60,7 @@ class FunctionTable {
     const sort = sortOfSource(this.#order.column);
     this.#asked = sort;
     this.#question.run(
-      (signal) => source.table(ranges.range(), ranges.tracks(), MOST_ROWS, sort, signal),
+      (signal) => source.table(ranges.range(), ranges.tracks(), MOST_ASKED, sort, signal),
       (answer) => {
         this.#answer = answer;
         this.#show();
@@ -83,7 +86,7 @@ class FunctionTable {
     }
     const rows = sortedRows(answer.rows, this.#order, this.filter.value);
     this.told.textContent = tableWords(rows.length, answer);
-    fill(this.rows, ...rows.map((row) => this.#row(row, answer.time)));
+    fill(this.rows, ...rows.slice(0, MOST_SHOWN).map((row) => this.#row(row, answer.time)));
     this.roving.refresh();
   }
 
@@ -101,10 +104,12 @@ class FunctionTable {
   }
 }
 
-/** @param {number} shown @param {Table} answer */
-function tableWords(shown, { omittedRows, omittedSelf }) {
-  const words = formatCounted(shown, 'function');
-  return omittedRows === 0 ? words : `${words}; ${formatCount(omittedRows)} smaller ones with ${formatDuration(omittedSelf)} self are left out`;
+/** @param {number} matching rows that the filter lets through @param {Table} answer */
+function tableWords(matching, { omittedRows, omittedSelf }) {
+  const words = [formatCounted(matching, 'function')];
+  if (matching > MOST_SHOWN) words.push(`the first ${MOST_SHOWN} are shown`);
+  if (omittedRows > 0) words.push(`${formatCount(omittedRows)} smaller ones with ${formatDuration(omittedSelf)} self are left out`);
+  return words.join('; ');
 }
 
 /** @param {Context} context */

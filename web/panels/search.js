@@ -71,9 +71,10 @@ export class SearchBox {
   #showWhere() {
     const { state, functions, walk } = this.context;
     const { group } = state.search;
-    const calls = group === null || !functions[group] ? '' : formatCounted(functions[group].calls, 'call');
-    this.where.textContent = group === null ? '' : walk.words || calls;
-    this.where.hidden = group === null;
+    // A link may name a function that this trace does not have.
+    const chosen = group === null ? undefined : functions[group];
+    this.where.textContent = chosen === undefined ? '' : walk.words || formatCounted(chosen.calls, 'call');
+    this.where.hidden = chosen === undefined;
   }
 
   #toggleRegex() {
@@ -87,7 +88,8 @@ export class SearchBox {
   #showCalls() {
     const { state, functions } = this.context;
     const { group } = state.search;
-    if (group !== null) showCallsOf(state, group, functions[group].name);
+    const name = group === null ? undefined : functions[group]?.name;
+    if (group !== null && name !== undefined) showCallsOf(state, group, name);
   }
 
   #typed() {
