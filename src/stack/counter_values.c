@@ -1,5 +1,7 @@
 #include "stack/counter_values.h"
 
+#include <string.h>
+
 void counter_values_init(struct counter_values *values, const struct span_source *source)
 {
     *values = (struct counter_values){.tracks = source->tracks,
@@ -11,11 +13,11 @@ void counter_values_free(struct counter_values *values)
     array_free(&values->newest);
 }
 
-/* A source has one text for all values of a counter. */
 static bool is_same(const struct counter_values *values, const struct span_event *a,
                     const struct span_event *b)
 {
-    return a->text == b->text && values->tracks[a->track].pid == values->tracks[b->track].pid;
+    return strcmp(a->text, b->text) == 0 &&
+           values->tracks[a->track].pid == values->tracks[b->track].pid;
 }
 
 void counter_values_keep(struct counter_values *values, const struct span_event *event)

@@ -33,20 +33,16 @@ static void write_lines(struct json_text *json, const struct source_text *text)
     json_text_close(json, ']');
 }
 
-static bool write_source(const struct index_function *function, const struct source_text *text,
-                         struct http_answer *answer, struct error *error)
+static void write_source(struct json_text *json, const struct index_function *function,
+                         const struct source_text *text)
 {
-    struct json_text json;
-    if (!query_json_open(answer, &json, error))
-        return false;
-    json_text_open(&json, '{');
-    query_write_string(&json, "file", function->file);
-    query_write_number(&json, "line", function->line);
-    query_write_number(&json, "first", text->first);
-    json_text_key(&json, "lines");
-    write_lines(&json, text);
-    json_text_close(&json, '}');
-    return query_json_close(&json, error);
+    json_text_open(json, '{');
+    query_write_string(json, "file", function->file);
+    query_write_number(json, "line", function->line);
+    query_write_number(json, "first", text->first);
+    json_text_key(json, "lines");
+    write_lines(json, text);
+    json_text_close(json, '}');
 }
 
 bool answer_source(const struct query *query, struct http_answer *answer, struct error *error)
@@ -57,16 +53,21 @@ bool answer_source(const struct query *query, struct http_answer *answer, struct
     if (id >= query->facts->functions)
         return error_set(error, ERROR_NOT_FOUND, "the trace has no function %llu.",
                          (unsigned long long)id);
-    struct index_function function = trace_index_function(query->index, (uint32_t)id);
-    if (!function.file)
-        return error_set(error, ERROR_NOT_FOUND, "the trace does not say in which file %s is.",
-                         function.name);
-    struct source_text text;
-    if (!source_text_read(&text, function.file, function.line, error))
+    struct json_text json;
+    if (!query_json_open(answer, &json, error))
         return false;
-    bool ok = write_source(&function, &text, answer, error);
+    struct index_function function = trace_index_function(query->index, (uint32_t)id);
+    struct source_text text = {0};
+    json_text_open(&json, '{');
+    json_text_key(&json, "source");
+    /* That there is none is the usual case and no failure: browsers complain of each. */
+    if (function.file && source_text_read(&text, function.file, function.line, NULL))
+        write_source(&json, &function, &text);
+    else
+        json_text_null(&json);
+    json_text_close(&json, '}');
     source_text_free(&text);
-    return ok;
+    return query_json_close(&json, error);
 }
 
 /* ---- calls as a tree ---- */

@@ -173,10 +173,7 @@ export class HttpSource {
 
   /** @type {DataSource['source']} */
   async source(fn, signal) {
-    const response = await this.#ask('source', { function: fn }, signal);
-    if (response.status === 404) return null;
-    if (!response.ok) throw await serverError(response);
-    return response.json();
+    return (await this.#json('source', { function: fn }, signal)).source;
   }
 
   /** @type {NonNullable<DataSource['raw']>} */

@@ -74,6 +74,7 @@ static void what_is_known_stays_in_order_and_is_not_found_again(void **state)
     assert_true(threads_contain(&fixture->known, 42));
     assert_false(threads_contain(&fixture->known, 41));
     assert_false(threads_contain(&fixture->known, 43));
+    thread_search_end(&fixture->search);
     thread_search_begin(&fixture->search, &fixture->kernel, 40, &fixture->known);
     look(fixture, 0, false);
     look(fixture, 0, true);
@@ -94,6 +95,7 @@ static void threads_that_cannot_be_listed_are_an_error(void **state)
     struct fixture *fixture = *state;
     struct error error = {0};
     made_folder_put(&fixture->folder, "41/task", "no folder");
+    thread_search_end(&fixture->search);
     thread_search_begin(&fixture->search, &fixture->kernel, 41, &fixture->known);
     assert_false(thread_search_look(&fixture->search, &error));
     assert_non_null(strstr(error.text, "cannot list the threads of process 41"));
