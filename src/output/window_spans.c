@@ -169,3 +169,9 @@ struct span_source *window_spans(struct span_source *source,
     open_spans_init(&window->open, source->track_count);
     return &window->source;
 }
+
+struct nanoseconds window_spans_origin(const struct span_source *source)
+{
+    const struct window *window = source->context;
+    return (struct nanoseconds){window->moments.first};
+}
