@@ -16,7 +16,8 @@ void counter_values_free(struct counter_values *values)
 static bool is_same(const struct counter_values *values, const struct span_event *a,
                     const struct span_event *b)
 {
-    return strcmp(a->text, b->text) == 0 && values->tracks[a->track].pid == values->tracks[b->track].pid;
+    return strcmp(a->text, b->text) == 0 &&
+           values->tracks[a->track].pid == values->tracks[b->track].pid;
 }
 
 void counter_values_keep(struct counter_values *values, const struct span_event *event)

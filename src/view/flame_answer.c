@@ -120,8 +120,6 @@ bool answer_flame(const struct query *query, struct http_answer *answer, struct 
     if (!query_range(query, &range, error) ||
         !parameter_share(query->parameters, "share", standard_share, &share, error))
         return false;
-    if (share < 1e-6)
-        share = 1e-6;
     struct array ids, nodes = array_of(sizeof(struct flame_node));
     struct index_tracks tracks;
     bool ok = query_tracks(query, &ids, &tracks, error) &&
@@ -129,7 +127,7 @@ bool answer_flame(const struct query *query, struct http_answer *answer, struct 
     /* Too many to be shown: only wider ones. Deep recursion makes as many nodes as it is deep,
      * however wide; those are cut by their level. */
     while (ok && nodes.count > NODES_MAX && share < 0.01) {
-        share *= 8;
+        share = share < 1e-6 ? 1e-6 : share * 8;
         array_free(&nodes);
         ok = index_flame_graph(query->index, tracks, range, share, &nodes, error);
     }

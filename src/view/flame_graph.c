@@ -154,11 +154,13 @@ static void tell(const struct stack_tree *tree, double share, struct array *node
             .self = node->self,
         };
         for (uint32_t j = first[here.number]; j < first[here.number + 1]; j++) {
-            uint64_t total = stack_tree_node(tree, sorted[j])->total;
-            if ((double)total >= narrowest)
+            const struct stack_node *child = stack_tree_node(tree, sorted[j]);
+            if (child->calls == 0)
+                continue; /* it only touches the range */
+            if ((double)child->total >= narrowest)
                 *(struct told_node *)array_add(&told) = (struct told_node){sorted[j], (uint32_t)i};
             else
-                answer.omitted += total;
+                answer.omitted += child->total;
         }
         array_add_all(nodes, &answer, 1);
     }
