@@ -5,13 +5,12 @@
  *     trace_write --compressors FILE  size and speed of zlib, libdeflate and isa-l on a trace that
  *                                     is not compressed
  *
- * The spans are those of an imaginary program of 2000 functions with fixed callees, run by a fixed
- * random walk, with addresses, symbols, files and lines as a real one has. The time of making them
- * up is measured alone and told beside.
+ * The spans are made up (made_up_spans.h). The time of that is measured alone and told beside.
  */
 #include "base/array.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "made_up_spans.h"
 #include "output/fxt_writer.h"
 
 #include <isa-l/igzip_lib.h>
@@ -23,99 +22,6 @@
 #include <time.h>
 #include <unistd.h>
 #include <zlib.h>
-
-enum {
-    FUNCTIONS = 2000,
-    CALLEES = 8,
-    DEPTH_MAX = 60,
-};
-
-struct walk {
-    struct span_source source;
-    struct span_track track;
-    struct span_function functions[FUNCTIONS];
-    uint32_t callees[FUNCTIONS][CALLEES];
-    uint32_t stack[DEPTH_MAX];
-    uint32_t depth;
-    uint64_t random;
-    uint64_t time;
-    uint64_t spans_left;
-};
-
-static uint64_t next_random(uint64_t *state)
-{
-    *state ^= *state << 13; /* xorshift64 (Marsaglia 2003) */
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state;
-}
-
-static bool next_event(struct span_source *source, struct span_event *event, struct error *error)
-{
-    struct walk *walk = source->context;
-    uint64_t random = next_random(&walk->random);
-    if (walk->depth == 0 && walk->spans_left == 0) {
-        *error = (struct error){0};
-        return false;
-    }
-    walk->time += 2 + (random >> 40) % 30 + (random % 97 == 0 ? random >> 50 : 0);
-    *event = (struct span_event){.time = {walk->time}};
-    bool deeper = random % 100 < (walk->depth < 12 ? 55 : 40);
-    if (walk->depth == 0 || (deeper && walk->depth < DEPTH_MAX && walk->spans_left > 0)) {
-        uint32_t function =
-            walk->depth ? walk->callees[walk->stack[walk->depth - 1]][(random >> 32) % CALLEES] : 0;
-        walk->stack[walk->depth++] = function;
-        walk->spans_left -= walk->spans_left > 0;
-        event->kind = SPAN_ENTER;
-        event->function = &walk->functions[function];
-        event->address = 0x555555554000 + 64 * (uint64_t)function;
-        return true;
-    }
-    event->kind = SPAN_LEAVE;
-    event->function = &walk->functions[walk->stack[--walk->depth]];
-    return true;
-}
-
-static void close_walk(struct span_source *source)
-{
-    struct walk *walk = source->context;
-    for (uint32_t i = 0; i < FUNCTIONS; i++) {
-        free((char *)walk->functions[i].name);
-        free((char *)walk->functions[i].symbol);
-        if (i % 20 == 0)
-            free((char *)walk->functions[i].file);
-    }
-    free(walk);
-}
-
-static struct span_source *open_walk(uint64_t spans)
-{
-    struct walk *walk = memory_allocate_zeroed(sizeof *walk);
-    walk->random = 88172645463325252;
-    walk->spans_left = spans;
-    walk->track = (struct span_track){1234, 1234, "program --with arguments", "program"};
-    for (uint32_t i = 0; i < FUNCTIONS; i++) {
-        struct span_function *function = &walk->functions[i];
-        function->index = i;
-        function->name = memory_format("space::thing_%u::operation(int, char const*)", i);
-        function->symbol = memory_format("_ZN5space9thing_%u9operationEiPKc", i);
-        function->file =
-            i % 20 ? function[-1].file : memory_format("/usr/src/program/source_%u.cc", i / 20);
-        function->line = 10 + i * 37 % 2000;
-        for (uint32_t j = 0; j < CALLEES; j++) /* mostly neighbours, as in real programs */
-            walk->callees[i][j] =
-                (uint32_t)(i + next_random(&walk->random) % (j < 6 ? 40 : FUNCTIONS)) % FUNCTIONS;
-    }
-    walk->source = (struct span_source){
-        .context = walk,
-        .tracks = &walk->track,
-        .track_count = 1,
-        .function_count = FUNCTIONS,
-        .next = next_event,
-        .close = close_walk,
-    };
-    return &walk->source;
-}
 
 static double seconds_now(void)
 {
@@ -133,7 +39,7 @@ static double thread_seconds(void)
 
 static double measure_walk(uint64_t spans)
 {
-    struct span_source *source = open_walk(spans);
+    struct span_source *source = made_up_spans(spans);
     struct span_event event;
     struct error error;
     double start = thread_seconds();
@@ -146,7 +52,7 @@ static double measure_walk(uint64_t spans)
 
 static bool measure_path(const char *path, uint64_t spans, double made_up)
 {
-    struct span_source *source = open_walk(spans);
+    struct span_source *source = made_up_spans(spans);
     struct error error = {0};
     double wall = seconds_now(), own = thread_seconds();
     bool ok = fxt_write(source, path, NULL, &error);

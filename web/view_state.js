@@ -5,6 +5,7 @@
 //   'span'      another span was chosen            'search'     the search text, or its current match, changed
 //   'flags'     flags on the time line changed     'panel'      another panel is shown at the bottom
 //   'tracks'    a track was folded or unfolded     'theme'      'light', 'dark' or 'system'
+//   'cursor'    the pointer moved on the time line
 
 /** @typedef {import('./data/source.js').Range} Range */
 /** @typedef {import('./data/source.js').Place} Place */
@@ -33,6 +34,8 @@ export class ViewState extends EventTarget {
     this.folded = new Set();
     /** @type {'light' | 'dark' | 'system'} */
     this.theme = 'system';
+    /** @type {number | null} the moment under the pointer, ns; null: the pointer is not on the time line. No part of the URL. */
+    this.cursor = null;
   }
 
   /** @param {string} name */
@@ -40,7 +43,10 @@ export class ViewState extends EventTarget {
     this.dispatchEvent(new Event(name));
   }
 
-  /** Shows a range, kept inside the trace and no narrower than NARROWEST. @param {Range} range */
+  /**
+   * Shows a range, kept inside the trace and no narrower than NARROWEST.
+   * @param {Range} range
+   */
   setView(range) {
     const whole = Math.max(this.duration, NARROWEST);
     const width = Math.min(Math.max(range.to - range.from, NARROWEST), whole);
@@ -50,7 +56,10 @@ export class ViewState extends EventTarget {
     this.#tell('view');
   }
 
-  /** Brings a span into view with some room around it, and chooses it. @param {Place} place */
+  /**
+   * Brings a span into view with some room around it, and chooses it.
+   * @param {Place} place
+   */
   goTo(place) {
     const length = Math.max(place.end - place.start, NARROWEST);
     this.setView({ from: place.start - length, to: place.end + length });
@@ -79,6 +88,13 @@ export class ViewState extends EventTarget {
   setFlags(flags) {
     this.flags = [...flags].sort((a, b) => a.time - b.time);
     this.#tell('flags');
+  }
+
+  /** @param {number | null} time */
+  setCursor(time) {
+    if (time === this.cursor) return;
+    this.cursor = time;
+    this.#tell('cursor');
   }
 
   /** @param {string | null} panel */

@@ -13,10 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* `descriptor` is that of a regular file. */
-static bool map_descriptor(struct file_view *view, int descriptor, const char *path,
-                           struct error *error)
+bool file_map_descriptor(struct file_view *view, int descriptor, const char *path,
+                         struct error *error)
 {
+    *view = (struct file_view){0};
     struct stat status;
     if (fstat(descriptor, &status) != 0)
         return error_set_errno(error, ERROR_IO, errno, "cannot read %s", path);
@@ -46,7 +46,7 @@ bool file_map(struct file_view *view, const char *path, struct error *error)
     int descriptor = open_to_read(path, error);
     if (descriptor < 0)
         return false;
-    bool ok = map_descriptor(view, descriptor, path, error);
+    bool ok = file_map_descriptor(view, descriptor, path, error);
     close(descriptor);
     return ok;
 }
@@ -74,7 +74,7 @@ bool file_map_input(struct file_view *view, const char *path, struct error *erro
     if (descriptor < 0)
         return false;
     bool ok = (is_regular(descriptor) || file_spool(descriptor, path, error)) &&
-              map_descriptor(view, descriptor, path, error);
+              file_map_descriptor(view, descriptor, path, error);
     close(descriptor);
     return ok;
 }

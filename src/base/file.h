@@ -22,6 +22,10 @@ bool file_map(struct file_view *view, const char *path, struct error *error);
 /* The same of any input that can be read: a path of "-" means standard input, and what is no
  * regular file is copied first (file_spool). */
 bool file_map_input(struct file_view *view, const char *path, struct error *error);
+/* The same of an open regular file; `path` is for the message only. The descriptor stays the
+ * caller's. */
+bool file_map_descriptor(struct file_view *view, int descriptor, const char *path,
+                         struct error *error);
 void file_unmap(struct file_view *view);
 
 /* Copies what comes from a pipe into an unnamed temporary file, which takes the place of

@@ -69,7 +69,7 @@ bool checked_recording_make(struct checked_recording *recording, const char *wor
 static void count(struct checked_recording *recording, const struct span_event *event,
                   const char *function, uint64_t *begun)
 {
-    if (event->kind == SPAN_INSTANT)
+    if (event->kind != SPAN_ENTER && event->kind != SPAN_LEAVE)
         return;
     bool is = strcmp(event->function->name, function) == 0;
     if (event->kind == SPAN_LEAVE) {

@@ -32,7 +32,9 @@ struct command {
 extern const struct command run_command;
 extern const struct command attach_command;
 extern const struct command decode_command;
+extern const struct command view_command;
 extern const struct command report_command;
+extern const struct command export_command;
 extern const struct command dump_command;
 extern const struct command doctor_command;
 extern const struct command version_command;

@@ -9,32 +9,19 @@
 const struct command *const *command_all(void)
 {
     static const struct command *const commands[] = {
-        &run_command,     &attach_command, &decode_command,
-        &report_command,  &dump_command,   &doctor_command,
-        &version_command, &help_command,   NULL,
+        &run_command,
+        &attach_command,
+        &decode_command,
+        &view_command,
+        &report_command,
+        &export_command,
+        &dump_command,
+        &doctor_command,
+        &version_command,
+        &help_command,
+        NULL,
     };
     return commands;
-}
-
-/* Commands of the original and of the design that this version lacks, each with what to do instead.
- */
-static const struct {
-    const char *name;
-    const char *instead;
-} unavailable_commands[] = {
-    {"view", "is not part of this version. Open the trace at https://ui.perfetto.dev, or use "
-             "`magic-trace report`."},
-};
-
-static bool explain_unavailable(const char *name)
-{
-    for (size_t i = 0; i < sizeof unavailable_commands / sizeof *unavailable_commands; i++) {
-        if (strcmp(name, unavailable_commands[i].name) != 0)
-            continue;
-        fprintf(stderr, "magic-trace: `%s` %s\n", name, unavailable_commands[i].instead);
-        return true;
-    }
-    return false;
 }
 
 static bool is_named(const struct command *command, const char *name)
@@ -64,8 +51,6 @@ const struct command *command_find(const char *name)
     for (const struct command *const *command = command_all(); *command; command++)
         if (is_named(*command, name))
             return *command;
-    if (explain_unavailable(name))
-        return NULL;
     const struct command *found = find_by_prefix(name);
     if (found)
         return found;

@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/salvage.h"
 #include "cli/trace_file.h"
+#include "cli/trace_showing.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@ enum decode_option {
     DECODE_STATISTICS,
     DECODE_DECODER,
     DECODE_UNAVAILABLE,
+    DECODE_SHOW, /* and, from here on, those of enum show_option */
 };
 
 static const struct option_spec decode_options[] = {
@@ -44,9 +46,7 @@ static const struct option_spec decode_options[] = {
     {"decoder", NULL, DECODE_DECODER, "DECODER",
      "who decodes the packets: native (default) or perf,\nstock perf script, which takes longer",
      NULL},
-    {"serve", NULL, DECODE_UNAVAILABLE, NULL, NULL, NEEDS_VIEWER},
-    {"serve-port", NULL, DECODE_UNAVAILABLE, "PORT", NULL, NEEDS_VIEWER},
-    {"share", NULL, DECODE_UNAVAILABLE, NULL, NULL, NEEDS_VIEWER},
+    SHOW_OPTIONS(DECODE_SHOW),
     {"z-print-events", NULL, DECODE_UNAVAILABLE, NULL, NULL, PERF_PRINTS},
     {"z-print-perf-commands", NULL, DECODE_UNAVAILABLE, NULL, NULL, NO_PERF_COMMANDS},
     {0},
@@ -54,6 +54,7 @@ static const struct option_spec decode_options[] = {
 
 struct decode_request {
     struct trace_file_options trace;
+    struct trace_showing showing;
     const char *recording;
     char *perf_map_directory; /* owned */
 };
@@ -105,6 +106,9 @@ static bool parse_decoder(const char *name, enum flow_decoder *decoder)
 static int apply_option(const struct command *self, struct decode_request *request, int option,
                         const char *value)
 {
+    if (option >= DECODE_SHOW)
+        return trace_showing_option(&request->showing, self,
+                                    (enum show_option)(option - DECODE_SHOW), value);
     switch (option) {
     case DECODE_OUTPUT:
         request->trace.output = value;
@@ -166,19 +170,27 @@ static int read_request(const struct command *self, int argc, char **argv,
             command_usage_error(self, "no recording was given: a folder (see -working-directory "
                                       "of `magic-trace run`), a perf.data file, or text by perf "
                                       "script.");
-    return status;
+    return status ? status : trace_showing_check(&request->showing, self, &request->trace);
+}
+
+static bool write_and_show(struct decode_request *request, struct error *error)
+{
+    struct trace_file_options *trace = &request->trace;
+    trace->perf_map_directory = request->perf_map_directory;
+    if (!trace_showing_begin(&request->showing, trace, error) ||
+        !trace_file_check_output(trace, error) || !salvage(request->recording, error))
+        return false;
+    log_status("Decoding, this takes a while...");
+    return trace_file_write(request->recording, trace, error) &&
+           trace_showing_carry_out(&request->showing, trace, error);
 }
 
 static int decode(struct decode_request *request)
 {
     struct error error = {0};
-    request->trace.perf_map_directory = request->perf_map_directory;
-    if (trace_file_check_output(&request->trace, &error) && salvage(request->recording, &error)) {
-        log_status("Decoding, this takes a while...");
-        if (trace_file_write(request->recording, &request->trace, &error))
-            return 0;
-    }
-    return command_fail(&error);
+    bool ok = write_and_show(request, &error);
+    trace_showing_end(&request->showing);
+    return ok ? 0 : command_fail(&error);
 }
 
 static int run_decode(const struct command *self, int argc, char **argv)

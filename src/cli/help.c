@@ -1,6 +1,7 @@
 #include "cli/command.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { OPTION_COLUMN = 30 }; /* where the explanation of an option begins */
@@ -13,6 +14,13 @@ static void print_indented(const char *text, int column)
             printf("%*s", column, "");
     }
     putchar('\n');
+}
+
+/* What -share does, the command of a site, that site can say itself, as in the original. */
+static const char *help_of(const struct option_spec *option)
+{
+    const char *own = strcmp(option->name, "share") == 0 ? getenv("MAGIC_TRACE_SHARE_DOC") : NULL;
+    return own && *own ? own : option->help;
 }
 
 static void print_option(const struct option_spec *option)
@@ -29,7 +37,7 @@ static void print_option(const struct option_spec *option)
         width = 0;
     }
     printf("%*s", OPTION_COLUMN - width, "");
-    print_indented(option->help, OPTION_COLUMN);
+    print_indented(help_of(option), OPTION_COLUMN);
 }
 
 void command_print_help(const struct command *command)
@@ -55,7 +63,7 @@ static void print_overview(void)
         printf("  %-9s %s\n", (*command)->name, (*command)->summary);
     puts("\n`magic-trace help COMMAND` says more about one. To begin:\n\n"
          "  magic-trace run ./program\n"
-         "  magic-trace report trace.fxt.gz");
+         "  magic-trace view trace.fxt.gz");
 }
 
 static const struct option_spec help_options[] = {{0}};

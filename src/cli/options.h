@@ -9,11 +9,7 @@
 
 struct option;
 
-/* Why options of the original cannot be had: -serve and its like, -z-print-events,
- * -z-print-perf-commands. */
-#define NEEDS_VIEWER                                                                               \
-    "it needs a viewer, and this version has none. Open the trace at https://ui.perfetto.dev, or " \
-    "use `magic-trace report`."
+/* Why options of the original cannot be had: -z-print-events, -z-print-perf-commands. */
 #define PERF_PRINTS                                                                                \
     "events are printed by `perf script --itrace=bei -i DIR/perf.data`, with a recording kept by " \
     "-working-directory DIR. Leave it out."

@@ -37,7 +37,8 @@ enum common_option {
     COMMON_WORKING_DIRECTORY,
     COMMON_NO_DECODE,
     COMMON_UNAVAILABLE,
-    COMMON_PROCESSOR, /* and, from here on, those of enum processor_argument */
+    COMMON_PROCESSOR,                      /* and, from here on, those of enum processor_argument */
+    COMMON_SHOW = COMMON_PROCESSOR + 1000, /* and, from here on, those of enum show_option */
 };
 
 #define NOT_NEEDED "it is not needed: a recording names the files of its code itself. Leave it out."
@@ -104,11 +105,7 @@ const struct option_spec recording_options[] = {
      "cpu-migrations",
      NULL},
     {"record-dir", NULL, COMMON_WORKING_DIRECTORY, "DIR", NULL, NULL},
-    {"serve", NULL, COMMON_UNAVAILABLE, NULL, NULL, NEEDS_VIEWER},
-    {"serve-port", NULL, COMMON_UNAVAILABLE, "PORT", NULL, NEEDS_VIEWER},
-    {"serve-always", NULL, COMMON_UNAVAILABLE, NULL, NULL, NEEDS_VIEWER},
-    {"http-port", NULL, COMMON_UNAVAILABLE, "PORT", NULL, NEEDS_VIEWER},
-    {"share", NULL, COMMON_UNAVAILABLE, NULL, NULL, NEEDS_VIEWER},
+    SHOW_OPTIONS(COMMON_SHOW),
     {"executable-override", NULL, COMMON_UNAVAILABLE, "FILE", NULL, NOT_NEEDED},
     {"verbose", NULL, COMMON_UNAVAILABLE, NULL, NULL, PERF_PRINTS},
     {"z-print-events", NULL, COMMON_UNAVAILABLE, NULL, NULL, PERF_PRINTS},
@@ -224,6 +221,9 @@ static int apply_output_option(struct recording_request *request, const struct c
 int recording_request_option(struct recording_request *request, const struct command *self,
                              int option, const char *value)
 {
+    if (option >= COMMON_SHOW)
+        return trace_showing_option(&request->showing, self,
+                                    (enum show_option)(option - COMMON_SHOW), value);
     if (option >= COMMON_PROCESSOR)
         return processor_argument_apply(&request->record.processor, self,
                                         (enum processor_argument)(option - COMMON_PROCESSOR),
@@ -300,6 +300,11 @@ int recording_request_check(struct recording_request *request, const struct comm
     int status = check_trigger(request, self);
     if (!status)
         status = processor_arguments_check(&request->record.processor, self);
+    if (!status)
+        status = trace_showing_check(&request->showing, self, &request->trace);
+    if (!status && request->no_decode && (request->showing.serve || request->showing.share))
+        status = command_usage_error(self, "-no-decode writes no trace that -serve or -share could "
+                                           "show.");
     if (status)
         return status;
     request->record.triggered = request->trigger || request->symbol_part;
@@ -407,13 +412,16 @@ static int keep_after_failure(struct recording_folder *folder, const struct erro
     return status;
 }
 
-static int finish(const struct recording_request *request, struct recording_folder *folder)
+/* The recording is done: its trace, and what is to be shown of it. */
+static int finish(struct recording_request *request, struct recording_folder *folder)
 {
     struct error error = {0};
     int status = 0;
     if (!request->no_decode) {
         if (decode_recording(request, folder, &error))
-            return 0;
+            return trace_showing_carry_out(&request->showing, &request->trace, &error)
+                       ? 0
+                       : command_fail(&error);
         status = command_fail(&error);
     }
     say_where_recording_is(folder);
@@ -428,9 +436,11 @@ struct recording_outcome recording_request_carry_out(
     struct recording_outcome outcome = {.result = {.exit_status = -1}};
     struct error error = {0};
     struct recording_folder folder;
-    if ((!request->no_decode && !trace_file_check_output(&request->trace, &error)) ||
+    if (!trace_showing_begin(&request->showing, &request->trace, &error) ||
+        (!request->no_decode && !trace_file_check_output(&request->trace, &error)) ||
         !recording_folder_make(&folder, request->working_directory, &error)) {
         outcome.status = command_fail(&error);
+        trace_showing_end(&request->showing);
         return outcome;
     }
     request->record.directory = folder.path;
@@ -438,6 +448,7 @@ struct recording_outcome recording_request_carry_out(
         use == ENGINE_TO_ATTACH ? engine->attach : engine->record;
     if (!record(&request->record, &outcome.result, &error)) {
         outcome.status = keep_after_failure(&folder, &error);
+        trace_showing_end(&request->showing);
         return outcome;
     }
     if (outcome.result.interrupted && !request->record.full_execution)
@@ -447,5 +458,6 @@ struct recording_outcome recording_request_carry_out(
         say_end(&request->record, &outcome.result);
     say_what_hits_came(&request->record, &outcome.result);
     outcome.status = finish(request, &folder);
+    trace_showing_end(&request->showing);
     return outcome;
 }

@@ -6,12 +6,14 @@
 
 #include "cli/command.h"
 #include "cli/trace_file.h"
+#include "cli/trace_showing.h"
 #include "engine/engine.h"
 #include "engine/objects.h"
 
 struct recording_request {
     struct record_options record; /* the trigger's name and places are owned */
     struct trace_file_options trace;
+    struct trace_showing showing;
     const char *engine; /* as given to -engine */
     const char *working_directory;
     const char *trigger;     /* as written; NULL: none */

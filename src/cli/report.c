@@ -1,21 +1,14 @@
 /* magic-trace report: a trace or a recording as text. */
-#include "base/log.h"
 #include "cli/command.h"
-#include "cli/salvage.h"
-#include "output/fxt_reader.h"
+#include "cli/span_input.h"
 #include "output/report_folded.h"
 #include "output/report_table.h"
 #include "output/report_tree.h"
-#include "stack/span_filter.h"
-#include "stack/timeline.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum report_option {
     REPORT_TOP,
@@ -63,70 +56,6 @@ struct report_request {
     struct span_filter_names filter;
 };
 
-/* Spans to report on, and what has to live as long as they. */
-struct report_input {
-    struct timeline *timeline; /* NULL: a trace file */
-    struct span_source *source;
-};
-
-static bool is_recording(const char *path)
-{
-    struct stat status;
-    if (strcmp(path, "-") == 0)
-        return true;
-    if (stat(path, &status) != 0)
-        return false;
-    if (S_ISDIR(status.st_mode))
-        return true;
-    /* A pipe must not be read from here: it cannot be read twice. It is taken for a trace. */
-    if (!S_ISREG(status.st_mode))
-        return false;
-    static const char magic[] = {'P', 'E', 'R', 'F', 'I', 'L', 'E', '2'};
-    char head[sizeof magic];
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0)
-        return false;
-    bool is = read(descriptor, head, sizeof head) == (ssize_t)sizeof head &&
-              memcmp(head, magic, sizeof magic) == 0;
-    close(descriptor);
-    return is || flow_is_text(path);
-}
-
-static bool open_input(struct report_input *input, const char *path, struct error *error)
-{
-    *input = (struct report_input){0};
-    if (!is_recording(path)) {
-        input->source = fxt_read(path, error);
-        return input->source;
-    }
-    if (!salvage(path, error))
-        return false;
-    const struct flow_options flow = {.progress = log_progress};
-    input->timeline = timeline_decode(path, &flow, error);
-    log_progress_end();
-    if (!input->timeline)
-        return false;
-    input->source = timeline_spans(input->timeline, error);
-    return input->source;
-}
-
-static bool apply_filter(struct report_input *input, const struct span_filter_names *filter,
-                         struct error *error)
-{
-    if (!filter->from)
-        return true;
-    input->source = span_filter(input->source, filter);
-    return span_filter_begin(input->source, error);
-}
-
-static void close_input(struct report_input *input)
-{
-    if (input->source)
-        input->source->close(input->source);
-    if (input->timeline)
-        timeline_free(input->timeline);
-}
-
 static bool print_report(const struct report_request *request, struct span_source *source,
                          struct error *error)
 {
@@ -143,16 +72,16 @@ static bool print_report(const struct report_request *request, struct span_sourc
 static int report(const struct report_request *request)
 {
     struct error error = {0};
-    struct report_input input;
-    bool ok = open_input(&input, request->path, &error) &&
-              apply_filter(&input, &request->filter, &error) &&
+    struct span_input input;
+    bool ok = span_input_open(&input, request->path, &error) &&
+              span_input_filter(&input, &request->filter, &error) &&
               print_report(request, input.source, &error);
-    const struct error *damage = input.timeline ? timeline_damage(input.timeline) : NULL;
+    const struct error *damage = span_input_damage(&input);
     if (ok && damage) {
         error = *damage;
         ok = false;
     }
-    close_input(&input);
+    span_input_close(&input);
     if (ok)
         return 0;
     return command_fail(&error);

@@ -36,14 +36,14 @@ bool trace_format_parse(const char *name, enum trace_format *format)
     return false;
 }
 
-static const char *output_path(const struct trace_file_options *options)
+const char *trace_file_path(const struct trace_file_options *options)
 {
     return options->output ? options->output : formats[options->format].default_output;
 }
 
 bool trace_file_check_output(const struct trace_file_options *options, struct error *error)
 {
-    return output_file_check(output_path(options), error);
+    return output_file_check(trace_file_path(options), error);
 }
 
 static bool write_folded(struct span_source *source, const char *path, struct error *error)
@@ -86,7 +86,7 @@ static bool write_spans(struct timeline *timeline, const struct trace_file_optio
     struct span_source *source = open_spans(timeline, &options->filter, error);
     if (!source)
         return false;
-    const char *path = output_path(options);
+    const char *path = trace_file_path(options);
     summary->statistics = timeline_statistics(timeline);
     bool ok;
     if (options->format == TRACE_FORMAT_FOLDED) {
@@ -104,7 +104,9 @@ static bool write_spans(struct timeline *timeline, const struct trace_file_optio
 
 static void say_how_to_open(const struct trace_file_options *options)
 {
-    const char *path = output_path(options);
+    const char *path = trace_file_path(options);
+    if (options->is_temporary)
+        return;
     if (options->format == TRACE_FORMAT_FOLDED) {
         log_status("The folded stacks are in %s.", path);
         return;
@@ -116,10 +118,9 @@ static void say_how_to_open(const struct trace_file_options *options)
         return;
     }
     char *word = shell_word(path);
-    log_status(
-        "The trace is in %s. To see it: open https://ui.perfetto.dev and choose \"Open trace "
-        "file\", or run: magic-trace report %s",
-        path, word);
+    log_status("The trace is in %s. To see it in the browser: magic-trace view %s, as text: "
+               "magic-trace report %s",
+               path, word, word);
     free(word);
 }
 

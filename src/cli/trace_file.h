@@ -22,10 +22,14 @@ struct trace_file_options {
     struct span_filter_names filter;
     bool print_statistics; /* on standard output, when the trace is written */
     enum flow_decoder decoder;
+    bool is_temporary; /* the trace goes when it has been shown: nobody is told where it is */
 };
 
 /* "fxt" or "folded"; false when it is neither. */
 bool trace_format_parse(const char *name, enum trace_format *format);
+
+/* Where the trace is written. */
+const char *trace_file_path(const struct trace_file_options *options);
 
 /* Whether the output can be written as far as can be told beforehand: called before the program
  * runs, so that a mistyped folder does not cost a recording. */

@@ -8,6 +8,7 @@
 #include "flow/sampled_flow.h"
 #include "flow/text_error.h"
 #include "flow/text_flow.h"
+#include "flow/trace_marks.h"
 #include "image/image_links.h"
 #include "recording/recording.h"
 
@@ -300,6 +301,14 @@ const struct address_spaces *flow_address_spaces(const struct flow *flow)
 const struct perf_data *flow_perf_data(const struct flow *flow)
 {
     return &flow->data;
+}
+
+void flow_marks(const struct flow *flow, struct array *marks)
+{
+    if (flow->text)
+        text_flow_marks(flow->text, marks);
+    else
+        trace_marks_find(marks, &flow->data);
 }
 
 uint64_t flow_wall_clock(const struct flow *flow, struct nanoseconds time)

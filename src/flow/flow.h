@@ -95,6 +95,9 @@ const struct address_spaces *flow_address_spaces(const struct flow *flow);
 /* What text tells of a process's code; NULL when the recording is no text. */
 const struct text_code *flow_text_code(const struct flow *flow, uint32_t pid);
 const struct perf_data *flow_perf_data(const struct flow *flow);
+/* Appends what it tells beside the control flow, struct trace_mark, as trace_marks_find does; of
+ * text what decoding has met. */
+void flow_marks(const struct flow *flow, struct array *marks);
 /* The wall clock (Unix nanoseconds) at `time` of the perf records' clock; 0 when the recording does
  * not tell, as with instructions for a clock. */
 uint64_t flow_wall_clock(const struct flow *flow, struct nanoseconds time);

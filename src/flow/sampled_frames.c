@@ -19,7 +19,7 @@ struct sampled_names sampled_names_new(struct symbols *symbols)
 {
     return (struct sampled_names){
         .symbols = symbols,
-        .kernel = symbols_add(symbols, "[kernel]", NULL, NULL),
+        .kernel = symbols_add(symbols, "[kernel]", NULL, "[kernel.kallsyms]"),
         .ends = array_of(sizeof(struct named_end)),
     };
 }

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "flow/sampled_stack.h"
+#include "flow/text_frequencies.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -45,6 +46,7 @@ struct text_flow {
     struct text_process *newest_process;
     struct flow_thread *threads; /* owned, by pid and tid */
     struct flow_thread *newest_thread;
+    struct text_frequencies frequencies;
     const struct flow_sink *sink; /* while decoding */
     function_id samples;          /* "[samples]"; FUNCTION_UNKNOWN while there are none */
     bool has_branches;
@@ -119,6 +121,7 @@ void text_flow_close(struct text_flow *text)
         text_code_close(process->code);
         free(process);
     }
+    text_frequencies_free(&text->frequencies);
     text_functions_close(text->functions);
     file_unmap(&text->view);
     free(text->path);
@@ -153,6 +156,11 @@ const struct text_code *text_flow_code(const struct text_flow *text, uint32_t pi
 {
     struct text_process *process = find_process(text, pid);
     return process ? process->code : NULL;
+}
+
+void text_flow_marks(const struct text_flow *text, struct array *marks)
+{
+    text_frequencies_tell(&text->frequencies, marks);
 }
 
 static struct flow_thread *add_thread(struct text_flow *text, struct thread_key key,
@@ -248,6 +256,9 @@ static void follow_record(struct text_flow *text, const struct perf_text_record 
         /* Of packets of nobody known there is no thread to show it in. */
         if (record->tid != PERF_TEXT_NOBODY)
             text_thread_error(&get_thread(text, record)->thread, record);
+        break;
+    case PERF_TEXT_FREQUENCY:
+        text_frequencies_note(&text->frequencies, record);
         break;
     }
 }

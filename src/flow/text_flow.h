@@ -31,4 +31,7 @@ bool text_flow_decode(struct text_flow *text, const struct flow_options *options
 /* NULL for a process that is not in the text. Valid until text_flow_close. */
 const struct text_code *text_flow_code(const struct text_flow *text, uint32_t pid);
 
+/* Appends what text_flow_decode has met beside the control flow, as trace_marks_find does. */
+void text_flow_marks(const struct text_flow *text, struct array *marks);
+
 #endif

@@ -1,5 +1,6 @@
 #include "flow/trace_marks.h"
 
+#include "flow/frequency_changes.h"
 #include "flow/packet_time.h"
 #include "flow/trace_stream.h"
 #include "packet/packet_walk.h"
@@ -88,27 +89,37 @@ struct search {
     bool in_header; /* between PSB and PSBEND */
     bool values;    /* are there */
     uint64_t ratio; /* of core and bus; 0: not known yet */
+    struct frequency_changes frequency;
     struct array *marks;
 };
 
-static void add_mark(struct search *search, enum trace_mark_kind kind, uint64_t value)
+static struct trace_mark mark_of(const struct search *search, enum trace_mark_kind kind,
+                                 uint64_t value)
 {
-    struct nanoseconds time = clock_to_nanoseconds(&search->data->setup.clock, search->time.now);
-    *(struct trace_mark *)array_add(search->marks) = (struct trace_mark){
+    return (struct trace_mark){
         .kind = kind,
-        .time = time,
-        .tid = search->stream->tid != UINT32_MAX ? search->stream->tid
-                                                 : who_ran(&search->turns, time.value),
+        .time = clock_to_nanoseconds(&search->data->setup.clock, search->time.now),
+        .tid = search->stream->tid,
+        .cpu = search->stream->cpu,
         .value = value,
     };
 }
 
-/* The first one is told when there is a second: of most recordings it never changes. */
+static void add_value(struct search *search, uint64_t value)
+{
+    struct trace_mark mark = mark_of(search, TRACE_MARK_VALUE, value);
+    if (mark.tid == UINT32_MAX)
+        mark.tid = who_ran(&search->turns, mark.time.value);
+    array_add_all(search->marks, &mark, 1);
+}
+
 static void take_ratio(struct search *search, uint64_t ratio)
 {
-    if (search->ratio && search->ratio != ratio)
-        add_mark(search, TRACE_MARK_FREQUENCY, ratio * MHZ_PER_RATIO);
+    if (search->ratio == ratio)
+        return;
     search->ratio = ratio;
+    const struct trace_mark mark = mark_of(search, TRACE_MARK_FREQUENCY, ratio * MHZ_PER_RATIO);
+    frequency_changes_note(&search->frequency, &mark, search->marks);
 }
 
 static void take_packet(struct search *search, const struct pt_packet *packet)
@@ -138,7 +149,7 @@ static void take_packet(struct search *search, const struct pt_packet *packet)
         break;
     case PT_PACKET_PTWRITE:
         if (search->values)
-            add_mark(search, TRACE_MARK_VALUE, packet->payload);
+            add_value(search, packet->payload);
         break;
     default:
         packet_time_take(time, packet);

@@ -6,7 +6,7 @@
  * which they were asked: the PTWRITE packets of the soft engine tell of the stack
  * (packet/told_calls.h).
  *
- * Called by stack/sample_spans.c. Source: Intel SDM volume 3, "Intel Processor Trace": "PTWRITE
+ * Called by flow.c. Source: Intel SDM volume 3, "Intel Processor Trace": "PTWRITE
  * Packet", "Core:Bus Ratio (CBR) Packet", IA32_RTIT_CTL.PTWEn.
  */
 #ifndef MAGIC_TRACE_FLOW_TRACE_MARKS_H
@@ -18,17 +18,18 @@
 enum trace_mark_kind {
     TRACE_MARK_VALUE,     /* written by the program */
     TRACE_MARK_FREQUENCY, /* of the processor from now on, in MHz */
-    TRACE_MARK_KINDS
 };
 
 struct trace_mark {
     enum trace_mark_kind kind;
     struct nanoseconds time; /* of perf's clock */
-    uint32_t tid;            /* whose it is; UINT32_MAX: not known */
+    uint32_t tid;            /* whose it is; UINT32_MAX: not known, or a processor's frequency */
+    uint32_t cpu;            /* whose packets told it; UINT32_MAX: a thread's */
     uint64_t value;
 };
 
-/* Appends those of all threads, each thread's in their order. */
+/* Appends those of all threads, each thread's together and in their order, but of frequencies as
+ * frequency_changes.h tells. */
 void trace_marks_find(struct array *marks, const struct perf_data *data);
 
 #endif

@@ -76,6 +76,47 @@ static void read_segments(struct image_file *file, Elf *elf, struct arena *memor
     qsort(file->segments, file->segment_count, sizeof *file->segments, compare_segments);
 }
 
+/* What of the dynamic section tells programs and libraries apart. */
+struct dynamic_facts {
+    bool program_flag, has_own_name;
+};
+
+static struct dynamic_facts read_dynamic(Elf *elf, const GElf_Phdr *header)
+{
+    struct dynamic_facts facts = {0};
+    Elf_Data *data =
+        elf_getdata_rawchunk(elf, (int64_t)header->p_offset, header->p_filesz, ELF_T_DYN);
+    GElf_Dyn entry;
+    for (int i = 0; data && gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
+        facts.program_flag |= entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_PIE);
+        facts.has_own_name |= entry.d_tag == DT_SONAME;
+    }
+    return facts;
+}
+
+/* Programs that can be loaded anywhere are of the type of libraries. Linkers have marked them for
+ * ten years; before, one was known by wanting a loader (as libc.so.6 does, which can be run) and
+ * having no name to be linked by (which libc.so.6 has). */
+static bool is_program(Elf *elf, const GElf_Ehdr *header, size_t file_size)
+{
+    struct dynamic_facts facts = {0};
+    bool wants_loader = false;
+    size_t count;
+    if (header->e_type == ET_EXEC)
+        return true;
+    if (elf_getphdrnum(elf, &count) != 0 || count > file_size / sizeof(Elf64_Phdr))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        GElf_Phdr segment;
+        if (!gelf_getphdr(elf, (int)i, &segment))
+            continue;
+        wants_loader |= segment.p_type == PT_INTERP;
+        if (segment.p_type == PT_DYNAMIC)
+            facts = read_dynamic(elf, &segment);
+    }
+    return facts.program_flag || (wants_loader && !facts.has_own_name);
+}
+
 static void read_elf(struct image_file *file, struct arena *memory)
 {
     elf_version(EV_CURRENT);
@@ -90,6 +131,7 @@ static void read_elf(struct image_file *file, struct arena *memory)
         else
             read_segments(file, elf, memory);
         file->build_id = build_id_of_object(elf, file->view.size);
+        file->program = is_program(elf, &header, file->view.size);
     }
     file->elf = file->segment_count > 0;
     elf_end(elf);

@@ -37,6 +37,7 @@ struct image_file {
     const char *local_path;   /* where its bytes are now; NULL when missing */
     struct file_view view;    /* empty when missing */
     bool elf;                 /* a valid ELF64 x86-64 object; segments are filled */
+    bool program;             /* an object that is a program by itself, not a library */
     struct build_id build_id; /* as the object says */
     bool jit;                 /* dumped by an engine from memory: has no symbols of its own */
     const char

@@ -1,8 +1,10 @@
 #include "output/fxt_dictionary.h"
 
+#include "output/fxt_counter_text.h"
 #include "output/fxt_format.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
 
@@ -14,6 +16,17 @@ struct dictionary_text {
 struct dictionary_function {
     struct fxt_function_key key;
     struct span_function function;
+    UT_hash_handle hh;
+};
+
+struct counter_key {
+    const char *name, *argument;
+    uint64_t id;
+};
+
+struct dictionary_counter {
+    struct counter_key key;
+    const char *text;
     UT_hash_handle hh;
 };
 
@@ -48,6 +61,7 @@ void fxt_dictionary_free(struct fxt_dictionary *dictionary)
 {
     HASH_CLEAR(hh, dictionary->texts);
     HASH_CLEAR(hh, dictionary->functions);
+    HASH_CLEAR(hh, dictionary->counters);
     HASH_CLEAR(hh, dictionary->threads);
     HASH_CLEAR(hh, dictionary->processes);
     array_free(&dictionary->tracks);
@@ -83,11 +97,29 @@ const struct span_function *fxt_dictionary_function(struct fxt_dictionary *dicti
             .file = key->file,
             .line = key->line,
             .special = key->special,
+            .origin = key->origin,
             .index = (uint32_t)dictionary->function_count++,
         };
         HASH_ADD(hh, dictionary->functions, key, sizeof found->key, found);
     }
     return &found->function;
+}
+
+const char *fxt_dictionary_counter(struct fxt_dictionary *dictionary, const char *name, uint64_t id,
+                                   const char *argument)
+{
+    struct counter_key key = {name, argument, id};
+    struct dictionary_counter *found;
+    HASH_FIND(hh, dictionary->counters, &key, sizeof key, found);
+    if (!found) {
+        char *text = fxt_counter_join(name, id, argument);
+        found = arena_allocate(&dictionary->arena, sizeof *found);
+        found->key = key;
+        found->text = arena_copy_string(&dictionary->arena, text);
+        HASH_ADD(hh, dictionary->counters, key, sizeof found->key, found);
+        free(text);
+    }
+    return found->text;
 }
 
 void fxt_dictionary_name_process(struct fxt_dictionary *dictionary, uint32_t pid, const char *name)

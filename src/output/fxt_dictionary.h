@@ -18,6 +18,7 @@ struct fxt_dictionary {
     struct dictionary_text *texts;
     struct dictionary_function *functions;
     size_t function_count;
+    struct dictionary_counter *counters;
     struct dictionary_thread *threads;
     struct dictionary_process *processes;
     struct array tracks;        /* of struct span_track */
@@ -36,10 +37,15 @@ const char *fxt_dictionary_text(struct fxt_dictionary *dictionary, const char *t
 struct fxt_function_key {
     const char *name, *symbol, *file;
     uint32_t line;
-    uint32_t special;
+    uint16_t special;
+    uint16_t origin; /* enum span_origin */
 };
 const struct span_function *fxt_dictionary_function(struct fxt_dictionary *dictionary,
                                                     const struct fxt_function_key *key);
+
+/* What a counter is called (fxt_counter_text.h); the texts must come from fxt_dictionary_text. */
+const char *fxt_dictionary_counter(struct fxt_dictionary *dictionary, const char *name, uint64_t id,
+                                   const char *argument);
 
 void fxt_dictionary_name_process(struct fxt_dictionary *dictionary, uint32_t pid, const char *name);
 void fxt_dictionary_name_thread(struct fxt_dictionary *dictionary, uint32_t pid, uint32_t tid,

@@ -29,6 +29,7 @@ enum fxt_record_type {
 
 enum fxt_event_type {
     FXT_EVENT_INSTANT = 0,
+    FXT_EVENT_COUNTER = 1, /* the word after the arguments is the counter's id */
     FXT_EVENT_BEGIN = 2,
     FXT_EVENT_END = 3,
     FXT_EVENT_COMPLETE = 4, /* the word after the arguments is the time of the end */
@@ -41,6 +42,7 @@ enum fxt_argument_type {
     FXT_ARGUMENT_UINT32 = 2,  /* value in bits 32-63 */
     FXT_ARGUMENT_INT64 = 3,   /* value in word 1 */
     FXT_ARGUMENT_UINT64 = 4,  /* value in word 1 */
+    FXT_ARGUMENT_DOUBLE = 5,  /* value in word 1 */
     FXT_ARGUMENT_STRING = 6,  /* reference in bits 32-47 */
     FXT_ARGUMENT_POINTER = 7, /* value in word 1 */
     FXT_ARGUMENT_KOID = 8,    /* value in word 1 */
@@ -94,6 +96,7 @@ enum {
 #define FXT_NAME_EXEC "exec"
 #define FXT_NAME_FILTER "filter"
 #define FXT_NAME_SWITCH "switch"
+#define FXT_NAME_STACK "stack"
 #define FXT_NAME_TIMESTAMP "timestamp"
 #define FXT_NAME_PID "pid"
 #define FXT_NAME_TID "tid"
@@ -102,6 +105,9 @@ enum {
 #define FXT_NAME_ARGUMENT "arg"
 #define FXT_NAME_PROCESS "process"
 #define FXT_NAME_SPECIAL "special"
+#define FXT_NAME_LIBRARY "library"
+#define FXT_NAME_KERNEL "kernel"
+#define FXT_NAME_INLINED "inlined"
 
 /* The name of a row of deep frames: thread name, first and last depth, thread id. */
 #define FXT_DEEP_SUFFIX_FORMAT " (frames %u-%u of thread %u)"

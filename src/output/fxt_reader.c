@@ -1,45 +1,24 @@
 #include "output/fxt_reader.h"
 
 #include "base/array.h"
-#include "base/log.h"
 #include "base/memory.h"
 #include "output/fxt_parser.h"
 #include "output/span_nesting.h"
 
 #include <stdlib.h>
 
-/* Events between two looks at the progress line. */
-static const uint64_t EVENTS_PER_LOOK = 1 << 16;
-
 struct fxt_reader {
     struct span_source source;
     struct fxt_parser *parser;
     struct span_nesting nesting;
-    bool streams;        /* events come from the parser; otherwise from `events` */
-    struct array events; /* of struct fxt_raw_event, in the order of the file */
-    uint64_t *order;     /* indices into events, by time; owned */
-    size_t replayed;     /* of order */
-    bool finished;
+    size_t given;          /* of nesting.ready */
+    bool streams;          /* events come from the parser; otherwise from `events` */
+    struct array events;   /* of struct fxt_raw_event, in the order of the file */
+    uint64_t *order;       /* indices into events, by time; owned */
+    size_t replayed;       /* of order */
+    bool fed, finished;    /* the nesting has been given all; it was told so */
     struct error ended_by; /* why the parser stopped */
 };
-
-/* Reads the whole trace for its names, and tells whether its events are in time order. */
-static bool survey(struct fxt_parser *parser)
-{
-    struct fxt_raw_event event;
-    struct error ignored; /* damage is met again, and told, when the events are read */
-    uint64_t last = 0;
-    bool in_order = true;
-    for (uint64_t count = 0; fxt_parser_next(parser, &event, &ignored); count++) {
-        if (count % EVENTS_PER_LOOK == 0)
-            log_progress("Looking through the trace", count, 0);
-        /* A complete event in order may still end after what comes next, which is no trouble. */
-        in_order = in_order && event.time >= last;
-        last = event.time;
-    }
-    log_progress_end();
-    return in_order;
-}
 
 static int compare_times(const void *a, const void *b, void *context)
 {
@@ -53,9 +32,10 @@ static int compare_times(const void *a, const void *b, void *context)
 
 static void sort_events(struct fxt_reader *reader)
 {
-    struct fxt_raw_event event;
-    while (fxt_parser_next(reader->parser, &event, &reader->ended_by))
-        array_add_all(&reader->events, &event, 1);
+    const struct fxt_raw_event *events;
+    size_t taken;
+    while ((taken = fxt_parser_take(reader->parser, &events, &reader->ended_by)) > 0)
+        array_add_all(&reader->events, events, taken);
     size_t count = reader->events.count;
     reader->order = memory_allocate((count + 1) * sizeof *reader->order);
     for (size_t i = 0; i < count; i++)
@@ -63,47 +43,86 @@ static void sort_events(struct fxt_reader *reader)
     qsort_r(reader->order, count, sizeof *reader->order, compare_times, reader->events.elements);
 }
 
-/* The second reading must not meet threads that the first did not: nobody has room for them. */
-static bool next_streamed_event(struct fxt_reader *reader, struct fxt_raw_event *event)
+/* The second reading must not meet threads that the first did not: nobody has room for them. Gives
+ * how many of the events are of known ones. */
+static size_t known_events(struct fxt_reader *reader, const struct fxt_raw_event *events,
+                           size_t count)
 {
-    if (!fxt_parser_next(reader->parser, event, &reader->ended_by))
-        return false;
-    if (event->track < reader->source.track_count)
-        return true;
-    return error_set(
-        &reader->ended_by, ERROR_FORMAT,
-        "the trace changed while it was being read. Wait until it is complete, then read it again");
+    size_t known = 0;
+    while (known < count && events[known].track < reader->source.track_count)
+        known++;
+    if (known < count)
+        error_set(&reader->ended_by, ERROR_FORMAT,
+                  "the trace changed while it was being read. Wait until it is complete, then read "
+                  "it again");
+    return known;
 }
 
-/* The next event of the trace in time order. */
-static bool next_raw_event(struct fxt_reader *reader, struct fxt_raw_event *event)
+/* Feeds the next events of the trace; false at its end. */
+static bool feed_streamed(struct fxt_reader *reader)
 {
-    if (reader->streams)
-        return next_streamed_event(reader, event);
-    if (reader->replayed == reader->events.count)
-        return false;
-    *event = *(struct fxt_raw_event *)array_at(&reader->events, reader->order[reader->replayed++]);
+    const struct fxt_raw_event *events;
+    size_t count = fxt_parser_take(reader->parser, &events, &reader->ended_by);
+    size_t known = known_events(reader, events, count);
+    span_nesting_feed(&reader->nesting, events, known);
+    return count > 0 && known == count;
+}
+
+static bool feed_sorted(struct fxt_reader *reader)
+{
+    const struct fxt_raw_event *events = reader->events.elements;
+    bool more = reader->replayed < reader->events.count;
+    span_nesting_feed(&reader->nesting, more ? &events[reader->order[reader->replayed]] : NULL,
+                      more);
+    reader->replayed += more;
+    return more;
+}
+
+/* Makes spans ready that have not been given yet; false when there are no more. */
+static bool make_ready(struct fxt_reader *reader)
+{
+    const struct array *ready = &reader->nesting.ready;
+    while (reader->given == ready->count) {
+        if (reader->finished)
+            return false;
+        reader->given = 0;
+        if (!reader->fed) {
+            reader->fed = reader->streams ? !feed_streamed(reader) : !feed_sorted(reader);
+        } else {
+            span_nesting_finish(&reader->nesting);
+            reader->finished = true;
+        }
+    }
+    reader->source.function_count = fxt_parser_function_count(reader->parser);
     return true;
+}
+
+static size_t take_span_events(struct span_source *source, const struct span_event **events,
+                               struct error *error)
+{
+    struct fxt_reader *reader = source->context;
+    if (!make_ready(reader)) {
+        if (error)
+            *error = reader->ended_by;
+        return 0;
+    }
+    const struct array *ready = &reader->nesting.ready;
+    size_t count = ready->count - reader->given;
+    *events = array_at(ready, reader->given);
+    reader->given = ready->count;
+    return count;
 }
 
 static bool next_span_event(struct span_source *source, struct span_event *event,
                             struct error *error)
 {
     struct fxt_reader *reader = source->context;
-    struct fxt_raw_event raw;
-    while (!span_nesting_take(&reader->nesting, event)) {
-        if (reader->finished) {
-            if (error)
-                *error = reader->ended_by;
-            return false;
-        }
-        if (next_raw_event(reader, &raw)) {
-            span_nesting_feed(&reader->nesting, &raw);
-        } else {
-            span_nesting_finish(&reader->nesting);
-            reader->finished = true;
-        }
+    if (!make_ready(reader)) {
+        if (error)
+            *error = reader->ended_by;
+        return false;
     }
+    *event = *(struct span_event *)array_at(&reader->nesting.ready, reader->given++);
     return true;
 }
 
@@ -125,14 +144,13 @@ struct span_source *fxt_read(const char *path, struct error *error)
     struct fxt_reader *reader = memory_allocate_zeroed(sizeof *reader);
     reader->parser = parser;
     reader->events = array_of(sizeof(struct fxt_raw_event));
-    span_nesting_init(&reader->nesting);
     reader->source = (struct span_source){
         .context = reader,
         .next = next_span_event,
+        .take = take_span_events,
         .close = close_reader,
     };
-    reader->streams = survey(parser);
-    if (!fxt_parser_rewind(parser, error)) {
+    if (!fxt_parser_survey(parser, &reader->streams, error)) {
         close_reader(&reader->source);
         return NULL;
     }
@@ -141,5 +159,6 @@ struct span_source *fxt_read(const char *path, struct error *error)
     reader->source.tracks = fxt_parser_tracks(parser, &reader->source.track_count);
     reader->source.function_count = fxt_parser_function_count(parser);
     reader->source.wall_clock = fxt_parser_wall_clock(parser);
+    span_nesting_init(&reader->nesting, reader->source.track_count);
     return &reader->source;
 }

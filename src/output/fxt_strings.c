@@ -62,6 +62,7 @@ static void write_permanent(struct block_writer *output)
         [FXT_STRING_EXEC] = FXT_NAME_EXEC,
         [FXT_STRING_FILTER] = FXT_NAME_FILTER,
         [FXT_STRING_SWITCH] = FXT_NAME_SWITCH,
+        [FXT_STRING_STACK] = FXT_NAME_STACK,
         [FXT_STRING_TIMESTAMP] = FXT_NAME_TIMESTAMP,
         [FXT_STRING_PID] = FXT_NAME_PID,
         [FXT_STRING_TID] = FXT_NAME_TID,
@@ -70,6 +71,9 @@ static void write_permanent(struct block_writer *output)
         [FXT_STRING_ARGUMENT] = FXT_NAME_ARGUMENT,
         [FXT_STRING_PROCESS] = FXT_NAME_PROCESS,
         [FXT_STRING_SPECIAL] = FXT_NAME_SPECIAL,
+        [FXT_STRING_LIBRARY] = FXT_NAME_LIBRARY,
+        [FXT_STRING_KERNEL] = FXT_NAME_KERNEL,
+        [FXT_STRING_INLINED] = FXT_NAME_INLINED,
     };
     for (uint32_t i = 1; i < FXT_STRING_PERMANENT_END; i++)
         write_string(output, i, TEXTS[i]);

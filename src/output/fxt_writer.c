@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "output/block_writer.h"
+#include "output/fxt_counter_text.h"
 #include "output/fxt_format.h"
 #include "output/fxt_strings.h"
 #include "output/fxt_threads.h"
@@ -13,6 +14,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <uthash.h>
 
 /* Times are written as they are, in nanoseconds. */
 static const uint64_t TICKS_PER_SECOND = 1000000000;
@@ -21,9 +23,9 @@ static const uint64_t TICKS_PER_SECOND = 1000000000;
 static const uint64_t EVENTS_PER_CHECK = 1 << 16;
 
 /* Words of the longest records of each type. A call's beginning: header, time, address, symbol,
- * file, line, and that it is inferred. A hit: header, time, and its arguments. An end: header,
- * time, and three short arguments. */
-enum { CALL_WORDS_MAX = 8, HIT_WORDS_MAX = 2 + 10, END_WORDS_MAX = 2 + 3 };
+ * file, line, that it is inferred, and its stack. A hit: header, time, and its arguments. An end:
+ * header, time, and four short arguments. */
+enum { CALL_WORDS_MAX = 9, HIT_WORDS_MAX = 2 + 10, END_WORDS_MAX = 2 + 4 };
 
 /* A record that is nearly the same whenever it is written: all but its thread and its time. */
 struct call_template {
@@ -37,6 +39,14 @@ struct call_template {
 struct function_memo {
     struct fxt_string_memo name, symbol, file;
     struct call_template call;
+};
+
+/* What is remembered of each counter. */
+struct counter_memo {
+    const char *text;
+    struct fxt_counter_name parts;
+    struct fxt_string_memo name, argument;
+    UT_hash_handle hh;
 };
 
 struct writer_track {
@@ -53,7 +63,8 @@ struct writer {
     struct function_memo *memos; /* by index of the function; owned */
     size_t memo_count;
     uint32_t next_synthetic_tid;
-    struct arena names; /* of rows of deep frames */
+    struct counter_memo *counters; /* by text */
+    struct arena names;            /* of rows of deep frames, and counters */
     uint64_t event_count;
     struct fxt_summary summary;
 };
@@ -169,6 +180,11 @@ static inline uint64_t string_argument(uint64_t name, uint64_t value)
     return fxt_argument_header(FXT_ARGUMENT_STRING, 1, name) | value << 32;
 }
 
+static inline uint64_t stack_argument(uint32_t stack)
+{
+    return fxt_argument_header(FXT_ARGUMENT_UINT32, 1, FXT_STRING_STACK) | (uint64_t)stack << 32;
+}
+
 static void make_room_for_memos(struct writer *writer, uint32_t index)
 {
     size_t count = index + index / 2 + 64;
@@ -236,7 +252,11 @@ static void add_hit(struct event_record *record, const struct span_hit *hit)
 
 static uint64_t category_of(const struct span_function *function)
 {
-    return function->special ? FXT_STRING_SPECIAL : 0;
+    static const uint16_t of_origins[] = {[SPAN_OWN] = 0,
+                                          [SPAN_LIBRARY] = FXT_STRING_LIBRARY,
+                                          [SPAN_KERNEL] = FXT_STRING_KERNEL,
+                                          [SPAN_INLINED] = FXT_STRING_INLINED};
+    return function->special ? FXT_STRING_SPECIAL : of_origins[function->origin];
 }
 
 static void write_hit(struct writer *writer, const struct span_event *event)
@@ -277,9 +297,8 @@ static void make_call(struct writer *writer, const struct span_event *event,
                                (uint64_t)function->line << 32);
     if (event->flags & SPAN_START_INFERRED)
         add_short(&record, string_argument(FXT_STRING_START_INFERRED, FXT_STRING_TRUE));
-    uint64_t category = function->special ? FXT_STRING_SPECIAL : 0;
     record.words[0] = event_header(FXT_EVENT_BEGIN, record.word_count, record.argument_count, 0) |
-                      category << 32 | name << 48;
+                      category_of(function) << 32 | name << 48;
     memo->call.word_count = record.word_count;
     memo->call.address = event->address;
     memo->call.flags = event->flags;
@@ -293,6 +312,9 @@ static inline bool is_made_for(const struct call_template *call, const struct sp
            fxt_strings_all_hold(strings);
 }
 
+/* What a short argument more adds to the header of an event. */
+static const uint64_t ONE_SHORT_ARGUMENT = UINT64_C(1) << 4 | UINT64_C(1) << 20;
+
 static inline void write_call(struct writer *writer, const struct span_event *event)
 {
     struct function_memo *memo = memo_of(writer, event->function);
@@ -303,7 +325,12 @@ static inline void write_call(struct writer *writer, const struct span_event *ev
     memcpy(words, memo->call.words, sizeof memo->call.words);
     words[0] |= thread << 24;
     words[1] = event->time.value;
-    give_back(writer, CALL_WORDS_MAX, memo->call.word_count);
+    uint64_t word_count = memo->call.word_count;
+    if (event->stack) {
+        words[word_count++] = stack_argument(event->stack);
+        words[0] += ONE_SHORT_ARGUMENT;
+    }
+    give_back(writer, CALL_WORDS_MAX, word_count);
 }
 
 static inline void write_enter(struct writer *writer, const struct span_event *event)
@@ -341,6 +368,8 @@ static inline void write_leave(struct writer *writer, const struct span_event *e
         add_short(&record, string_argument(FXT_STRING_END_INFERRED, FXT_STRING_TRUE));
     if (event->flags & SPAN_ACROSS_GAP)
         add_short(&record, string_argument(FXT_STRING_ACROSS_GAP, FXT_STRING_TRUE));
+    if (event->stack)
+        add_short(&record, stack_argument(event->stack));
     record.words[0] = event_header(FXT_EVENT_END, record.word_count, record.argument_count, thread);
     record.words[1] = event->time.value;
     give_back(writer, END_WORDS_MAX, record.word_count);
@@ -359,6 +388,34 @@ static void write_instant(struct writer *writer, const struct span_event *event)
     writer->summary.instants++;
 }
 
+static struct counter_memo *memo_of_counter(struct writer *writer, const char *text)
+{
+    struct counter_memo *memo;
+    HASH_FIND_STR(writer->counters, text, memo);
+    if (memo)
+        return memo;
+    memo = arena_allocate(&writer->names, sizeof *memo);
+    *memo = (struct counter_memo){.text = arena_copy_string(&writer->names, text),
+                                  .parts = fxt_counter_split(text, &writer->names)};
+    HASH_ADD_KEYPTR(hh, writer->counters, memo->text, strlen(memo->text), memo);
+    return memo;
+}
+
+static void write_counter(struct writer *writer, const struct span_event *event)
+{
+    struct counter_memo *memo = memo_of_counter(writer, event->text);
+    uint64_t name = fxt_strings_reference(&writer->strings, &memo->name, memo->parts.name);
+    uint64_t argument =
+        fxt_strings_reference(&writer->strings, &memo->argument, memo->parts.argument);
+    uint64_t thread = reference_of_next(writer, event->track);
+    uint64_t *record = block_writer_reserve(&writer->blocks, 5 * FXT_WORD);
+    record[0] = event_header(FXT_EVENT_COUNTER, 5, 1, thread) | name << 48;
+    record[1] = event->time.value;
+    record[2] = fxt_argument_header(FXT_ARGUMENT_DOUBLE, 2, argument);
+    memcpy(&record[3], &event->value, sizeof event->value);
+    record[4] = 0;
+}
+
 static inline void write_event(struct writer *writer, const struct span_event *event)
 {
     switch (event->kind) {
@@ -372,6 +429,7 @@ static inline void write_event(struct writer *writer, const struct span_event *e
         write_instant(writer, event);
         break;
     case SPAN_COUNTER:
+        write_counter(writer, event);
         break;
     }
 }
@@ -434,6 +492,7 @@ static bool write_trace(struct writer *writer, struct span_source *source,
         array_free(&writer->tracks[i].threads);
     free(writer->tracks);
     free(writer->memos);
+    HASH_CLEAR(hh, writer->counters);
     arena_free(&writer->names);
     return ok;
 }

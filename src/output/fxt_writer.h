@@ -10,8 +10,11 @@
  *   - arguments of a span: address, symbol, file, line; inferred_start_time and inferred_end_time
  *     ("true") when the moment was not seen; across_gap ("true") when it was open before a gap and
  *     was found open behind it; end ("tail call", "unwound", "gap", "end of trace",
- *     "exec") when the span did not end with a return;
- *   - category "special" on spans that are no function of the program;
+ *     "exec") when the span did not end with a return; stack, a number, where one of the thread's
+ *     stacks is parked (end of its innermost span) or goes on (begin of its outermost);
+ *   - category "special" on spans that are no function of the program, "library" and "kernel" on
+ *     those of others' code, "inlined" on what the compiler put into its caller;
+ *   - counters, named as output/fxt_counter_text.h tells;
  *   - the wall clock, when the source knows it.
  * Perfetto keeps 512 open spans per thread. Deeper ones go to further rows of the same process,
  * named "NAME (frames 512-1023 of thread TID)"; output/fxt_reader.h puts them back.

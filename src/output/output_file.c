@@ -108,6 +108,15 @@ static bool give_name(struct output_file *file, struct error *error)
            error_set_errno(error, ERROR_IO, errno, "cannot give %s its name", file->path);
 }
 
+static bool create_or_free(struct output_file *file, struct error *error)
+{
+    if (create_temporary(file, error))
+        return true;
+    free(file->temporary);
+    free(file->path);
+    return false;
+}
+
 bool output_file_create(struct output_file *file, const char *path, struct error *error)
 {
     *file = (struct output_file){.descriptor = -1};
@@ -121,20 +130,23 @@ bool output_file_create(struct output_file *file, const char *path, struct error
     if (standard_descriptor(path) >= 0 || (exists && !S_ISREG(status.st_mode)))
         return open_directly(file, path, error);
     file->path = resolve_link(path);
-    if (create_temporary(file, error))
-        return true;
-    free(file->temporary);
-    free(file->path);
-    return false;
+    return create_or_free(file, error);
 }
 
-/* Moves the temporary file to the final name, and what was there to PATH.old. */
+bool output_file_create_anew(struct output_file *file, const char *path, struct error *error)
+{
+    *file =
+        (struct output_file){.descriptor = -1, .path = memory_copy_string(path), .forgets = true};
+    return create_or_free(file, error);
+}
+
+/* Moves the temporary file to the final name, and what was there, if it is kept, to PATH.old. */
 static bool replace(const struct output_file *file, struct error *error)
 {
     char *old = memory_format("%s.old", file->path);
-    bool moved = rename(file->path, old) == 0;
+    bool moved = !file->forgets && rename(file->path, old) == 0;
     bool ok = true;
-    if (!moved && errno != ENOENT)
+    if (!moved && !file->forgets && errno != ENOENT)
         ok = error_set_errno(error, ERROR_IO, errno, "cannot rename %s to %s", file->path, old);
     if (ok && rename(file->temporary, file->path) != 0) {
         ok = error_set_errno(error, ERROR_IO, errno, "cannot rename %s to %s", file->temporary,

@@ -19,9 +19,14 @@ struct output_file {
     char *path;      /* the final name, links resolved; owned */
     char *temporary; /* the name it has until then; owned; NULL when the path is written directly */
     bool nameless;   /* `temporary` is only where it would be */
+    bool forgets;    /* what was there before is not kept */
 };
 
 bool output_file_create(struct output_file *file, const char *path, struct error *error);
+
+/* The same for a file that nobody has named and that can be made again at any time: what was there
+ * before is replaced and not kept, also a symbolic link. */
+bool output_file_create_anew(struct output_file *file, const char *path, struct error *error);
 
 /* Closes the file and gives it its final name. On failure nothing is left of it and the old file is
  * back. */

@@ -34,7 +34,7 @@ bool report_events_next(struct report_events *events, struct span_event *event)
     if (++events->count % EVENTS_PER_LOOK == 0)
         log_progress("Reading events", events->count, 0);
     if (events->source->next(events->source, event, &events->ended)) {
-        if (event->kind != SPAN_INSTANT)
+        if (event->kind == SPAN_ENTER || event->kind == SPAN_LEAVE)
             event->function = same_name_first(&events->names, event->function);
         if (event->hit)
             note_hit(events, event->track);

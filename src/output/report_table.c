@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "output/duration.h"
 #include "output/durations.h"
+#include "output/report_counters.h"
 #include "output/report_events.h"
 
 #include <inttypes.h>
@@ -38,6 +39,7 @@ struct table {
     uint64_t start_inferred, end_inferred, still_open; /* calls that were not seen whole */
     uint64_t hits;                                     /* of the trigger */
     size_t hit_track_count;
+    struct report_counters counters;
     const struct span_hit *longest_hit; /* since the time that was passed; NULL: none passed one */
     const struct span_function *hit;    /* what the last of them is called; NULL: none */
     bool began;
@@ -139,6 +141,7 @@ static void read_call(struct table *table, const struct span_event *event)
         table->instants++;
         break;
     case SPAN_COUNTER:
+        report_counters_add(&table->counters, event);
         break;
     }
 }
@@ -260,6 +263,7 @@ static void print_notes(const struct table *table, FILE *stream)
     if (table->end_inferred)
         fprintf(stream, "Note: the end of %" PRIu64 " call%s was not seen%s.\n",
                 table->end_inferred, table->end_inferred == 1 ? "" : "s", NOT_WHOLE);
+    report_counters_print(&table->counters, stream);
 }
 
 static void print_quantiles(struct durations *whole, FILE *stream)
@@ -322,6 +326,7 @@ static void free_table(struct table *table)
     }
     array_free(&table->figures);
     array_free(&table->tracks);
+    report_counters_free(&table->counters);
 }
 
 bool report_table(struct span_source *source, const struct report_table_options *options,

@@ -1,10 +1,15 @@
 #include "output/span_nesting.h"
 
+#include "base/memory.h"
+
+#include <stdlib.h>
+
 struct open_frame {
     const struct span_function *function;
     uint64_t limit; /* when it ends at the latest: its own end, if known, or an ancestor's; or
                        NO_LIMIT */
     bool complete;  /* from a complete event, which no end event belongs to */
+    uint32_t stack; /* of its leave */
     uint8_t flags;  /* of its leave */
     uint8_t end;
 };
@@ -16,20 +21,23 @@ struct deadline {
 
 static const uint64_t NO_LIMIT = UINT64_MAX;
 
-void span_nesting_init(struct span_nesting *nesting)
+void span_nesting_init(struct span_nesting *nesting, size_t track_count)
 {
     *nesting = (struct span_nesting){
-        .stacks = array_of(sizeof(struct array)),
+        .stacks = memory_allocate_zeroed((track_count + 1) * sizeof *nesting->stacks),
+        .track_count = track_count,
         .deadlines = array_of(sizeof(struct deadline)),
         .ready = array_of(sizeof(struct span_event)),
     };
+    for (size_t i = 0; i < track_count; i++)
+        nesting->stacks[i] = array_of(sizeof(struct open_frame));
 }
 
 void span_nesting_free(struct span_nesting *nesting)
 {
-    for (size_t i = 0; i < nesting->stacks.count; i++)
-        array_free(array_at(&nesting->stacks, i));
-    array_free(&nesting->stacks);
+    for (size_t i = 0; i < nesting->track_count; i++)
+        array_free(&nesting->stacks[i]);
+    free(nesting->stacks);
     array_free(&nesting->deadlines);
     array_free(&nesting->ready);
 }
@@ -81,48 +89,54 @@ static struct deadline pop_deadline(struct span_nesting *nesting)
 
 /* ------------------------------------------------------------------ stacks */
 
-static struct array *stack_of(struct span_nesting *nesting, uint32_t track)
+static inline struct open_frame *top_of(const struct array *stack)
 {
-    while (nesting->stacks.count <= track)
-        *(struct array *)array_add(&nesting->stacks) = array_of(sizeof(struct open_frame));
-    return array_at(&nesting->stacks, track);
+    return stack->count ? (struct open_frame *)stack->elements + stack->count - 1 : NULL;
 }
 
-static struct open_frame *top_of(const struct array *stack)
+static inline void push(struct array *stack, struct open_frame frame)
 {
-    return stack->count ? array_at(stack, stack->count - 1) : NULL;
+    struct open_frame *pushed = stack->count < stack->capacity
+                                    ? (struct open_frame *)stack->elements + stack->count++
+                                    : array_add(stack);
+    *pushed = frame;
 }
 
-static struct span_event *make_ready(struct span_nesting *nesting, enum span_event_kind kind,
-                                     uint32_t track, uint64_t time)
+/* To be filled in where it lies: copying a whole event that was just made somewhere else waits
+ * until its parts have been written. */
+static inline struct span_event *add_ready(struct span_nesting *nesting, uint64_t time)
 {
-    struct span_event *event = array_add(&nesting->ready);
-    event->kind = kind;
-    event->track = track;
-    event->time.value = time;
+    struct array *ready = &nesting->ready;
     nesting->last_time = time;
-    return event;
+    return ready->count < ready->capacity ? (struct span_event *)ready->elements + ready->count++
+                                          : array_add(ready);
 }
 
-static void pop(struct span_nesting *nesting, uint32_t track, struct array *stack, uint64_t time)
+static inline void pop(struct span_nesting *nesting, uint32_t track, struct array *stack,
+                       uint64_t time)
 {
     const struct open_frame *frame = top_of(stack);
-    struct span_event *leave = make_ready(nesting, SPAN_LEAVE, track, time);
-    leave->function = frame->function;
-    leave->flags = frame->flags;
-    leave->end = frame->end;
+    *add_ready(nesting, time) = (struct span_event){
+        .kind = SPAN_LEAVE,
+        .track = track,
+        .time = {time},
+        .function = frame->function,
+        .flags = frame->flags,
+        .end = frame->end,
+        .stack = frame->stack,
+    };
     stack->count--;
 }
 
 /* Closes what must have ended by `time`. */
 static void expire(struct span_nesting *nesting, uint32_t track, uint64_t time)
 {
-    struct array *stack = stack_of(nesting, track);
+    struct array *stack = &nesting->stacks[track];
     for (struct open_frame *top; (top = top_of(stack)) && top->limit <= time;)
         pop(nesting, track, stack, top->limit);
 }
 
-static void expire_until(struct span_nesting *nesting, uint64_t time)
+static inline void expire_until(struct span_nesting *nesting, uint64_t time)
 {
     while (nesting->deadlines.count > 0 && deadline_at(nesting, 0)->time <= time) {
         struct deadline due = pop_deadline(nesting);
@@ -134,7 +148,7 @@ static void expire_until(struct span_nesting *nesting, uint64_t time)
 
 /* A span that is open until its end event comes: that it does not is what the leave says until
  * then. */
-static struct open_frame begun(const struct fxt_raw_event *event)
+static inline struct open_frame begun(const struct fxt_raw_event *event)
 {
     return (struct open_frame){
         .function = event->function,
@@ -144,21 +158,26 @@ static struct open_frame begun(const struct fxt_raw_event *event)
     };
 }
 
-static void enter(struct span_nesting *nesting, const struct fxt_raw_event *event,
-                  struct open_frame frame)
+static inline void enter(struct span_nesting *nesting, const struct fxt_raw_event *event,
+                         struct open_frame frame)
 {
-    struct array *stack = stack_of(nesting, event->track);
+    struct array *stack = &nesting->stacks[event->track];
     const struct open_frame *parent = top_of(stack);
     if (parent && parent->limit < frame.limit) {
         frame.limit = parent->limit;
         frame.flags |= SPAN_END_INFERRED;
     }
-    array_add_all(stack, &frame, 1);
-    struct span_event *enter = make_ready(nesting, SPAN_ENTER, event->track, event->time);
-    enter->function = event->function;
-    enter->address = event->address;
-    enter->flags = event->flags & SPAN_START_INFERRED;
-    enter->hit = event->hit;
+    push(stack, frame);
+    *add_ready(nesting, event->time) = (struct span_event){
+        .kind = SPAN_ENTER,
+        .track = event->track,
+        .time = {event->time},
+        .function = event->function,
+        .address = event->address,
+        .flags = event->flags & SPAN_START_INFERRED,
+        .hit = event->hit,
+        .stack = event->stack,
+    };
 }
 
 static void enter_complete(struct span_nesting *nesting, const struct fxt_raw_event *event)
@@ -174,11 +193,12 @@ static void enter_complete(struct span_nesting *nesting, const struct fxt_raw_ev
     push_deadline(nesting, (struct deadline){event->end_time, event->track});
 }
 
-static void leave(struct span_nesting *nesting, const struct fxt_raw_event *event)
+static inline void leave(struct span_nesting *nesting, const struct fxt_raw_event *event)
 {
-    struct array *stack = stack_of(nesting, event->track);
+    struct array *stack = &nesting->stacks[event->track];
+    const struct open_frame *frames = stack->elements;
     size_t begun_count = stack->count;
-    while (begun_count > 0 && ((struct open_frame *)array_at(stack, begun_count - 1))->complete)
+    while (begun_count > 0 && frames[begun_count - 1].complete)
         begun_count--;
     if (begun_count == 0)
         return; /* an end without a begin */
@@ -189,13 +209,33 @@ static void leave(struct span_nesting *nesting, const struct fxt_raw_event *even
     struct open_frame *top = top_of(stack);
     top->flags = event->flags & (SPAN_END_INFERRED | SPAN_ACROSS_GAP);
     top->end = event->end;
+    top->stack = event->stack;
     pop(nesting, event->track, stack, event->time);
 }
 
-void span_nesting_feed(struct span_nesting *nesting, const struct fxt_raw_event *event)
+static void mark(struct span_nesting *nesting, const struct fxt_raw_event *event)
 {
-    if (nesting->taken == nesting->ready.count)
-        nesting->taken = nesting->ready.count = 0;
+    *add_ready(nesting, event->time) = (struct span_event){
+        .kind = SPAN_INSTANT,
+        .track = event->track,
+        .time = {event->time},
+        .text = event->function->name,
+    };
+}
+
+static void take_value(struct span_nesting *nesting, const struct fxt_raw_event *event)
+{
+    *add_ready(nesting, event->time) = (struct span_event){
+        .kind = SPAN_COUNTER,
+        .track = event->track,
+        .time = {event->time},
+        .text = event->counter,
+        .value = event->value,
+    };
+}
+
+static inline void feed(struct span_nesting *nesting, const struct fxt_raw_event *event)
+{
     expire_until(nesting, event->time);
     switch (event->type) {
     case FXT_EVENT_BEGIN:
@@ -208,16 +248,28 @@ void span_nesting_feed(struct span_nesting *nesting, const struct fxt_raw_event 
         enter_complete(nesting, event);
         break;
     case FXT_EVENT_INSTANT:
-        make_ready(nesting, SPAN_INSTANT, event->track, event->time)->text = event->function->name;
+        mark(nesting, event);
+        break;
+    case FXT_EVENT_COUNTER:
+        take_value(nesting, event);
         break;
     }
 }
 
+void span_nesting_feed(struct span_nesting *nesting, const struct fxt_raw_event *events,
+                       size_t count)
+{
+    nesting->ready.count = 0;
+    for (size_t i = 0; i < count; i++)
+        feed(nesting, &events[i]);
+}
+
 void span_nesting_finish(struct span_nesting *nesting)
 {
+    nesting->ready.count = 0;
     expire_until(nesting, UINT64_MAX);
-    for (size_t track = 0; track < nesting->stacks.count; track++) {
-        struct array *stack = array_at(&nesting->stacks, track);
+    for (size_t track = 0; track < nesting->track_count; track++) {
+        struct array *stack = &nesting->stacks[track];
         while (stack->count > 0)
             pop(nesting, (uint32_t)track, stack, nesting->last_time);
     }

@@ -10,37 +10,31 @@
 #define MAGIC_TRACE_OUTPUT_SPAN_NESTING_H
 
 #include "base/array.h"
-#include "output/fxt_parser.h"
+#include "output/fxt_events.h"
 #include "stack/span.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct span_nesting {
-    struct array stacks;    /* of struct array of struct open_frame, by track */
+    struct array *stacks; /* of struct open_frame, by track; owned */
+    size_t track_count;
     struct array deadlines; /* of struct deadline, a binary heap: when complete events end */
-    struct array ready;     /* of struct span_event: made and not taken yet */
-    size_t taken;           /* of ready */
+    struct array ready;     /* of struct span_event: what was made of the events fed last */
     uint64_t last_time;
 };
 
-void span_nesting_init(struct span_nesting *nesting);
+/* Events are of tracks below `track_count`. */
+void span_nesting_init(struct span_nesting *nesting, size_t track_count);
 void span_nesting_free(struct span_nesting *nesting);
 
-/* `event->time` must not be less than that of the event before. */
-void span_nesting_feed(struct span_nesting *nesting, const struct fxt_raw_event *event);
+/* Makes nesting->ready of `count` events. Times must not be less than those of the events
+ * before. */
+void span_nesting_feed(struct span_nesting *nesting, const struct fxt_raw_event *events,
+                       size_t count);
 
-/* Ends complete events, each in its time, and then closes all that is open at the time of the last
- * event. */
+/* Makes nesting->ready what is left at the end: complete events end, each in its time, and then all
+ * that is open at the time of the last event. */
 void span_nesting_finish(struct span_nesting *nesting);
-
-/* The next span event; false when there is none, and more must be fed. */
-static inline bool span_nesting_take(struct span_nesting *nesting, struct span_event *event)
-{
-    if (nesting->taken == nesting->ready.count)
-        return false;
-    *event = *(struct span_event *)array_at(&nesting->ready, nesting->taken++);
-    return true;
-}
 
 #endif

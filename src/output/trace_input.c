@@ -6,14 +6,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <isa-l/igzip_lib.h>
+#include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum {
-    BUFFER_SIZE = 1 << 20,
-    FILE_BUFFER_SIZE = 256 << 10,
+    BUFFER_SIZE = 256 << 10, /* stays in the cache until it is parsed */
+    FILE_BUFFER_SIZE = 64 << 10,
 };
 
 struct trace_input {
@@ -28,7 +29,7 @@ struct trace_input {
     bool in_member; /* a gzip member has begun and not ended */
     struct inflate_state inflate;
     uint8_t file_buffer[FILE_BUFFER_SIZE]; /* compressed bytes; inflate.next_in points into it */
-    uint8_t buffer[BUFFER_SIZE];
+    alignas(8) uint8_t buffer[BUFFER_SIZE];
 };
 
 /* -1 and error_set on failure; 0 at the end. */
@@ -179,22 +180,22 @@ static void fill(struct trace_input *input)
         fill_plain(input);
 }
 
-const uint8_t *trace_input_take(struct trace_input *input, size_t size, size_t *got,
-                                struct error *error)
+struct trace_bytes trace_input_look(struct trace_input *input, size_t least)
 {
-    if (input->end - input->begin < size && !input->ended)
+    if (input->end - input->begin < least && !input->ended)
         fill(input);
-    if (input->end - input->begin < size) {
-        *got = input->end - input->begin;
-        if (error)
-            *error = input->ended_by;
-        return NULL;
-    }
-    const uint8_t *bytes = input->buffer + input->begin;
+    return (struct trace_bytes){input->buffer + input->begin, input->end - input->begin};
+}
+
+void trace_input_advance(struct trace_input *input, size_t size)
+{
     input->begin += size;
     input->offset += size;
-    *got = size;
-    return bytes;
+}
+
+const struct error *trace_input_ended_by(const struct trace_input *input)
+{
+    return &input->ended_by;
 }
 
 uint64_t trace_input_offset(const struct trace_input *input)

@@ -1,7 +1,10 @@
 /* The bytes of a trace file, in order, decompressed if they are gzip.
  *
- * Used by the trace parser. Plain or gzip is told by the first two bytes, not by the name. A pipe
- * is copied to an unnamed temporary file first, so that every input can be read again.
+ * Used by fxt_records.h. Plain or gzip is told by the first two bytes, not by the name. A pipe is
+ * copied to an unnamed temporary file first, so that every input can be read again.
+ *
+ * The file is read, not mapped: that is as fast, and a file that somebody cuts meanwhile is one
+ * that ends, where a mapping would end the program by a signal.
  */
 #ifndef MAGIC_TRACE_OUTPUT_TRACE_INPUT_H
 #define MAGIC_TRACE_OUTPUT_TRACE_INPUT_H
@@ -21,13 +24,21 @@ void trace_input_close(struct trace_input *input);
 /* Goes back to the first byte. */
 bool trace_input_rewind(struct trace_input *input, struct error *error);
 
-/* The next `size` bytes, at most 64 KiB, valid until the next call. NULL at the end and on damage:
- * then *got says how many bytes there still are (they are not consumed), and error->code is
- * ERROR_NONE when the input just ends. */
-const uint8_t *trace_input_take(struct trace_input *input, size_t size, size_t *got,
-                                struct error *error);
+/* What comes next, in memory: at least `least` bytes (64 KiB or less) unless the input ends before.
+ * They are not consumed, and valid until the next call. */
+struct trace_bytes {
+    const uint8_t *at; /* aligned to 8 as long as multiples of 8 are consumed */
+    size_t size;
+};
+struct trace_bytes trace_input_look(struct trace_input *input, size_t least);
 
-/* Bytes taken so far (of the decompressed trace). */
+/* Consumes `size` bytes of what was looked at. */
+void trace_input_advance(struct trace_input *input, size_t size);
+
+/* Why there are fewer bytes than were asked for: ERROR_NONE when the input just ends. */
+const struct error *trace_input_ended_by(const struct trace_input *input);
+
+/* Bytes consumed so far (of the decompressed trace). */
 uint64_t trace_input_offset(const struct trace_input *input);
 
 const char *trace_input_path(const struct trace_input *input);

@@ -1,32 +1,23 @@
 #include "output/wall_clock.h"
 
+#include "output/protobuf.h"
+
 #include <stdbool.h>
 #include <string.h>
 
 /* Numbers of builtin_clock.proto. */
 enum { CLOCK_REALTIME_ID = 1, CLOCK_BOOTTIME_ID = 6 };
 
-/* How a field's value follows its key (protobuf.dev, "Encoding"). */
-enum { WIRE_VARINT = 0, WIRE_BYTES = 2 };
-
-static uint8_t *put_varint(uint8_t *next, uint64_t value)
-{
-    for (; value >= 0x80; value >>= 7)
-        *next++ = (uint8_t)(value | 0x80);
-    *next++ = (uint8_t)value;
-    return next;
-}
-
 size_t wall_clock_encode(uint8_t bytes[static WALL_CLOCK_SIZE_MAX], uint64_t wall_clock)
 {
     enum {
-        FIELD_1_VARINT = 1 << 3 | WIRE_VARINT,
-        FIELD_2_VARINT = 2 << 3 | WIRE_VARINT,
-        FIELD_1_BYTES = 1 << 3 | WIRE_BYTES,
-        FIELD_6_BYTES = 6 << 3 | WIRE_BYTES,
+        FIELD_1_VARINT = 1 << 3 | PROTOBUF_VARINT,
+        FIELD_2_VARINT = 2 << 3 | PROTOBUF_VARINT,
+        FIELD_1_BYTES = 1 << 3 | PROTOBUF_BYTES,
+        FIELD_6_BYTES = 6 << 3 | PROTOBUF_BYTES,
     };
     uint8_t realtime[16] = {FIELD_1_VARINT, CLOCK_REALTIME_ID, FIELD_2_VARINT};
-    size_t realtime_size = (size_t)(put_varint(realtime + 3, wall_clock) - realtime);
+    size_t realtime_size = (size_t)(protobuf_put_varint(realtime + 3, wall_clock) - realtime);
     static const uint8_t boottime[] = {FIELD_1_VARINT, CLOCK_BOOTTIME_ID, FIELD_2_VARINT, 0};
 
     /* Every length here is less than 128, so each takes one byte. */
@@ -77,9 +68,9 @@ static bool take_field(struct message *message, struct field *field)
     if (!take_varint(message, &key) || !take_varint(message, &field->value))
         return false;
     field->number = key >> 3;
-    if ((key & 7) == WIRE_VARINT)
+    if ((key & 7) == PROTOBUF_VARINT)
         return true;
-    if ((key & 7) != WIRE_BYTES || field->value > (uint64_t)(message->end - message->next))
+    if ((key & 7) != PROTOBUF_BYTES || field->value > (uint64_t)(message->end - message->next))
         return false;
     field->bytes = (struct message){message->next, message->next + field->value};
     message->next += field->value;

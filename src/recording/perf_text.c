@@ -257,13 +257,37 @@ static enum line_kind parse_error(struct text_cursor line, struct perf_text_reco
     return LINE_UNREADABLE;
 }
 
+/* "cbr: 42 freq: 4219 MHz (162%)", the latter two as far as perf knows them: the ratio of core and
+ * bus, whose 100 MHz are exact enough then. */
+static enum line_kind parse_frequency(struct text_cursor line, struct perf_text_record *record)
+{
+    enum { MHZ_PER_RATIO = 100, RATIO_MAX = 255 };
+    uint64_t ratio;
+    text_skip_spaces(&line);
+    if (!text_take(&line, "cbr:"))
+        return LINE_QUIET;
+    text_skip_spaces(&line);
+    if (!text_take_number(&line, 10, &ratio) || ratio == 0 || ratio > RATIO_MAX)
+        return LINE_QUIET;
+    record->kind = PERF_TEXT_FREQUENCY;
+    record->megahertz = ratio * MHZ_PER_RATIO;
+    text_skip_spaces(&line);
+    if (text_take(&line, "freq:")) {
+        text_skip_spaces(&line);
+        uint64_t megahertz;
+        if (text_take_number(&line, 10, &megahertz) && megahertz > 0)
+            record->megahertz = megahertz;
+    }
+    return LINE_RECORD;
+}
+
 static enum line_kind parse_record(struct perf_text *text, struct text_cursor line,
                                    struct perf_text_record *record)
 {
     static const char *const sampled[] = {"cycles",    "cpu-cycles", "ref-cycles", "instructions",
                                           "cpu-clock", "task-clock", "bus-cycles"};
     /* Of intel_pt itself perf prints where tracing of a thread began. */
-    static const char *const quiet[] = {"psb", "cbr", "intel_pt"};
+    static const char *const quiet[] = {"psb", "intel_pt"};
     struct text_cursor copy = line;
     text_skip_spaces(&copy);
     if (text_take(&copy, "instruction trace error"))
@@ -276,6 +300,8 @@ static enum line_kind parse_record(struct perf_text *text, struct text_cursor li
         return parse_branch(text, line, record);
     if (unnamed || IS_ONE_OF(event, sampled))
         return parse_sample(text, line, record);
+    if (text_slice_is(event, "cbr"))
+        return parse_frequency(line, record);
     if (IS_ONE_OF(event, quiet))
         return LINE_QUIET;
     note_other_event(text, event);

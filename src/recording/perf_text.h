@@ -25,6 +25,7 @@ enum perf_text_kind {
     PERF_TEXT_BRANCH,
     PERF_TEXT_SAMPLE, /* where the thread was at that time, with its stack if it was asked for */
     PERF_TEXT_DECODE_ERROR, /* perf could not decode the packets from here on */
+    PERF_TEXT_FREQUENCY,    /* the processor's, from here on */
 };
 
 enum {
@@ -46,6 +47,7 @@ struct perf_text_record {
     struct perf_text_branch branch;       /* of BRANCH */
     struct perf_text_place from, to;      /* of BRANCH; address 0: unknown. Of DECODE_ERROR: from */
     struct text_slice message;            /* of DECODE_ERROR */
+    uint64_t megahertz;                   /* of FREQUENCY; not 0 */
     const struct perf_text_place *frames; /* of SAMPLE, innermost first; valid until the next record
                                            */
     size_t frame_count;

@@ -140,13 +140,13 @@ static void add_tracks(const struct hit_lanes *hits, const struct span_source *s
 }
 
 static void add_span_events(const struct hit_lanes *hits, const struct span_function *function,
-                            struct span_overlay *overlay)
+                            uint32_t first_track, struct span_overlay *overlay)
 {
     for (size_t i = 0; i < hits->event_count; i++) {
         const struct hit_event *event = &hits->events[i];
         *(struct span_event *)array_add(&overlay->events) = (struct span_event){
             .kind = event->enter ? SPAN_ENTER : SPAN_LEAVE,
-            .track = event->lane,
+            .track = first_track + event->lane,
             .time = {event->time},
             .function = function,
             .hit = event->enter ? event->hit : NULL,
@@ -173,7 +173,8 @@ struct span_source *hit_spans(struct span_source *source, const struct session *
     hits->hits = arena_allocate(&overlay.memory, session->hit_count * sizeof *hits->hits);
     take_hits(hits, session, origin);
     add_tracks(hits, source, &overlay);
-    add_span_events(hits, function_of_hits(session, functions), &overlay);
+    add_span_events(hits, function_of_hits(session, functions), (uint32_t)source->track_count,
+                    &overlay);
     free(hits->events);
     free(hits);
     return span_overlay_open(source, &overlay, functions);

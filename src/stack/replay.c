@@ -53,10 +53,21 @@ static uint32_t depth_of(const struct replay *replay, frame_id id)
     return depth;
 }
 
+/* What a stack is known by from one time that it runs to the next: the placeholder below it. */
+static uint32_t stack_of(const struct replay *replay, frame_id leaf)
+{
+    while (frame_at(replay, leaf)->kind != FRAME_PLACEHOLDER)
+        leaf = parent_of(replay, leaf);
+    return leaf;
+}
+
 static void plan_leave(struct replay *replay, frame_id to, enum span_end end)
 {
+    bool all = end == SPAN_END_SWITCH && frame_at(replay, to)->kind == FRAME_PLACEHOLDER;
     replay->leave_to = to;
     replay->end = end;
+    replay->parked = all ? stack_of(replay, to) : 0;
+    replay->resumed = 0;
 }
 
 static void plan_enter(struct replay *replay, frame_id frame, bool seen)
@@ -75,10 +86,14 @@ static void plan_chain(struct replay *replay, frame_id leaf, frame_id open, bool
 
 static void plan_begin(struct replay *replay, frame_id leaf, bool seen)
 {
-    frame_id kept = next_segment(replay)->kept_as;
+    const struct segment *segment = next_segment(replay);
+    frame_id kept = segment->kept_as;
     replay->segment++;
+    replay->resumed = 0;
     if (kept != FRAME_NONE)
         replay->leaf = replay->leave_to = kept;
+    else if (segment->start == SEGMENT_SWITCH)
+        replay->resumed = stack_of(replay, leaf);
     plan_chain(replay, leaf, kept, seen);
 }
 
@@ -110,6 +125,7 @@ static void plan_resume(struct replay *replay, frame_id leaf)
 {
     plan_leave(replay, find_placeholder(replay), SPAN_END_SWITCH);
     plan_chain(replay, leaf, FRAME_NONE, false);
+    replay->resumed = stack_of(replay, leaf);
 }
 
 static bool is_long(const struct gap *gap)
@@ -213,6 +229,7 @@ static inline void fill(struct replay_event *event, const struct spread_step *st
     event->place = step->place;
     event->function = function;
     event->flags = 0;
+    event->stack = 0;
     event->gap = NULL;
     event->death = NULL;
 }
@@ -277,7 +294,9 @@ static void leave_leaf(struct replay *replay, struct replay_event *event)
         .function = leaf->function,
         .flags = inferred ? SPAN_END_INFERRED : 0,
         .end = replay->end,
+        .stack = replay->parked,
     };
+    replay->parked = 0;
     if (replay->depth == replay->across_gap) {
         event->flags |= SPAN_ACROSS_GAP;
         replay->across_gap--;
@@ -298,7 +317,9 @@ static void enter_next(struct replay *replay, struct replay_event *event)
         .function = frame_at(replay, id)->function,
         .address = frame_tree_start(&replay->stack->tree, id),
         .flags = seen ? 0 : SPAN_START_INFERRED,
+        .stack = replay->resumed,
     };
+    replay->resumed = 0;
     replay->depth++;
     replay->leaf = replay->leave_to = id;
 }

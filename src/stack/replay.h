@@ -26,6 +26,7 @@ struct replay_event {
     uint64_t address;      /* of ENTER */
     uint8_t flags;         /* enum span_flag */
     enum span_end end;     /* of LEAVE */
+    uint32_t stack;        /* as in span_event */
     const struct gap *gap; /* of INSTANT; of ENTER and LEAVE of a gap drawn as a span; else NULL */
     const char *death; /* of INSTANT: it is no gap but the thread's death, in words; else NULL */
 };
@@ -40,6 +41,8 @@ struct replay {
     frame_id leaf;
     frame_id leave_to;     /* the frames from leaf up to this one are still to be left */
     enum span_end end;     /* why they end */
+    uint32_t parked;       /* a stack that the next LEAVE is the innermost of; 0: none */
+    uint32_t resumed;      /* a stack that the next ENTER is the outermost of; 0: none */
     struct array to_enter; /* frame_id, innermost first: still to be entered, once all is left */
     bool innermost_seen;   /* the innermost of them starts now; the others were open before */
     const struct gap *gap; /* to be entered as a span, after its INSTANT; else NULL */

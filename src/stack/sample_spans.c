@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "flow/trace_marks.h"
+#include "stack/frequency_counters.h"
 #include "stack/span_overlay.h"
 
 #include <inttypes.h>
@@ -12,12 +13,12 @@
 
 /* A thread and an event: what has a track. */
 struct track_key {
-    uint32_t tid, event; /* an event's index; behind them, enum trace_mark_kind */
+    uint32_t tid, event; /* an event's index; behind them, that of values of PTWRITE */
 };
 
 struct sampled_track {
     struct track_key key;
-    uint32_t track; /* in the overlay */
+    uint32_t track; /* as the overlay counts */
     UT_hash_handle hh;
 };
 
@@ -33,6 +34,8 @@ struct sample_tracks {
 /* More tracks than that nobody reads. */
 enum { TRACKS_MAX = 4096 };
 
+static const uint32_t NO_TRACK = UINT32_MAX;
+
 static const struct span_track *track_of_thread(const struct span_source *source, uint32_t tid)
 {
     for (size_t i = 0; i < source->track_count; i++)
@@ -43,10 +46,7 @@ static const struct span_track *track_of_thread(const struct span_source *source
 
 static const char *name_of(const struct sample_tracks *tracks, uint32_t event)
 {
-    static const char *const marks[TRACE_MARK_KINDS] = {
-        [TRACE_MARK_VALUE] = "PTWRITE", [TRACE_MARK_FREQUENCY] = "frequency"};
-    size_t count = tracks->data->event_count;
-    return event < count ? tracks->data->events[event].name : marks[event - count];
+    return event < tracks->data->event_count ? tracks->data->events[event].name : "PTWRITE";
 }
 
 static void add_track(struct sample_tracks *tracks, struct sampled_track *added,
@@ -55,7 +55,7 @@ static void add_track(struct sample_tracks *tracks, struct sampled_track *added,
     uint32_t index = (uint32_t)tracks->overlay.tracks.count;
     char *name = memory_format("%s of %s (%u)", name_of(tracks, added->key.event),
                                thread->thread_name, thread->tid);
-    added->track = index;
+    added->track = (uint32_t)tracks->source->track_count + index;
     *(struct span_track *)array_add(&tracks->overlay.tracks) = (struct span_track){
         .pid = thread->pid,
         .tid = tracks->first_number + index,
@@ -71,10 +71,10 @@ static const struct sampled_track *find_track(struct sample_tracks *tracks, stru
     struct sampled_track *found;
     HASH_FIND(hh, tracks->by_key, &key, sizeof key, found);
     if (found)
-        return found->track < TRACKS_MAX ? found : NULL;
+        return found->track != NO_TRACK ? found : NULL;
     found = memory_allocate_zeroed(sizeof *found);
     found->key = key;
-    found->track = TRACKS_MAX;
+    found->track = NO_TRACK;
     HASH_ADD(hh, tracks->by_key, key, sizeof found->key, found);
     const struct span_track *thread = track_of_thread(tracks->source, key.tid);
     if (!thread || tracks->overlay.tracks.count == TRACKS_MAX)
@@ -109,23 +109,19 @@ static void add_samples(struct sample_tracks *tracks, struct nanoseconds origin)
 static const char *text_of(struct sample_tracks *tracks, const struct trace_mark *mark)
 {
     char text[32];
-    if (mark->kind == TRACE_MARK_FREQUENCY)
-        snprintf(text, sizeof text, "%" PRIu64 " MHz", mark->value);
-    else
-        snprintf(text, sizeof text, "0x%" PRIx64, mark->value);
+    snprintf(text, sizeof text, "0x%" PRIx64, mark->value);
     return arena_copy_string(&tracks->overlay.memory, text);
 }
 
-static void add_marks(struct sample_tracks *tracks, struct nanoseconds origin)
+static void add_values(struct sample_tracks *tracks, const struct array *marks,
+                       struct nanoseconds origin)
 {
-    struct array marks = array_of(sizeof(struct trace_mark));
-    trace_marks_find(&marks, tracks->data);
-    for (size_t i = 0; i < marks.count; i++) {
-        const struct trace_mark *mark = array_at(&marks, i);
-        const struct track_key key = {mark->tid,
-                                      (uint32_t)(tracks->data->event_count + mark->kind)};
+    for (size_t i = 0; i < marks->count; i++) {
+        const struct trace_mark *mark = array_at(marks, i);
+        if (mark->kind != TRACE_MARK_VALUE || mark->time.value < origin.value)
+            continue;
         const struct sampled_track *track =
-            mark->time.value < origin.value ? NULL : find_track(tracks, key);
+            find_track(tracks, (struct track_key){mark->tid, (uint32_t)tracks->data->event_count});
         if (!track)
             continue;
         *(struct span_event *)array_add(&tracks->overlay.events) = (struct span_event){
@@ -135,6 +131,14 @@ static void add_marks(struct sample_tracks *tracks, struct nanoseconds origin)
             .text = text_of(tracks, mark),
         };
     }
+}
+
+static void add_marks(struct sample_tracks *tracks, struct nanoseconds origin)
+{
+    struct array marks = array_of(sizeof(struct trace_mark));
+    flow_marks(tracks->flow, &marks);
+    add_values(tracks, &marks, origin);
+    frequency_counters_add(&tracks->overlay, tracks->source, &marks, origin);
     array_free(&marks);
 }
 
@@ -182,7 +186,9 @@ struct span_source *sample_spans(struct span_source *source, const struct flow *
         .overlay = span_overlay_new(),
         .first_number = span_overlay_free_number(source, TRACKS_MAX),
     };
-    add_samples(&tracks, origin);
+    /* Without a clock in the recording the times of samples and of packets cannot be compared. */
+    if (tracks.data->setup.has_clock)
+        add_samples(&tracks, origin);
     size_t samples = tracks.overlay.events.count;
     add_marks(&tracks, origin);
     if (tracks.overlay.events.count > samples)

@@ -1,7 +1,7 @@
-/* Adds what was recorded beside the control flow to a recording's spans, each kind on a track of
- * each thread that was traced: a mark per sample of another event (cycles, branch-misses,
- * tracepoints), one per value that the program wrote by PTWRITE, and one where the processor's
- * frequency changes.
+/* Adds what was recorded beside the control flow to a recording's spans. Each kind of marks has a
+ * track of each thread that was traced: a mark per sample of another event (cycles, branch-misses,
+ * tracepoints), and one per value that the program wrote by PTWRITE, which need not be the same
+ * quantity as the one before. The processor's frequency is a counter.
  *
  * Called by timeline_spans.c.
  */

@@ -27,7 +27,8 @@ enum span_origin {
     SPAN_OWN, /* the program's own; also where it is not known */
     SPAN_LIBRARY,
     SPAN_KERNEL,
-    SPAN_INLINED, /* a function that the compiler put into another */
+    SPAN_INLINED, /* a function that the compiler put into another: of others' traces only,
+                     ours show what was called */
 };
 
 /* What a span is a call of. Spans of the same function share one object, so pointers can be
@@ -46,7 +47,8 @@ enum span_event_kind {
     SPAN_ENTER,
     SPAN_LEAVE,   /* of the innermost open span of the track */
     SPAN_INSTANT, /* a mark without length: a gap, a decode error; see text */
-    SPAN_COUNTER, /* from here on the quantity that text names has this value */
+    SPAN_COUNTER, /* from here on the quantity that text names has this value. The unit, if it has
+                     one, ends the text in parentheses: "frequency of CPU 3 (MHz)" */
 };
 
 /* Why a span ended. */
@@ -86,9 +88,13 @@ struct span_event {
     uint32_t track; /* index into the source's tracks */
     struct nanoseconds time;
     const struct span_function *function; /* of ENTER and LEAVE */
-    uint64_t address;           /* of ENTER: where the function begins in the process; 0 unknown */
-    uint8_t flags;              /* enum span_flag */
-    enum span_end end;          /* of LEAVE */
+    uint64_t address;  /* of ENTER: where the function begins in the process; 0 unknown */
+    uint8_t flags;     /* enum span_flag */
+    enum span_end end; /* of LEAVE */
+    /* The number of one of its track's stacks (fibers, goroutines), which waits from now on (LEAVE
+     * of its innermost span, SPAN_END_SWITCH) or goes on (ENTER of its outermost). 0: nothing of
+     * the sort, or it is not known which. */
+    uint32_t stack;
     const char *text;           /* of INSTANT and COUNTER; valid until the source is closed */
     double value;               /* of COUNTER, which belongs to the track's process */
     const struct span_hit *hit; /* of the ENTER of a hit; else NULL. Valid like text */

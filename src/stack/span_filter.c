@@ -3,6 +3,8 @@
 #include "base/array.h"
 #include "base/memory.h"
 #include "base/nearest.h"
+#include "stack/counter_values.h"
+#include "stack/open_spans.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,14 +62,14 @@ struct filter {
     struct span_source source; /* first: what the consumer sees */
     struct span_source *wrapped;
     const struct span_filter_names *names;
-    struct array *open;          /* per track, of struct span_event: the ENTERs of open spans */
+    struct open_spans open;
+    struct counter_values counters;
     struct newest_enter *newest; /* per track */
     uint64_t time;               /* of what was given out last */
     bool inside;                 /* of a region */
-    /* What is given out before the next event of the wrapped source: while a region begins or ends,
-     * the position in `open`; and the event that made it do so. */
+    /* While a region begins or ends, what is open and counters are given out before the event that
+     * made it do so. */
     enum { FILTER_READS, FILTER_ENTERS, FILTER_LEAVES } state;
-    size_t track, depth;
     struct span_event held;
 };
 
@@ -84,55 +86,18 @@ static bool calls(const struct span_event *event, const char *name)
            is_called(event->function, name);
 }
 
-static void keep_open(struct filter *filter, const struct span_event *event)
+/* What a region begins with. */
+static void keep(struct filter *filter, const struct span_event *event)
 {
-    struct array *open = &filter->open[event->track];
-    if (event->kind == SPAN_ENTER)
-        *(struct span_event *)array_add(open) = *event;
-    else if (event->kind == SPAN_LEAVE && open->count > 0)
-        open->count--;
-}
-
-/* The open spans once more, track by track, outermost first. */
-static bool next_entered(struct filter *filter, struct span_event *event)
-{
-    for (; filter->track < filter->source.track_count; filter->track++, filter->depth = 0) {
-        const struct array *open = &filter->open[filter->track];
-        if (filter->depth == open->count)
-            continue;
-        *event = *(struct span_event *)array_at(open, filter->depth++);
-        event->time = filter->held.time;
-        event->flags |= SPAN_START_INFERRED;
-        return true;
-    }
-    return false;
-}
-
-/* And their ends, innermost first. */
-static bool next_left(struct filter *filter, struct span_event *event)
-{
-    for (; filter->track < filter->source.track_count; filter->track++, filter->depth = 0) {
-        const struct array *open = &filter->open[filter->track];
-        if (filter->depth == open->count)
-            continue;
-        const struct span_event *entered = array_at(open, open->count - 1 - filter->depth++);
-        *event = (struct span_event){
-            .kind = SPAN_LEAVE,
-            .track = (uint32_t)filter->track,
-            .time = filter->held.time,
-            .function = entered->function,
-            .flags = SPAN_END_INFERRED,
-            .end = SPAN_END_FILTER,
-        };
-        return true;
-    }
-    return false;
+    open_spans_keep(&filter->open, event);
+    counter_values_keep(&filter->counters, event);
 }
 
 static void begin(struct filter *filter, int state, const struct span_event *event)
 {
     filter->state = state;
-    filter->track = filter->depth = 0;
+    open_spans_walk(&filter->open);
+    counter_values_walk(&filter->counters);
     filter->held = *event;
 }
 
@@ -140,20 +105,21 @@ static void begin(struct filter *filter, int state, const struct span_event *eve
 static bool next_of_border(struct filter *filter, struct span_event *event)
 {
     if (filter->state == FILTER_LEAVES) {
-        if (next_left(filter, event))
+        if (open_spans_leave(&filter->open, filter->held.time, event))
             return true;
         filter->state = FILTER_READS;
         filter->inside = false;
-        keep_open(filter, &filter->held);
+        open_spans_keep(&filter->open, &filter->held);
         return false;
     }
     if (filter->state == FILTER_ENTERS) {
-        if (next_entered(filter, event))
+        if (counter_values_next(&filter->counters, filter->held.time, event) ||
+            open_spans_enter(&filter->open, filter->held.time, event))
             return true;
         filter->state = FILTER_READS;
         filter->inside = true;
         *event = filter->held;
-        keep_open(filter, event);
+        open_spans_keep(&filter->open, event);
         return true;
     }
     return false;
@@ -194,7 +160,7 @@ static bool next_kept(struct span_source *source, struct span_event *event, stru
         } else if (!filter->inside && calls(event, filter->names->from)) {
             begin(filter, FILTER_ENTERS, event);
         } else {
-            keep_open(filter, event);
+            keep(filter, event);
             if (filter->inside)
                 return true;
         }
@@ -212,9 +178,8 @@ static bool next(struct span_source *source, struct span_event *event, struct er
 static void close_filter(struct span_source *source)
 {
     struct filter *filter = source->context;
-    for (size_t i = 0; i < source->track_count; i++)
-        array_free(&filter->open[i]);
-    free(filter->open);
+    open_spans_free(&filter->open);
+    counter_values_free(&filter->counters);
     free(filter->newest);
     filter->wrapped->close(filter->wrapped);
     free(filter);
@@ -230,10 +195,9 @@ struct span_source *span_filter(struct span_source *source, const struct span_fi
     filter->source.close = close_filter;
     filter->wrapped = source;
     filter->names = names;
-    filter->open = memory_allocate_zeroed((source->track_count + 1) * sizeof *filter->open);
+    open_spans_init(&filter->open, source->track_count);
+    counter_values_init(&filter->counters, source);
     filter->newest = memory_allocate_zeroed((source->track_count + 1) * sizeof *filter->newest);
-    for (size_t i = 0; i < source->track_count; i++)
-        filter->open[i] = array_of(sizeof(struct span_event));
     return &filter->source;
 }
 
@@ -271,7 +235,7 @@ bool span_filter_begin(struct span_source *source, struct error *error)
         if (found)
             begin(filter, FILTER_ENTERS, &event);
         else
-            keep_open(filter, &event);
+            keep(filter, &event);
         if (event.kind == SPAN_ENTER && !event.hit)
             offer_once(&nearest, &offered, event.function);
     }

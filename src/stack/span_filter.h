@@ -4,10 +4,11 @@
  * with the next call of B, which does not; then the next call of A begins another. Calls are
  * looked for in all threads, and all threads are cut to the same regions of time: what is open when
  * a region begins is entered there (SPAN_START_INFERRED), what is open when it ends is left there
- * (SPAN_END_FILTER). A call of A inside of a region, and of B outside, mean nothing.
+ * (SPAN_END_FILTER); counters begin it with what they were. A call of A inside of a region, and of
+ * B outside, mean nothing.
  *
  * Functions are meant by their readable name or by their symbol. In one pass; what it keeps is the
- * open spans.
+ * open spans and the counters.
  */
 #ifndef MAGIC_TRACE_STACK_SPAN_FILTER_H
 #define MAGIC_TRACE_STACK_SPAN_FILTER_H

@@ -28,6 +28,19 @@ void span_functions_free(struct span_functions *functions)
     arena_free(&functions->memory);
 }
 
+static enum span_origin origin_of(const struct function *function)
+{
+    switch (function->owner) {
+    case CODE_OF_LIBRARY:
+        return SPAN_LIBRARY;
+    case CODE_OF_KERNEL:
+        return SPAN_KERNEL;
+    case CODE_OF_PROGRAM:
+        break;
+    }
+    return SPAN_OWN;
+}
+
 static struct shown_function *make_function(struct span_functions *functions, function_id id)
 {
     const struct function *function = symbols_function(functions->symbols, id);
@@ -38,6 +51,7 @@ static struct shown_function *make_function(struct span_functions *functions, fu
                 .name = function->name,
                 .symbol = function->symbol,
                 .special = is_special_function(id),
+                .origin = origin_of(function),
                 .index = functions->count++,
             },
         .line_known = id < FUNCTION_FIRST,

@@ -76,7 +76,6 @@ static bool next(struct span_source *opened, struct span_event *event, struct er
     const struct span_event *own = event_in_turn(source);
     if (own) {
         *event = *own;
-        event->track += (uint32_t)source->wrapped->track_count;
         source->given++;
     } else if (source->has_next) {
         *event = source->next;

@@ -1,7 +1,7 @@
-/* Adds tracks to a source of spans, with events that are known beforehand: hits of the trigger,
- * samples beside Intel PT.
+/* Adds events that are known beforehand to a source of spans, and tracks for them: hits of the
+ * trigger, samples beside Intel PT, counters.
  *
- * Used by hit_spans.c and sample_spans.c.
+ * Used by hit_spans.c, sample_spans.c and frequency_counters.c.
  */
 #ifndef MAGIC_TRACE_STACK_SPAN_OVERLAY_H
 #define MAGIC_TRACE_STACK_SPAN_OVERLAY_H
@@ -13,7 +13,8 @@
 
 struct span_overlay {
     struct array tracks; /* struct span_track */
-    struct array events; /* struct span_event, by time; `track` counts from the first of `tracks` */
+    struct array events; /* struct span_event, by time; `track` counts the source's tracks first,
+                            then `tracks` */
     struct arena memory; /* owns what both point into */
 };
 

@@ -121,6 +121,7 @@ static inline void convert(struct timeline_source *merged, const struct replay_e
     event->address = replayed->address;
     event->flags = replayed->flags;
     event->end = replayed->end;
+    event->stack = replayed->stack;
     event->text = instant ? text_of(merged, replayed) : NULL;
     event->hit = NULL;
 }
@@ -218,12 +219,9 @@ static struct span_source *add_hits(struct timeline_source *merged)
     return source;
 }
 
-/* Without a clock in the recording the times of samples and of packets cannot be compared. */
 static struct span_source *add_samples(struct timeline_source *merged, struct span_source *source)
 {
     struct timeline *timeline = merged->timeline;
-    if (!timeline_clock(timeline))
-        return source;
     return sample_spans(source, timeline->flow, merged->origin, &timeline->functions);
 }
 

@@ -53,7 +53,13 @@ struct symbols {
     struct function_record *_Atomic chunks[CHUNK_COUNT];
 };
 
-static const char jit_object[] = "[JIT]";
+/* Who a function belongs to that is in `file`; NULL: JIT code. */
+static struct function function_in(const struct image_file *file)
+{
+    if (!file)
+        return (struct function){.object = "[JIT]", .owner = CODE_OF_PROGRAM};
+    return (struct function){.object = file->path, .owner = code_owner_of_file(file)};
+}
 
 static struct function_record *record_of(const struct symbols *symbols, function_id id)
 {
@@ -219,7 +225,7 @@ static char *make_name(struct symbols *symbols, char *name)
 }
 
 static function_id get_table_function(struct symbols *symbols, struct table_function *entry,
-                                      const char *object_path, struct object *object)
+                                      const struct image_file *file, struct object *object)
 {
     function_id id = atomic_load_explicit(&entry->id, memory_order_acquire);
     if (id != FUNCTION_UNKNOWN)
@@ -227,16 +233,14 @@ static function_id get_table_function(struct symbols *symbols, struct table_func
     pthread_mutex_lock(&symbols->lock);
     id = atomic_load_explicit(&entry->id, memory_order_relaxed);
     if (id == FUNCTION_UNKNOWN) {
+        struct function function = function_in(file);
         char *name = entry->symbol ? demangle(entry->symbol)
-                                   : memory_format("%s+0x%llx", base_name(object_path),
+                                   : memory_format("%s+0x%llx", base_name(function.object),
                                                    (unsigned long long)entry->start);
-        struct function function = {
-            .name = make_name(symbols, name),
-            .symbol = entry->symbol,
-            .object = object_path,
-            .start = entry->start,
-            .end = entry->end,
-        };
+        function.name = make_name(symbols, name);
+        function.symbol = entry->symbol;
+        function.start = entry->start;
+        function.end = entry->end;
         id = add_function(symbols, &function, object);
         atomic_store_explicit(&entry->id, id, memory_order_release);
     }
@@ -246,7 +250,8 @@ static function_id get_table_function(struct symbols *symbols, struct table_func
 
 /* The function kept in `slot`, called `name` (in brackets if so wished). */
 static function_id get_whole_function(struct symbols *symbols, _Atomic function_id *slot,
-                                      const char *name, bool brackets, const char *object_path)
+                                      const char *name, bool brackets,
+                                      const struct image_file *file)
 {
     function_id id = atomic_load_explicit(slot, memory_order_acquire);
     if (id != FUNCTION_UNKNOWN)
@@ -254,11 +259,9 @@ static function_id get_whole_function(struct symbols *symbols, _Atomic function_
     pthread_mutex_lock(&symbols->lock);
     id = atomic_load_explicit(slot, memory_order_relaxed);
     if (id == FUNCTION_UNKNOWN) {
-        struct function function = {
-            .name = make_name(symbols, memory_format(brackets ? "[%s]" : "%s", name)),
-            .object = object_path,
-            .end = UINT64_MAX,
-        };
+        struct function function = function_in(file);
+        function.name = make_name(symbols, memory_format(brackets ? "[%s]" : "%s", name));
+        function.end = UINT64_MAX;
         id = add_function(symbols, &function, NULL);
         atomic_store_explicit(slot, id, memory_order_release);
     }
@@ -270,8 +273,7 @@ static function_id get_whole_function(struct symbols *symbols, _Atomic function_
 static function_id get_file_function(struct symbols *symbols, const struct image_file *file)
 {
     const char *name = base_name(file->path);
-    return get_whole_function(symbols, &symbols->files[file->id].whole, name, *name != '[',
-                              file->path);
+    return get_whole_function(symbols, &symbols->files[file->id].whole, name, *name != '[', file);
 }
 
 /* Finding. */
@@ -302,7 +304,7 @@ static struct function_bounds find_in_object(struct symbols *symbols, const stru
         if (range) {
             struct function_bounds bounds = bounds_around(
                 mapping, address, object_address - range->start, range->end - object_address,
-                get_table_function(symbols, &object->table.functions[range->function], file->path,
+                get_table_function(symbols, &object->table.functions[range->function], file,
                                    object));
             bounds.ocaml = object->ocaml.present;
             return bounds;
@@ -317,8 +319,8 @@ static struct function_bounds find_dumped_code(struct symbols *symbols,
                                                const struct mapping *mapping, uint64_t address)
 {
     const struct image_file *file = mapping->file;
-    function_id function = get_whole_function(symbols, &symbols->files[file->id].whole,
-                                              file->code_name, false, jit_object);
+    function_id function =
+        get_whole_function(symbols, &symbols->files[file->id].whole, file->code_name, false, NULL);
     return bounds_around(mapping, address, address - mapping->start, mapping->end - address,
                          function);
 }
@@ -334,13 +336,13 @@ static struct function_bounds find_in_jit_code(struct symbols *symbols,
         if (range)
             return bounds_around(
                 mapping, address, address - range->start, range->end - address,
-                get_table_function(symbols, &table->functions[range->function], jit_object, NULL));
+                get_table_function(symbols, &table->functions[range->function], NULL, NULL));
     }
     bool memory = mapping->file->jit || image_path_is_anonymous(mapping->file->path);
     bool named = *mapping->file->path == '[';
     function_id function =
         process && memory && !named
-            ? get_whole_function(symbols, &process->unnamed, "JIT code", true, jit_object)
+            ? get_whole_function(symbols, &process->unnamed, "JIT code", true, NULL)
             : get_file_function(symbols, mapping->file);
     return bounds_around(mapping, address, address - start, end - address, function);
 }
@@ -374,6 +376,7 @@ function_id symbols_add(struct symbols *symbols, const char *name, const char *s
         .name = copy_text(symbols, name),
         .symbol = copy_text(symbols, symbol),
         .object = copy_text(symbols, object),
+        .owner = code_owner_of_path(object),
     };
     function_id id = add_function(symbols, &function, NULL);
     pthread_mutex_unlock(&symbols->lock);

@@ -14,6 +14,7 @@
 #define MAGIC_TRACE_SYMBOL_SYMBOLS_H
 
 #include "image/address_space.h"
+#include "image/code_owner.h"
 #include "symbol/ocaml_code.h"
 
 #include <stdint.h>
@@ -30,9 +31,10 @@ enum {
 };
 
 struct function {
-    const char *name;    /* demangled; never NULL */
-    const char *symbol;  /* as in the symbol table; NULL for special and nameless functions */
-    const char *object;  /* path of the object, "[JIT]" for JIT code; NULL for special ones */
+    const char *name;   /* demangled; never NULL */
+    const char *symbol; /* as in the symbol table; NULL for special and nameless functions */
+    const char *object; /* path of the object, "[JIT]" for JIT code; NULL for special ones */
+    enum code_owner owner;
     uint64_t start, end; /* addresses in the object (p_vaddr based; of JIT code: in the process),
                             end exclusive */
 };

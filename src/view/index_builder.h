@@ -15,9 +15,19 @@
 bool index_build(struct span_source *source, const char *path, uint64_t id, struct error *error);
 
 /* The index of the trace file at `path`: the one beside it or in the cache folder if it fits, else
- * a new one. NULL when there is no trace, or no room for an index anywhere. Recordings are the
- * caller's to decode: their spans go to index_build(). */
+ * a new one. NULL when there is no trace, or no room for an index anywhere. */
 struct trace_index *index_of_trace(const char *path, struct error *error);
+
+/* How an index is made of a file that is no trace: a recording, which is the caller's to decode. */
+struct index_maker {
+    /* Calls index_build() with the spans of the file and these arguments. */
+    bool (*make)(void *context, const char *index, uint64_t id, struct error *error);
+    void *context;
+};
+
+/* The same of any file. */
+struct trace_index *index_of_file(const char *path, const struct index_maker *maker,
+                                  struct error *error);
 
 /* Whether the file at `path` is still the one that `index_of_trace` gave `id` to. */
 bool index_is_current(const char *path, uint64_t id);

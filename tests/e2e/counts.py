@@ -48,7 +48,13 @@ class Counts(harness.TestCase):
     def test_dynamic_library(self):
         """a library loaded, unloaded and loaded again"""
         library = harness.compile_program("library", ["-shared", "-fPIC"])
-        self.check([harness.compile_program("dynamic_library"), library])
+        traced, _ = self.check([harness.compile_program("dynamic_library"), library])
+        categories = self.judge_trace(traced.trace)["categories"]
+        self.assertIn("main", categories[""])
+        self.assertIn("library_run", categories["library"])
+        self.assertIn("[syscall]", categories["special"])
+        self.assertNotIn("main", categories["library"])
+        self.assertNotIn("library_run", categories[""])
 
     def test_threads(self):
         """four threads with -multi-thread"""

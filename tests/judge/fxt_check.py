@@ -35,6 +35,7 @@ PROCESS_OBJECT, THREAD_OBJECT = 1, 2
 # null, int32, uint32, int64, uint64, double, string, pointer, koid, bool
 ARGUMENT_TYPES = range(10)
 ONE_WORD_ARGUMENTS = {0, 1, 2, 6, 9}
+NUMERIC_ARGUMENTS = {1, 2, 3, 4, 5}
 KOID = 8
 
 
@@ -185,6 +186,8 @@ class Checker:
         self.global_time = 0
         self.out_of_order = 0
         self.instants = collections.Counter()
+        self.counters = collections.Counter()
+        self.categories = collections.defaultdict(set)  # names of spans
         self.arguments = collections.Counter()
         self.ends = collections.Counter()
         self.shortest = None
@@ -309,6 +312,15 @@ class Checker:
             self.sound_arguments[record.words[start]] = record.at - start, key
         return key
 
+    def counter(self, header, name, record):
+        """Each argument is a series of its own, of the process: Perfetto's name for it is the key here."""
+        arguments = [self.argument(record) for _ in range(header >> 20 & 15)]
+        number = record.word()
+        for kind, key, _ in arguments:
+            if kind not in NUMERIC_ARGUMENTS:
+                raise Fault("counter without number", f"{record.place()}: {key!r} of {name!r}")
+            self.counters[f"{name}:{key}:{number}"] += 1
+
     def nanoseconds(self, ticks):
         if self.ticks_per_second in (None, 1000000000):
             return ticks
@@ -318,13 +330,16 @@ class Checker:
         kind = header >> 16 & 15
         ticks = record.word()
         ids = self.thread(header >> 24 & 0xff, record)
-        self.string(header >> 32 & 0xffff, record, "a category")
+        category = self.string(header >> 32 & 0xffff, record, "a category")
         name = self.string(header >> 48, record, "the name of an event")
         seen = True
-        for _ in range(header >> 20 & 15):
-            if self.event_argument(record, kind) == "inferred_start_time":
-                seen = False
-        if kind not in (INSTANT, BEGIN, END, COMPLETE):
+        if kind == COUNTER:
+            self.counter(header, name, record)
+        else:
+            for _ in range(header >> 20 & 15):
+                if self.event_argument(record, kind) == "inferred_start_time":
+                    seen = False
+        if kind not in (INSTANT, COUNTER, BEGIN, END, COMPLETE):
             return
         time = self.nanoseconds(ticks)
         if time >= TIME_LIMIT:
@@ -333,6 +348,8 @@ class Checker:
         if time < thread.last_time:
             self.faults.add("time goes back", f"{record.place()}: {thread.last_time} to {time} ns on {ids}")
         thread.last_time = time
+        if kind in (BEGIN, COMPLETE):
+            self.categories[category].add(name)
         if time < self.global_time:
             self.out_of_order += 1
         else:
@@ -349,7 +366,7 @@ class Checker:
             self.last_end = max(self.last_end, end)
         elif kind == END:
             self.end(thread, ids, time, record)
-        else:
+        elif kind == INSTANT:
             self.expire(thread, time)
             if len(thread.open) >= DEPTH_LIMIT:
                 self.faults.add("too deep", f"{record.place()}: instant {name!r} on {ids}")
@@ -447,6 +464,8 @@ class Checker:
         return {
             "spans": sum(self.spans().values()),
             "instants": dict(self.instants),
+            "counters": dict(self.counters),
+            "categories": {category: sorted(names) for category, names in self.categories.items()},
             "errors": dict(self.faults.counts),
             "examples": dict(self.faults.examples),
             "max_depth": max((thread.depth for thread in self.threads.values()), default=0),

@@ -23,6 +23,7 @@
  *   histogram: {from: number, to: number, count: number}[], slowest: Place[]}} CallStatistics
  * @typedef {{track: number, time: number, text: string, kind: 'gap' | 'error' | 'note'}} Mark
  * @typedef {{track: number, start: number, end: number, name: string, argument: string | null, address: string | null}} Hit
+ *   track: that of hits, on which it has a span
  * @typedef {{file: string, line: number, first: number, lines: string[]}} SourceText
  */
 
@@ -38,24 +39,27 @@ export const FLAG_END_INFERRED = 2;
 export const FLAG_ACROSS_GAP = 4;
 
 /**
- * Every method may throw an Error whose message is for the person. `tracks` null: all but those of hits.
+ * Every method may throw an Error whose message is for the person. When `signal` is aborted the request ends and the answer
+ * is an AbortError; who can answer at once may ignore it. `tracks` null: all but those of hits.
  * @typedef {object} DataSource
  * @property {() => Promise<TraceInfo>} trace
  * @property {() => Promise<FunctionInfo[]>} functions by id
  * @property {(track: number, range: Range, resolution: number, depth: number, rows: number, signal?: AbortSignal) => Promise<Pieces>} pieces
- * @property {(track: number, depth: number, time: number) => Promise<{span: SpanDetails | null, parents: StackEntry[]}>} span
- * @property {(track: number, time: number) => Promise<StackEntry[]>} stack
+ * @property {(track: number, depth: number, time: number, signal?: AbortSignal) =>
+ *   Promise<{span: SpanDetails | null, parents: StackEntry[]}>} span
+ * @property {(track: number, time: number, signal?: AbortSignal) => Promise<StackEntry[]>} stack
  * @property {(range: Range, tracks: number[] | null, top: number, sort: 'self' | 'total' | 'calls' | 'max', signal?: AbortSignal) =>
  *   Promise<{rows: TableRow[], omittedRows: number, omittedSelf: number, time: number}>} table
  * @property {(range: Range, tracks: number[] | null, share: number, signal?: AbortSignal) => Promise<FlameNode>} flame
  * @property {(query: string, mode: 'text' | 'regex', limit: number, signal?: AbortSignal) =>
  *   Promise<{matches: {group: number, name: string, calls: number}[], total: number}>} find
  * @property {(group: number, range: Range, tracks: number[] | null, slowest: number, signal?: AbortSignal) => Promise<CallStatistics>} calls
- * @property {(group: number, tracks: number[] | null, from: Place, direction: 'next' | 'previous') =>
- *   Promise<{call: Place | null, ordinal: number, of: number}>} next
+ * @property {(group: number, tracks: number[] | null, from: Place, direction: 'next' | 'previous',
+ *   signal?: AbortSignal) => Promise<{call: Place | null, ordinal: number, of: number}>} next
  * @property {(range: Range, limit: number, signal?: AbortSignal) => Promise<{marks: Mark[], hits: Hit[], more: boolean}>} marks
  * @property {(counter: number, range: Range, points: number, signal?: AbortSignal) => Promise<[number, number, number, number][]>} counter
  *   time, min, max, last
- * @property {(fn: number) => Promise<SourceText | null>} source null: not on this machine
- * @property {(track: number, range: Range, limit: number) => Promise<string>} text the calls as an indented tree
+ * @property {(fn: number, signal?: AbortSignal) => Promise<SourceText | null>} source null: not on this machine
+ * @property {((signal?: AbortSignal) => Promise<ArrayBuffer>)} [raw] the trace file itself, when info.canPerfetto
+ * @property {(track: number, range: Range, limit: number, signal?: AbortSignal) => Promise<string>} text the calls as an indented tree
  */

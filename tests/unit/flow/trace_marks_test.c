@@ -146,9 +146,45 @@ static void a_change_of_frequency_is_told(void **state)
     struct perf_data data = data_of(&chunk, &ring, 7, UINT32_MAX);
     data.setup.config = 0;
     struct array values = find(&data);
+    assert_int_equal(values.count, 3);
+    expect(&values, 0, 1000, 7, 2000);
+    expect(&values, 1, 3000, 7, 3500);
+    expect(&values, 2, 4000, 7, 1000);
+    array_free(&values);
+}
+
+static void a_frequency_that_never_changes_is_not_told(void **state)
+{
+    struct ring ring = {0};
+    add_header(&ring, 1000);
+    add_ratio(&ring, 20);
+    add_header(&ring, 2000);
+    add_ratio(&ring, 20);
+    struct aux_chunk chunk;
+    const struct perf_data data = data_of(&chunk, &ring, 7, UINT32_MAX);
+    struct array values = find(&data);
+    assert_int_equal(values.count, 0);
+    array_free(&values);
+}
+
+static void a_processors_frequency_is_nobodys(void **state)
+{
+    struct ring ring = {0};
+    add_header(&ring, 1000);
+    add_ratio(&ring, 20);
+    add_time(&ring, 1500);
+    add_ratio(&ring, 30);
+    struct aux_chunk chunk;
+    struct perf_data data = data_of(&chunk, &ring, UINT32_MAX, 3);
+    struct side_band_record turn = {
+        .kind = SIDE_BAND_TRACE_START, .time = {900}, .tid = 8, .cpu = 3};
+    data.records = &turn;
+    data.record_count = 1;
+    struct array values = find(&data);
     assert_int_equal(values.count, 2);
-    expect(&values, 0, 3000, 7, 3500);
-    expect(&values, 1, 4000, 7, 1000);
+    expect(&values, 0, 1000, UINT32_MAX, 2000);
+    expect(&values, 1, 1500, UINT32_MAX, 3000);
+    assert_int_equal(((struct trace_mark *)array_at(&values, 1))->cpu, 3);
     array_free(&values);
 }
 
@@ -158,6 +194,8 @@ int main(void)
         cmocka_unit_test(a_threads_values_have_their_times),
         cmocka_unit_test(a_processors_values_are_of_who_ran_there),
         cmocka_unit_test(a_change_of_frequency_is_told),
+        cmocka_unit_test(a_frequency_that_never_changes_is_not_told),
+        cmocka_unit_test(a_processors_frequency_is_nobodys),
         cmocka_unit_test(without_being_asked_for_there_are_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

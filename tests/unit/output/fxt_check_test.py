@@ -12,7 +12,7 @@ import unittest
 
 CHECKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "judge", "fxt_check.py")
 MAGIC = bytes.fromhex("1000044678541600")
-INSTANT, BEGIN, END, COMPLETE = 0, 2, 3, 4
+INSTANT, COUNTER, BEGIN, END, COMPLETE = range(5)
 
 
 def words(*values):
@@ -75,10 +75,18 @@ class FxtCheck(unittest.TestCase):
         report = self.assert_good(GOOD)
         self.assertEqual(report["spans"], 2)
         self.assertEqual(report["instants"], {"main": 1})
+        self.assertEqual(report["categories"], {"": ["f"]})
         self.assertEqual(report["max_depth"], 2)
         self.assertEqual((report["shortest_ns"], report["longest_ns"]), (1, 4))
         self.assertEqual((report["first_ns"], report["last_ns"]), (5, 9))
         self.assertEqual(report["threads"][0]["spans"], {"f": 2})
+
+    def test_counters(self):
+        number, text = 1 | 1 << 4 | 3 << 16 | 7 << 32, 6 | 1 << 4 | 3 << 16 | 2 << 32
+        report = self.assert_good(GOOD + event(COUNTER, 9, 2, 1, (number,), 5))
+        self.assertEqual(report["counters"], {"main:f:5": 1})
+        self.assert_fault(GOOD + event(COUNTER, 9, 2, 1, (text,), 5), "counter without number")
+        self.assert_fault(GOOD + event(COUNTER, 9, 2, 1, (number,)), "record too short")
 
     def test_good_gzip(self):
         self.assert_good(gzip.compress(GOOD))

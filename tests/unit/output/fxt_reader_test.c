@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
 /* ------------------------------------------------------------------ traces word by word */
@@ -39,16 +40,19 @@ static void add_string(struct array *words, uint64_t index, const char *text)
         add_word(words, padded[i]);
 }
 
+static void add_thread(struct array *words, uint64_t index, uint64_t tid)
+{
+    add_word(words, fxt_header(FXT_RECORD_THREAD, 3) | index << 16);
+    add_word(words, 10);
+    add_word(words, tid);
+}
+
 static struct array new_trace(void)
 {
     struct array words = array_of(sizeof(uint64_t));
     add_word(&words, FXT_MAGIC);
-    add_word(&words, fxt_header(FXT_RECORD_THREAD, 3) | 1 << 16);
-    add_word(&words, 10);
-    add_word(&words, 11);
-    add_word(&words, fxt_header(FXT_RECORD_THREAD, 3) | 2 << 16);
-    add_word(&words, 10);
-    add_word(&words, 12);
+    add_thread(&words, 1, 11);
+    add_thread(&words, 2, 12);
     static const char *const NAMES[] = {"a", "b", "c", "d", "[untraced]", "[JIT code]"};
     for (uint64_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++)
         add_string(&words, i + 1, NAMES[i]);
@@ -83,8 +87,8 @@ static char *write_bytes(const char *name, const void *bytes, size_t size)
     return path;
 }
 
-/* The events of a trace as text: "tid+name@time tid-name@time"; a mark at an end that was inferred
- * is '~'. */
+/* The events of a trace as text: "tid+name@time tid-name@time tid!mark@time
+ * tid#counter=value@time"; a mark at an end that was inferred is '~'. */
 static char *describe(const char *path, struct error *error)
 {
     *error = (struct error){0};
@@ -95,11 +99,14 @@ static char *describe(const char *path, struct error *error)
     size_t size;
     FILE *stream = open_memstream(&text, &size);
     struct span_event event;
-    for (const char *separator = ""; source->next(source, &event, error); separator = " ")
-        fprintf(stream, "%s%" PRIu32 "%c%s@%" PRIu64 "%s", separator,
-                source->tracks[event.track].tid, "+-!"[event.kind],
-                event.kind == SPAN_INSTANT ? event.text : event.function->name, event.time.value,
+    for (const char *separator = ""; source->next(source, &event, error); separator = " ") {
+        fprintf(stream, "%s%" PRIu32 "%c%s", separator, source->tracks[event.track].tid,
+                "+-!#"[event.kind], event.function ? event.function->name : event.text);
+        if (event.kind == SPAN_COUNTER)
+            fprintf(stream, "=%g", event.value);
+        fprintf(stream, "@%" PRIu64 "%s", event.time.value,
                 event.flags & SPAN_END_INFERRED ? "~" : "");
+    }
     fclose(stream);
     source->close(source);
     return text;
@@ -236,6 +243,114 @@ static void system_calls_of_the_original_are_special(void **state)
     array_free(&words);
 }
 
+/* With one argument of a 64-bit value. */
+static void add_counter(struct array *words, uint64_t name, uint64_t argument,
+                        enum fxt_argument_type type, uint64_t value, uint64_t id)
+{
+    add_word(words, fxt_header(FXT_RECORD_EVENT, 5) | FXT_EVENT_COUNTER << 16 | 1 << 20 | 1 << 24 |
+                        name << 48);
+    add_word(words, 3);
+    add_word(words, fxt_argument_header(type, 2, argument));
+    add_word(words, value);
+    add_word(words, id);
+}
+
+static void counters_of_others_are_read(void **state)
+{
+    (void)state;
+    enum { CPU = 20, FREQUENCY };
+    struct array words = new_trace();
+    add_string(&words, CPU, "CPU");
+    add_string(&words, FREQUENCY, "freq (MHz)");
+    add_counter(&words, CPU, FREQUENCY, FXT_ARGUMENT_INT64, 2600, 0); /* as the original has it */
+    add_counter(&words, CPU, FREQUENCY, FXT_ARGUMENT_INT64, (uint64_t)-1, 7);
+    add_counter(&words, A, B, FXT_ARGUMENT_UINT64, UINT64_C(1) << 63, 0);
+    add_counter(&words, A, B, FXT_ARGUMENT_POINTER, 5, 0); /* no number */
+    /* Several values at once. */
+    add_word(&words, fxt_header(FXT_RECORD_EVENT, 6) | FXT_EVENT_COUNTER << 16 | 3 << 20 | 2 << 24 |
+                         (uint64_t)A << 48);
+    add_word(&words, 4);
+    add_word(&words, fxt_argument_header(FXT_ARGUMENT_INT32, 1, B) | UINT64_C(0xffffffff) << 32);
+    add_word(&words, fxt_argument_header(FXT_ARGUMENT_STRING, 1, B) | (uint64_t)A << 32);
+    add_word(&words, fxt_argument_header(FXT_ARGUMENT_UINT32, 1, C) | UINT64_C(0xffffffff) << 32);
+    add_word(&words, 0);
+    assert_events(&words, "11#CPU freq (MHz)=2600@3 11#CPU #7 freq (MHz)=-1@3 "
+                          "11#a b=9.22337e+18@3 12#a b=-1@4 12#a c=4.29497e+09@4");
+}
+
+static void references_mean_what_they_were_last_defined_as(void **state)
+{
+    (void)state;
+    struct array words = new_trace();
+    for (uint64_t time = 1; time < 13; time += 4) {
+        for (uint64_t i = 0; i < 4; i++) /* what has been seen is remembered */
+            add_event(&words, i % 2 ? FXT_EVENT_END : FXT_EVENT_BEGIN, 1, A, time + i);
+        if (time == 1)
+            add_string(&words, A, "z");
+        else
+            add_thread(&words, 1, 13);
+    }
+    assert_events(&words, "11+a@1 11-a@2 11+a@3 11-a@4 11+z@5 11-z@6 11+z@7 11-z@8 "
+                          "13+z@9 13-z@10 13+z@11 13-z@12");
+}
+
+static void functions_of_one_name_are_told_apart(void **state)
+{
+    (void)state;
+    enum { FUNCTIONS = 50000 };
+    struct span_script *script = span_script_new();
+    uint32_t track = span_script_track(script, 1, 1, "prog", "main");
+    for (uint64_t i = 0; i < FUNCTIONS; i++) {
+        span_script_enter(script, track, i, "f")->address = 1 + i * 0x1001 % FUNCTIONS;
+        span_script_leave(script, track, i);
+    }
+    char *path = temporary_folder_path("addresses.fxt");
+    struct error error;
+    assert_true(fxt_write(span_script_source(script), path, NULL, &error));
+    struct span_source *source = fxt_read(path, &error);
+    struct span_event event;
+    for (uint64_t i = 0; i < FUNCTIONS; i++) {
+        assert_true(source->next(source, &event, &error));
+        assert_int_equal(event.address, 1 + i * 0x1001 % FUNCTIONS);
+        assert_true(source->next(source, &event, &error));
+    }
+    assert_int_equal(source->function_count, 1);
+    source->close(source);
+    free(path);
+    span_script_free(script);
+}
+
+static void add_addressed(struct array *words, uint64_t name, uint64_t address_name,
+                          uint64_t address)
+{
+    add_word(words, fxt_header(FXT_RECORD_EVENT, 4) | FXT_EVENT_BEGIN << 16 | 1 << 20 | 1 << 24 |
+                        name << 48);
+    add_word(words, 1);
+    add_word(words, fxt_argument_header(FXT_ARGUMENT_POINTER, 2, address_name));
+    add_word(words, address);
+}
+
+static void code_at_the_kernels_addresses_is_the_kernels(void **state)
+{
+    (void)state;
+    enum { ADDRESS = 20 };
+    struct array words = new_trace();
+    add_string(&words, ADDRESS, "address");
+    add_addressed(&words, A, ADDRESS, 0x401000);
+    add_addressed(&words, B, ADDRESS, 0xffffffff81000000);
+    char *path = write_bytes("kernel.fxt", words.elements, words.count * sizeof(uint64_t));
+    struct error error;
+    struct span_source *source = fxt_read(path, &error);
+    struct span_event event;
+    assert_true(source->next(source, &event, &error));
+    assert_int_equal(event.function->origin, SPAN_OWN);
+    assert_true(source->next(source, &event, &error));
+    assert_int_equal(event.function->origin, SPAN_KERNEL);
+    source->close(source);
+    free(path);
+    array_free(&words);
+}
+
 /* ------------------------------------------------------------------ damage */
 
 static void no_trace_at_all(void **state)
@@ -280,6 +395,94 @@ static void what_comes_before_the_damage_is_read(void **state)
     free(got);
     free(path);
     array_free(&words);
+}
+
+/* What was right when it was seen first does not make up for what is wrong later. */
+static void damage_in_arguments_is_told(void **state)
+{
+    (void)state;
+    enum { ADDRESS = 20, UNDEFINED = 4000 };
+    static const struct {
+        uint64_t name, argument, words;
+    } CASES[] = {{A, UNDEFINED, 2}, {UNDEFINED, ADDRESS, 2}, {A, ADDRESS, 0}, {A, ADDRESS, 3}};
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        struct array words = new_trace();
+        add_string(&words, ADDRESS, "address");
+        add_addressed(&words, A, ADDRESS, 7);
+        size_t damage = words.count * sizeof(uint64_t);
+        add_addressed(&words, CASES[i].name, CASES[i].argument, 7);
+        *(uint64_t *)array_at(&words, words.count - 2) =
+            fxt_argument_header(FXT_ARGUMENT_POINTER, CASES[i].words, CASES[i].argument);
+        add_addressed(&words, A, ADDRESS, 7);
+        char *path = write_bytes("arguments.fxt", words.elements, words.count * sizeof(uint64_t));
+        struct error error;
+        char *got = describe(path, &error), *place = memory_format("byte %zu ", damage);
+        assert_string_equal(got, "11+a@1 11-a@1~");
+        assert_int_equal(error.code, ERROR_FORMAT);
+        assert_non_null(strstr(error.text, place));
+        free(place);
+        free(got);
+        free(path);
+        array_free(&words);
+    }
+}
+
+/* A trace that is longer than what is held of it in memory, opened and not read yet. */
+static struct span_source *open_long_trace(const char *path, struct error *error)
+{
+    struct array words = new_trace();
+    for (uint64_t i = 0; i < 100000; i++)
+        add_event(&words, i % 2 ? FXT_EVENT_END : FXT_EVENT_BEGIN, 1, A, i);
+    free(write_bytes("long.fxt", words.elements, words.count * sizeof(uint64_t)));
+    array_free(&words);
+    struct span_source *source = fxt_read(path, error);
+    assert_non_null(source);
+    return source;
+}
+
+static size_t count_events(struct span_source *source, struct error *error)
+{
+    struct span_event event;
+    size_t count = 0;
+    while (source->next(source, &event, error))
+        count++;
+    source->close(source);
+    return count;
+}
+
+static void a_trace_that_is_cut_while_it_is_read_ends(void **state)
+{
+    (void)state;
+    struct error error = {0};
+    char *path = temporary_folder_path("long.fxt");
+    struct span_source *source = open_long_trace(path, &error);
+    assert_int_equal(truncate(path, 800004), 0);
+    assert_true(count_events(source, &error) < 100000);
+    assert_int_equal(error.code, ERROR_FORMAT);
+    free(path);
+}
+
+static void a_thread_that_turns_up_while_the_trace_is_read_is_an_error(void **state)
+{
+    (void)state;
+    struct error error = {0};
+    char *path = temporary_folder_path("long.fxt");
+    struct span_source *source = open_long_trace(path, &error);
+    const uint64_t added[] = {fxt_header(FXT_RECORD_THREAD, 3) | 3 << 16,
+                              10,
+                              99,
+                              fxt_header(FXT_RECORD_EVENT, 3) | FXT_EVENT_INSTANT << 16 | 3 << 24,
+                              80000,
+                              0};
+    FILE *stream = fopen(path, "r+");
+    struct array beginning = new_trace();
+    fseek(stream, (long)((beginning.count + 2 * 80000) * sizeof(uint64_t)), SEEK_SET);
+    fwrite(added, sizeof added, 1, stream);
+    fclose(stream);
+    assert_int_equal(count_events(source, &error), 80000);
+    assert_non_null(strstr(error.text, "changed"));
+    array_free(&beginning);
+    free(path);
 }
 
 /* A trace with a bit of everything, as bytes. */
@@ -432,9 +635,16 @@ int main(void)
         cmocka_unit_test(inline_strings_and_threads),
         cmocka_unit_test(ticks_become_nanoseconds),
         cmocka_unit_test(records_of_other_kinds_are_skipped),
+        cmocka_unit_test(counters_of_others_are_read),
+        cmocka_unit_test(references_mean_what_they_were_last_defined_as),
+        cmocka_unit_test(functions_of_one_name_are_told_apart),
         cmocka_unit_test(system_calls_of_the_original_are_special),
+        cmocka_unit_test(code_at_the_kernels_addresses_is_the_kernels),
         cmocka_unit_test(no_trace_at_all),
         cmocka_unit_test(what_comes_before_the_damage_is_read),
+        cmocka_unit_test(damage_in_arguments_is_told),
+        cmocka_unit_test(a_trace_that_is_cut_while_it_is_read_ends),
+        cmocka_unit_test(a_thread_that_turns_up_while_the_trace_is_read_is_an_error),
         cmocka_unit_test(flipped_bytes_are_survived),
         cmocka_unit_test(cut_off_traces_are_read_and_told),
         cmocka_unit_test(several_gzip_members_are_one_trace),

@@ -225,6 +225,32 @@ static void calls_not_seen_whole_are_kept_out_of_the_distribution(void **state)
     span_script_free(script);
 }
 
+static void counters_are_told_beside_the_calls(void **state)
+{
+    (void)state;
+    struct span_script *script = span_script_new();
+    uint32_t track = span_script_track(script, 1, 1, "prog", "main");
+    span_script_counter(script, track, 0, "frequency of CPU 0 (MHz)", 2600);
+    span_script_enter(script, track, 10, "f");
+    span_script_counter(script, track, 20, "frequency of CPU 0 (MHz)", 800);
+    span_script_counter(script, track, 25, "load", 0.25);
+    span_script_leave(script, track, 110);
+    struct error error;
+    char *table = table_of(script, (struct report_table_options){0}, &error);
+    assert_contains(table, "1 call in 1 thread");
+    assert_contains(table,
+                    "Note: frequency of CPU 0 (MHz) was between 800 and 2600, told 2 times.\n");
+    assert_contains(table, "Note: load was between 0.25 and 0.25, told 1 time.\n");
+    char *tree = tree_of(script, (struct report_tree_options){0}, &error);
+    assert_contains(tree, "f");
+    char *folded = folded_of(script);
+    assert_string_equal(folded, "main-1;f 100\n");
+    free(table);
+    free(tree);
+    free(folded);
+    span_script_free(script);
+}
+
 static void time_outside_the_program_is_told_apart(void **state)
 {
     (void)state;
@@ -627,13 +653,38 @@ static void hits_are_shown_in_their_thread(void **state)
     span_script_free(script);
 }
 
+static void counters_are_no_calls(void **state)
+{
+    (void)state;
+    struct span_script *script = span_script_new();
+    uint32_t track = span_script_track(script, 1, 1, "prog", "main");
+    uint32_t core = span_script_track(script, 2, 2, "processor", "core 0");
+    span_script_enter(script, track, 0, "main");
+    span_script_counter(script, track, 5, "queue", 3);
+    span_script_counter(script, core, 6, "frequency (MHz)", 2400);
+    span_script_leave(script, track, 10);
+    struct error error;
+    char *table = table_of(script, (struct report_table_options){0}, &error);
+    char *tree = tree_of(script, (struct report_tree_options){0}, &error);
+    char *folded = folded_of(script);
+    assert_cell(row_of(table, "main").calls, "1");
+    assert_non_null(strstr(tree, "main"));
+    assert_string_equal(folded, "main-1;main 10\n");
+    free(table);
+    free(tree);
+    free(folded);
+    span_script_free(script);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_counts_calls_and_times),
+        cmocka_unit_test(counters_are_no_calls),
         cmocka_unit_test(recursion_counts_in_total_once),
         cmocka_unit_test(table_is_sorted_and_cut),
         cmocka_unit_test(calls_not_seen_whole_are_kept_out_of_the_distribution),
+        cmocka_unit_test(counters_are_told_beside_the_calls),
         cmocka_unit_test(time_outside_the_program_is_told_apart),
         cmocka_unit_test(functions_of_one_name_are_one_row),
         cmocka_unit_test(a_failing_source_is_reported_after_its_events),

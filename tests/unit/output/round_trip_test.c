@@ -50,8 +50,14 @@ static void assert_same_event(const struct span_source *written, const struct sp
         assert_string_equal(got->text, expected->text);
         return;
     }
+    if (expected->kind == SPAN_COUNTER) {
+        assert_string_equal(got->text, expected->text);
+        assert_true(got->value == expected->value);
+        return;
+    }
     assert_int_equal(got->flags, expected->flags);
     assert_int_equal(got->end, expected->end);
+    assert_int_equal(got->stack, expected->stack);
     assert_int_equal(got->address, expected->address);
     assert_same_hit(got->hit, expected->hit);
     assert_string_equal(got->function->name, expected->function->name);
@@ -59,6 +65,7 @@ static void assert_same_event(const struct span_source *written, const struct sp
     assert_true(same_text(got->function->file, expected->function->file));
     assert_int_equal(got->function->line, expected->function->line);
     assert_int_equal(got->function->special, expected->function->special);
+    assert_int_equal(got->function->origin, expected->function->origin);
 }
 
 static void assert_names(const struct span_source *written, const struct span_source *read)
@@ -72,6 +79,29 @@ static void assert_names(const struct span_source *written, const struct span_so
         assert_string_equal(got->thread_name, written->tracks[j].thread_name);
         assert_string_equal(got->process_name, written->tracks[j].process_name);
     }
+}
+
+/* Reads the script again, one event and a batch in turns. */
+static void assert_batches(struct span_script *script, const char *path)
+{
+    struct error error = {0};
+    struct span_source *source = span_script_source(script), *read = fxt_read(path, &error);
+    struct span_event one, expected;
+    const struct span_event *events;
+    for (size_t count = 1; count > 0;) {
+        if (read->next(read, &one, &error)) {
+            assert_true(source->next(source, &expected, &error));
+            assert_same_event(source, &expected, read, &one);
+        }
+        count = read->take(read, &events, &error);
+        for (size_t i = 0; i < count; i++) {
+            assert_true(source->next(source, &expected, &error));
+            assert_same_event(source, &expected, read, &events[i]);
+        }
+    }
+    assert_int_equal(error.code, ERROR_NONE);
+    assert_false(source->next(source, &expected, &error));
+    read->close(read);
 }
 
 /* Writes the script, reads it back and compares everything. */
@@ -93,12 +123,13 @@ static void assert_round_trip(struct span_script *script, const char *name)
         if (!read->next(read, &got, &error))
             fail_msg("the trace ends early: %s", error.text);
         assert_same_event(source, &expected, read, &got);
-        if (got.kind != SPAN_INSTANT)
+        if (got.function)
             assert_true(got.function->index < read->function_count);
     }
     assert_false(read->next(read, &got, &error));
     assert_int_equal(error.code, ERROR_NONE);
     read->close(read);
+    assert_batches(script, path);
     free(path);
 }
 
@@ -120,6 +151,7 @@ static void everything_a_span_can_say(void **state)
     function->symbol = "_ZN2ns1fEi";
     function->file = "/src/f.cc";
     function->line = 4000000000u;
+    function->origin = SPAN_KERNEL;
     span_script_function(script, "[syscall]")->special = true;
 
     span_script_enter(script, track, 5, "main")->flags = SPAN_START_INFERRED;
@@ -136,9 +168,64 @@ static void everything_a_span_can_say(void **state)
         leave->flags = (i % 2 ? SPAN_END_INFERRED : 0) | (i % 3 ? SPAN_ACROSS_GAP : 0);
     }
     span_script_leave(script, track, UINT64_C(1) << 62)->end = SPAN_END_OF_TRACE;
+    static const char *const OF_ORIGINS[] = {"own", "library", "kernel", "inlined"};
+    for (enum span_origin origin = SPAN_OWN; origin <= SPAN_INLINED; origin++) {
+        span_script_function(script, OF_ORIGINS[origin])->origin = origin;
+        span_script_enter(script, track, UINT64_C(1) << 62, OF_ORIGINS[origin]);
+        span_script_leave(script, track, UINT64_C(1) << 62);
+    }
     script->source.wall_clock = UINT64_C(1790000000123456789);
     assert_round_trip(script, "everything.fxt");
     assert_round_trip(script, "everything.fxt.gz");
+    span_script_free(script);
+}
+
+static void stacks_that_wait_and_go_on(void **state)
+{
+    (void)state;
+    struct span_script *script = span_script_new();
+    uint32_t track = span_script_track(script, 1, 1, "prog", "main");
+    struct span_function *function = span_script_function(script, "fiber");
+    function->symbol = "fiber";
+    function->file = "fiber.c";
+    function->line = 7;
+    for (uint64_t i = 0; i < 3; i++) {
+        struct span_event *enter = span_script_enter(script, track, 10 * i, "fiber");
+        enter->address = 0x1000;
+        enter->flags = SPAN_START_INFERRED;
+        enter->stack = i == 1 ? 0 : 4000000000u;
+        struct span_event *leave = span_script_leave(script, track, 10 * i + 5);
+        leave->end = SPAN_END_SWITCH;
+        leave->flags = SPAN_END_INFERRED | SPAN_ACROSS_GAP;
+        leave->stack = i == 1 ? 0 : 4000000000u;
+    }
+    assert_round_trip(script, "stacks.fxt");
+    span_script_free(script);
+}
+
+static void counters(void **state)
+{
+    (void)state;
+    struct span_script *script = span_script_new();
+    uint32_t a = span_script_track(script, 10, 10, "prog", "main");
+    uint32_t b = span_script_track(script, 20, 20, "other", "main");
+    static const char *const TEXTS[] = {"frequency of CPU 3 (MHz)",
+                                        "queue",
+                                        "two words",
+                                        "open (",
+                                        "(unit)",
+                                        "nothing ()",
+                                        "a (b) c",
+                                        "a (b (c))"};
+    span_script_enter(script, a, 1, "f");
+    for (uint64_t i = 0; i < 100; i++) {
+        const char *text = TEXTS[i % (sizeof TEXTS / sizeof TEXTS[0])];
+        span_script_counter(script, i % 3 ? a : b, 2 + i, text, 1e300 / (double)(i + 1));
+        span_script_counter(script, a, 2 + i, text, -0.1 * (double)i);
+    }
+    span_script_leave(script, a, 200);
+    assert_round_trip(script, "counters.fxt");
+    assert_round_trip(script, "counters.fxt.gz");
     span_script_free(script);
 }
 
@@ -146,6 +233,7 @@ static void everything_a_hit_can_say(void **state)
 {
     (void)state;
     static const struct span_hit HITS[] = {
+        {.time = {9}, .address = 0x1000, .pid = 1, .tid = 2},
         {.time = {9}, .address = 0x1000, .pid = 1, .tid = 2},
         {.time = {UINT64_C(1) << 61},
          .passed = {0},
@@ -183,6 +271,7 @@ static void more_strings_than_the_format_has_numbers(void **state)
         }
     span_script_leave(script, track, 200001);
     assert_round_trip(script, "strings.fxt");
+    assert_round_trip(script, "strings.fxt.gz");
     span_script_free(script);
 }
 
@@ -332,6 +421,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(empty_trace),
         cmocka_unit_test(everything_a_span_can_say),
+        cmocka_unit_test(stacks_that_wait_and_go_on),
+        cmocka_unit_test(counters),
         cmocka_unit_test(everything_a_hit_can_say),
         cmocka_unit_test(more_strings_than_the_format_has_numbers),
         cmocka_unit_test(more_threads_than_the_format_has_numbers),

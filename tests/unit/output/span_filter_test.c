@@ -207,6 +207,52 @@ static void borders_leave_no_span_without_length(void **state)
     span_script_free(script);
 }
 
+static void a_region_begins_with_what_counters_were(void **state)
+{
+    (void)state;
+    static const char COUNTER[] = "queue", OTHER[] = "other (s)";
+    static const struct {
+        const char *text;
+        uint64_t time;
+        double value;
+    } EXPECTED[] = {{COUNTER, 10, 2}, {COUNTER, 15, 3}, {COUNTER, 30, 4}, {OTHER, 30, 7}};
+    struct span_script *script = span_script_new();
+    uint32_t track = span_script_track(script, 10, 10, "prog", "main");
+    span_script_counter(script, track, 1, COUNTER, 1)->text = COUNTER;
+    span_script_counter(script, track, 2, COUNTER, 2)->text = COUNTER;
+    for (uint64_t time = 10; time <= 30; time += 20) {
+        span_script_enter(script, track, time, "a");
+        if (time == 10)
+            span_script_counter(script, track, 15, COUNTER, 3)->text = COUNTER;
+        span_script_leave(script, track, time + 6);
+        span_script_enter(script, track, time + 7, "b");
+        span_script_counter(script, track, time + 8, COUNTER, 4)->text = COUNTER;
+        span_script_counter(script, track, time + 8, OTHER, 7)->text = OTHER;
+        span_script_leave(script, track, time + 9);
+    }
+    struct span_filter_names names = {0};
+    assert_true(span_filter_names_parse(&names, "(a b)"));
+    for (int begun = 0; begun < 2; begun++) {
+        struct span_source *filter = span_filter(span_script_source(script), &names);
+        struct span_event event;
+        struct error error = {0};
+        size_t count = 0;
+        assert_true(!begun || span_filter_begin(filter, &error));
+        while (filter->next(filter, &event, &error)) {
+            if (event.kind != SPAN_COUNTER)
+                continue;
+            assert_ptr_equal(event.text, EXPECTED[count].text);
+            assert_int_equal(event.time.value, EXPECTED[count].time);
+            assert_true(event.value == EXPECTED[count].value);
+            count++;
+        }
+        assert_int_equal(count, sizeof EXPECTED / sizeof *EXPECTED);
+        filter->close(filter);
+    }
+    span_filter_names_free(&names);
+    span_script_free(script);
+}
+
 static void a_filter_that_nothing_passes_is_an_error(void **state)
 {
     (void)state;
@@ -262,6 +308,7 @@ int main(void)
         cmocka_unit_test(regions_are_cut_out_of_the_whole),
         cmocka_unit_test(the_first_region_is_gone_to),
         cmocka_unit_test(borders_leave_no_span_without_length),
+        cmocka_unit_test(a_region_begins_with_what_counters_were),
         cmocka_unit_test(a_filter_that_nothing_passes_is_an_error),
         cmocka_unit_test(names_are_read),
         cmocka_unit_test(other_texts_are_refused),

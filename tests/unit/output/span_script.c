@@ -99,6 +99,15 @@ struct span_event *span_script_instant(struct span_script *script, uint32_t trac
     return event;
 }
 
+struct span_event *span_script_counter(struct span_script *script, uint32_t track, uint64_t time,
+                                       const char *text, double value)
+{
+    struct span_event *event = add_event(script, SPAN_COUNTER, track, time);
+    event->text = arena_copy_string(&script->arena, text);
+    event->value = value;
+    return event;
+}
+
 static bool next_event(struct span_source *source, struct span_event *event, struct error *error)
 {
     struct span_script *script = source->context;

@@ -45,6 +45,9 @@ struct span_event *span_script_leave(struct span_script *script, uint32_t track,
 struct span_event *span_script_instant(struct span_script *script, uint32_t track, uint64_t time,
                                        const char *text);
 
+struct span_event *span_script_counter(struct span_script *script, uint32_t track, uint64_t time,
+                                       const char *text, double value);
+
 /* The same source each time, back at its beginning. Its close() does nothing. */
 struct span_source *span_script_source(struct span_script *script);
 

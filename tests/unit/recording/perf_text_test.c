@@ -228,7 +228,7 @@ static void what_is_not_shown_is_counted(void **state)
         open_string("# a note of --header\n"
                     "1/1 1.0: 1 psb:  psb offs: 0  0  0 [unknown] ([unknown])\n"
                     "1/1 1.0: 1 intel_pt//u:  0 4010 f+0x10 (/p)\n"
-                    "1/1 1.0: 1 cbr:  cbr: 23  0  0 [unknown] ([unknown])\n"
+                    "1/1 1.0: 1 cbr:  cbr: none  0  0 [unknown] ([unknown])\n"
                     "1/1 1.0: 1 ptwrite:  IP: 0 payload: 0x1  0 4010 f+0x1 (/p)\n"
                     "\t   4010 f+0x1 (/p)\n"
                     "1/1 1.0: 1 branches:u: teleport  4010 f+0x1 (/p) => 4020 g+0x0 (/p)\n"
@@ -243,6 +243,26 @@ static void what_is_not_shown_is_counted(void **state)
     assert_string_equal(text.statistics.other_event, "ptwrite");
     assert_int_equal(text.statistics.unreadable, 2);
     assert_int_equal(text.statistics.first_unreadable, 8);
+    perf_text_close(&text);
+}
+
+static void a_frequency_is_told_as_far_as_perf_knows_it(void **state)
+{
+    struct perf_text text =
+        open_string("1/2 1.0: 1 cbr:  cbr: 42 freq: 4219 MHz (162%)  0 [unknown] ([unknown])\n"
+                    "1/2 1.5: cbr: cbr: 23 freq: 0 MHz  0 [unknown] ([unknown])\n"
+                    "prog 1/2 [003] 2.0: cbr:  cbr:  8  0  0 [unknown] ([unknown])\n"
+                    "1/2 2.5: cbr:  cbr:  0  0  0 [unknown] ([unknown])\n");
+    static const uint64_t MEGAHERTZ[] = {4219, 2300, 800};
+    struct perf_text_record record;
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(perf_text_next(&text, &record));
+        assert_int_equal(record.kind, PERF_TEXT_FREQUENCY);
+        assert_int_equal(record.tid, 2);
+        assert_int_equal(record.time.value, 1000000000 + i * 500000000);
+        assert_int_equal(record.megahertz, MEGAHERTZ[i]);
+    }
+    assert_false(perf_text_next(&text, &record));
     perf_text_close(&text);
 }
 
@@ -268,6 +288,7 @@ int main(void)
         cmocka_unit_test(strange_symbols),
         cmocka_unit_test(decode_errors),
         cmocka_unit_test(samples),
+        cmocka_unit_test(a_frequency_is_told_as_far_as_perf_knows_it),
         cmocka_unit_test(what_is_not_shown_is_counted),
         cmocka_unit_test(times_out_of_range_are_unreadable),
     };

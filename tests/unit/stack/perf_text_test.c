@@ -37,7 +37,7 @@ static char *spans_of(struct timeline *timeline)
     int depth[64] = {0};
     source->no_lines = true;
     while (source->next(source, &event, &error)) {
-        if (event.kind == SPAN_INSTANT)
+        if (event.kind == SPAN_INSTANT || event.kind == SPAN_COUNTER)
             continue;
         bool enters = event.kind == SPAN_ENTER;
         if (event.track < 64)
@@ -110,6 +110,37 @@ static void calls(void **state)
                                                                                              "(/"
                                                                                              "p)\n",
         "+main +f +g --+g --");
+}
+
+static void changes_of_frequency_are_counters(void **state)
+{
+    static const char text[] =
+        " 7/7  0.900000000: 1 cbr:  cbr: 26  0  0 [unknown] ([unknown])\n" START
+        " 7/7  1.000000005: 1 cbr:  cbr: 26  0  0 [unknown] ([unknown])\n"
+        " 7/7  1.000000007: 1 cbr:  cbr: 42 freq: 4219 MHz (162%)  0 [unknown] ([unknown])\n" AT(
+            "10") "call  4010 main+0x10 (/p) => 5000 f+0x0 (/p)\n"
+                  " 9/9  1.000000012: 1 cbr:  cbr: 10  0  0 [unknown] ([unknown])\n";
+    static const struct {
+        uint64_t time;
+        double value;
+    } VALUES[] = {{0, 2600}, {7, 4219}};
+    struct error error = {0};
+    struct timeline *timeline = decode(text, strlen(text), &error);
+    struct span_source *source = timeline_spans(timeline, &error);
+    struct span_event event;
+    size_t count = 0;
+    assert_int_equal(source->track_count, 1); /* one that only had a frequency is not shown */
+    while (source->next(source, &event, &error)) {
+        if (event.kind != SPAN_COUNTER)
+            continue;
+        assert_int_equal(event.time.value, VALUES[count].time);
+        assert_true(event.value == VALUES[count].value);
+        assert_string_equal(event.text, "frequency of [unnamed] 7 (MHz)");
+        count++;
+    }
+    assert_int_equal(count, 2);
+    source->close(source);
+    timeline_free(timeline);
 }
 
 static void recursion_is_kept(void **state)
@@ -259,6 +290,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls),
+        cmocka_unit_test(changes_of_frequency_are_counters),
         cmocka_unit_test(recursion_is_kept),
         cmocka_unit_test(longjmp_ends_all_at_once),
         cmocka_unit_test(system_calls_and_signals),

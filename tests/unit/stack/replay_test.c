@@ -43,6 +43,7 @@ static void assert_same(const struct replay_event *got, const struct replay_even
     assert_int_equal(got->address, expected->address);
     assert_int_equal(got->flags, expected->flags);
     assert_int_equal(got->end, expected->end);
+    assert_int_equal(got->stack, expected->stack);
     assert_ptr_equal(got->gap, expected->gap);
     assert_ptr_equal(got->death, expected->death);
 }

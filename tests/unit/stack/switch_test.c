@@ -2,6 +2,8 @@
  * `s` switches: it is called, and goes on where another stack has called it. */
 #include "scene.h"
 
+#include "stack/follow.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -166,10 +168,65 @@ static void the_oldest_of_all_that_are_remembered_goes_on(void **state)
 
 #define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
+/* Where stacks are parked and go on: "-A" and "+A", by letters in the order in which they are met.
+ */
+static void assert_stacks(struct scene *s, const char *expected)
+{
+    char got[64] = "";
+    size_t length = 0, known = 0;
+    uint32_t stacks[8];
+    follow_end(&s->stack, &(struct follow_ending){0});
+    struct replay replay;
+    struct replay_event event;
+    replay_init(&replay, &s->stack);
+    while (replay_next(&replay, &event)) {
+        if (event.stack == 0)
+            continue;
+        size_t index = 0;
+        while (index < known && stacks[index] != event.stack)
+            index++;
+        if (index == known)
+            stacks[known++] = event.stack;
+        got[length++] = event.kind == SPAN_ENTER ? '+' : '-';
+        got[length++] = (char)('A' + index);
+    }
+    replay_free(&replay);
+    assert_string_equal(got, expected);
+}
+
+static void a_stack_is_known_again(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    return_to(s, at('f', 0));
+    call(s, at('f', 0x10), 's');
+    return_after(s, at('a', 0x10));
+    call(s, at('a', 0x20), 's');
+    return_after(s, at('f', 0x10));
+    assert_stacks(s, "-A-B+A-A+B");
+}
+
+static void two_that_fit_are_told_apart_by_what_follows(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'y');
+    call(s, at('y', 0x10), 's');
+    return_to(s, at('f', 0));
+    call(s, at('f', 0x10), 'y');
+    call(s, at('y', 0x10), 's');
+    return_after(s, at('y', 0x10));
+    return_after(s, at('a', 0x10));
+    assert_stacks(s, "-A-B+A");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         RULE(a_parked_stack_goes_on_where_it_called),
+        RULE(a_stack_is_known_again),
+        RULE(two_that_fit_are_told_apart_by_what_follows),
         RULE(a_thousand_parked_stacks_go_on),
         RULE(the_oldest_of_all_that_are_remembered_goes_on),
         RULE(a_return_that_fits_two_stacks_is_settled_by_what_follows),

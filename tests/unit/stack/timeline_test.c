@@ -114,7 +114,7 @@ const struct perf_data *flow_perf_data(const struct flow *flow)
     return &flow->perf_data;
 }
 
-void trace_marks_find(struct array *marks, const struct perf_data *data)
+void flow_marks(const struct flow *flow, struct array *marks)
 {
 }
 
@@ -187,7 +187,7 @@ const struct function *symbols_function(const struct symbols *symbols, function_
         [FUNCTION_SYSCALL] = {.name = "[syscall]"},
         [FUNCTION_INTERRUPT] = {.name = "[interrupt]"},
         [MAIN_FUNCTION] = {.name = "main", .symbol = "main"},
-        [WORK_FUNCTION] = {.name = "work()", .symbol = "_Z4workv"},
+        [WORK_FUNCTION] = {.name = "work()", .symbol = "_Z4workv", .owner = CODE_OF_LIBRARY},
     };
     return &functions[function];
 }
@@ -282,6 +282,9 @@ static void expect(struct span_source *source, enum span_event_kind kind, uint32
         assert_string_equal(event.text, name);
     else
         assert_string_equal(event.function->name, name);
+    if (kind == SPAN_ENTER)
+        assert_int_equal(event.function->origin,
+                         strcmp(name, "work()") == 0 ? SPAN_LIBRARY : SPAN_OWN);
 }
 
 static void expect_end(struct span_source *source)

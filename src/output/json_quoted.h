@@ -1,0 +1,11 @@
+/* A string as JSON has it: in quotes, escaped, and always UTF-8 (base/utf8.h).
+ *
+ * Used by the exporters, once per name.
+ */
+#ifndef MAGIC_TRACE_OUTPUT_JSON_QUOTED_H
+#define MAGIC_TRACE_OUTPUT_JSON_QUOTED_H
+
+/* The caller frees. */
+char *json_quoted(const char *string);
+
+#endif

@@ -1,0 +1,44 @@
+/* The distinct call stacks of a trace, each with its calls and the time spent in its innermost
+ * function itself: what flame graphs are made of.
+ *
+ * Used by the folded stacks and by pprof's format. Memory is per distinct stack, not per call.
+ */
+#ifndef MAGIC_TRACE_OUTPUT_STACK_SUMS_H
+#define MAGIC_TRACE_OUTPUT_STACK_SUMS_H
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "stack/span.h"
+
+#include <stdint.h>
+#include <uthash.h>
+
+/* A distinct stack: its innermost function, called from the stack `caller`. A thread is a stack
+ * without function. */
+struct summed_stack {
+    struct stack_key {
+        struct summed_stack *caller; /* NULL: this is a thread */
+        /* A struct span_function; of a thread, its struct span_track. */
+        const void *what;
+    } key;
+    uint64_t self; /* ns */
+    uint64_t calls;
+    /* The child asked for last, nearly always the next one too; or NULL. */
+    struct summed_stack *last_child;
+    UT_hash_handle hh; /* hh.next: the node that was met next */
+};
+
+struct stack_sums {
+    struct arena arena;
+    struct summed_stack *nodes; /* in the order in which they were met; NULL: none */
+    struct array tracks;        /* of struct stack_track */
+};
+
+void stack_sums_init(struct stack_sums *sums);
+void stack_sums_free(struct stack_sums *sums);
+
+/* To be called with each event of `source` but those of hits. */
+void stack_sums_read(struct stack_sums *sums, const struct span_source *source,
+                     const struct span_event *event);
+
+#endif

@@ -1,0 +1,18 @@
+/* A trace as a single HTML file: the page of `magic-trace view` with all spans in it, for a ticket
+ * or a mail. It works from a file, without a network and without magic-trace.
+ *
+ * What is in it: spans, marks, counters and hits; not the program's source text. A browser has to
+ * hold it all, so it is for a part of a trace: what is larger than EXPORT_HTML_SPANS_MAX is
+ * refused, with words that say which part is small enough.
+ */
+#ifndef MAGIC_TRACE_VIEW_EXPORT_HTML_H
+#define MAGIC_TRACE_VIEW_EXPORT_HTML_H
+
+#include "output/export.h"
+
+/* With so many the page answers within a few frames, and its file has about 5 MB. */
+enum { EXPORT_HTML_SPANS_MAX = 500000 };
+
+extern const struct export_format export_html;
+
+#endif

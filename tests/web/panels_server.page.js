@@ -1,0 +1,169 @@
+// The panels on the real server, with the trace of a program of which the test knows what it does.
+import assert from 'node:assert/strict';
+import { renameSync } from 'node:fs';
+import { after, before, beforeEach, test } from 'node:test';
+import { openPage } from './page.js';
+import { BRANCHES, LEAVES, recordProgram } from './recorded.js';
+import { BINARY, viewTrace } from './viewer.js';
+
+const skip = BINARY === null ? 'no program given: tests/web/run --binary' : false;
+
+/** @type {ReturnType<typeof recordProgram>} */
+let recorded;
+/** @type {Awaited<ReturnType<typeof viewTrace>>} */
+let viewer;
+/** @type {Awaited<ReturnType<typeof openPage>>} */
+let opened;
+/** @type {any} */
+let page;
+
+/** @param {string} expression of "state" @returns {Promise<any>} */
+const state = (expression) => page.evaluate(`(({ state }) => ${expression})(window.magicTrace)`);
+/** @param {string} selector @returns {Promise<string>} */
+const text = async (selector) => (await page.locator(selector).innerText()).replaceAll('\u00a0', ' ');
+/** @param {string} name */
+const panel = (name) => page.evaluate(`window.magicTrace.state.setPanel('${name}')`);
+
+before(async () => {
+  if (skip) return;
+  recorded = recordProgram();
+  viewer = await viewTrace(recorded.trace);
+  opened = await openPage({ url: viewer.url, permissions: ['clipboard-read', 'clipboard-write'] });
+  page = opened.page;
+});
+after(async () => {
+  if (skip) return;
+  await opened.close();
+  await viewer.close();
+  recorded.close();
+});
+beforeEach(async () => {
+  if (skip) return;
+  await page.evaluate(`(({ state }) => {
+    document.activeElement?.blur();
+    state.setView({ from: 0, to: state.duration });
+    state.setSelection(null); state.setSpan(null);
+    state.setSearch({ text: '', regex: false, group: null });
+    state.setPanel('details');
+  })(window.magicTrace)`);
+});
+
+/** @param {string} name */
+async function search(name) {
+  await page.keyboard.press('Control+f');
+  await page.keyboard.type(name);
+  await page.keyboard.press('Enter');
+  await page.getByText(/^[\d,]+ of [\d,]+$/).waitFor();
+}
+
+test('search walks through all calls', { skip }, async () => {
+  await search('leaf');
+  await page.getByRole('button', { name: `1 of ${LEAVES}` }).waitFor();
+  await page.keyboard.press('Shift+Enter');
+  await page.getByText(`${LEAVES} of ${LEAVES}, around`).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByText(`1 of ${LEAVES}, around`).waitFor();
+});
+
+test('details, stack and source text of a call', { skip }, async () => {
+  await search('leaf');
+  await opened.until("document.querySelector('.panel-details h2')?.textContent === 'leaf'");
+  const facts = await text('.panel-details dl');
+  for (const words of ['program.c:', '0x', 'Beginning\nseen', 'End\nreturn']) assert.ok(facts.includes(words), `${words} in ${facts}`);
+  const names = (await page.locator('.stack button').allInnerTexts()).map((/** @type {string} */ line) => line.split(' ')[0]);
+  assert.deepEqual(names.slice(-3), ['main', 'branch', 'leaf']);
+  await opened.picture('server-details');
+  await page.locator('.panel-details').getByRole('button', { name: 'Source' }).click();
+  await page.locator('.source-text .marked').waitFor();
+  assert.match(await text('.source-text'), /sum \+= k;/);
+  assert.match(await text('.source-text .marked'), /leaf\(int i\)|\{/);
+  await opened.picture('server-source');
+  renameSync(recorded.source, `${recorded.source}.gone`);
+  await search('branch');
+  await page.getByText(/program\.c:\d+ is not on this machine/).waitFor();
+  renameSync(`${recorded.source}.gone`, recorded.source);
+});
+
+test('all calls: figures that fit the program', { skip }, async () => {
+  await search('branch');
+  await panel('calls');
+  await page.locator('.histogram').waitFor();
+  assert.match(await text('.panel-calls .figures'), new RegExp(`^Calls\\s+${BRANCHES}\\s+Seen from begin to end\\s+${BRANCHES} `));
+  assert.equal(await page.locator('.slowest button').count(), BRANCHES);
+  // The last call does the most.
+  await page.locator('.slowest button').first().click();
+  const slowest = await state('state.span');
+  await page.keyboard.press('n');
+  await page.getByText(`1 of ${BRANCHES}, around`).waitFor();
+  assert.ok((await state('state.span.start')) < slowest.start);
+  await opened.picture('server-calls');
+});
+
+test('functions and flame graph', { skip }, async () => {
+  await panel('functions');
+  await page.getByPlaceholder('Filter by name').fill('leaf');
+  await opened.until("document.querySelectorAll('.panel-functions tbody tr').length === 1");
+  assert.equal(await page.locator('.panel-functions tbody td').first().innerText(), String(LEAVES));
+  await page.getByPlaceholder('Filter by name').fill('');
+  for (const column of ['Calls', 'Total', 'Longest', 'Shortest', 'Mean', 'Self']) {
+    await page.locator('.panel-functions thead').getByRole('button', { name: column }).click();
+    await page.locator(`th[aria-sort=descending]`, { hasText: column }).waitFor();
+  }
+  await opened.picture('server-functions');
+  await panel('flame');
+  await page.evaluate("window.magicTrace.state.setSearch({ text: 'leaf' })");
+  await page.getByText(/Searched functions: \d/).waitFor();
+  await opened.picture('server-flame');
+});
+
+test('marks: the hits of the trigger, and what led up to one', { skip }, async () => {
+  await panel('marks');
+  await page.getByText(`${BRANCHES} marks`).waitFor();
+  await opened.picture('server-marks');
+  await page.locator('.marks button').first().click();
+  await opened.until('window.magicTrace.state.span !== null');
+  const [span, view] = await state('[state.span, state.view]');
+  assert.ok(view.from < span.end && view.to > span.end);
+});
+
+test('the calls of a measured range as text', { skip }, async () => {
+  await search('branch');
+  await page.evaluate('(({ state }) => state.setSelection({ from: state.span.start, to: state.span.end }))(window.magicTrace)');
+  await page.getByRole('button', { name: 'Copy calls' }).click();
+  await page.getByText('Copied the calls of the measured range.').waitFor();
+  const copied = await page.evaluate('navigator.clipboard.readText()');
+  assert.equal(copied.match(/ leaf$/gm)?.length, LEAVES / BRANCHES);
+});
+
+test('the trace is handed over to Perfetto', { skip }, async () => {
+  // What stands in for it answers as https://ui.perfetto.dev does.
+  const standIn = `<script>window.addEventListener('message', ({ data, source, origin }) => {
+    if (data === 'PING') source.postMessage('PONG', origin); else window.got = data.perfetto;
+  });</script>`;
+  await page.context().route('https://ui.perfetto.dev/**', (/** @type {any} */ route) => route.fulfill({ contentType: 'text/html', body: standIn }));
+  const opens = page.waitForEvent('popup');
+  await page.getByRole('button', { name: 'Open in Perfetto' }).click();
+  const perfetto = await opens;
+  await page.getByText('Perfetto has the trace.').waitFor();
+  const got = await perfetto.evaluate('({ title: window.got.title, size: window.got.buffer.byteLength })');
+  assert.deepEqual(got, { title: 'trace.fxt', size: recorded.trace.length });
+  await perfetto.close();
+});
+
+test('a trace too large for Perfetto is not handed over without a warning', { skip }, async () => {
+  await page.evaluate('window.magicTrace.info.spans = 12e6');
+  await page.getByRole('button', { name: 'Open in Perfetto' }).click();
+  await page.getByRole('dialog').getByText("The trace has 12,000,000 spans; Perfetto's browser tab runs out of memory near 11,000,000.").waitFor();
+  await page.getByRole('button', { name: 'Open it all the same' }).waitFor();
+  await page.keyboard.press('Escape');
+});
+
+test('a server that has gone is told in words', { skip }, async () => {
+  await page.route('**/api/table*', (/** @type {any} */ route) => route.abort());
+  await panel('functions');
+  await page.evaluate('window.magicTrace.state.setSelection({ from: 0, to: 10 })');
+  await page.getByText('the server does not answer. Is `magic-trace view` still running?').waitFor();
+  await page.unroute('**/api/table*');
+  // That the browser complains of a server that has gone is as it should be.
+  opened.complaints.length = 0;
+});

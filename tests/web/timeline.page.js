@@ -1,0 +1,332 @@
+// The timeline, used in a browser as a person does, on traces that the page carries in itself.
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { EmbeddedSource } from '../../web/data/embedded.js';
+import { openPage } from './page.js';
+import { makeTallTrace, makeTrace, packSpans } from './traces.js';
+
+const DURATION = 50_000_000;
+const HEAD = { ruler: 13, marks: 34, tracks: 42 }; // CSS pixels below the upper edge of the overlay
+
+/** @type {Awaited<ReturnType<typeof openPage>>} */
+let opened;
+/** @type {any} */
+let page;
+
+/** @param {string} expression of "state", "timeline", "info" @returns {Promise<any>} */
+const ask = (expression) => page.evaluate(`(({ state, timeline, info }) => ${expression})(window.magicTrace)`);
+const settled = () => opened.until('window.magicTrace.timeline.facts.missing === 0 && window.magicTrace.timeline.isIdle');
+
+before(async () => {
+  opened = await openPage({ trace: makeTrace({ duration: DURATION }), width: 1400, height: 900 });
+  page = opened.page;
+});
+after(() => opened.close());
+beforeEach(async () => {
+  await page.mouse.move(5, 5);
+  await page.evaluate(`(({ state, info }) => {
+    document.activeElement?.blur();
+    for (const { id } of info.tracks) state.setFolded(id, false);
+    state.setSpan(null); state.setSelection(null); state.setFlags([]); state.setPanel(null);
+    state.setSearch({ text: '', regex: false, group: null });
+    state.setView({ from: 0, to: state.duration });
+  })(window.magicTrace)`);
+  await page.keyboard.press('1');
+  await settled();
+});
+
+/** Where a moment of a track's row is, on the page. @param {number} track @param {number} depth @param {number} time */
+async function pointOf(track, depth, time) {
+  const { left, top, x, y } = await page.evaluate(`(({ timeline }) => {
+    const { left, top } = document.querySelector('.overlay').getBoundingClientRect();
+    return { left, top, ...timeline.pointOf(${track}, ${depth}, ${time}) };
+  })(window.magicTrace)`);
+  return { x: left + x, y: top + y };
+}
+
+/** The overlay's box on the page. @returns {Promise<{x: number, y: number, width: number, height: number}>} */
+const box = () => page.locator('.overlay').boundingBox();
+
+/** A span of a row that is drawn wide enough to be clicked. @param {number} depth */
+async function wideSpan(depth) {
+  const pieces = await ask('timeline.drawn()');
+  const found = pieces.find((/** @type {any} */ piece) => piece.track === 0 && piece.depth === depth && piece.spans === 1 && piece.end - piece.start > DURATION / 200);
+  assert.ok(found, `a wide span at depth ${depth}`);
+  return found;
+}
+
+test('what is drawn is what the source tells', async () => {
+  const source = new EmbeddedSource(makeTrace({ duration: DURATION }));
+  for (const [from, to] of [[0, DURATION], [20e6, 21e6], [20_500_000, 20_500_400]]) {
+    await ask(`state.setView({ from: ${from}, to: ${to} })`);
+    await settled();
+    const resolution = 2 ** Math.max(0, Math.floor(Math.log2((to - from) / (await box()).width)));
+    const drawn = (await ask('timeline.drawn()')).filter((/** @type {any} */ piece) => piece.track === 0);
+    const { start, end, depth, spans } = await source.pieces(0, { from, to }, resolution, 0, 100);
+    const want = Array.from(start, (_, i) => [depth[i], start[i], end[i], spans[i]].join()).sort();
+    const got = drawn.map((/** @type {any} */ piece) => [piece.depth, piece.start, piece.end, piece.spans].join());
+    // At the edges the drawn tiles may hold a merged piece that only touches the view.
+    for (const line of want) assert.ok(got.includes(line), line);
+    assert.ok(got.length <= want.length + 2 * 30, `${got.length} and ${want.length}`);
+  }
+});
+
+test('a span has the colour of its function, and the picture is only drawn when something changed', async () => {
+  const { x, y } = await pointOf(0, 0, 25e6);
+  const colour = await page.evaluate(`(() => {
+    const canvas = document.querySelector('canvas.tracks');
+    const { left, top } = canvas.getBoundingClientRect();
+    return [...canvas.getContext('2d').getImageData(${x} - left, ${y} - top + 6, 1, 1).data];
+  })()`);
+  assert.ok(colour[2] > colour[0], `own code is blue: ${colour}`);
+  const frames = await ask('timeline.facts.frames');
+  await page.waitForTimeout(300);
+  assert.equal(await ask('timeline.facts.frames'), frames);
+});
+
+test('dragging moves the view', async () => {
+  await ask('state.setView({ from: 20e6, to: 30e6 })');
+  const { x, y, width } = await box();
+  await page.mouse.move(x + 600, y + 200);
+  await page.mouse.down();
+  await page.mouse.move(x + 600 - width / 10, y + 200, { steps: 5 });
+  await page.mouse.up();
+  const { from, to } = await ask('state.view');
+  assert.ok(Math.abs(from - 21e6) < 2e4 && Math.abs(to - 31e6) < 2e4, `${from}`);
+  assert.equal(await ask('state.selection'), null);
+  assert.equal(await ask('state.span'), null, 'a drag is no click');
+});
+
+test('Shift and dragging, dragging the ruler, and the mode "measure" measure a range', async () => {
+  const { x, y, width } = await box();
+  const drag = async (/** @type {number} */ top, /** @type {number} */ bottom) => {
+    await page.mouse.move(x + width * 0.2, y + top);
+    await page.mouse.down();
+    await page.mouse.move(x + width * 0.4, y + bottom, { steps: 4 });
+    await page.mouse.up();
+    return ask('state.selection');
+  };
+  const inTrack = (await pointOf(0, 2, 0)).y - y;
+  await page.keyboard.down('Shift');
+  const shifted = await drag(inTrack, inTrack + 3);
+  await page.keyboard.up('Shift');
+  assert.deepEqual(shifted.tracks, [0]);
+  assert.ok(Math.abs(shifted.range.from - DURATION * 0.2) < 1e5 && Math.abs(shifted.range.to - DURATION * 0.4) < 1e5);
+  await page.mouse.click(x + 20, y + HEAD.ruler);
+  assert.equal(await ask('state.selection'), null, 'a click on the ruler clears it');
+  assert.equal((await drag(HEAD.ruler, HEAD.ruler)).tracks, null, 'the ruler measures all tracks');
+  await ask('state.setSelection(null)');
+  await page.keyboard.press('2');
+  const measured = await drag(inTrack, (await pointOf(1, 2, 0)).y - y);
+  assert.deepEqual(measured.tracks, [0, 1]);
+  assert.deepEqual(await ask('state.view'), { from: 0, to: DURATION });
+  await opened.picture('timeline-measured');
+});
+
+test('the wheel zooms with Ctrl at the pointer, moves with Shift, scrolls alone', async () => {
+  const { x, y, width } = await box();
+  await page.mouse.move(x + width / 4, y + 200);
+  await page.keyboard.down('Control');
+  await page.mouse.wheel(0, -500);
+  await page.keyboard.up('Control');
+  await opened.until('window.magicTrace.state.view.to < 25e6');
+  const zoomed = await ask('state.view');
+  assert.ok(Math.abs(zoomed.from + (zoomed.to - zoomed.from) / 4 - DURATION / 4) < 1e5, 'the moment under the pointer stays');
+  await page.keyboard.down('Shift');
+  await page.mouse.wheel(0, 100);
+  await page.keyboard.up('Shift');
+  await opened.until(`window.magicTrace.state.view.from > ${zoomed.from + 1e5}`);
+  await page.mouse.wheel(0, 100);
+  await opened.until('window.magicTrace.timeline.facts.scroll === 100');
+});
+
+test('two fingers zoom, one moves', async () => {
+  const { x, y, width } = await box();
+  const touch = await page.context().newCDPSession(page);
+  /** @param {string} type @param {number[]} places of fingers, shares of the width */
+  const fingers = (type, places) =>
+    touch.send('Input.dispatchTouchEvent', { type, touchPoints: places.map((share, id) => ({ x: x + share * width, y: y + 200, id })) });
+  await fingers('touchStart', [0.4, 0.6]);
+  for (const away of [0.12, 0.16, 0.2]) await fingers('touchMove', [0.5 - away, 0.5 + away]);
+  await fingers('touchEnd', []);
+  const pinched = await ask('state.view');
+  assert.ok(Math.abs(pinched.to - pinched.from - DURATION / 2) < DURATION / 50, `${pinched.from} to ${pinched.to}`);
+  assert.ok(Math.abs((pinched.from + pinched.to) / 2 - DURATION / 2) < DURATION / 50, 'around the middle of the fingers');
+  await fingers('touchStart', [0.5]);
+  for (const share of [0.45, 0.4, 0.3]) await fingers('touchMove', [share]);
+  await fingers('touchEnd', []);
+  const moved = await ask('state.view');
+  assert.ok(Math.abs(moved.from - pinched.from - DURATION / 10) < DURATION / 50);
+  assert.equal(await ask('state.span'), null);
+});
+
+test('a click chooses a span, a second zooms to it, an empty place chooses none', async () => {
+  const { start, end, depth } = await wideSpan(1);
+  const { x, y } = await pointOf(0, depth, (start + end) / 2);
+  await page.mouse.click(x, y);
+  await opened.until('window.magicTrace.state.span !== null');
+  assert.deepEqual(await ask('state.span'), { track: 0, depth, start, end });
+  await opened.until(`document.getElementById('live').textContent.includes('depth ${depth}')`);
+  await page.mouse.dblclick(x, y);
+  await opened.until(`window.magicTrace.state.view.to - window.magicTrace.state.view.from < ${(end - start) * 3.1}`);
+  await opened.picture('timeline-chosen');
+  const empty = await pointOf(0, 0, 0);
+  await ask('state.setView({ from: 0, to: state.duration })');
+  await settled();
+  await page.mouse.click(empty.x + 1e-3 * 0 + 2, empty.y);
+  await opened.until('window.magicTrace.state.span === null');
+});
+
+test('a merged piece says how many calls it is, and a click chooses one of them', async () => {
+  const merged = (await ask('timeline.drawn()')).find((/** @type {any} */ piece) => piece.spans > 3 && piece.track === 0);
+  const { x, y } = await pointOf(0, merged.depth, (merged.start + merged.end) / 2);
+  await page.mouse.move(x, y);
+  await page.locator('.tooltip strong').waitFor();
+  assert.match(await page.locator('.tooltip').innerText(), /calls[\s\S]*longest/);
+  await page.mouse.click(x, y);
+  await opened.until('window.magicTrace.state.span !== null');
+  assert.equal(await ask('state.span.depth'), merged.depth);
+});
+
+test('keys move and zoom, wherever the focus is but in a text', async () => {
+  const view = () => ask('state.view');
+  await page.keyboard.press('w');
+  await opened.until('window.magicTrace.state.view.to - window.magicTrace.state.view.from < 49e6');
+  const before = await view();
+  await page.keyboard.press('d');
+  await opened.until(`window.magicTrace.state.view.from > ${before.from}`);
+  await page.keyboard.press('End');
+  assert.equal((await view()).to, DURATION);
+  await page.keyboard.press('Home');
+  assert.equal((await view()).from, 0);
+  await page.keyboard.press('ArrowRight');
+  assert.ok((await view()).from > 0);
+  await page.keyboard.press('0');
+  assert.deepEqual(await view(), { from: 0, to: DURATION });
+  await page.keyboard.press('/');
+  await page.keyboard.type('wasd0');
+  assert.deepEqual(await view(), { from: 0, to: DURATION });
+  await page.keyboard.press('Escape');
+});
+
+test('arrows walk from the chosen span to its callee, neighbour and caller', async () => {
+  const main = await wideSpan(0);
+  await ask(`state.setSpan({ track: 0, depth: 0, start: ${main.start}, end: ${main.end} })`);
+  await page.locator('.overlay').focus();
+  await page.keyboard.press('ArrowDown');
+  await opened.until('window.magicTrace.state.span.depth === 1');
+  const first = await ask('state.span');
+  await page.keyboard.press('ArrowRight');
+  await opened.until(`window.magicTrace.state.span.start >= ${first.end}`);
+  await page.keyboard.press('ArrowLeft');
+  await opened.until(`window.magicTrace.state.span.start === ${first.start}`);
+  await page.keyboard.press('ArrowUp');
+  await opened.until('window.magicTrace.state.span.depth === 0');
+  await page.keyboard.press('f');
+  assert.ok((await ask('state.view.from')) <= main.start);
+  await page.keyboard.press('Escape');
+  assert.equal(await ask('state.span'), null);
+});
+
+test('tracks and processes fold, also by the keyboard, and the focus stays', async () => {
+  const fold = page.getByRole('button', { name: 'Fold thread main 100' });
+  await fold.focus();
+  await page.keyboard.press('Enter');
+  assert.ok(await ask('state.folded.has(0)'));
+  const unfold = page.getByRole('button', { name: 'Unfold thread main 100' });
+  await unfold.waitFor();
+  assert.ok(await unfold.evaluate((/** @type {Element} */ node) => node === document.activeElement));
+  await page.getByRole('button', { name: 'Fold process server 100' }).click();
+  assert.ok(await ask('state.folded.has(1) && state.folded.has(2)'));
+  await settled();
+  await opened.picture('timeline-folded');
+  await ask('state.setSpan({ track: 0, depth: 9, start: 0, end: 1 })');
+  await opened.until('!window.magicTrace.state.folded.has(0)');
+});
+
+test('the minimap moves the view and changes its edges', async () => {
+  await ask('state.setView({ from: 10e6, to: 20e6 })');
+  const { x, y, width } = await page.locator('.minimap').boundingBox();
+  const drag = async (/** @type {number} */ from, /** @type {number} */ to) => {
+    await page.mouse.move(x + (width * from) / DURATION, y + 20);
+    await page.mouse.down();
+    await page.mouse.move(x + (width * to) / DURATION, y + 20, { steps: 4 });
+    await page.mouse.up();
+    return ask('state.view');
+  };
+  const moved = await drag(15e6, 20e6);
+  assert.ok(Math.abs(moved.from - 15e6) < 1e5 && Math.abs(moved.to - 25e6) < 1e5);
+  const widened = await drag(moved.to, 40e6);
+  assert.ok(Math.abs(widened.from - 15e6) < 1e5 && Math.abs(widened.to - 40e6) < 1e5);
+});
+
+test('marks and hits are told under the pointer', async () => {
+  const { x, y, width } = await box();
+  await page.mouse.move(x + width * 0.3, y + HEAD.marks);
+  await opened.until("document.querySelector('.tooltip').textContent.includes('[lost]')");
+  await page.mouse.move(x + width * 0.5, y + HEAD.marks);
+  await opened.until("document.querySelector('.tooltip').textContent.includes('hit: serve_request (1)')");
+});
+
+test('the link to a view brings it back', async () => {
+  await ask('state.setView({ from: 1e6, to: 2e6 })');
+  await ask('state.setSelection({ from: 1.2e6, to: 1.3e6 }, [0])');
+  await ask("state.setTheme('dark')");
+  await opened.until("location.hash.includes('theme=dark')");
+  const link = await page.evaluate('location.hash');
+  const length = await page.evaluate('history.length');
+  const other = await openPage({ trace: makeTrace({ duration: DURATION }), fragment: link });
+  assert.deepEqual(await other.page.evaluate('magicTrace.state.view'), { from: 1e6, to: 2e6 });
+  assert.deepEqual(await other.page.evaluate('magicTrace.state.selection'), { range: { from: 1.2e6, to: 1.3e6 }, tracks: [0] });
+  assert.equal(await other.page.evaluate('getComputedStyle(document.documentElement).colorScheme'), 'dark');
+  await other.picture('timeline-dark');
+  await other.close();
+  await ask("state.setTheme('system')");
+  assert.equal(await page.evaluate('history.length'), length, 'replaced, not pushed');
+});
+
+test('what is searched for stands out', async () => {
+  const pixels = () => page.evaluate("document.querySelector('canvas.tracks').toDataURL()");
+  const plain = await pixels();
+  await ask("state.setSearch({ text: 'render', group: 3 })");
+  await settled();
+  assert.notEqual(await pixels(), plain);
+  await opened.picture('timeline-search');
+});
+
+test('thousands of tracks and deep stacks cost what is seen of them', async () => {
+  for (const [tracks, depth] of [[3000, 8], [2, 50000]]) {
+    const tall = await openPage({ trace: makeTallTrace({ tracks, depth }), width: 1200, height: 800 });
+    const { page: own } = tall;
+    const idle = 'window.magicTrace.timeline.facts.missing === 0 && window.magicTrace.timeline.isIdle';
+    await tall.until(idle);
+    assert.ok((await own.locator('.names .row').count()) < 60);
+    const { requests } = await own.evaluate('magicTrace.timeline.facts');
+    assert.ok(requests < 120, `${requests} requests`);
+    await own.evaluate("document.querySelector('.scrollbar').scrollTop = 1e9");
+    await tall.until('window.magicTrace.timeline.facts.scroll > 10000');
+    await tall.until(idle);
+    const lowest = await own.evaluate('Math.max(...magicTrace.timeline.drawn().map((piece) => piece.depth))');
+    assert.equal(lowest, depth - 1, 'the last row is reached');
+    assert.ok((await own.evaluate('magicTrace.timeline.facts.requests')) < 300);
+    await tall.close();
+  }
+});
+
+test('traces with nothing in them, or damaged, or of a single moment', async () => {
+  const empty = { ...makeTrace({ threads: 1, spans: 1 }), tracks: [], counters: [], marks: [], hits: [], duration: 0, damage: 'the end is missing <at 17>' };
+  const [track] = makeTrace({ threads: 1 }).tracks;
+  const moment = { ...empty, damage: null, tracks: [{ ...track, spans: 2, columns: packSpans([{ depth: 0, start: 0, end: 0, function: 0 }, { depth: 1, start: 0, end: 0, function: 1 }]) }] };
+  for (const trace of [empty, moment]) {
+    const own = await openPage({ trace });
+    await own.until('window.magicTrace.timeline.isIdle && window.magicTrace.timeline.facts.missing === 0');
+    const { x, y } = await own.page.locator('.overlay').boundingBox();
+    await own.page.mouse.click(x + 2, y + 80);
+    for (const key of ['w', 's', 'a', 'd', 'Home', 'End', '0', 'f', 'c', 'ArrowDown', 'ArrowRight', 'PageDown']) await own.page.keyboard.press(key);
+    await own.until('window.magicTrace.timeline.isIdle');
+    assert.equal(await own.page.locator('#notice').isVisible(), trace.damage !== null);
+    if (trace.damage) assert.match(await own.page.locator('#notice').innerText(), /damaged.*<at 17>/);
+    else assert.equal(await own.page.evaluate('magicTrace.timeline.drawn().length'), 2);
+    await own.close();
+  }
+});

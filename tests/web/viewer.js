@@ -1,0 +1,41 @@
+// `magic-trace view` on a trace, for tests: its address, and its end.
+
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+/** The program under test; null when only the page is tested. */
+export const BINARY = process.env.MAGIC_TRACE_BINARY ?? null;
+
+/**
+ * @param {Buffer} content of the trace file
+ * @returns {Promise<{url: string, close: () => Promise<void>}>}
+ */
+export async function viewTrace(content) {
+  if (BINARY === null) throw new Error('MAGIC_TRACE_BINARY names no program');
+  const folder = mkdtempSync(path.join(tmpdir(), 'magic-trace-web-'));
+  const trace = path.join(folder, 'trace.fxt');
+  writeFileSync(trace, content);
+  const viewer = spawn(BINARY, ['view', '-no-browser', trace], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended = new Promise((resolve) => viewer.on('exit', resolve));
+  let told = '';
+  /** @type {Promise<string>} */
+  const address = new Promise((resolve, reject) => {
+    for (const stream of [viewer.stdout, viewer.stderr])
+      stream.on('data', (data) => {
+        told += data;
+        const match = /http:\/\/[^\s]+/.exec(told);
+        if (match) resolve(match[0]);
+      });
+    ended.then((status) => reject(new Error(`magic-trace view ended with ${status}: ${told}`)));
+  });
+  return {
+    url: await address,
+    async close() {
+      viewer.kill('SIGINT');
+      await ended;
+      rmSync(folder, { recursive: true });
+    },
+  };
+}

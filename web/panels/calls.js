@@ -1,0 +1,101 @@
+// All calls of one function: how many, how long, the distribution of their lengths, the slowest ones.
+import { formatCount, formatCounted, formatDuration, formatShare, formatTime } from '../format.js';
+import { makePanel } from './context.js';
+import { button, element, fill } from './dom.js';
+import { makeHistogram } from './histogram.js';
+import { Question } from './question.js';
+import { makeRangeControl } from './range_choice.js';
+import { makeRoving } from './roving.js';
+import { reveal } from './walk.js';
+
+/** @typedef {import('./context.js').Context} Context */
+/** @typedef {import('../data/source.js').CallStatistics} CallStatistics */
+/** @typedef {import('../data/source.js').Place} Place */
+
+const SLOWEST = 50;
+
+/** @param {Context} context */
+export function makeCallsPanel(context) {
+  const { source, state, functions, ranges } = context;
+  const question = new Question('Looking at the calls');
+  const hint = element('p', { class: 'hint' }, 'Choose a function: by the search box, a row of the table, or the button "All calls" of a span.');
+  const name = element('h2', { class: 'name' });
+  const answer = element('div', { class: 'columns' });
+  const content = element('div', {}, element('div', { class: 'bar' }, name, makeRangeControl(ranges)), question.element, answer);
+
+  const update = () => {
+    const { group } = state.search;
+    hint.hidden = group !== null;
+    content.hidden = group === null;
+    if (group === null) {
+      question.cancel();
+      return;
+    }
+    name.textContent = functions[group]?.name ?? `function ${group}`;
+    question.run(
+      (signal) => source.calls(group, ranges.range(), ranges.tracks(), SLOWEST, signal),
+      (statistics) => fill(answer, ...describe(context, statistics)),
+    );
+  };
+  let shown = state.search.group;
+  const chosen = new EventTarget();
+  state.addEventListener('search', () => {
+    // The text alone changes with every key.
+    if (state.search.group === shown) return;
+    shown = state.search.group;
+    fill(answer);
+    chosen.dispatchEvent(new Event('group'));
+  });
+  return makePanel(context, {
+    name: 'calls', title: 'Calls', content: [hint, content], update, on: [[chosen, 'group'], [ranges, 'range']],
+  });
+}
+
+/** @param {Context} context @param {CallStatistics} statistics */
+function describe(context, statistics) {
+  const { calls, whole } = statistics;
+  if (calls === 0) return [element('p', { class: 'hint' }, 'It is not called in this range.')];
+  /** @type {HTMLElement[]} */
+  const parts = [element('div', {}, figures(statistics))];
+  if (whole === 0) {
+    parts[0].append(element('p', { class: 'hint' }, 'No call lies in the range with both its ends seen, so there are no lengths to tell.'));
+    return parts;
+  }
+  parts.push(makeHistogram(statistics), slowest(context, statistics.slowest));
+  return parts;
+}
+
+/** @param {CallStatistics} statistics */
+function figures({ calls, whole, sum, min, max, median, p99 }) {
+  /** @type {[string, string][]} */
+  const lines = [
+    ['Calls', formatCount(calls)],
+    ['Seen from begin to end', `${formatCount(whole)} (${formatShare(whole, calls)})`],
+  ];
+  if (whole > 0) {
+    lines.push(
+      ['Together', formatDuration(sum)],
+      ['Shortest', formatDuration(min)],
+      ['Median', formatDuration(median)],
+      ['Mean', formatDuration(sum / whole)],
+      ['99th percentile', formatDuration(p99)],
+      ['Longest', formatDuration(max)],
+    );
+  }
+  return element('dl', { class: 'figures' }, ...lines.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]));
+}
+
+/** @param {Context} context @param {Place[]} places */
+function slowest({ state, info }, places) {
+  const threads = new Map(info.tracks.map((track) => [track.id, track.thread]));
+  const severalThreads = info.tracks.filter((track) => track.kind === 'thread').length > 1;
+  const entries = places.map((place) => {
+    const where = `at ${formatTime(place.start)}${severalThreads ? ` in ${threads.get(place.track) ?? 'a thread'}` : ''}`;
+    const go = button('', () => reveal(state, place));
+    go.append(element('strong', {}, formatDuration(place.end - place.start)), ' ', element('span', { class: 'quiet' }, where));
+    return element('li', {}, go);
+  });
+  const list = element('ol', { class: 'slowest', 'aria-label': 'The slowest calls' }, ...entries);
+  makeRoving(list, 'button').refresh();
+  return element('div', {}, element('h3', {}, `The ${formatCounted(places.length, 'slowest call', 'slowest calls')}`), list);
+}

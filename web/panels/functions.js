@@ -1,0 +1,121 @@
+// The table of functions of a range: time and calls, sortable, filtered by name.
+import { formatCount, formatCounted, formatDuration, formatShare } from '../format.js';
+import { makePanel, showCallsOf, whenQuiet } from './context.js';
+import { button, element, fill } from './dom.js';
+import { Question } from './question.js';
+import { makeRangeControl } from './range_choice.js';
+import { makeRoving } from './roving.js';
+import { ordered, sortedRows, sortOfSource } from './sorting.js';
+
+/** @typedef {import('./context.js').Context} Context */
+/** @typedef {import('./sorting.js').Column} Column */
+/** @typedef {import('./sorting.js').Order} Order */
+/** @typedef {import('../data/source.js').TableRow} TableRow */
+/** @typedef {Awaited<ReturnType<import('../data/source.js').DataSource['table']>>} Table */
+
+/** Rows that are asked for; sorting and filtering go over all of them ... */
+const MOST_ASKED = 5000;
+/** ... and rows that are shown: nobody reads more, and the browser need not lay them out. */
+const MOST_SHOWN = 300;
+
+/** @type {[Column, string, string][]} */
+const COLUMNS = [
+  ['name', 'Function', ''],
+  ['calls', 'Calls', 'that overlap the range'],
+  ['self', 'Self', 'time in which the function itself ran'],
+  ['total', 'Total', 'time in which it was on the stack'],
+  ['min', 'Shortest', 'of the whole calls'],
+  ['mean', 'Mean', 'of the whole calls'],
+  ['max', 'Longest', 'of the whole calls'],
+];
+
+class FunctionTable {
+  /** @type {Order} */
+  #order = { column: 'self', descending: true };
+  /** @type {Table | null} */
+  #answer = null;
+  #question = new Question('Adding up the functions');
+  /** What the answer at hand is sorted by, so that another column asks anew. */
+  #asked = '';
+
+  /** @param {Context} context */
+  constructor(context) {
+    this.context = context;
+    this.filter = element('input', { type: 'search', placeholder: 'Filter by name', 'aria-label': 'Filter by name', spellcheck: 'false' });
+    this.filter.addEventListener('input', whenQuiet(() => this.#show(), 80));
+    this.told = element('p', { class: 'quiet', role: 'status' });
+    this.heads = COLUMNS.map(([column, words, title]) => {
+      const sort = button(words, () => this.#sortBy(column), { title });
+      return element('th', { scope: 'col', class: column === 'name' ? '' : 'number', 'data-column': column }, sort);
+    });
+    this.rows = element('tbody');
+    this.roving = makeRoving(this.rows, 'button');
+    const table = element('table', { 'aria-label': 'Functions' }, element('thead', {}, element('tr', {}, ...this.heads)), this.rows);
+    this.bar = element('div', { class: 'bar' }, makeRangeControl(context.ranges), this.filter, this.told);
+    this.content = [this.bar, this.#question.element, element('div', { class: 'scroll' }, table)];
+  }
+
+  update() {
+    const { source, ranges } = this.context;
+    const sort = sortOfSource(this.#order.column);
+    this.#asked = sort;
+    this.#question.run(
+      (signal) => source.table(ranges.range(), ranges.tracks(), MOST_ASKED, sort, signal),
+      (answer) => {
+        this.#answer = answer;
+        this.#show();
+      },
+    );
+  }
+
+  /** @param {Column} column */
+  #sortBy(column) {
+    this.#order = ordered(this.#order, column);
+    const complete = this.#answer !== null && this.#answer.omittedRows === 0;
+    if (complete || sortOfSource(column) === this.#asked) this.#show();
+    else this.update();
+  }
+
+  #show() {
+    const answer = this.#answer;
+    if (answer === null) return;
+    for (const head of this.heads) {
+      const sorted = head.dataset.column === this.#order.column;
+      if (sorted) head.setAttribute('aria-sort', this.#order.descending ? 'descending' : 'ascending');
+      else head.removeAttribute('aria-sort');
+    }
+    const rows = sortedRows(answer.rows, this.#order, this.filter.value);
+    this.told.textContent = tableWords(rows.length, answer);
+    fill(this.rows, ...rows.slice(0, MOST_SHOWN).map((row) => this.#row(row, answer.time)));
+    this.roving.refresh();
+  }
+
+  /** @param {TableRow} row @param {number} time of the range */
+  #row(row, time) {
+    const { state } = this.context;
+    const show = button(row.name, () => showCallsOf(state, row.group, row.name), { class: 'link', title: 'Show its calls' });
+    /** @param {string} text @param {string} [share] */
+    const number = (text, share) => element('td', { class: 'number' }, text, share !== undefined && element('span', { class: 'share' }, share));
+    /** @param {number} ns */
+    const length = (ns) => number(row.whole === 0 ? '' : formatDuration(ns));
+    return element('tr', {}, element('th', { scope: 'row', class: 'name' }, show), number(formatCount(row.calls)),
+      number(formatDuration(row.self), formatShare(row.self, time)), number(formatDuration(row.total), formatShare(row.total, time)),
+      length(row.min), length(row.mean), length(row.max));
+  }
+}
+
+/** @param {number} matching rows that the filter lets through @param {Table} answer */
+function tableWords(matching, { omittedRows, omittedSelf }) {
+  const words = [formatCounted(matching, 'function')];
+  if (matching > MOST_SHOWN) words.push(`the first ${MOST_SHOWN} are shown`);
+  if (omittedRows > 0) words.push(`${formatCount(omittedRows)} smaller ones with ${formatDuration(omittedSelf)} self are left out`);
+  return words.join('; ');
+}
+
+/** @param {Context} context */
+export function makeFunctionsPanel(context) {
+  const table = new FunctionTable(context);
+  return makePanel(context, {
+    name: 'functions', title: 'Functions', content: table.content, update: () => table.update(), on: [[context.ranges, 'range']],
+  });
+}

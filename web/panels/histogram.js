@@ -1,0 +1,69 @@
+// The histogram of the lengths of calls, as a picture whose bars can be walked through and are told to screen readers.
+import { formatCounted, formatDuration } from '../format.js';
+import { element, svg } from './dom.js';
+import { layoutHistogram } from './histogram_layout.js';
+import { makeRoving } from './roving.js';
+
+/** @typedef {import('../data/source.js').CallStatistics} CallStatistics */
+
+const WIDTH = 480;
+const HEIGHT = 130;
+const BELOW = 18;
+const ABOVE = 26; // two lines of words
+
+/** Ticks closer together than this would have their words run into each other. */
+const TICK_APART = 60;
+
+/** @param {CallStatistics} statistics */
+export function makeHistogram({ histogram, median, p99 }) {
+  const { bars, ticks, x } = layoutHistogram(histogram, WIDTH, HEIGHT);
+  const told = element('p', { class: 'quiet histogram-told', 'aria-hidden': 'true' });
+  const tell = (/** @type {string} */ words) => {
+    told.textContent = words;
+  };
+  const rest = `${formatCounted(bars.length, 'bar')}; both axes are logarithmic`;
+  tell(rest);
+  const drawnBars = bars.map(({ x: left, y, width, height, bin }) => {
+    const words = `${formatDuration(bin.from)} to ${formatDuration(bin.to)}: ${formatCounted(bin.count, 'call')}`;
+    const bar = svg('rect', {
+      class: 'bar', x: left, y: ABOVE + y, width: Math.max(width - 1, 1), height, role: 'listitem', 'aria-label': words, tabindex: -1,
+    });
+    bar.addEventListener('pointerenter', () => tell(words));
+    bar.addEventListener('pointerleave', () => tell(rest));
+    bar.addEventListener('focus', () => tell(words));
+    bar.addEventListener('blur', () => tell(rest));
+    return bar;
+  });
+  const list = svg('g', { role: 'list', 'aria-label': 'Lengths of the calls, shortest first' }, ...drawnBars);
+  const picture = svg(
+    'svg', { viewBox: `0 0 ${WIDTH} ${ABOVE + HEIGHT + BELOW}`, class: 'histogram' },
+    ...axis(ticks), list, line(x(median), 'median', 11), line(x(p99), '99 %', 22),
+  );
+  const figure = element('figure', {}, element('figcaption', {}, 'How long the calls are'), picture, told);
+  makeRoving(figure, '.bar', 'horizontal').refresh();
+  return figure;
+}
+
+/** @param {{x: number, ns: number}[]} ticks */
+function axis(ticks) {
+  let last = -TICK_APART;
+  return ticks.flatMap(({ x, ns }) => {
+    const parts = [svg('line', { class: 'tick', x1: x, x2: x, y1: ABOVE, y2: ABOVE + HEIGHT + 4 })];
+    if (x - last < TICK_APART) return parts;
+    last = x;
+    const anchor = x > WIDTH - TICK_APART / 2 ? 'end' : x < TICK_APART / 2 ? 'start' : 'middle';
+    // A power of ten needs no digits behind the point.
+    const words = formatDuration(ns).replace(/\.0+/, '');
+    return [...parts, svg('text', { class: 'tick-text', x, y: ABOVE + HEIGHT + BELOW - 4, 'text-anchor': anchor }, words)];
+  });
+}
+
+/** @param {number} x @param {string} words @param {number} y of the words: each line its own, for they may be close together */
+function line(x, words, y) {
+  const left = x > WIDTH / 2;
+  return svg(
+    'g', { class: 'histogram-line', 'aria-hidden': 'true' },
+    svg('line', { x1: x, x2: x, y1: y - 9, y2: ABOVE + HEIGHT }),
+    svg('text', { x: x + (left ? -3 : 3), y, 'text-anchor': left ? 'end' : 'start' }, words),
+  );
+}

@@ -1,0 +1,108 @@
+// The list of what happened besides calls: hits of the trigger, gaps, errors, notes; each with a jump to it.
+import { formatCounted, formatDuration, formatTime } from '../format.js';
+import { makePanel } from './context.js';
+import { element, fill } from './dom.js';
+import { Question } from './question.js';
+import { makeRangeControl } from './range_choice.js';
+import { makeRoving } from './roving.js';
+import { goToMoment } from './walk.js';
+
+/** @typedef {import('./context.js').Context} Context */
+/** @typedef {import('../data/source.js').Mark} Mark */
+/** @typedef {import('../data/source.js').Hit} Hit */
+/** @typedef {{time: number, kind: 'hit' | Mark['kind'], text: string, track: number, go: () => void}} Entry */
+
+const MOST = 1000;
+const KINDS = /** @type {const} */ ({ hit: 'hit', gap: 'gap', error: 'error', note: 'note' });
+
+/** @param {Hit} hit */
+export function hitWords({ name, argument, address, start, end }) {
+  const words = [name];
+  if (argument !== null) words.push(`argument ${argument}`);
+  if (address !== null) words.push(`at ${address}`);
+  if (end > start) words.push(`arrived after ${formatDuration(end - start)}`);
+  return words.join(', ');
+}
+
+/** @param {Context} context */
+export function makeMarksPanel(context) {
+  const { source, ranges } = context;
+  const question = new Question('Fetching the marks');
+  const told = element('p', { class: 'quiet', role: 'status' });
+  const list = element('ol', { class: 'marks', 'aria-label': 'Hits, gaps and other marks' });
+  const roving = makeRoving(list, 'button');
+  const kind = element(
+    'select', { 'aria-label': 'Kind', change: () => show() }, element('option', { value: '' }, 'all kinds'),
+    ...Object.values(KINDS).map((name) => element('option', { value: name }, `${name}s`)),
+  );
+  const jump = new Question('Looking for the hit');
+  /** @param {Hit} hit */
+  const goToHit = (hit) => jump.run((signal) => placeOfHit(source, hit, signal), (place) => showHit(context.state, place));
+  /** @type {{entries: Entry[], more: boolean}} */
+  let answer = { entries: [], more: false };
+  const show = () => {
+    const entries = answer.entries.filter((entry) => kind.value === '' || entry.kind === kind.value);
+    told.textContent = formatCounted(entries.length, 'mark') + (answer.more ? ', evenly chosen among more: choose a narrower range to see all' : '');
+    fill(list, ...entries.map((entry) => line(context, entry)));
+    roving.refresh();
+  };
+
+  const update = () => {
+    const range = ranges.range();
+    question.run(
+      (signal) => source.marks(range, MOST, signal),
+      ({ marks, hits, more }) => {
+        answer = { entries: entriesOf(context, marks, hits, goToHit), more };
+        show();
+      },
+    );
+  };
+  return makePanel(context, {
+    name: 'marks', title: 'Marks',
+    content: [element('div', { class: 'bar' }, makeRangeControl(ranges), kind, told), question.element, jump.element, list],
+    update, on: [[ranges, 'range']],
+  });
+}
+
+/**
+ * In view comes the moment of the hit, with what led up to it.
+ * @param {import('../view_state.js').ViewState} state @param {import('../data/source.js').Place} place
+ */
+function showHit(state, place) {
+  goToMoment(state, place.end);
+  state.setSpan(place);
+}
+
+/**
+ * Hits overlap, so that of their spans some lie below others.
+ * @param {import('../data/source.js').DataSource} source @param {Hit} hit @param {AbortSignal} signal
+ */
+async function placeOfHit(source, { track, start, end }, signal) {
+  const stack = await source.stack(track, start, signal);
+  const span = stack.find((entry) => entry.start === start && entry.end === end);
+  return { track, depth: span?.depth ?? 0, start, end };
+}
+
+/**
+ * @param {Context} context @param {Mark[]} marks @param {Hit[]} hits @param {(hit: Hit) => void} goToHit
+ * @returns {Entry[]} by time
+ */
+function entriesOf({ state }, marks, hits, goToHit) {
+  const ofMarks = marks.map(({ time, kind, text, track }) => ({ time, kind, text, track, go: () => goToMoment(state, time) }));
+  const ofHits = hits.map((hit) => ({
+    time: hit.start,
+    kind: KINDS.hit,
+    text: hitWords(hit),
+    track: hit.track,
+    go: () => goToHit(hit),
+  }));
+  return [...ofMarks, ...ofHits].sort((a, b) => a.time - b.time);
+}
+
+/** @param {Context} context @param {Entry} entry */
+function line({ info }, { time, kind, text, track, go }) {
+  const thread = kind === KINDS.hit ? undefined : info.tracks.find((other) => other.id === track)?.thread;
+  const where = element('span', { class: 'quiet' }, `${formatTime(time)}${thread === undefined ? '' : ` in ${thread}`}`);
+  const words = element('span', {}, text);
+  return element('li', {}, element('button', { type: 'button', click: go }, element('span', { class: `kind kind-${kind}` }, kind), ' ', words, ' ', where));
+}

@@ -1,0 +1,91 @@
+// The panels at the bottom of the page and their tools in the toolbar: what is known of the span, the functions, the range that
+// the person chose.
+import { CallWalk } from './call_walk.js';
+import { makeCallsPanel } from './calls.js';
+import { ChosenSpan } from './chosen_span.js';
+import { makeCountersPanel } from './counters.js';
+import { makeDetailsPanel } from './details.js';
+import { button, element } from './dom.js';
+import { addFlag, makeFlagsPanel } from './flags.js';
+import { makeFlamePanel } from './flame.js';
+import { makeFunctionsPanel } from './functions.js';
+import { showHelp } from './help.js';
+import { listenToKeys } from './keys.js';
+import { makeMarksPanel } from './marks.js';
+import { makePerfettoButton } from './perfetto.js';
+import { RangeChoice } from './range_choice.js';
+import { SearchBox } from './search.js';
+import { makeSelectionBar } from './selection_bar.js';
+import { makeSourcePanel } from './source_text.js';
+import { makeTabs } from './tabs.js';
+import { makeThemeSwitch } from './theme.js';
+
+/** @typedef {import('./context.js').Context} Context */
+
+/**
+ * Fills the places for them; called once, by main.js.
+ * @param {{panel: HTMLElement, toolbar: HTMLElement}} places
+ * @param {Pick<Context, 'source' | 'state' | 'info' | 'functions'>} page
+ */
+export function makePanels({ panel, toolbar }, { source, state, info, functions }) {
+  /** @type {Context} */
+  const context = {
+    source, state, info, functions,
+    ranges: new RangeChoice(state),
+    chosen: new ChosenSpan(source, state),
+    walk: new CallWalk(source, state),
+  };
+  const panels = [makeDetailsPanel, makeCallsPanel, makeFunctionsPanel, makeFlamePanel, makeSourcePanel, makeMarksPanel, makeFlagsPanel];
+  if (info.counters.length > 0) panels.push(makeCountersPanel);
+  const tabs = makeTabs(state, panels.map((make) => make(context)));
+  panel.append(makeSelectionBar(context), tabs.element);
+
+  const search = new SearchBox(context);
+  toolbar.append(search.element);
+  if (info.canPerfetto) toolbar.append(makePerfettoButton(context));
+  const help = button('?', showHelp, { 'aria-label': 'Keys', title: 'Keys (?)' });
+  toolbar.append(makePanelSwitch(context), makeThemeSwitch(state), help);
+
+  state.addEventListener('span', () => {
+    if (state.span !== null && state.panel === null) state.setPanel('details');
+  });
+  listenToKeys(document, {
+    search: () => search.focus(),
+    next: () => context.walk.step('next'),
+    previous: () => context.walk.step('previous'),
+    flag: () => addFlag(state),
+    help: showHelp,
+    escape: () => escape(state),
+  });
+  // A page that is looked at for the first time shows that there are panels; a link decides itself. What a link names and this
+  // page does not have, such as the counters of another trace, is the first.
+  const first = state.panel === null ? window.location.hash === '' : panels.every(({ name }) => name !== state.panel);
+  state.setPanel(first ? 'details' : state.panel);
+}
+
+/**
+ * Closes what is open, the nearest first.
+ * @param {Context['state']} state
+ */
+function escape(state) {
+  if (state.selection !== null) state.setSelection(null);
+  else if (state.panel !== null) state.setPanel(null);
+  else return false;
+  return true;
+}
+
+/**
+ * Opens the panels again after they were closed.
+ * @param {Context} context
+ */
+function makePanelSwitch({ state }) {
+  let last = state.panel ?? 'details';
+  const toggle = button('Panels', () => state.setPanel(state.panel === null ? last : null), { title: 'Show or hide the panels' });
+  const show = () => {
+    if (state.panel !== null) last = state.panel;
+    toggle.setAttribute('aria-pressed', String(state.panel !== null));
+  };
+  state.addEventListener('panel', show);
+  show();
+  return element('span', {}, toggle);
+}

@@ -1,0 +1,86 @@
+// One question at a time: a new one ends the one before, an answer that comes too late is never shown. What runs long says so
+// and can be stopped; what fails is told in words.
+import { button, element, fill } from './dom.js';
+
+/** Answers that come sooner are not announced: a line that flashes disturbs more than it tells. */
+const ANNOUNCED_AFTER_MS = 250;
+
+export class Question {
+  /** @type {AbortController | null} */
+  #running = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
+
+  /** @param {string} doing what is told while it runs, such as "Adding up the functions" */
+  constructor(doing) {
+    this.doing = doing;
+    /** The line that tells how it stands; the panel places it. */
+    this.element = element('div', { class: 'question', hidden: true });
+  }
+
+  /**
+   * @template T
+   * @param {(signal: AbortSignal) => Promise<T>} ask
+   * @param {(answer: T) => void} show
+   */
+  async run(ask, show) {
+    this.#end();
+    const running = new AbortController();
+    this.#running = running;
+    this.#timer = setTimeout(() => this.#announce(), ANNOUNCED_AFTER_MS);
+    try {
+      const answer = await ask(running.signal);
+      if (running.signal.aborted) return;
+      this.#finish();
+      this.#tell();
+      show(answer);
+    } catch (error) {
+      if (running.signal.aborted) return;
+      this.#finish();
+      this.#tell(element('span', { role: 'alert', class: 'error' }, wordsOf(error)));
+    }
+  }
+
+  /** Ends what runs and says nothing: the question has become pointless. */
+  cancel() {
+    this.#end();
+    this.#tell();
+  }
+
+  /**
+   * Tells something that is done.
+   * @param {string} words
+   */
+  say(words) {
+    this.#tell(element('span', { role: 'status' }, words));
+  }
+
+  #end() {
+    this.#running?.abort();
+    this.#finish();
+  }
+
+  #finish() {
+    clearTimeout(this.#timer);
+    this.#running = null;
+  }
+
+  #announce() {
+    const stop = () => {
+      this.#end();
+      this.say('Stopped.');
+    };
+    this.#tell(element('span', { role: 'status' }, `${this.doing} …`), button('Stop', stop));
+  }
+
+  /** @param {...Node} words */
+  #tell(...words) {
+    fill(this.element, ...words);
+    this.element.hidden = words.length === 0;
+  }
+}
+
+/** @param {unknown} error what was thrown */
+export function wordsOf(error) {
+  return error instanceof Error && error.message !== '' ? error.message : String(error);
+}

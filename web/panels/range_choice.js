@@ -1,0 +1,77 @@
+// Of which stretch of the trace the statistics are: the whole trace, what is in view, or what was measured. One choice for all
+// panels that add up. A new measurement is looked at at once; without one the choice before it holds again.
+import { element } from './dom.js';
+import { formatDuration } from '../format.js';
+import { whenQuiet } from './context.js';
+
+/** @typedef {import('../data/source.js').Range} Range */
+/** @typedef {'whole' | 'view' | 'measured'} Stretch */
+
+/** The view moves with every frame; who adds up waits until it rests. */
+const VIEW_RESTS_MS = 200;
+
+/** Tells 'range' when range() or tracks() have changed. */
+export class RangeChoice extends EventTarget {
+  /** @type {Stretch} */
+  #chosen = 'whole';
+
+  /** @param {import('../view_state.js').ViewState} state */
+  constructor(state) {
+    super();
+    this.state = state;
+    const tell = () => this.dispatchEvent(new Event('range'));
+    const viewRests = whenQuiet(() => this.stretch === 'view' && tell(), VIEW_RESTS_MS);
+    state.addEventListener('view', viewRests);
+    this.measuredAtOnce = state.selection !== null;
+    state.addEventListener('selection', () => {
+      this.measuredAtOnce = state.selection !== null;
+      tell();
+    });
+  }
+
+  /** @returns {Stretch} */
+  get stretch() {
+    return this.measuredAtOnce ? 'measured' : this.#chosen;
+  }
+
+  /** @param {Stretch} stretch 'measured' only when there is a selection */
+  choose(stretch) {
+    this.measuredAtOnce = stretch === 'measured';
+    if (stretch !== 'measured') this.#chosen = stretch;
+    this.dispatchEvent(new Event('range'));
+  }
+
+  /** @returns {Range} */
+  range() {
+    if (this.stretch === 'measured' && this.state.selection) return this.state.selection.range;
+    // A span of length zero at the very end lies in [0, duration + 1) only.
+    return this.stretch === 'view' ? this.state.view : { from: 0, to: this.state.duration + 1 };
+  }
+
+  /** @returns {number[] | null} null: all */
+  tracks() {
+    return this.stretch === 'measured' && this.state.selection ? this.state.selection.tracks : null;
+  }
+}
+
+/**
+ * The control to choose it by.
+ * @param {RangeChoice} choice
+ */
+export function makeRangeControl(choice) {
+  const whole = element('option', { value: 'whole' }, 'whole trace');
+  const view = element('option', { value: 'view' }, 'visible range');
+  const measured = element('option', { value: 'measured' }, 'measured range');
+  const select = element('select', {}, whole, view, measured);
+  select.addEventListener('change', () => choice.choose(/** @type {Stretch} */ (select.value)));
+  const length = element('span', { class: 'quiet' });
+  const show = () => {
+    measured.disabled = choice.state.selection === null;
+    select.value = choice.stretch;
+    const { from, to } = choice.range();
+    length.textContent = formatDuration(choice.stretch === 'whole' ? choice.state.duration : to - from);
+  };
+  choice.addEventListener('range', show);
+  show();
+  return element('label', { class: 'range-choice' }, 'Of the ', select, ' ', length);
+}

@@ -1,0 +1,29 @@
+// Tells those who do not see the picture which span is chosen, in the page's live region.
+
+import { formatDuration, formatTime } from '../format.js';
+
+/** @typedef {import('../data/source.js').DataSource} DataSource */
+/** @typedef {import('../data/source.js').TraceInfo} TraceInfo */
+/** @typedef {import('../view_state.js').ViewState} ViewState */
+
+const WAIT = 200; // ms: who walks fast wants to hear only where they end
+
+/** @param {HTMLElement} live @param {DataSource} source @param {ViewState} state @param {TraceInfo} info */
+export function announceSpans(live, source, state, info) {
+  let timer = 0;
+  const tell = async () => {
+    const place = state.span;
+    if (place === null) return;
+    const { span } = await source.span(place.track, place.depth, place.start);
+    if (span === null || state.span !== place) return;
+    const track = info.tracks.find(({ id }) => id === place.track);
+    live.textContent =
+      `${span.name}, ${formatDuration(span.end - span.start)}, in itself ${formatDuration(span.self)}, ` +
+      `depth ${span.depth}, at ${formatTime(span.start)}, thread ${track?.thread ?? ''}`;
+  };
+  state.addEventListener('span', () => {
+    window.clearTimeout(timer);
+    // What cannot be had is told by the panels, which ask the same.
+    timer = window.setTimeout(() => tell().catch(() => {}), WAIT);
+  });
+}

@@ -1,0 +1,130 @@
+// Choosing: spans by clicks and by walking from one to the next, ranges by dragging, tracks by folding.
+
+import { reveal } from '../panels/walk.js';
+import { itemAt, ROW_HEIGHT, TRACK_PADDING } from './layout.js';
+import { HEAD_HEIGHT, RULER_HEIGHT } from './scene.js';
+import { spanBeginningIn, walk } from './walk_spans.js';
+
+/** @typedef {import('../data/source.js').DataSource} DataSource */
+/** @typedef {import('../data/source.js').Place} Place */
+/** @typedef {import('../data/source.js').TraceInfo} TraceInfo */
+/** @typedef {import('../view_state.js').ViewState} ViewState */
+/** @typedef {import('./pointer.js').Point} Point */
+/** @typedef {import('./scene.js').Scene} Scene */
+/** @typedef {import('./tracks_canvas.js').DrawnPiece} DrawnPiece */
+
+export class Choice {
+  #parts;
+
+  /**
+   * @param {{source: DataSource, state: ViewState, info: TraceInfo, scene: Scene, pieceAt: (point: Point) => DrawnPiece | null,
+   *   scrollTo: (y: number) => void, failed: (error: Error) => void}} parts
+   */
+  constructor(parts) {
+    this.#parts = parts;
+  }
+
+  /** @param {Point} from @param {Point} to */
+  measure(from, to) {
+    const { state, scene } = this.#parts;
+    /** @param {number} x */
+    const time = (x) => Math.round(Math.min(Math.max(scene.timeAt(x), 0), state.duration));
+    const [left, right] = [time(Math.min(from.x, to.x)), time(Math.max(from.x, to.x))];
+    if (left < right) state.setSelection({ from: left, to: right }, from.y < HEAD_HEIGHT ? null : this.#tracksBetween(from.y, to.y));
+  }
+
+  /** @param {number} y @param {number} other */
+  #tracksBetween(y, other) {
+    const { layout, scroll } = this.#parts.scene;
+    /** @param {number} at */
+    const number = (at) => itemAt(layout, Math.max(at - HEAD_HEIGHT, 0) + scroll);
+    const items = layout.items.slice(number(Math.min(y, other)), number(Math.max(y, other)) + 1);
+    const tracks = items.flatMap((item) => (item.kind === 'track' ? [item.track.id] : []));
+    return tracks.length > 0 ? tracks : null;
+  }
+
+  /** @param {Point} point */
+  async click(point) {
+    const { state, pieceAt } = this.#parts;
+    if (point.y < RULER_HEIGHT) {
+      state.setSelection(null);
+      return;
+    }
+    const piece = pieceAt(point);
+    state.setSpan(piece && (await this.#spanOf(piece)));
+  }
+
+  /**
+   * A piece's span; of merged ones the first.
+   * @param {DrawnPiece} piece @returns {Promise<Place | null>}
+   */
+  async #spanOf({ track, depth, start, end, spans }) {
+    if (spans === 1) return { track, depth, start, end };
+    const range = { from: start, to: Math.max(end, start + 1) };
+    return this.#tell(spanBeginningIn(this.#parts.source, track, depth, range, 'first'));
+  }
+
+  /**
+   * An answer; null when there is none, which is told.
+   * @template Answer @param {Promise<Answer>} answer @returns {Promise<Answer | null>}
+   */
+  async #tell(answer) {
+    try {
+      return await answer;
+    } catch (error) {
+      this.#parts.failed(/** @type {Error} */ (error));
+      return null;
+    }
+  }
+
+  /** @param {Point} point */
+  doubleClick(point) {
+    const { state, pieceAt } = this.#parts;
+    const piece = pieceAt(point);
+    if (piece === null) return;
+    const { track, depth, start, end, spans } = piece;
+    if (spans === 1) state.goTo({ track, depth, start, end });
+    else state.setView({ from: start - (end - start) / 2, to: end + (end - start) / 2 });
+  }
+
+  zoomToSpan() {
+    const { state } = this.#parts;
+    if (state.span !== null) state.goTo(state.span);
+  }
+
+  /** @param {import('./walk_spans.js').Step} step */
+  async walk(step) {
+    const { source, state, info } = this.#parts;
+    const place = state.span;
+    const track = info.tracks.find(({ id }) => id === place?.track);
+    if (place === null || track === undefined) return;
+    const next = await this.#tell(walk(source, place, step, { from: track.first, to: track.last + 1 }));
+    if (next !== null && state.span === place) reveal(state, next);
+  }
+
+  /** @returns {boolean} false: no span was chosen */
+  clear() {
+    const { state } = this.#parts;
+    if (state.span === null) return false;
+    state.setSpan(null);
+    return true;
+  }
+
+  /** Folds the track of the chosen span, or unfolds it. */
+  fold() {
+    const { state } = this.#parts;
+    if (state.span !== null) state.setFolded(state.span.track, !state.folded.has(state.span.track));
+  }
+
+  /** Brings the chosen span's row into view. */
+  showSpan() {
+    const { state, scene, scrollTo } = this.#parts;
+    if (state.span === null) return;
+    const item = scene.layout.byTrack.get(state.span.track);
+    if (item === undefined) return;
+    const hidden = item.folded && state.span.depth >= item.rows;
+    if (hidden) state.setFolded(item.track.id, false);
+    const top = item.top + TRACK_PADDING + state.span.depth * (hidden ? ROW_HEIGHT : item.rowHeight);
+    if (top < scene.scroll || top + ROW_HEIGHT > scene.scroll + scene.height) scrollTo(top - scene.height / 2);
+  }
+}

@@ -1,0 +1,71 @@
+// What is under the pointer: outlined, told in words beside it, and its moment told to the page as the cursor.
+
+import { FLAG_ACROSS_GAP, FLAG_END_INFERRED, FLAG_START_INFERRED } from '../data/source.js';
+import { formatCount, formatDuration, formatTime } from '../format.js';
+import { HeadCanvas } from './head_canvas.js';
+import { HEAD_HEIGHT, RULER_HEIGHT } from './scene.js';
+
+/** @typedef {import('../data/source.js').FunctionInfo} FunctionInfo */
+/** @typedef {import('../view_state.js').ViewState} ViewState */
+/** @typedef {import('./head_canvas.js').Marks} Marks */
+/** @typedef {import('./pointer.js').Point} Point */
+/** @typedef {import('./scene.js').Scene} Scene */
+/** @typedef {import('./tooltip.js').Tooltip} Tooltip */
+/** @typedef {import('./tracks_canvas.js').DrawnPiece} DrawnPiece */
+
+/**
+ * @param {DrawnPiece} piece @param {FunctionInfo[]} functions
+ * @returns {string[]} lines, the first the most important
+ */
+export function wordsOf({ function: fn, start, end, spans, flags }, functions) {
+  const name = functions[fn]?.name ?? '?';
+  const at = `at ${formatTime(start)}`;
+  if (spans > 1) return [`${formatCount(spans)} calls`, `longest: ${name}`, `together ${formatDuration(end - start)}`, at];
+  const lines = [name, formatDuration(end - start), at];
+  if (flags & FLAG_START_INFERRED) lines.push('its beginning was not seen');
+  if (flags & FLAG_END_INFERRED) lines.push('its end was not seen');
+  if (flags & FLAG_ACROSS_GAP) lines.push('goes across a gap');
+  return lines;
+}
+
+export class Hover {
+  /** @type {Point | null} of the pointer */
+  point = null;
+  /** @type {DrawnPiece | null} */
+  piece = null;
+  #parts;
+
+  /**
+   * @param {{state: ViewState, scene: Scene, functions: FunctionInfo[], tooltip: Tooltip, overlay: HTMLElement,
+   *   pieceAt: (point: Point) => DrawnPiece | null, marks: () => Marks}} parts
+   */
+  constructor(parts) {
+    this.#parts = parts;
+  }
+
+  /** @param {Point | null} point null: the pointer has left */
+  move(point) {
+    const { state, scene } = this.#parts;
+    this.point = point;
+    state.setCursor(point === null ? null : scene.timeAt(point.x));
+    this.look();
+  }
+
+  /** Looks again: what is drawn has changed under the pointer. */
+  look() {
+    const { tooltip, overlay, functions, pieceAt } = this.#parts;
+    const { point } = this;
+    this.piece = point && pieceAt(point);
+    const lines = this.piece ? wordsOf(this.piece, functions) : point && this.#wordsOfHead(point);
+    if (point === null || lines === null || overlay.classList.contains('dragging')) tooltip.hide();
+    else tooltip.show(lines, overlay.offsetLeft + point.x, overlay.offsetTop + point.y);
+  }
+
+  /** @param {Point} point */
+  #wordsOfHead({ x, y }) {
+    const { scene, marks } = this.#parts;
+    if (y >= HEAD_HEIGHT) return null;
+    if (y >= RULER_HEIGHT) return HeadCanvas.wordsAt(scene, x, marks());
+    return [formatTime(Math.round(scene.timeAt(x)), Math.max(1, scene.nsPerPixel))];
+  }
+}

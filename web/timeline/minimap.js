@@ -1,0 +1,135 @@
+// The whole trace in small, with the view marked in it: drag in it to move the view, drag its edges to change it.
+//
+// It shows the tracks with most spans, each row of depth a pixel or two high, from tiles of the coarsest sensible resolution. They
+// are drawn once, when they come, into a picture that later frames copy.
+
+import { Pixels } from './pixels.js';
+import { contextOf, sizeCanvas } from './scene.js';
+import { resolutionFor, tileKey, tilesOf, TILE_ROWS } from './tile.js';
+
+/** @typedef {import('../data/source.js').Track} Track */
+/** @typedef {import('./colours.js').Palette} Palette */
+/** @typedef {import('./scene.js').Scene} Scene */
+/** @typedef {import('./theme.js').Theme} Theme */
+/** @typedef {import('./tile.js').Tile} Tile */
+/** @typedef {import('./tile.js').TilePlace} TilePlace */
+/** @typedef {import('./tile_store.js').TileStore} TileStore */
+
+export const MINIMAP_HEIGHT = 44;
+const MOST_TRACKS = 6;
+const PADDING = 2;
+
+export class Minimap {
+  #context;
+  #tracks;
+  #picture = document.createElement('canvas');
+  /** @type {Map<string, Tile>} */
+  #tiles = new Map();
+  #stale = true;
+  width = 1;
+
+  /** @param {HTMLCanvasElement} canvas @param {Track[]} tracks @param {number} duration */
+  constructor(canvas, tracks, duration) {
+    this.canvas = canvas;
+    this.#context = contextOf(canvas, { alpha: false });
+    this.duration = Math.max(duration, 1);
+    const busiest = tracks.filter(({ kind, spans }) => kind === 'thread' && spans > 0).sort((a, b) => b.spans - a.spans);
+    this.#tracks = busiest.slice(0, MOST_TRACKS).sort((a, b) => a.id - b.id);
+  }
+
+  /** Draws anew: the theme or the size changed. */
+  refresh() {
+    this.#stale = true;
+  }
+
+  #resolution() {
+    return resolutionFor(this.duration / this.width);
+  }
+
+  /**
+   * The tiles that are still to come.
+   * @returns {TilePlace[]}
+   */
+  missing() {
+    return this.#places().filter((place) => !this.#tiles.has(tileKey(place)));
+  }
+
+  /** @returns {TilePlace[]} */
+  #places() {
+    const resolution = this.#resolution();
+    const { first, last } = tilesOf({ from: 0, to: this.duration }, resolution, this.duration);
+    return this.#tracks.flatMap(({ id }) =>
+      Array.from({ length: last - first + 1 }, (_, i) => ({ track: id, resolution, index: first + i, block: 0 })),
+    );
+  }
+
+  /**
+   * Takes what has come.
+   * @param {TileStore} store
+   */
+  collect(store) {
+    for (const place of this.missing()) {
+      const tile = store.get(place);
+      if (tile === null) continue;
+      this.#tiles.set(tileKey(place), tile);
+      this.#stale = true;
+    }
+  }
+
+  /** @param {Scene} scene @param {Theme} theme @param {Palette} palette */
+  draw(scene, theme, palette) {
+    const width = Math.max(this.width, 1);
+    if (sizeCanvas(this.canvas, width, MINIMAP_HEIGHT, scene.scale)) this.#stale = true;
+    if (this.#stale) this.#paint(theme, palette);
+    const context = this.#context;
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.drawImage(this.#picture, 0, 0);
+    context.setTransform(scene.scale, 0, 0, scene.scale, 0, 0);
+    const left = (scene.view.from / this.duration) * width;
+    const right = Math.max((scene.view.to / this.duration) * width, left + 2);
+    context.fillStyle = theme.css.shade;
+    context.globalAlpha = 0.5;
+    context.fillRect(0, 0, left, MINIMAP_HEIGHT);
+    context.fillRect(right, 0, width - right, MINIMAP_HEIGHT);
+    context.globalAlpha = 1;
+    context.fillStyle = theme.css.accent;
+    context.fillRect(left - 1, 0, 2, MINIMAP_HEIGHT);
+    context.fillRect(right - 1, 0, 2, MINIMAP_HEIGHT);
+    context.fillStyle = theme.css.line;
+    context.fillRect(0, MINIMAP_HEIGHT - 1, width, 1);
+  }
+
+  /** @param {Theme} theme @param {Palette} palette */
+  #paint(theme, palette) {
+    this.#stale = false;
+    const { width, height } = this.canvas;
+    const wanted = new Set(this.#places().map(tileKey));
+    for (const key of this.#tiles.keys()) if (!wanted.has(key)) this.#tiles.delete(key);
+    this.#picture.width = width;
+    this.#picture.height = height;
+    const context = contextOf(this.#picture);
+    const image = context.createImageData(width, height);
+    const pixels = new Pixels(width, height);
+    pixels.data = new Uint32Array(image.data.buffer);
+    pixels.clear(theme.ground);
+    const room = (height - 2 * PADDING) / Math.max(this.#tracks.length, 1);
+    for (const tile of this.#tiles.values()) {
+      const number = this.#tracks.findIndex(({ id }) => id === tile.track);
+      const rows = Math.min(this.#tracks[number].depth, TILE_ROWS);
+      const rowHeight = Math.max(1, Math.min(6, Math.floor(room / rows)));
+      const top = Math.round(PADDING + number * room);
+      const place = { top: 0, height: rowHeight, from: 0, pixelsPerNs: width / this.duration };
+      for (let row = 0; row < rows && (row + 1) * rowHeight <= room; row++) {
+        place.top = top + row * rowHeight;
+        pixels.row(tile, row, place, tile.from, Math.min(tile.to, this.duration), palette, null);
+      }
+    }
+    context.putImageData(image, 0, 0);
+  }
+
+  /** @param {number} x CSS pixels */
+  timeAt(x) {
+    return (x / this.width) * this.duration;
+  }
+}
+

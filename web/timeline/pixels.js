@@ -1,0 +1,114 @@
+// A picture as numbers, and how spans are put into it. The tracks are drawn here and not with a canvas's own rectangles: a
+// screen may hold a hundred thousand pieces of a pixel each, which this fills in about the time of copying the picture.
+
+import { EDGED, HATCHED, INSET, PLAIN } from './colours.js';
+import { firstPieceFrom } from './tile.js';
+
+/** @typedef {import('./colours.js').Palette} Palette */
+/** @typedef {import('./tile.js').Tile} Tile */
+/** @typedef {import('./labels.js').Labels} Labels */
+
+const PATTERN_HEIGHT = 7; // lower rows have no room for a pattern,
+const PATTERN_WIDTH = 4; // and narrower spans none for hatching
+const GAP_WIDTH = 4; // wider spans leave a pixel free at their end, so that calls one after the other can be told apart
+const HATCH_PERIOD = 7;
+const HATCH_WIDTH = 2;
+
+/**
+ * Where a row of a track is drawn: pixels, and how time becomes pixels.
+ * @typedef {{top: number, height: number, from: number, pixelsPerNs: number}} RowPlace from: the time at the left edge, ns
+ */
+
+export class Pixels {
+  /** @param {number} width @param {number} height */
+  constructor(width, height) {
+    this.width = width;
+    this.height = height;
+    this.data = new Uint32Array(width * height);
+  }
+
+  /** @param {number} colour */
+  clear(colour) {
+    this.data.fill(colour);
+  }
+
+  /** @param {number} left @param {number} top @param {number} right @param {number} bottom @param {number} colour */
+  fill(left, top, right, bottom, colour) {
+    const { data, width } = this;
+    const stop = Math.min(bottom, this.height);
+    if (right - left === 1) {
+      for (let at = Math.max(top, 0) * width + left, end = stop * width; at < end; at += width) data[at] = colour;
+      return;
+    }
+    for (let y = Math.max(top, 0); y < stop; y++) data.fill(colour, y * width + left, y * width + right);
+  }
+
+  /**
+   * Diagonal lines, which keep their place when what they fill is moved: `phase` is that of its left edge.
+   * @param {number} left @param {number} top @param {number} right @param {number} bottom @param {number} colour
+   */
+  hatch(left, top, right, bottom, colour) {
+    const { data, width } = this;
+    const stop = Math.min(bottom, this.height);
+    for (let y = Math.max(top, 0); y < stop; y++) {
+      const line = y * width;
+      for (let x = left; x < right; x++) if ((x + y) % HATCH_PERIOD < HATCH_WIDTH) data[line + x] = colour;
+    }
+  }
+
+  /**
+   * One piece, with the pattern of its function.
+   * @param {number} left @param {number} right @param {RowPlace} place @param {number} fn @param {boolean} merged
+   * @param {Palette} palette
+   */
+  #piece(left, right, place, fn, merged, palette) {
+    const { top, height } = place;
+    const colour = merged ? palette.merged[fn] : palette.single[fn];
+    const roomy = height >= PATTERN_HEIGHT;
+    const pattern = !roomy || (right - left < PATTERN_WIDTH && palette.pattern[fn] === HATCHED) ? PLAIN : palette.pattern[fn];
+    const gap = roomy ? 1 : 0;
+    const inset = pattern === INSET ? Math.max(2, height >> 3) : 0;
+    this.fill(left, top + inset, right, top + height - gap - inset, colour);
+    if (pattern === EDGED) {
+      const edge = Math.max(2, height >> 3);
+      this.fill(left, top + height - gap - edge, right, top + height - gap, palette.edge[fn]);
+    } else if (pattern === HATCHED) this.hatch(left, top, right, top + height - gap, palette.edge[fn]);
+  }
+
+  /**
+   * Draws the pieces of one row of a tile that lie in [clipFrom, clipTo), and notes which have room for a name: once for each,
+   * where it begins or enters the picture.
+   * @param {Tile} tile @param {number} row of the tile @param {RowPlace} place @param {number} clipFrom @param {number} clipTo ns
+   * @param {Palette} palette @param {Labels | null} labels
+   * @returns {number} how many pieces were drawn
+   */
+  row(tile, row, place, clipFrom, clipTo, palette, labels) {
+    const { from, pixelsPerNs, height } = place;
+    const stop = tile.rowStart[row + 1];
+    const clipLeft = Math.max(0, Math.round((clipFrom - from) * pixelsPerNs));
+    const clipRight = Math.min(this.width, Math.round((clipTo - from) * pixelsPerNs));
+    const spacing = height >= PATTERN_HEIGHT ? GAP_WIDTH : Infinity;
+    let drawn = 0;
+    let filled = clipLeft; // left of this all is drawn already
+    for (let i = firstPieceFrom(tile, row, clipFrom); i < stop; i++) {
+      const exact = (tile.start[i] - from) * pixelsPerNs;
+      if (exact >= clipRight) break;
+      if (tile.end[i] <= clipFrom && tile.start[i] < clipFrom) continue;
+      const exactEnd = (tile.end[i] - from) * pixelsPerNs;
+      if (exactEnd < filled && exactEnd - exact < 1) continue;
+      const left = Math.max(Math.floor(exact), clipLeft);
+      const end = Math.max(Math.round(exactEnd), left + 1);
+      let right = Math.min(end, clipRight);
+      filled = right;
+      if (end <= clipRight && right - left >= spacing) right--;
+      if (left >= right) continue;
+      drawn++;
+      const merged = tile.spans[i] > 1;
+      this.#piece(left, right, place, tile.function[i], merged, palette);
+      if (labels === null || merged || (tile.start[i] < clipFrom && clipLeft > 0)) continue;
+      const shown = Math.min(end, this.width);
+      if (shown - left >= labels.narrowest) labels.add(left, shown, place.top, tile.function[i]);
+    }
+    return drawn;
+  }
+}

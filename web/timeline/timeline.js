@@ -1,0 +1,363 @@
+// The timeline: tracks, ruler, marks, minimap. Makes its parts, hears of what changes, and draws in the browser's frames what has
+// changed, and nothing when nothing has.
+
+import { element, fill } from '../panels/dom.js';
+import { announceSpans } from './announcer.js';
+import { Choice } from './choice.js';
+import { makePalette } from './colours.js';
+import { HeadCanvas } from './head_canvas.js';
+import { Hover } from './hover.js';
+import { makeLayout, TRACK_PADDING } from './layout.js';
+import { Legend } from './legend.js';
+import { Minimap } from './minimap.js';
+import { listenToMinimap } from './minimap_pointer.js';
+import { HeldKeys, panned, zoomed } from './motion.js';
+import { Names } from './names.js';
+import { OverlayCanvas } from './overlay_canvas.js';
+import { listenToPointer } from './pointer.js';
+import { RangeData } from './range_data.js';
+import { HEAD_HEIGHT, Scene } from './scene.js';
+import { Scrollbar } from './scrollbar.js';
+import { readTheme } from './theme.js';
+import { planTiles } from './tile_plan.js';
+import { TileStore } from './tile_store.js';
+import { listenToTimelineKeys } from './timeline_keys.js';
+import { makeToolbar } from './toolbar.js';
+import { Tooltip } from './tooltip.js';
+import { TracksCanvas } from './tracks_canvas.js';
+
+/** @typedef {import('../data/source.js').DataSource} DataSource */
+/** @typedef {import('../data/source.js').FunctionInfo} FunctionInfo */
+/** @typedef {import('../data/source.js').TraceInfo} TraceInfo */
+/** @typedef {import('../view_state.js').ViewState} ViewState */
+/** @typedef {import('./head_canvas.js').Marks} Marks */
+/** @typedef {import('./pointer.js').Point} Point */
+/** @typedef {{source: DataSource, state: ViewState, info: TraceInfo, functions: FunctionInfo[]}} Page */
+/**
+ * @typedef {'sight' | 'tracks' | 'overlay'} Stale what a frame has to do: all, since something else is seen; draw the tracks anew;
+ *   draw only what lies over them
+ */
+
+const MOST_MARKS = 1000;
+const TRY_AGAIN = 3500; // ms
+const PAGE_SHARE = 0.9; // of the height that a page scrolls
+/** @type {Marks} */
+const NO_MARKS = { marks: [], hits: [] };
+const LABEL = 'Timeline. W and S zoom, A and D move. With a chosen span, arrows walk to its caller, callee and neighbours.';
+
+class Timeline {
+  #page;
+  #root;
+  #scene;
+  #theme;
+  #palette;
+  #store;
+  #marks;
+  #counters;
+  #minimap;
+  #head;
+  #tracks;
+  #overlay;
+  #names;
+  #scrollbar;
+  #hover;
+  #choice;
+  #toolbar;
+  #legend = new Legend();
+  #corner = element('div', { class: 'corner base' });
+  #alert = element('p', { class: 'trouble', role: 'alert', hidden: true });
+  #keys = new HeldKeys();
+  /** @type {import('./toolbar.js').Mode} */
+  #mode = 'pan';
+  /** @type {Set<Stale>} */
+  #stale = new Set();
+  #scheduled = false;
+  /** Whether something failed that is tried again later. */
+  #waits = false;
+  #frames = 0;
+  #frameTime = 0;
+
+  /** @param {{timeline: HTMLElement, toolbar: HTMLElement, live: HTMLElement}} places @param {Page} page */
+  constructor(places, page) {
+    const { source, state, info, functions } = page;
+    this.#page = page;
+    this.#root = places.timeline;
+    this.#scene = new Scene(makeLayout(info, state.folded), info.duration);
+    this.#theme = readTheme(document.body);
+    this.#palette = makePalette(functions, this.#theme.spans, state.search.group);
+
+    const heard = {
+      arrived: () => this.#draw('tracks'),
+      failed: (/** @type {Error} */ error) => this.#trouble(error),
+    };
+    this.#store = new TileStore(source, info.duration, heard);
+    this.#marks = new RangeData((range, signal) => source.marks(range, MOST_MARKS, signal), heard);
+    this.#counters = new Map(info.counters.map(({ id }) => [id, this.#counterData(id, heard)]));
+
+    this.#minimap = new Minimap(element('canvas', { class: 'minimap', role: 'img', 'aria-label': 'The whole trace in small' }), info.tracks, info.duration);
+    this.#head = new HeadCanvas(element('canvas', { class: 'head', 'aria-hidden': 'true' }));
+    this.#tracks = new TracksCanvas(element('canvas', { class: 'tracks', 'aria-hidden': 'true' }), this.#store, functions);
+    this.#overlay = new OverlayCanvas(element('canvas', { class: 'overlay', tabindex: 0, role: 'application', 'aria-label': LABEL }));
+    const names = element('div', { class: 'names', role: 'group', 'aria-label': 'Tracks' });
+    this.#names = new Names(names, state);
+    this.#scrollbar = new Scrollbar((y) => this.#scrollTo(y));
+    this.#root.append(
+      element('div', { class: 'corner' }, this.#legend.element), this.#minimap.canvas,
+      this.#corner, this.#head.canvas,
+      names, this.#tracks.canvas, this.#scrollbar.element,
+      this.#overlay.canvas, this.#alert,
+    );
+
+    const pieceAt = (/** @type {Point} */ { x, y }) => (y < HEAD_HEIGHT ? null : this.#tracks.pieceAt(this.#scene, x, y - HEAD_HEIGHT));
+    this.#hover = new Hover({
+      state, functions, pieceAt,
+      scene: this.#scene,
+      tooltip: new Tooltip(this.#root),
+      overlay: this.#overlay.canvas,
+      marks: () => this.#marks.answer ?? NO_MARKS,
+    });
+    this.#choice = new Choice({ source, state, info, pieceAt, scene: this.#scene, scrollTo: (y) => this.#scrollTo(y), failed: heard.failed });
+    this.#toolbar = makeToolbar(places.toolbar, {
+      setMode: (mode) => this.#setMode(mode),
+      zoom: (factor) => this.#zoom(factor),
+      showAll: () => this.#go('all'),
+      foldAll: (folded) => info.tracks.forEach(({ id }) => state.setFolded(id, folded)),
+    });
+    announceSpans(places.live, source, state, info);
+    this.#setMode('pan');
+    this.#listen();
+    this.#resize();
+  }
+
+  /** @param {number} id @param {{arrived: () => void, failed: (error: Error) => void}} heard */
+  #counterData(id, heard) {
+    const { source } = this.#page;
+    return new RangeData((range, signal) => source.counter(id, range, Math.ceil(3 * this.#scene.width), signal), heard);
+  }
+
+  #listen() {
+    const { state } = this.#page;
+    const view = () => state.view;
+    const setView = (/** @type {import('../data/source.js').Range} */ range) => state.setView(range);
+    const timeAt = (/** @type {number} */ x) => this.#timeAt(x);
+    const scroll = (/** @type {number} */ by) => this.#scrollTo(this.#scene.scroll + by);
+    for (const event of ['view', 'tracks']) state.addEventListener(event, () => this.#draw('sight'));
+    for (const event of ['selection', 'flags', 'span']) state.addEventListener(event, () => this.#draw('overlay'));
+    for (const event of ['search', 'theme']) state.addEventListener(event, () => this.#recolour());
+    state.addEventListener('span', () => this.#choice.showSpan());
+    window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#recolour());
+    new ResizeObserver(() => this.#resize()).observe(this.#root);
+    listenToMinimap(this.#minimap.canvas, { view, setView, timeAt: (x) => this.#minimap.timeAt(x) });
+    listenToPointer(this.#overlay.canvas, {
+      view, setView, timeAt, scroll,
+      width: () => this.#scene.width,
+      mode: () => this.#mode,
+      measure: (from, to) => this.#choice.measure(from, to),
+      click: (point) => this.#choice.click(point),
+      doubleClick: (point) => this.#choice.doubleClick(point),
+      hover: (point) => this.#moveTo(point),
+    });
+    listenToTimelineKeys(this.#overlay.canvas, {
+      scroll,
+      press: (key) => this.#press(key),
+      release: (key) => this.#keys.release(key),
+      releaseAll: () => this.#keys.releaseAll(),
+      walk: (step) => this.#choice.walk(step),
+      hasSpan: () => state.span !== null,
+      pan: (share) => setView(panned(state.view, share)),
+      page: (pages) => scroll(pages * PAGE_SHARE * this.#scene.height),
+      go: (edge) => this.#go(edge),
+      zoomToSpan: () => this.#choice.zoomToSpan(),
+      setMode: (mode) => this.#setMode(mode),
+      clear: () => this.#choice.clear(),
+      fold: () => this.#choice.fold(),
+    });
+  }
+
+  // -- what is drawn ------------------------------------------------------------------------------------------------------
+
+  /** @param {Stale} what */
+  #draw(what) {
+    this.#stale.add(what);
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    requestAnimationFrame((now) => {
+      this.#scheduled = false;
+      this.#frame(now);
+    });
+  }
+
+  /** @param {number} now */
+  #frame(now) {
+    const began = performance.now();
+    const { state, info } = this.#page;
+    if (this.#keys.any) this.#moveByKeys(now);
+    const sight = this.#stale.has('sight');
+    const tracks = sight || this.#stale.has('tracks');
+    this.#stale.clear();
+    if (this.#keys.any) this.#draw('sight');
+    if (sight) {
+      this.#scene.view = state.view;
+      this.#scene.layout = makeLayout(info, state.folded);
+      this.#scene.setScroll(this.#scene.scroll);
+      this.#ask();
+    }
+    if (tracks) this.#drawTracks();
+    this.#head.draw(this.#scene, this.#theme, state, this.#marks.answer ?? NO_MARKS);
+    fill(this.#corner, this.#head.baseText);
+    this.#overlay.draw(this.#scene, this.#theme, state, this.#hover.piece);
+    this.#frames++;
+    this.#frameTime = performance.now() - began;
+  }
+
+  #drawTracks() {
+    const scene = this.#scene;
+    const { marks } = this.#marks.answer ?? NO_MARKS;
+    const samples = new Map([...this.#counters].map(([id, { answer }]) => [id, answer ?? []]));
+    this.#minimap.collect(this.#store);
+    this.#minimap.draw(scene, this.#theme, this.#palette);
+    this.#tracks.draw(scene, this.#theme, this.#palette, marks, samples);
+    this.#names.draw(scene);
+    this.#scrollbar.draw(scene);
+    this.#hover.look();
+    if (!this.#waits) this.#alert.hidden = true;
+  }
+
+  /** Asks for what is seen, and for what may be seen next. */
+  #ask() {
+    const items = this.#scene.items();
+    const sight = this.#scene.sight();
+    const { seen, soon } = planTiles(items, sight);
+    this.#store.want(seen, [...this.#minimap.missing(), ...soon]);
+    this.#marks.need(sight.view, sight.duration);
+    for (const item of items) if (item.kind === 'counter') this.#counters.get(item.counter.id)?.need(sight.view, sight.duration);
+  }
+
+  #recolour() {
+    const { functions, state } = this.#page;
+    this.#theme = readTheme(document.body);
+    this.#palette = makePalette(functions, this.#theme.spans, state.search.group);
+    this.#legend.draw(this.#theme);
+    this.#minimap.refresh();
+    this.#draw('tracks');
+  }
+
+  #resize() {
+    const scene = this.#scene;
+    const { clientWidth, clientHeight } = this.#root;
+    const { offsetLeft, offsetTop } = this.#tracks.canvas;
+    scene.width = Math.max(1, clientWidth - offsetLeft - this.#scrollbar.width);
+    scene.height = Math.max(1, clientHeight - offsetTop);
+    scene.scale = window.devicePixelRatio || 1;
+    this.#minimap.width = scene.width;
+    this.#recolour();
+    this.#draw('sight');
+  }
+
+  /**
+   * Says what went wrong, and tries again later.
+   * @param {Error} error
+   */
+  #trouble(error) {
+    this.#alert.textContent = error.message;
+    this.#alert.hidden = false;
+    if (this.#waits) return;
+    this.#waits = true;
+    window.setTimeout(() => {
+      this.#waits = false;
+      this.#draw('sight');
+    }, TRY_AGAIN);
+  }
+
+  // -- where one looks ----------------------------------------------------------------------------------------------------
+
+  /** @param {number} x @returns {number} of the view that is set, which may be newer than what is drawn */
+  #timeAt(x) {
+    const { from, to } = this.#page.state.view;
+    return from + (x / this.#scene.width) * (to - from);
+  }
+
+  /** @param {number} factor */
+  #zoom(factor) {
+    const { state } = this.#page;
+    state.setView(zoomed(state.view, factor, this.#timeAt(this.#scene.width / 2)));
+  }
+
+  /** @param {'from' | 'to' | 'all'} edge */
+  #go(edge) {
+    const { state } = this.#page;
+    const width = state.view.to - state.view.from;
+    if (edge === 'all') state.setView({ from: 0, to: state.duration });
+    else if (edge === 'from') state.setView({ from: 0, to: width });
+    else state.setView({ from: state.duration - width, to: state.duration });
+  }
+
+  /** @param {string} key @returns {boolean} false: it does not move anything */
+  #press(key) {
+    const now = performance.now();
+    if (!this.#keys.press(key, now)) return false;
+    this.#moveByKeys(now); // at once: the key may be up again before the next frame
+    this.#draw('sight');
+    return true;
+  }
+
+  /** @param {number} now */
+  #moveByKeys(now) {
+    const { state } = this.#page;
+    state.setView(this.#keys.move(state.view, this.#timeAt(this.#hover.point?.x ?? this.#scene.width / 2), now));
+  }
+
+  /** @param {number} y */
+  #scrollTo(y) {
+    if (this.#scene.setScroll(y)) this.#draw('sight');
+  }
+
+  /** @param {Point | null} point */
+  #moveTo(point) {
+    this.#hover.move(point);
+    this.#draw('overlay');
+  }
+
+  /** @param {import('./toolbar.js').Mode} mode */
+  #setMode(mode) {
+    this.#mode = mode;
+    this.#toolbar.show(mode);
+    this.#overlay.canvas.classList.toggle('measuring', mode === 'measure');
+  }
+
+  // -- for tests, and for looking into it -----------------------------------------------------------------------------------
+
+  /** What is drawn, and what it costs: times in ms. */
+  get facts() {
+    const { missing, requests, bytes, count } = this.#store;
+    const { pieces, names } = this.#tracks;
+    const { scroll } = this.#scene;
+    return { frames: this.#frames, frameTime: this.#frameTime, pieces, names, missing, requests, bytes, tiles: count, scroll };
+  }
+
+  /** All pieces that are seen. */
+  drawn() {
+    return this.#tracks.drawn(this.#scene);
+  }
+
+  /** Whether all that changed has been drawn. */
+  get isIdle() {
+    return !this.#scheduled;
+  }
+
+  /**
+   * Where a moment of a track's row is drawn, in CSS pixels from the upper left corner of the ruler: the middle of the row.
+   * @param {number} track @param {number} depth @param {number} time
+   */
+  pointOf(track, depth, time) {
+    const item = this.#scene.layout.byTrack.get(track);
+    if (item === undefined) return null;
+    const row = item.top + TRACK_PADDING + (depth + 0.5) * item.rowHeight;
+    return { x: this.#scene.xOf(time), y: HEAD_HEIGHT + row - this.#scene.scroll };
+  }
+}
+
+/** @param {{timeline: HTMLElement, toolbar: HTMLElement, live: HTMLElement}} places @param {Page} page */
+export function makeTimeline(places, page) {
+  return new Timeline(places, page);
+}

@@ -1,0 +1,42 @@
+// The timeline's buttons in the page's toolbar.
+
+import { button, element } from '../panels/dom.js';
+
+/** @typedef {'pan' | 'measure'} Mode what dragging the tracks does */
+
+const ZOOM = 2; // of a touch of a button
+
+/**
+ * @param {HTMLElement} toolbar
+ * @param {{setMode: (mode: Mode) => void, zoom: (factor: number) => void, showAll: () => void, foldAll: (folded: boolean) => void}} actions
+ * @returns {{show: (mode: Mode) => void}} tells which mode it is
+ */
+export function makeToolbar(toolbar, actions) {
+  const modes = {
+    pan: button('Move', () => actions.setMode('pan'), { title: 'Dragging moves the view (1)' }),
+    measure: button('Measure', () => actions.setMode('measure'), { title: 'Dragging measures a range (2, or hold Shift)' }),
+  };
+  /** @param {string} name @param {HTMLElement[]} buttons */
+  const group = (name, ...buttons) => element('span', { class: 'joined', role: 'group', 'aria-label': name }, ...buttons);
+  /** @param {string} text @param {string} words @param {string} key @param {() => void} click */
+  const tool = (text, words, key, click) => button(text, click, { 'aria-label': words, title: key ? `${words} (${key})` : words });
+  toolbar.append(
+    group('What dragging does', modes.pan, modes.measure),
+    group(
+      'Zoom',
+      tool('−', 'Zoom out', 'S', () => actions.zoom(ZOOM)),
+      tool('+', 'Zoom in', 'W', () => actions.zoom(1 / ZOOM)),
+      tool('Whole', 'Show the whole trace', '0', actions.showAll),
+    ),
+    group(
+      'Tracks',
+      tool('Fold', 'Fold all tracks', '', () => actions.foldAll(true)),
+      tool('Unfold', 'Unfold all tracks', '', () => actions.foldAll(false)),
+    ),
+  );
+  return {
+    show(mode) {
+      for (const [name, toggle] of Object.entries(modes)) toggle.setAttribute('aria-pressed', String(name === mode));
+    },
+  };
+}

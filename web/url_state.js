@@ -1,0 +1,142 @@
+// The part of the ViewState that a link to this view carries, as the URL's fragment: read at start, replaced on each change.
+// Times are written with all their digits, so that a shared link shows the same picture.
+//
+//   #view=FROM-TO&span=TRACK.DEPTH.START.END&select=FROM-TO[@TRACK.TRACK]&search=TEXT&regex=1&group=N
+//    &flags=TIME~TEXT,TIME~TEXT&panel=NAME&theme=dark&folded=1.2.3
+
+/** @typedef {import('./view_state.js').ViewState} ViewState */
+
+const FRAGMENT_EVENTS = ['view', 'span', 'selection', 'search', 'flags', 'panel', 'theme', 'tracks'];
+const WRITE_AFTER = 250; // ms: browsers refuse to have the address replaced more than about 100 times in 10 s
+
+/**
+ * A finite number that is not negative, or null.
+ * @param {string | undefined} text
+ */
+function readNumber(text) {
+  if (text === undefined || !/^\d+(\.\d+)?(e[+-]?\d+)?$/.test(text)) return null;
+  const value = Number(text);
+  return Number.isFinite(value) ? value : null;
+}
+
+/** @param {string | null} text */
+function readRange(text) {
+  const [from, to, ...rest] = (text ?? '').split('-').map(readNumber);
+  return from !== null && from !== undefined && to !== null && to !== undefined && rest.length === 0 && from < to ? { from, to } : null;
+}
+
+/**
+ * Whole ids between dots.
+ * @param {string | null | undefined} text
+ */
+function readIds(text) {
+  return (text ?? '').split('.').flatMap((word) => {
+    const id = readNumber(word);
+    return id !== null && Number.isInteger(id) ? [id] : [];
+  });
+}
+
+/**
+ * Three digits behind the point are enough: a picometre of the screen.
+ * @param {number} time
+ */
+const writeTime = (time) => String(Math.round(time * 1000) / 1000);
+
+/** @param {{from: number, to: number}} range */
+const writeRange = (range) => `${writeTime(range.from)}-${writeTime(range.to)}`;
+
+/**
+ * What a fragment should be for this state, without '#'.
+ * @param {ViewState} state
+ */
+export function writeFragment(state) {
+  const fragment = new URLSearchParams();
+  if (state.view.from > 0 || state.view.to < state.duration) fragment.set('view', writeRange(state.view));
+  const { span, selection, search } = state;
+  if (span) fragment.set('span', [span.track, span.depth, span.start, span.end].join('.'));
+  if (selection)
+    fragment.set('select', writeRange(selection.range) + (selection.tracks ? `@${selection.tracks.join('.')}` : ''));
+  if (search.text) fragment.set('search', search.text);
+  if (search.regex) fragment.set('regex', '1');
+  if (search.group !== null) fragment.set('group', String(search.group));
+  if (state.flags.length > 0)
+    fragment.set('flags', state.flags.map((flag) => `${writeTime(flag.time)}~${encodeURIComponent(flag.text)}`).join());
+  if (state.panel !== null) fragment.set('panel', state.panel);
+  if (state.theme !== 'system') fragment.set('theme', state.theme);
+  if (state.folded.size > 0) fragment.set('folded', [...state.folded].sort((a, b) => a - b).join('.'));
+  return fragment.toString();
+}
+
+/** @param {string | null} text */
+function readFlags(text) {
+  const flags = [];
+  for (const item of (text ?? '').split(',')) {
+    const [, time, words] = /^([^~]*)~(.*)$/.exec(item) ?? [];
+    const at = readNumber(time);
+    if (at === null) continue;
+    try {
+      flags.push({ time: at, text: decodeURIComponent(words) });
+    } catch {
+      // a link that was cut: the flag has no text that can be read
+    }
+  }
+  return flags;
+}
+
+/** @param {string | null} text */
+function readSelection(text) {
+  const [range, tracks] = (text ?? '').split('@');
+  const read = readRange(range);
+  return read && { range: read, tracks: tracks === undefined ? null : readIds(tracks) };
+}
+
+/**
+ * Brings the state to what a fragment says. What it does not name, or names wrongly, becomes as it is at the start.
+ * @param {ViewState} state @param {string} text without '#'
+ */
+export function readFragment(state, text) {
+  const fragment = new URLSearchParams(text);
+  state.setView(readRange(fragment.get('view')) ?? { from: 0, to: state.duration });
+  const [track, depth, start, end, ...rest] = readIds(fragment.get('span'));
+  state.setSpan(end !== undefined && rest.length === 0 && start <= end ? { track, depth, start, end } : null);
+  const selection = readSelection(fragment.get('select'));
+  state.setSelection(selection?.range ?? null, selection?.tracks ?? null);
+  state.setSearch({
+    text: fragment.get('search') ?? '',
+    regex: fragment.get('regex') === '1',
+    group: readNumber(fragment.get('group') ?? undefined),
+  });
+  state.setFlags(readFlags(fragment.get('flags')));
+  state.setPanel(fragment.get('panel'));
+  const theme = fragment.get('theme');
+  state.setTheme(theme === 'light' || theme === 'dark' ? theme : 'system');
+  const folded = new Set(readIds(fragment.get('folded')));
+  for (const id of new Set([...folded, ...state.folded])) state.setFolded(id, folded.has(id));
+}
+
+/**
+ * From now on the address tells the state, and another address (typed, or from a link) changes it.
+ * @param {ViewState} state @param {Window} window
+ */
+export function keepStateInUrl(state, window) {
+  let written = window.location.hash.slice(1);
+  let timer = 0;
+  const write = () => {
+    timer = 0;
+    const fragment = writeFragment(state);
+    if (fragment === written) return;
+    written = fragment;
+    window.history.replaceState(null, '', fragment ? `#${fragment}` : window.location.pathname + window.location.search);
+  };
+  readFragment(state, written);
+  for (const event of FRAGMENT_EVENTS)
+    state.addEventListener(event, () => {
+      if (timer === 0) timer = window.setTimeout(write, WRITE_AFTER);
+    });
+  window.addEventListener('hashchange', () => {
+    const fragment = window.location.hash.slice(1);
+    if (fragment === written) return;
+    written = fragment;
+    readFragment(state, fragment);
+  });
+}
