@@ -308,7 +308,7 @@ void flow_marks(const struct flow *flow, struct array *marks)
     if (flow->text)
         text_flow_marks(flow->text, marks);
     else
-        trace_marks_find(marks, &flow->data);
+        trace_marks_find(marks, &flow->data, &flow->streams);
 }
 
 uint64_t flow_wall_clock(const struct flow *flow, struct nanoseconds time)

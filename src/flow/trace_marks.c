@@ -2,7 +2,6 @@
 
 #include "flow/frequency_changes.h"
 #include "flow/packet_time.h"
-#include "flow/trace_stream.h"
 #include "packet/packet_walk.h"
 
 #include <stdlib.h>
@@ -191,20 +190,18 @@ static void search_stream(struct search *search)
     array_free(&search->turns);
 }
 
-void trace_marks_find(struct array *marks, const struct perf_data *data)
+void trace_marks_find(struct array *marks, const struct perf_data *data,
+                      const struct trace_streams *streams)
 {
     if (!data->setup.has_clock)
         return;
-    struct trace_streams streams;
-    trace_streams_cut(&streams, data);
-    for (size_t i = 0; i < streams.streams.count; i++) {
+    for (size_t i = 0; i < streams->streams.count; i++) {
         struct search search = {
             .data = data,
-            .stream = trace_stream_at(&streams, i),
+            .stream = trace_stream_at(streams, i),
             .values = data->setup.config & WRITES_VALUES,
             .marks = marks,
         };
         search_stream(&search);
     }
-    trace_streams_free(&streams);
 }

@@ -13,6 +13,7 @@
 #define MAGIC_TRACE_FLOW_TRACE_MARKS_H
 
 #include "base/array.h"
+#include "flow/trace_stream.h"
 #include "recording/perf_data_reader.h"
 
 enum trace_mark_kind {
@@ -28,8 +29,9 @@ struct trace_mark {
     uint64_t value;
 };
 
-/* Appends those of all threads, each thread's together and in their order, but of frequencies as
- * frequency_changes.h tells. */
-void trace_marks_find(struct array *marks, const struct perf_data *data);
+/* Appends those of all threads, of `data` and the streams that it was cut into, each thread's
+ * together and in their order, but of frequencies as frequency_changes.h tells. */
+void trace_marks_find(struct array *marks, const struct perf_data *data,
+                      const struct trace_streams *streams);
 
 #endif

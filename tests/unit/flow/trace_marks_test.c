@@ -50,7 +50,10 @@ static struct perf_data data_of(struct aux_chunk *chunk, const struct ring *ring
 static struct array find(const struct perf_data *data)
 {
     struct array values = array_of(sizeof(struct trace_mark));
-    trace_marks_find(&values, data);
+    struct trace_streams streams;
+    trace_streams_cut(&streams, data);
+    trace_marks_find(&values, data, &streams);
+    trace_streams_free(&streams);
     return values;
 }
 
