@@ -11,9 +11,10 @@
 #include "view/index_format.h"
 
 struct chunk_writer {
-    struct array bytes;  /* of uint8_t, of the chunk that is being filled */
-    struct array chunks; /* of struct index_chunk */
-    uint32_t count;      /* items of the chunk that is being filled */
+    uint8_t *bytes; /* of the chunk that is being filled; owned */
+    size_t used, capacity;
+    uint32_t count;      /* items of that chunk */
+    struct array chunks; /* of struct index_chunk: those written */
     uint64_t first_end, last_end;
 };
 

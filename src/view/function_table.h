@@ -27,7 +27,8 @@ struct call_statistics {
     uint64_t calls, whole, sum, min, max;
     uint64_t median, p99; /* of whole calls; exact */
     uint64_t bins[CALL_BINS];
-    struct array slowest; /* of struct call_place, longest first; free with array_free() */
+    struct array slowest; /* of struct call_place, longest first, whole or not;
+                             free with array_free() */
 };
 
 bool index_calls(const struct trace_index *index, struct index_tracks tracks,
