@@ -20,6 +20,7 @@ from made_trace import MadeTrace
 
 PROTOS = pathlib.Path(__file__).resolve().parent / "protos"
 HITS = "Snapshot symbol hits"
+SPEEDSCOPE = "speedscope@1.25.0"
 FORMS = ("chrome", "perfetto", "folded", "speedscope", "pprof", "csv")
 DEEP = 1300  # levels; Perfetto keeps 512 per track
 
@@ -462,14 +463,24 @@ class Exports(harness.TestCase):
                 got[profile["name"]] = sorted(spans)
             self.assertEqual(got, self.expected_profiles(fxt_spans.read_whole(trace)))
 
+    def speedscope(self):
+        """Folder of npm's package, kept under ~/.cache/magic-trace."""
+        folder = pathlib.Path.home() / ".cache" / "magic-trace" / "speedscope"
+        package = folder / "node_modules" / "speedscope"
+        if not package.is_dir() and shutil.which("npm"):
+            folder.mkdir(parents=True, exist_ok=True)
+            harness.run(["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", folder, SPEEDSCOPE])
+        if not package.is_dir():
+            self.skipTest("speedscope is not here and cannot be fetched from npm")
+        return package
+
     def test_speedscope_itself(self):
         """speedscope: its own code, in a browser, imports the same spans"""
-        package = os.environ.get("MAGIC_TRACE_SPEEDSCOPE")
         browser = shutil.which("chromium-headless-shell") or shutil.which("chromium")
-        if not package or not browser:
-            self.skipTest("MAGIC_TRACE_SPEEDSCOPE does not name npm's package speedscope, or there is no chromium")
+        if not browser:
+            self.skipTest("there is no chromium")
         site = self.folder / "speedscope"
-        shutil.copytree(pathlib.Path(package) / "dist" / "release", site)
+        shutil.copytree(self.speedscope() / "dist" / "release", site)
         [script] = site.glob("speedscope-*.js")
         # The page shows what it has imported on a canvas; here it writes it into the document.
         loading = re.compile(r"this\.loadProfile\(\(\)=>(\w+)\((\w+),(\w+)\)\)\}")
