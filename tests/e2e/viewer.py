@@ -339,8 +339,13 @@ class Strangers(ViewerTestCase):
             with self.assertRaises(ConnectionRefusedError):
                 socket.create_connection(("127.0.0.2", served.port), timeout=5).close()
         with self.view(trace, "-listen", "127.0.0.2") as served:
-            self.assertIn("unencrypted", served.messages())
+            self.assertNotIn("unencrypted", served.messages())
             socket.create_connection(("127.0.0.2", served.port), timeout=5).close()
+        with self.view(trace, "-listen", "0.0.0.0") as served:
+            self.assertIn("unencrypted", served.messages())
+            for host in (f"{socket.gethostname()}:{served.port}", f"192.0.2.1:{served.port}"):
+                self.assertEqual(served.request("/api/trace", headers={"Host": host})[0], 200)
+            served.error("/api/trace", 403, headers={"Host": "evil.example"})
         finished = self.magic_trace("view", "-no-browser", "-listen", "192.0.2.1", trace)
         self.assertEqual(finished.status, 1)
         self.assertIn(b"192.0.2.1", finished.stderr)
