@@ -24,12 +24,21 @@ sigset_t serve_loop_block_signals(void)
     return set;
 }
 
+static bool is_every_address(const char *host)
+{
+    return strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
+}
+
+static bool is_for_this_machine(const char *host)
+{
+    return !host || strncmp(host, "127.", 4) == 0 || strcmp(host, "::1") == 0 ||
+           strcmp(host, "localhost") == 0;
+}
+
 /* How a browser on this machine reaches what listens at `host`. */
 static const char *own_host(const char *host)
 {
-    if (!host || strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0)
-        return "127.0.0.1";
-    return host;
+    return !host || is_every_address(host) ? "127.0.0.1" : host;
 }
 
 bool serve_loop_open(struct serve_loop *loop, const char *host, uint16_t port,
@@ -58,12 +67,16 @@ void serve_loop_close(struct serve_loop *loop)
 /* A person on another machine cannot follow an address of this one. */
 static void say_where(const struct serve_loop *loop, const char *entrance)
 {
+    const char *host = loop->address.host;
     log_status("Open %s to see the trace. Ctrl-C ends it.", entrance);
-    if (!browser_is_there() && !loop->address.host)
+    if (!host && !browser_is_there())
         log_status("From another machine: ssh -L %u:127.0.0.1:%u THIS_MACHINE, and open the same "
                    "address there.",
                    loop->address.port, loop->address.port);
-    if (loop->address.host)
+    if (host && is_every_address(host))
+        log_status("From another machine: put this machine's name or address in the place of "
+                   "127.0.0.1.");
+    if (!is_for_this_machine(host))
         log_warning("Whoever can reach this machine and knows the address can see the trace, and "
                     "it goes over the network unencrypted.");
 }

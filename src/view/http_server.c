@@ -19,6 +19,7 @@ enum {
     CONNECTION_MEMORY = 32 << 10, /* bytes; holds the head of a request */
     IDLE_SECONDS = 30,            /* without a byte in either direction */
     REQUEST_SECONDS = 20,         /* for a whole head to come */
+    FILE_BLOCK = 256 << 10,       /* bytes read at once of a file that is sent */
     QUIESCE_STEPS = 30,           /* of 10 ms */
 };
 
@@ -110,17 +111,44 @@ static void compress(const struct http_request *request, struct http_answer *ans
     }
 }
 
+/* ---- files ---- */
+
+/* libmicrohttpd would send a file by sendfile(), and try for ever when it has become shorter than
+ * was announced. */
+static ssize_t read_file(void *context, uint64_t position, char *bytes, size_t size)
+{
+    ssize_t got = pread(*(int *)context, bytes, size, (off_t)position);
+    return got > 0 ? got : MHD_CONTENT_READER_END_WITH_ERROR;
+}
+
+static void close_file(void *context)
+{
+    close(*(int *)context);
+    free(context);
+}
+
+static struct MHD_Response *make_file_content(struct http_answer *answer)
+{
+    if (answer->file_size == 0)
+        return MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+    int *descriptor = memory_allocate(sizeof *descriptor);
+    *descriptor = answer->descriptor;
+    struct MHD_Response *response = MHD_create_response_from_callback(
+        answer->file_size, FILE_BLOCK, read_file, descriptor, close_file);
+    if (response)
+        answer->descriptor = -1;
+    else
+        free(descriptor);
+    return response;
+}
+
 /* The content goes over to the response. */
 static struct MHD_Response *make_content(const struct http_request *request,
                                          struct http_answer *answer)
 {
     struct MHD_Response *response = NULL;
-    if (answer->descriptor >= 0) {
-        response = MHD_create_response_from_fd64(answer->file_size, answer->descriptor);
-        if (response)
-            answer->descriptor = -1;
-        return response;
-    }
+    if (answer->descriptor >= 0)
+        return make_file_content(answer);
     compress(request, answer, &response);
     if (response)
         return response;

@@ -339,8 +339,13 @@ class Strangers(ViewerTestCase):
             with self.assertRaises(ConnectionRefusedError):
                 socket.create_connection(("127.0.0.2", served.port), timeout=5).close()
         with self.view(trace, "-listen", "127.0.0.2") as served:
-            self.assertIn("unencrypted", served.messages())
+            self.assertNotIn("unencrypted", served.messages())
             socket.create_connection(("127.0.0.2", served.port), timeout=5).close()
+        with self.view(trace, "-listen", "0.0.0.0") as served:
+            self.assertIn("unencrypted", served.messages())
+            for host in (f"{socket.gethostname()}:{served.port}", f"192.0.2.1:{served.port}"):
+                self.assertEqual(served.request("/api/trace", headers={"Host": host})[0], 200)
+            served.error("/api/trace", 403, headers={"Host": "evil.example"})
         finished = self.magic_trace("view", "-no-browser", "-listen", "192.0.2.1", trace)
         self.assertEqual(finished.status, 1)
         self.assertIn(b"192.0.2.1", finished.stderr)
@@ -507,6 +512,24 @@ class Traces(ViewerTestCase):
                 self.assertEqual(served.get("/api/table"), table)
                 rows, _ = pieces(served.get("/api/pieces", track=0))
                 self.assertGreater(len(rows), 0)
+
+    def test_broken_transfer(self):
+        """a reader of the trace that breaks off, and a trace that is cut while it is read"""
+        trace = self.made_trace()
+        with open(trace, "ab") as file:  # records of a kind that nobody knows: more than sockets hold
+            file.write(struct.pack("<2Q", 2 << 4 | 0xd, 0) * (4 << 20))
+        with self.view(trace) as served:
+            for cut in (False, True):
+                connection = socket.create_connection(("127.0.0.1", served.port), timeout=60)
+                connection.sendall(f"GET {served.base}/api/raw HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+                self.assertIn(b"200 OK", connection.recv(1000))
+                if cut:
+                    os.truncate(trace, 1000)
+                    with contextlib.suppress(ConnectionError):
+                        while connection.recv(1 << 20):  # the end comes, however the server makes it
+                            pass
+                connection.close()
+                self.assertEqual(served.request("/api/trace")[0], 200)
 
     def test_damaged_trace(self):
         """a trace that is damaged at its end opens up to the damage and says so"""
