@@ -1,11 +1,13 @@
 /* How fast a trace is indexed and the index asked:
  *
- *     index_speed TRACE.fxt INDEX
+ *     index_speed TRACE.fxt INDEX [TIMES]
  *
  * The trace's events are read into memory first and replayed in batches, so that the reader's time
- * is not counted. Prints one line a figure; CPU time, because other work may run beside it.
+ * is not counted; TIMES times, one after the other, to see how it goes with a longer trace. Prints
+ * one line a figure; CPU time, because other work may run beside it.
  */
 #include "base/array.h"
+#include "base/memory.h"
 #include "bench_clock.h"
 #include "output/fxt_reader.h"
 #include "view/flame_graph.h"
@@ -24,16 +26,29 @@ struct replay {
     struct span_source source;
     struct array events; /* of struct span_event */
     size_t given;
+    uint64_t rounds, round;
+    struct span_event batch[BATCH];
 };
+
+static uint64_t time_of(const struct replay *replay, size_t event)
+{
+    return ((const struct span_event *)array_at(&replay->events, event))->time.value;
+}
 
 static size_t take_replayed(struct span_source *source, const struct span_event **events,
                             struct error *error)
 {
     struct replay *replay = source->context;
-    size_t left = replay->events.count - replay->given;
-    size_t count = left < BATCH ? left : BATCH;
-    *events = array_at(&replay->events, replay->given);
-    replay->given += count;
+    size_t all = replay->events.count;
+    if (replay->given == all && ++replay->round < replay->rounds)
+        replay->given = 0;
+    size_t count = all - replay->given < BATCH ? all - replay->given : BATCH;
+    uint64_t later = all ? replay->round * (time_of(replay, all - 1) - time_of(replay, 0)) : 0;
+    for (size_t i = 0; i < count; i++) {
+        replay->batch[i] = *(struct span_event *)array_at(&replay->events, replay->given++);
+        replay->batch[i].time.value += later;
+    }
+    *events = replay->batch;
     return count;
 }
 
@@ -187,18 +202,20 @@ static void measure_queries(const char *path)
 
 int main(int argc, char **argv)
 {
-    if (argc != 3) {
-        fputs("usage: index_speed TRACE.fxt INDEX\n", stderr);
+    if (argc != 3 && argc != 4) {
+        fputs("usage: index_speed TRACE.fxt INDEX [TIMES]\n", stderr);
         return 2;
     }
     struct error error = {0};
     struct span_source *source = fxt_read(argv[1], &error);
     if (!source)
         fail(&error);
-    struct replay replay = {0};
-    read_events(source, &replay);
-    measure_build(&replay, argv[2]);
-    array_free(&replay.events);
+    struct replay *replay = memory_allocate_zeroed(sizeof *replay);
+    replay->rounds = argc == 4 ? strtoull(argv[3], NULL, 10) : 1;
+    read_events(source, replay);
+    measure_build(replay, argv[2]);
+    array_free(&replay->events);
+    free(replay);
     measure_queries(argv[2]);
     source->close(source);
     return 0;

@@ -58,6 +58,14 @@ int command_read_help_option(const struct command *command, int argc, char **arg
 /* The same for commands that take no operands either. */
 int command_read_nothing(const struct command *command, int argc, char **argv);
 
+/* For commands whose options may stand behind their operands: hands each option, and each operand
+ * as OPTION_OPERAND, to `apply`, which gives 0 or the exit status after a message. COMMAND_GOES_ON
+ * when all were taken, or the exit status after the help page or a message. */
+typedef int command_apply(const struct command *command, void *request, int option,
+                          const char *value);
+int command_read_options(const struct command *command, int argc, char **argv, command_apply *apply,
+                         void *request);
+
 /* One line on stderr that points to the help page; returns EXIT_STATUS_USAGE. */
 __attribute__((format(printf, 2, 3))) int command_usage_error(const struct command *command,
                                                               const char *format, ...);

@@ -108,6 +108,23 @@ int command_read_nothing(const struct command *command, int argc, char **argv)
     return status;
 }
 
+int command_read_options(const struct command *command, int argc, char **argv, command_apply *apply,
+                         void *request)
+{
+    struct option_reader reader;
+    option_reader_open(&reader, command->options, command->common_options, argc, argv);
+    int status = 0, option = OPTION_END;
+    while (status == 0 && (option = option_reader_next_or_operand(&reader)) != OPTION_END &&
+           option != OPTION_HELP && option != OPTION_ERROR)
+        status = apply(command, request, option, reader.value);
+    option_reader_close(&reader);
+    if (option == OPTION_ERROR)
+        return EXIT_STATUS_USAGE;
+    if (option == OPTION_HELP)
+        command_print_help(command);
+    return option == OPTION_HELP || status != 0 ? status : COMMAND_GOES_ON;
+}
+
 /* Texts that end with what the system said, or with a name, lack the period of a sentence. */
 static bool ends_sentence(const char *text)
 {

@@ -147,9 +147,9 @@ static int choose_format(const struct command *self, struct export_request *requ
         name);
 }
 
-static int apply_option(const struct command *self, struct export_request *request, int option,
-                        const char *value)
+static int apply_option(const struct command *self, void *context, int option, const char *value)
 {
+    struct export_request *request = context;
     switch (option) {
     case EXPORT_FORMAT:
         return choose_format(self, request, value);
@@ -192,34 +192,14 @@ static int check_request(const struct command *self, const struct export_request
     return 0;
 }
 
-static int read_options(const struct command *self, struct export_request *request, int argc,
-                        char **argv, int *option)
-{
-    struct option_reader reader;
-    option_reader_open(&reader, export_options, NULL, argc, argv);
-    int status = 0;
-    *option = OPTION_END;
-    while (status == 0 && (*option = option_reader_next_or_operand(&reader)) != OPTION_END &&
-           *option != OPTION_HELP && *option != OPTION_ERROR)
-        status = apply_option(self, request, *option, reader.value);
-    option_reader_close(&reader);
-    return status;
-}
-
 static int run_export(const struct command *self, int argc, char **argv)
 {
     struct export_request request = {0};
-    int option;
-    int status = read_options(self, &request, argc, argv, &option);
-    if (status == 0 && option == OPTION_ERROR)
-        status = EXIT_STATUS_USAGE;
-    else if (status == 0 && option == OPTION_HELP)
-        command_print_help(self);
-    else if (status == 0 && (status = check_request(self, &request)) == 0) {
-        struct error error = {0};
-        if (!export_trace(&request, &error))
-            status = command_fail(&error);
-    }
+    struct error error = {0};
+    int status = command_read_options(self, argc, argv, apply_option, &request);
+    if (status == COMMAND_GOES_ON && (status = check_request(self, &request)) == 0 &&
+        !export_trace(&request, &error))
+        status = command_fail(&error);
     span_filter_names_free(&request.filter);
     return status;
 }

@@ -120,7 +120,8 @@ static void explain_unknown(const struct option *options, const char *argument, 
         fprintf(stderr, "magic-trace: there is no option %s. Did you mean -%s?\n", argument,
                 nearest.names[0]);
     else
-        fprintf(stderr, "magic-trace: there is no option %s; -help lists those there are.\n", argument);
+        fprintf(stderr, "magic-trace: there is no option %s; -help lists those there are.\n",
+                argument);
 }
 
 /* `code` is getopt's '?' or ':'. */

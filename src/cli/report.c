@@ -98,9 +98,9 @@ static bool parse_count(const char *text, size_t *count)
     return true;
 }
 
-static int apply_option(const struct command *self, struct report_request *request, int option,
-                        const char *value)
+static int apply_option(const struct command *self, void *context, int option, const char *value)
 {
+    struct report_request *request = context;
     switch (option) {
     case REPORT_TOP:
         request->table_asked = true;
@@ -144,6 +144,11 @@ static int apply_option(const struct command *self, struct report_request *reque
             return command_usage_error(
                 self, "-filter is two functions in parentheses, \"(A B)\", not `%s`.", value);
         break;
+    case OPTION_OPERAND:
+        if (request->path)
+            return command_usage_error(self, "one trace at a time, and there is `%s` too.", value);
+        request->path = value;
+        break;
     default:
         break;
     }
@@ -166,38 +171,11 @@ static int check_request(const struct command *self, struct report_request *requ
     return 0;
 }
 
-static int read_options(const struct command *self, struct report_request *request, int argc,
-                        char **argv, int *option)
-{
-    struct option_reader reader;
-    option_reader_open(&reader, report_options, NULL, argc, argv);
-    int status = 0;
-    *option = OPTION_END;
-    while (status == 0 && (*option = option_reader_next_or_operand(&reader)) != OPTION_END) {
-        if (*option == OPTION_HELP || *option == OPTION_ERROR)
-            break;
-        if (*option != OPTION_OPERAND)
-            status = apply_option(self, request, *option, reader.value);
-        else if (request->path)
-            status = command_usage_error(self, "one trace at a time, and there is `%s` too.",
-                                         reader.value);
-        else
-            request->path = reader.value;
-    }
-    option_reader_close(&reader);
-    return status;
-}
-
 static int run_report(const struct command *self, int argc, char **argv)
 {
     struct report_request request = {0};
-    int option;
-    int status = read_options(self, &request, argc, argv, &option);
-    if (status == 0 && option == OPTION_ERROR)
-        status = EXIT_STATUS_USAGE;
-    else if (status == 0 && option == OPTION_HELP)
-        command_print_help(self);
-    else if (status == 0 && (status = check_request(self, &request)) == 0)
+    int status = command_read_options(self, argc, argv, apply_option, &request);
+    if (status == COMMAND_GOES_ON && (status = check_request(self, &request)) == 0)
         status = report(&request);
     span_filter_names_free(&request.filter);
     return status;

@@ -62,15 +62,27 @@ static uint32_t frame_of(struct speedscope *speedscope, const struct span_functi
 
 /* ------------------------------------------------------------------ events */
 
+/* Room for an event, which is written from its end. */
+enum { EVENT_SIZE_MAX = 40 + 2 * TEXT_DIGITS_MAX };
+
+static inline char *put_before(char *end, const char *text)
+{
+    size_t length = strlen(text);
+    return memcpy(end - length, text, length);
+}
+
 static void spool_event(struct speedscope *speedscope, const struct span_event *event)
 {
     struct profile *profile = &speedscope->profiles[event->track];
-    char text[96];
-    int size =
-        snprintf(text, sizeof text, "%s{\"type\":\"%c\",\"frame\":%" PRIu32 ",\"at\":%" PRIu64 "}",
-                 profile->began ? ",\n" : "", event->kind == SPAN_ENTER ? 'O' : 'C',
-                 frame_of(speedscope, event->function), event->time.value);
-    track_spool_put(&speedscope->spool, event->track, text, (size_t)size);
+    char text[EVENT_SIZE_MAX], *end = text + sizeof text, *next = end;
+    next = put_before(next, "}");
+    next = text_digits_before(next, event->time.value);
+    next = put_before(next, ",\"at\":");
+    next = text_digits_before(next, frame_of(speedscope, event->function));
+    next = put_before(next, event->kind == SPAN_ENTER ? "{\"type\":\"O\",\"frame\":"
+                                                      : "{\"type\":\"C\",\"frame\":");
+    next = put_before(next, profile->began ? ",\n" : "");
+    track_spool_put(&speedscope->spool, event->track, next, (size_t)(end - next));
     if (!profile->began)
         profile->first = event->time.value;
     profile->began = true;

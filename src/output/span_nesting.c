@@ -94,16 +94,14 @@ static inline struct open_frame *top_of(const struct array *stack)
     return stack->count ? (struct open_frame *)stack->elements + stack->count - 1 : NULL;
 }
 
-static inline void push(struct array *stack, struct open_frame frame)
+/* What push() and add_ready() give is to be filled in where it lies: copying what was just made
+ * somewhere else waits until all its parts have been written. */
+static inline struct open_frame *push(struct array *stack)
 {
-    struct open_frame *pushed = stack->count < stack->capacity
-                                    ? (struct open_frame *)stack->elements + stack->count++
-                                    : array_add(stack);
-    *pushed = frame;
+    return stack->count < stack->capacity ? (struct open_frame *)stack->elements + stack->count++
+                                          : array_add(stack);
 }
 
-/* To be filled in where it lies: copying a whole event that was just made somewhere else waits
- * until its parts have been written. */
 static inline struct span_event *add_ready(struct span_nesting *nesting, uint64_t time)
 {
     struct array *ready = &nesting->ready;
@@ -148,26 +146,17 @@ static inline void expire_until(struct span_nesting *nesting, uint64_t time)
 
 /* A span that is open until its end event comes: that it does not is what the leave says until
  * then. */
-static inline struct open_frame begun(const struct fxt_raw_event *event)
-{
-    return (struct open_frame){
-        .function = event->function,
-        .limit = NO_LIMIT,
-        .flags = SPAN_END_INFERRED,
-        .end = SPAN_END_OF_TRACE,
-    };
-}
-
-static inline void enter(struct span_nesting *nesting, const struct fxt_raw_event *event,
-                         struct open_frame frame)
+static inline void enter(struct span_nesting *nesting, const struct fxt_raw_event *event)
 {
     struct array *stack = &nesting->stacks[event->track];
     const struct open_frame *parent = top_of(stack);
-    if (parent && parent->limit < frame.limit) {
-        frame.limit = parent->limit;
-        frame.flags |= SPAN_END_INFERRED;
-    }
-    push(stack, frame);
+    uint64_t limit = parent ? parent->limit : NO_LIMIT;
+    *push(stack) = (struct open_frame){
+        .function = event->function,
+        .limit = limit,
+        .flags = SPAN_END_INFERRED,
+        .end = SPAN_END_OF_TRACE,
+    };
     *add_ready(nesting, event->time) = (struct span_event){
         .kind = SPAN_ENTER,
         .track = event->track,
@@ -182,14 +171,15 @@ static inline void enter(struct span_nesting *nesting, const struct fxt_raw_even
 
 static void enter_complete(struct span_nesting *nesting, const struct fxt_raw_event *event)
 {
-    enter(nesting, event,
-          (struct open_frame){
-              .function = event->function,
-              .limit = event->end_time,
-              .complete = true,
-              .flags = event->flags & (SPAN_END_INFERRED | SPAN_ACROSS_GAP),
-              .end = event->end,
-          });
+    enter(nesting, event);
+    struct open_frame *frame = top_of(&nesting->stacks[event->track]);
+    frame->complete = true;
+    frame->end = event->end;
+    frame->flags = event->flags & (SPAN_END_INFERRED | SPAN_ACROSS_GAP);
+    if (frame->limit < event->end_time)
+        frame->flags |= SPAN_END_INFERRED; /* cut where its parent ends */
+    else
+        frame->limit = event->end_time;
     push_deadline(nesting, (struct deadline){event->end_time, event->track});
 }
 
@@ -239,7 +229,7 @@ static inline void feed(struct span_nesting *nesting, const struct fxt_raw_event
     expire_until(nesting, event->time);
     switch (event->type) {
     case FXT_EVENT_BEGIN:
-        enter(nesting, event, begun(event));
+        enter(nesting, event);
         break;
     case FXT_EVENT_END:
         leave(nesting, event);

@@ -4,9 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Room for the digits of any 64-bit number. */
-enum { NUMBER_SIZE_MAX = 20 };
-
 void text_put_bytes(struct block_writer *out, const void *bytes, size_t size)
 {
     const char *next = bytes;
@@ -18,8 +15,7 @@ void text_put_bytes(struct block_writer *out, const void *bytes, size_t size)
         memcpy(block_writer_reserve(out, size), next, size);
 }
 
-/* Puts the digits before `end` and gives where they begin. */
-static char *digits_before(char *end, uint64_t number)
+char *text_digits_before(char *end, uint64_t number)
 {
     do
         *--end = (char)('0' + number % 10);
@@ -29,8 +25,8 @@ static char *digits_before(char *end, uint64_t number)
 
 void text_put_number(struct block_writer *out, uint64_t number)
 {
-    char text[NUMBER_SIZE_MAX], *end = text + sizeof text;
-    const char *start = digits_before(end, number);
+    char text[TEXT_DIGITS_MAX], *end = text + sizeof text;
+    const char *start = text_digits_before(end, number);
     text_put_bytes(out, start, (size_t)(end - start));
 }
 
@@ -54,12 +50,12 @@ void text_put_hexadecimal(struct block_writer *out, uint64_t number)
 
 void text_put_microseconds(struct block_writer *out, uint64_t nanoseconds)
 {
-    char text[NUMBER_SIZE_MAX + 4], *end = text + sizeof text, *next = end;
+    char text[TEXT_DIGITS_MAX + 4], *end = text + sizeof text, *next = end;
     uint64_t fraction = nanoseconds % 1000;
     for (int i = 0; i < 3; i++, fraction /= 10)
         *--next = (char)('0' + fraction % 10);
     *--next = '.';
-    next = digits_before(next, nanoseconds / 1000);
+    next = text_digits_before(next, nanoseconds / 1000);
     text_put_bytes(out, next, (size_t)(end - next));
 }
 

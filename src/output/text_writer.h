@@ -19,6 +19,11 @@ static inline void text_put(struct block_writer *out, const char *text)
     text_put_bytes(out, text, strlen(text));
 }
 
+/* Puts the decimal digits of `number`, TEXT_DIGITS_MAX at most, before `end`; gives where they
+ * begin. */
+enum { TEXT_DIGITS_MAX = 20 };
+char *text_digits_before(char *end, uint64_t number);
+
 /* Decimal. */
 void text_put_number(struct block_writer *out, uint64_t number);
 void text_put_signed(struct block_writer *out, int64_t number);

@@ -60,15 +60,15 @@ static bool stays(void *context, const struct merged_piece *piece, bool may_grow
     return false;
 }
 
-/* By end; of equals inner before outer, and at one depth in the order of time. */
+/* By end; of equals, those of one depth in the order of time. */
 static int compare_ends(const void *left, const void *right)
 {
     const struct piece_item *a = left, *b = right;
     if (a->end != b->end)
         return a->end < b->end ? -1 : 1;
-    if (a->depth != b->depth)
-        return a->depth > b->depth ? -1 : 1;
-    return (a->start > b->start) - (a->start < b->start);
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    return (a->depth > b->depth) - (a->depth < b->depth);
 }
 
 static void feed(struct level_makers *all, size_t level, const struct piece_item *item);

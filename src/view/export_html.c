@@ -9,7 +9,8 @@
 
 #include <inttypes.h>
 
-/* The trace has more than fits when it comes to `end`. Moments are told as -from and -to take them.
+/* The trace has more than fits when it comes to `end`, so what ends before fits. Moments are told
+ * as -from and -to take them.
  */
 static bool refuse(const struct export_trace *shown, struct nanoseconds first,
                    struct nanoseconds end, struct error *error)
@@ -18,9 +19,9 @@ static bool refuse(const struct export_trace *shown, struct nanoseconds first,
     return error_set(
         error, ERROR_UNSUPPORTED,
         "that is too much for one page: more than %d spans. Take a part, such as -from "
-        "%" PRIu64 "ns -to %" PRIu64 "ns, which has that many, or one call with "
+        "%" PRIu64 "ns -to %" PRIu64 "ns, which has fewer, or one call with "
         "-around FUNCTION; `magic-trace view` shows the whole",
-        EXPORT_HTML_SPANS_MAX, first.value - origin.value, end.value - origin.value);
+        EXPORT_HTML_SPANS_MAX, first.value - origin.value, end.value - 1 - origin.value);
 }
 
 static bool read_all(struct export_events *events, struct page_trace *kept,

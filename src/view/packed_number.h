@@ -13,10 +13,21 @@ static inline uint64_t packed_load(const uint8_t *bytes, unsigned size)
     return word & (UINT64_MAX >> (64 - 8 * size));
 }
 
-/* As above, and none for size 0. */
+/* As above, and 0 for size 0; without a branch, which could not be foreseen. */
 static inline uint64_t packed_load_or_none(const uint8_t *bytes, unsigned size)
 {
-    return size == 0 ? 0 : packed_load(bytes, size);
+    static const uint64_t MASKS[9] = {0,
+                                      UINT64_MAX >> 56,
+                                      UINT64_MAX >> 48,
+                                      UINT64_MAX >> 40,
+                                      UINT64_MAX >> 32,
+                                      UINT64_MAX >> 24,
+                                      UINT64_MAX >> 16,
+                                      UINT64_MAX >> 8,
+                                      UINT64_MAX};
+    uint64_t word;
+    memcpy(&word, bytes, sizeof word);
+    return word & MASKS[size];
 }
 
 /* Writes 8 bytes, of which the first `size` count. */

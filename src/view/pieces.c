@@ -99,9 +99,9 @@ static void shrink(struct piece_query *query)
 /* ---- gathering ---- */
 
 /* What is known of several spans is where the first starts and the last ends. When either lies in
- * the range, that span overlaps it; both before and behind cannot be, because the range is longer.
- * One that ends where the range begins is in doubt: it overlaps if a span of it lies there that has
- * no length. */
+ * the range, that span overlaps it. When they lie to both sides, the last one does: the range is as
+ * long as a bin, so it begins before the range's end. One that ends where the range begins is in
+ * doubt: it overlaps if a span of it lies there that has no length. */
 static bool item_overlaps(const struct index_range *range, const struct piece_item *item)
 {
     return item->spans == 1
@@ -255,8 +255,8 @@ static void give_answer(const struct piece_query *query, struct array *pieces)
 static bool gather(struct piece_query *query, struct error *error)
 {
     const struct index_range *range = &query->asked.range;
-    /* Where the range is shorter than two bins, pieces can reach across it. */
-    bool is_short = (range->to - range->from) >> query->shift < 2;
+    /* A piece can reach across a range that is shorter than a bin without being in it. */
+    bool is_short = (range->to - range->from) >> query->shift == 0;
     struct chunk_run run = is_short
                                ? index_spans_of(query->index, query->asked.track)
                                : index_level_of(query->index, query->asked.track, query->shift);

@@ -53,6 +53,18 @@ static const uint8_t *decode_rest(const uint8_t *bytes, uint32_t before, struct 
     return bytes;
 }
 
+/* Bytes of a span up to its function, by the lower 6 bits of the control byte: where the next span
+ * begins must be known early, because everything waits for it. */
+#define SPAN_SIZE(end, length, function) 1 + (end) + (length) + (function)
+#define SPAN_SIZES_BY_END(length, function)                                                        \
+    SPAN_SIZE(0, length, function), SPAN_SIZE(1, length, function),                                \
+        SPAN_SIZE(2, length, function), SPAN_SIZE(8, length, function)
+#define SPAN_SIZES_BY_LENGTH(function)                                                             \
+    SPAN_SIZES_BY_END(1, function), SPAN_SIZES_BY_END(2, function),                                \
+        SPAN_SIZES_BY_END(4, function), SPAN_SIZES_BY_END(8, function)
+static const uint8_t SPAN_SIZES[64] = {SPAN_SIZES_BY_LENGTH(1), SPAN_SIZES_BY_LENGTH(2),
+                                       SPAN_SIZES_BY_LENGTH(3), SPAN_SIZES_BY_LENGTH(4)};
+
 bool span_decode_chunk(const uint8_t *bytes, const struct index_chunk *chunk,
                        const struct span_limits *limits, struct index_span *spans)
 {
@@ -62,17 +74,17 @@ bool span_decode_chunk(const uint8_t *bytes, const struct index_chunk *chunk,
     for (uint32_t i = 0; i < chunk->count; i++) {
         if (bytes >= limit)
             return false;
-        uint8_t control = *bytes++;
+        uint8_t control = *bytes;
+        const uint8_t *field = bytes + 1;
+        bytes += SPAN_SIZES[control & 63];
         unsigned size = END_SIZES[control & 3];
-        uint64_t distance = packed_load_or_none(bytes, size);
+        uint64_t distance = packed_load_or_none(field, size);
         end += distance;
-        bytes += size;
+        field += size;
         size = LENGTH_SIZES[control >> 2 & 3];
-        uint64_t length = packed_load(bytes, size);
-        bytes += size;
-        size = FUNCTION_SIZES[control >> 4 & 3];
-        uint32_t function = (uint32_t)packed_load(bytes, size);
-        bytes += size;
+        uint64_t length = packed_load(field, size);
+        field += size;
+        uint32_t function = (uint32_t)packed_load(field, FUNCTION_SIZES[control >> 4 & 3]);
         struct index_span *span = &spans[i];
         *span = (struct index_span){.start = end - length, .end = end, .function = function};
         unsigned step = control >> DEPTH_SHIFT;

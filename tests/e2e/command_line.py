@@ -132,7 +132,7 @@ class CommandLine(harness.TestCase):
     def test_messages(self):
         """messages come in the original's order, on stderr alone"""
         traced = self.trace([harness.compile_program("recursion")])
-        wanted = ["[ Finished recording. ]", "[ Decoding, this takes a while... ]", "ui.perfetto.dev"]
+        wanted = ["[ Finished recording. ]", "[ Decoding, this takes a while... ]", "magic-trace view "]
         places = [traced.messages.find(text) for text in wanted]
         self.assertEqual(places, sorted(places))
         self.assertNotIn(-1, places, traced.messages)

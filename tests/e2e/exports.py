@@ -5,12 +5,13 @@ import collections
 import csv
 import decimal
 import gzip
-import io
+import hashlib
 import json
 import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 
 import fxt_spans
@@ -19,6 +20,7 @@ from made_trace import MadeTrace
 
 PROTOS = pathlib.Path(__file__).resolve().parent / "protos"
 HITS = "Snapshot symbol hits"
+SPEEDSCOPE = "speedscope@1.25.0"
 FORMS = ("chrome", "perfetto", "folded", "speedscope", "pprof", "csv")
 DEEP = 1300  # levels; Perfetto keeps 512 per track
 
@@ -388,7 +390,7 @@ class Exports(harness.TestCase):
         self.assertEqual(finished.status, 0, finished.stderr.decode())
         flat = collections.Counter()
         for line in finished.stdout.decode().splitlines():
-            row = re.match(r"\s*(\d+)ns?\s+[\d.]+%\s+[\d.]+%\s+\d+n?s?\s+[\d.]+%\s+(.*?)(?: \(inline\))?$", line)
+            row = re.match(r"\s*(\d+)ns?\s+[\d.e-]+%\s+[\d.e-]+%\s+\d+n?s?\s+[\d.e-]+%\s+(.*?)(?: \(inline\))?$", line)
             if row:
                 flat[row.group(2)] += int(row.group(1))
         whole = fxt_spans.read_whole(trace)
@@ -461,14 +463,24 @@ class Exports(harness.TestCase):
                 got[profile["name"]] = sorted(spans)
             self.assertEqual(got, self.expected_profiles(fxt_spans.read_whole(trace)))
 
+    def speedscope(self):
+        """Folder of npm's package, kept under ~/.cache/magic-trace."""
+        folder = pathlib.Path.home() / ".cache" / "magic-trace" / "speedscope"
+        package = folder / "node_modules" / "speedscope"
+        if not package.is_dir() and shutil.which("npm"):
+            folder.mkdir(parents=True, exist_ok=True)
+            harness.run(["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", folder, SPEEDSCOPE])
+        if not package.is_dir():
+            self.skipTest("speedscope is not here and cannot be fetched from npm")
+        return package
+
     def test_speedscope_itself(self):
         """speedscope: its own code, in a browser, imports the same spans"""
-        package = os.environ.get("MAGIC_TRACE_SPEEDSCOPE")
         browser = shutil.which("chromium-headless-shell") or shutil.which("chromium")
-        if not package or not browser:
-            self.skipTest("MAGIC_TRACE_SPEEDSCOPE does not name npm's package speedscope, or there is no chromium")
+        if not browser:
+            self.skipTest("there is no chromium")
         site = self.folder / "speedscope"
-        shutil.copytree(pathlib.Path(package) / "dist" / "release", site)
+        shutil.copytree(self.speedscope() / "dist" / "release", site)
         [script] = site.glob("speedscope-*.js")
         # The page shows what it has imported on a canvas; here it writes it into the document.
         loading = re.compile(r"this\.loadProfile\(\(\)=>(\w+)\((\w+),(\w+)\)\)\}")
@@ -509,6 +521,100 @@ class Exports(harness.TestCase):
             expected[name] = sorted((span[0], span[1] - first, span[2] - first, span[3]) for span in spans
                                     if span[1] < span[2])
         self.assertEqual(got, expected)
+
+    def read_html(self, path):
+        """The trace that the page carries (web/data/embedded_trace.js), and the page around it."""
+        page = path.read_text()
+        head, tail = '<script type="application/json" id="trace">', "</script>"
+        before, rest = page.split(head, 1)
+        carried, after = rest.split(tail, 1)
+        self.assertNotIn("<", carried)
+        return json.loads(carried), before, after
+
+    def columns(self, track):
+        data, numbers, value, shift = base64.b64decode(track["columns"], validate=True), [], 0, 0
+        for byte in data:
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                numbers.append(value)
+                value = shift = 0
+        self.assertEqual(len(numbers), 5 * track["spans"])
+        return list(zip(*[iter(numbers)] * 5))
+
+    def test_html(self):
+        """html: the page carries all that the trace tells"""
+        endings = ["return", "tail call", "unwound", "gap", "end of trace", "exec", "filter", "switch"]
+        for trace in self.strange_trace(), self.threads():
+            whole = fxt_spans.read_whole(trace)
+            carried, _, _ = self.read_html(self.export("html", trace))
+            got, expected, first = collections.Counter(), collections.Counter(), min(span.begin for span in whole.spans)
+            for track in carried["tracks"]:
+                self.assertEqual(track["process"], whole.processes[track["pid"]])
+                self.assertEqual(track["thread"], whole.threads[track["pid"], track["tid"]])
+                self.assertEqual(track["kind"], "hits" if track["process"] == HITS else "thread")
+                begin = first
+                for depth, start, length, function, flags in self.columns(track):
+                    begin += start
+                    got[(*carried["functions"][function], track["pid"], track["tid"], depth, begin, begin + length,
+                         endings[flags >> 8], flags & 7)] += 1
+            for span in whole.spans:
+                told = span.arguments
+                flags = ("inferred_start_time" in told) + 2 * ("inferred_end_time" in told) + 4 * ("across_gap" in told)
+                expected[(span.name, told.get("symbol"), told.get("file"), told.get("line", 0),
+                          hex(told["address"]) if "address" in told else None, span.category or "own", span.pid,
+                          span.tid, span.depth, span.begin, span.end, told.get("end", "return"), flags)] += 1
+            self.assertEqual(got, expected)
+            self.assertEqual([(mark["text"], mark["time"] + first) for mark in carried["marks"]],
+                             [(moment.name, moment.time) for moment in whole.instants])
+            self.assertEqual([(f"{counter['name']} ({counter['unit']})", [(time + first, value) for time, value in
+                                                                       counter["samples"]])
+                              for counter in carried["counters"]],
+                             [(name, [(moment.time, moment.value) for moment in whole.counters])
+                              for name in sorted({moment.name for moment in whole.counters})])
+            hits = [span for span in whole.spans if whole.processes[span.pid] == HITS]
+            self.assertEqual([(hit["name"], hit["argument"], hit["start"] + first, hit["end"] + first)
+                              for hit in carried["hits"]],
+                             [(hit.name, str(hit.arguments["arg"]) if "arg" in hit.arguments else None, hit.begin,
+                               hit.end) for hit in hits])
+            self.assertEqual(carried["duration"], max(span.end for span in whole.spans) - first)
+
+    def test_html_page(self):
+        """html: the page needs nothing else, and its policy lets in nothing else"""
+        _, before, after = self.read_html(self.export("html", self.strange_trace()))
+        page = before + after
+        policy = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', before).group(1)
+        self.assertRegex(policy, r"^default-src 'none'; script-src 'sha256-[^' ]+'; style-src 'sha256-[^' ]+'; ")
+        self.assertNotIn("unsafe", policy)
+        for element in "style", "script":
+            [text] = re.findall(rf"<{element}(?: type=\"module\")?>(.*?)</{element}>", page, re.DOTALL)
+            digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+            self.assertIn(f"{element}-src 'sha256-{digest}'", policy)
+        markup = re.sub(r"<(style|script)[^>]*>.*?</\1>", "", page, flags=re.DOTALL)
+        self.assertEqual(re.findall(r'(?:src|href)="(?!data:)[^"]*"', markup), [])
+
+    def test_html_of_too_much(self):
+        """html: more than a browser holds is refused, with the part that it would hold"""
+        made = MadeTrace()
+        thread = made.thread(1, 1, "prog", "main")
+        trace = self.folder / "large.fxt"
+        made.begin(1000, thread, "main")
+        made.begin(1000, thread, "f")
+        made.end(1001, thread)
+        begin, end = made.records[-2:]
+        calls = bytearray((begin + end) * 1_100_000)
+        for number in range(1_100_000):
+            struct.pack_into("<Q", calls, number * len(begin + end) + 8, 2000 + 2 * number)
+            struct.pack_into("<Q", calls, number * len(begin + end) + len(begin) + 8, 2001 + 2 * number)
+        made.records.append(bytes(calls))
+        made.end(9_000_000, thread)
+        made.write(trace)
+        words = self.export("html", trace, expect=1)
+        part = re.search(r"(-from \d+ns -to \d+ns),", words).group(1).split()
+        carried, _, _ = self.read_html(self.export("html", trace, *part))
+        self.assertGreater(sum(track["spans"] for track in carried["tracks"]), 999_990)
+        words = self.export("html", trace, "-from", "5us", expect=1)
+        self.assertIn("-from 5000ns -to ", words)
 
     def test_window(self):
         """-from and -to cut the trace: all spans and no time beyond"""

@@ -108,7 +108,7 @@ class PerfText(harness.TestCase):
         self.check("threads", "-multi-thread")
 
     def test_signals(self):
-        """signals, and faults with siglongjmp out of the handler; without the conditional jumps, which are millions"""
+        """signals, and faults with siglongjmp out of the handler; without the conditional jumps, which are many"""
         traced, counts = self.record("signals")
         path = self.folder / "text"
         command = (f"perf script -i {traced.directory}/perf.data --ns --itrace=bep -F {FIELDS}"

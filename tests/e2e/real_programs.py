@@ -77,11 +77,12 @@ class RealPrograms(harness.TestCase):
 
     def test_gzip(self):
         """gzip of 2 MB: 13 MB of packets"""
-        self.check(["gzip", "-nc", self.make_input(1 if Settings.quick else 2)])
+        self.check(["gzip", "-nc", self.make_input(0.25 if Settings.quick else 2)])
 
     def test_xz(self):
         """xz -T2"""
-        self.check(["xz", "-T2", "--block-size=250KiB", "-1c", self.make_input(1)],
+        megabytes, block = (0.25, "64KiB") if Settings.quick else (1, "250KiB")
+        self.check(["xz", "-T2", f"--block-size={block}", "-1c", self.make_input(megabytes)],
                    "-multi-thread")
 
     def test_python(self):

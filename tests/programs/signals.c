@@ -60,7 +60,7 @@ int main(void)
         else
             handled++;
 
-    setitimer(ITIMER_REAL, &(struct itimerval){{0, 2000}, {0, 2000}}, NULL);
+    setitimer(ITIMER_REAL, &(struct itimerval){{0, 400}, {0, 400}}, NULL);
     unsigned value = 1;
     while (on_alarm_calls < 5)
         value = work(value);

@@ -105,6 +105,12 @@ test('search: matches with counts, walking with keys, ordinals', async () => {
   assert.equal(await state('state.panel'), 'calls');
 });
 
+test('search: the key for the next call leads to the box when no function is chosen', async () => {
+  await page.keyboard.press('n');
+  await opened.until("document.activeElement.getAttribute('role') === 'combobox'");
+  assert.equal(await page.locator('.search input').inputValue(), '');
+});
+
 test('search: who types fast and presses Enter gets what was typed', async () => {
   await page.keyboard.press('/');
   await page.keyboard.type('vfs_read');
@@ -325,6 +331,8 @@ test('what takes long says so and can be stopped; a failure is told in words; an
   await page.evaluate('window.magicTrace.state.setSelection({ from: 1, to: 4 })');
   await panel.getByRole('button', { name: 'Stop' }).click();
   await panel.getByText('Stopped.').waitFor();
+  // What stands there is that of another range.
+  assert.equal(await panel.locator('tbody.outdated').count(), 1);
   assert.equal(await page.evaluate('window.asked.at(-1).signal.aborted'), true);
   await page.evaluate('window.magicTrace.state.setSelection({ from: 1, to: 5 })');
   await page.evaluate("window.asked.at(-1).reject(new Error('the server does not answer'))");

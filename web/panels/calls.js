@@ -17,10 +17,10 @@ const SLOWEST = 50;
 /** @param {Context} context */
 export function makeCallsPanel(context) {
   const { source, state, functions, ranges } = context;
-  const question = new Question('Looking at the calls');
   const hint = element('p', { class: 'hint' }, 'Choose a function: by the search box, a row of the table, or the button "All calls" of a span.');
   const name = element('h2', { class: 'name' });
   const answer = element('div', { class: 'columns' });
+  const question = new Question('Looking at the calls', answer);
   const content = element('div', {}, element('div', { class: 'bar' }, name, makeRangeControl(ranges)), question.element, answer);
 
   const update = () => {

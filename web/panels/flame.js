@@ -29,7 +29,6 @@ class FlameGraph {
   #boxes = [];
   /** @type {Box | null} the one that the keyboard is at */
   #current = null;
-  #question = new Question('Adding up the stacks');
   #frame = 0;
 
   /** @param {Context} context */
@@ -39,6 +38,7 @@ class FlameGraph {
       tabindex: 0, role: 'application', 'aria-roledescription': 'flame graph', 'aria-label': 'Flame graph: arrows walk, Enter zooms',
       keydown: (/** @type {KeyboardEvent} */ event) => this.#key(event),
     });
+    this.question = new Question('Adding up the stacks', this.canvas);
     this.spacer = element('div', { class: 'flame-spacer' }, this.canvas);
     this.scroll = element('div', { class: 'flame', scroll: () => this.#drawSoon() }, this.spacer);
     this.tip = element('div', { class: 'flame-tip', hidden: true });
@@ -48,7 +48,7 @@ class FlameGraph {
     this.whole = button('Reset zoom', () => this.#zoomTo([]), { disabled: true });
     this.calls = button('All calls', () => this.#showCalls(), { disabled: true });
     this.bar = element('div', { class: 'bar' }, makeRangeControl(context.ranges), this.out, this.whole, this.calls, this.matched);
-    this.content = [this.bar, this.#question.element, this.scroll, this.told, this.tip];
+    this.content = [this.bar, this.question.element, this.scroll, this.told, this.tip];
     this.#listen();
   }
 
@@ -69,7 +69,7 @@ class FlameGraph {
     const node = this.#root === null ? null : nodeAt(this.#root, this.#zoom);
     const part = node === null || !this.#root ? 1 : node.total / this.#root.total;
     const share = Math.max(SHARE * part, SMALLEST_SHARE);
-    this.#question.run(
+    this.question.run(
       (signal) => source.flame(ranges.range(), ranges.tracks(), share, signal),
       (root) => {
         this.#root = root;

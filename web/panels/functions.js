@@ -34,7 +34,6 @@ class FunctionTable {
   #order = { column: 'self', descending: true };
   /** @type {Table | null} */
   #answer = null;
-  #question = new Question('Adding up the functions');
   /** What the answer at hand is sorted by, so that another column asks anew. */
   #asked = '';
 
@@ -50,16 +49,17 @@ class FunctionTable {
     });
     this.rows = element('tbody');
     this.roving = makeRoving(this.rows, 'button');
+    this.question = new Question('Adding up the functions', this.rows);
     const table = element('table', { 'aria-label': 'Functions' }, element('thead', {}, element('tr', {}, ...this.heads)), this.rows);
     this.bar = element('div', { class: 'bar' }, makeRangeControl(context.ranges), this.filter, this.told);
-    this.content = [this.bar, this.#question.element, element('div', { class: 'scroll' }, table)];
+    this.content = [this.bar, this.question.element, element('div', { class: 'scroll' }, table)];
   }
 
   update() {
     const { source, ranges } = this.context;
     const sort = sortOfSource(this.#order.column);
     this.#asked = sort;
-    this.#question.run(
+    this.question.run(
       (signal) => source.table(ranges.range(), ranges.tracks(), MOST_ASKED, sort, signal),
       (answer) => {
         this.#answer = answer;

@@ -27,10 +27,10 @@ export function hitWords({ name, argument, address, start, end }) {
 /** @param {Context} context */
 export function makeMarksPanel(context) {
   const { source, ranges } = context;
-  const question = new Question('Fetching the marks');
   const told = element('p', { class: 'quiet', role: 'status' });
   const list = element('ol', { class: 'marks', 'aria-label': 'Hits, gaps and other marks' });
   const roving = makeRoving(list, 'button');
+  const question = new Question('Fetching the marks', list);
   const kind = element(
     'select', { 'aria-label': 'Kind', change: () => show() }, element('option', { value: '' }, 'all kinds'),
     ...Object.values(KINDS).map((name) => element('option', { value: name }, `${name}s`)),

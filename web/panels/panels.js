@@ -51,8 +51,9 @@ export function makePanels({ panel, toolbar }, { source, state, info, functions 
   });
   listenToKeys(document, {
     search: () => search.focus(),
-    next: () => context.walk.step('next'),
-    previous: () => context.walk.step('previous'),
+    // Without a function to walk through the keys lead to where one is chosen.
+    next: () => (state.search.group === null ? search.focus() : context.walk.step('next')),
+    previous: () => (state.search.group === null ? search.focus() : context.walk.step('previous')),
     flag: () => addFlag(state),
     help: showHelp,
     escape: () => escape(state),

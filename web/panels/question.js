@@ -11,9 +11,14 @@ export class Question {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
 
-  /** @param {string} doing what is told while it runs, such as "Adding up the functions" */
-  constructor(doing) {
+  /**
+   * @param {string} doing what is told while it runs, such as "Adding up the functions"
+   * @param {Element} [answer] where the answer is shown: what stands there of the question before is dimmed meanwhile, and
+   *   also when no answer comes
+   */
+  constructor(doing, answer) {
     this.doing = doing;
+    this.answer = answer;
     /** The line that tells how it stands; the panel places it. */
     this.element = element('div', { class: 'question', hidden: true });
   }
@@ -33,10 +38,12 @@ export class Question {
       if (running.signal.aborted) return;
       this.#finish();
       this.#tell();
+      this.answer?.classList.remove('outdated');
       show(answer);
     } catch (error) {
       if (running.signal.aborted) return;
       this.#finish();
+      this.answer?.classList.add('outdated');
       this.#tell(element('span', { role: 'alert', class: 'error' }, wordsOf(error)));
     }
   }
@@ -70,6 +77,7 @@ export class Question {
       this.#end();
       this.say('Stopped.');
     };
+    this.answer?.classList.add('outdated');
     this.#tell(element('span', { role: 'status' }, `${this.doing} …`), button('Stop', stop));
   }
 

@@ -1,5 +1,6 @@
 /* Pieces, stacks and facts of random traces against the oracle. */
 #include "oracle.h"
+#include "view/index_reader.h"
 #include "view_test.h"
 
 #include <setjmp.h>
@@ -82,10 +83,40 @@ static void check_stack(struct indexed_trace *indexed)
     array_free(&stack);
 }
 
+/* What is stored of a resolution is its pieces, no more and no fewer; and so much fewer than of the
+ * next finer one that it is worth its room. */
+static void check_levels(const struct indexed_trace *indexed)
+{
+    for (uint32_t track = 0; track < indexed->trace->track_count; track++) {
+        uint64_t below = trace_index_track(indexed->index, track).spans;
+        for (unsigned shift = 1; shift < INDEX_SHIFT_MAX; shift++) {
+            const struct chunk_run run = index_level_of(indexed->index, track, shift);
+            if (run.is_spans || run.shift != shift)
+                continue;
+            const struct pieces_request whole = {
+                .track = track,
+                .range = {0, UINT64_MAX},
+                .resolution = UINT64_C(1) << shift,
+                .rows = UINT32_MAX,
+            };
+            struct array expected = array_of(sizeof(struct oracle_piece));
+            oracle_pieces(indexed->trace, &whole, &expected);
+            size_t stored = 0;
+            for (size_t i = 0; i < run.count; i++)
+                stored += run.chunks[i].count;
+            assert_int_equal(stored, expected.count);
+            assert_true(stored <= below / indexed->level_ratio);
+            below = stored;
+            array_free(&expected);
+        }
+    }
+}
+
 static void test_random_traces(void **state)
 {
     for (uint64_t seed = 1; seed <= TRACES; seed++) {
         struct indexed_trace indexed = indexed_trace_new(seed);
+        check_levels(&indexed);
         for (int i = 0; i < QUESTIONS; i++) {
             check_pieces(&indexed);
             check_stack(&indexed);

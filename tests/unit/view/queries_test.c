@@ -442,7 +442,8 @@ static void test_random_traces(void **state)
             check_table(&indexed);
             check_flame(&indexed);
             check_calls(&indexed);
-            check_next(&indexed);
+            for (int j = 0; j < 10; j++)
+                check_next(&indexed);
             check_self(&indexed);
             check_marks(&indexed);
             check_hits(&indexed);

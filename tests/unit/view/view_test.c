@@ -64,8 +64,9 @@ struct indexed_trace indexed_trace_new(uint64_t seed)
         made_random(&random, 20) == 0 ? made_random(&random, 10) : made_random(&random, 700);
     struct indexed_trace indexed = {.trace = made_trace_new(seed, steps), .random = random};
     const struct index_layout layout = random_layout(&indexed.random);
-    indexed.index = index_with(made_trace_source(indexed.trace),
-                               made_random(&indexed.random, 5) ? &layout : NULL);
+    bool usual = made_random(&indexed.random, 5) == 0;
+    indexed.index = index_with(made_trace_source(indexed.trace), usual ? NULL : &layout);
+    indexed.level_ratio = usual ? 3 : layout.level_ratio;
     find_groups(&indexed);
     return indexed;
 }

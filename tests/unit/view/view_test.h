@@ -11,6 +11,7 @@ struct indexed_trace {
     struct made_trace *trace;
     struct trace_index *index;
     uint32_t groups[MADE_NAMES]; /* by name; UINT32_MAX: no function of the name is called */
+    uint64_t level_ratio;        /* of its layout */
     uint64_t random;             /* state, for questions */
 };
 
