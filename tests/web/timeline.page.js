@@ -272,7 +272,7 @@ test('marks and hits are told under the pointer', async () => {
   await page.mouse.move(x + width * 0.3, y + HEAD.marks);
   await opened.until("document.querySelector('.tooltip').textContent.includes('[lost]')");
   await page.mouse.move(x + width * 0.5, y + HEAD.marks);
-  await opened.until("document.querySelector('.tooltip').textContent.includes('hit: serve_request (1)')");
+  await opened.until("document.querySelector('.tooltip').textContent.includes('hit serve_request (1)')");
 });
 
 test('the link to a view brings it back', async () => {
