@@ -111,6 +111,13 @@ test('Shift and dragging, dragging the ruler, and the mode "measure" measure a r
   const shifted = await drag(inTrack, inTrack + 3);
   await page.keyboard.up('Shift');
   assert.deepEqual(shifted.tracks, [0]);
+  await page.mouse.move(x + width * 0.4, y + HEAD.ruler);
+  await page.mouse.down();
+  await page.mouse.move(x + width * 0.6, y + HEAD.ruler, { steps: 3 });
+  await page.mouse.up();
+  const widened = await ask('state.selection');
+  assert.deepEqual(widened.tracks, [0], 'an edge that is dragged on the ruler keeps the tracks');
+  assert.ok(widened.range.from === shifted.range.from && Math.abs(widened.range.to - DURATION * 0.6) < 1e5);
   assert.ok(Math.abs(shifted.range.from - DURATION * 0.2) < 1e5 && Math.abs(shifted.range.to - DURATION * 0.4) < 1e5);
   await page.mouse.click(x + 20, y + HEAD.ruler);
   assert.equal(await ask('state.selection'), null, 'a click on the ruler clears it');
@@ -265,7 +272,7 @@ test('marks and hits are told under the pointer', async () => {
   await page.mouse.move(x + width * 0.3, y + HEAD.marks);
   await opened.until("document.querySelector('.tooltip').textContent.includes('[lost]')");
   await page.mouse.move(x + width * 0.5, y + HEAD.marks);
-  await opened.until("document.querySelector('.tooltip').textContent.includes('hit: serve_request (1)')");
+  await opened.until("document.querySelector('.tooltip').textContent.includes('hit serve_request (1)')");
 });
 
 test('the link to a view brings it back', async () => {

@@ -127,7 +127,7 @@ export function makeTrace({ seed = 1, threads = 4, spans = 20000, depth = 24, du
       { track: 1 % threads, time: Math.floor(duration * 0.4), text: '[decode error: no code at this address]', kind: 'error' },
       { track: 0, time: Math.floor(duration * 0.6), text: 'a note', kind: 'note' },
     ],
-    hits: hitSpans.map(({ start, end }, i) => ({ track: threads, start, end, name: 'serve_request', argument: String(i), address: '0x401040' })),
+    hits: hitSpans.map(({ start, end }, i) => ({ track: threads, start, end, name: 'hit serve_request', argument: String(i), address: '0x401040' })),
     sources: { 0: { file: '/src/server.c', line: 1, first: 1, lines: ['int main(void)', '{', '    return serve();', '}'] } },
   };
 }

@@ -13,8 +13,15 @@ import { spanBeginningIn, walk } from './walk_spans.js';
 /** @typedef {import('./scene.js').Scene} Scene */
 /** @typedef {import('./tracks_canvas.js').DrawnPiece} DrawnPiece */
 
+const EDGE = 5; // CSS pixels around an edge that mean it
+
 export class Choice {
   #parts;
+  /**
+   * The tracks of the range whose edge is dragged; null: all, or another range is measured.
+   * @type {number[] | null}
+   */
+  #measured = null;
 
   /**
    * @param {{source: DataSource, state: ViewState, info: TraceInfo, scene: Scene, pieceAt: (point: Point) => DrawnPiece | null,
@@ -24,13 +31,35 @@ export class Choice {
     this.#parts = parts;
   }
 
+  /**
+   * Where measuring begins that is begun at a point: there, or, at an edge of the measured range, at its other edge.
+   * @param {Point} point @returns {Point}
+   */
+  beginMeasuring(point) {
+    const edge = this.edgeAt(point);
+    this.#measured = edge === null ? null : this.#parts.state.selection?.tracks ?? null;
+    return edge === null ? point : { x: edge.other, y: point.y };
+  }
+
+  /**
+   * The edge of the measured range that a point of the ruler means: where the other one is. null: none.
+   * @param {Point} point @returns {{other: number} | null}
+   */
+  edgeAt({ x, y }) {
+    const { state, scene } = this.#parts;
+    if (state.selection === null || y >= RULER_HEIGHT) return null;
+    const [from, to] = [scene.xOf(state.selection.range.from), scene.xOf(state.selection.range.to)];
+    if (Math.abs(x - from) <= EDGE) return { other: to };
+    return Math.abs(x - to) <= EDGE ? { other: from } : null;
+  }
+
   /** @param {Point} from @param {Point} to */
   measure(from, to) {
     const { state, scene } = this.#parts;
     /** @param {number} x */
     const time = (x) => Math.round(Math.min(Math.max(scene.timeAt(x), 0), state.duration));
     const [left, right] = [time(Math.min(from.x, to.x)), time(Math.max(from.x, to.x))];
-    if (left < right) state.setSelection({ from: left, to: right }, from.y < HEAD_HEIGHT ? null : this.#tracksBetween(from.y, to.y));
+    if (left < right) state.setSelection({ from: left, to: right }, from.y < HEAD_HEIGHT ? this.#measured : this.#tracksBetween(from.y, to.y));
   }
 
   /** @param {number} y @param {number} other */

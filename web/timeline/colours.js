@@ -12,13 +12,15 @@ export const EDGED = 2;
 export const HATCHED = 3;
 
 /** Hue in degrees, chroma and lightness of OKLCH, and how far shades go from it. */
-const FAMILIES = /** @type {Record<Origin, {hue: number, chroma: number, lift: number, pattern: number}>} */ ({
+/** @typedef {{hue: number, chroma: number, lift: number, pattern: number}} Family */
+const FAMILIES = /** @type {Record<Origin, Family>} */ ({
   own: { hue: 252, chroma: 0.1, lift: 0, pattern: PLAIN },
   library: { hue: 78, chroma: 0.11, lift: 0.04, pattern: PLAIN },
   kernel: { hue: 352, chroma: 0.12, lift: -0.065, pattern: EDGED },
   inlined: { hue: 156, chroma: 0.085, lift: 0.065, pattern: INSET },
   special: { hue: 270, chroma: 0.008, lift: 0.01, pattern: HATCHED },
 });
+const HIT = { hue: 305, chroma: 0.11, lift: 0, pattern: PLAIN };
 const LOST = { hue: 30, chroma: 0.13, lift: 0, pattern: HATCHED };
 const LOST_NAMES = /^\[(lost|overflow|no image|too many distinct stacks|decode error)/;
 
@@ -89,10 +91,21 @@ export function familyOf({ name, colour }) {
  * @param {FunctionInfo} fn @param {typeof LIGHT} theme @returns {Rgb}
  */
 export function colourOf(fn, theme) {
-  const { hue, chroma, lift } = familyOf(fn);
-  const shade = hash(fn.name);
+  return shadeColour(familyOf(fn), shadeOf(fn), theme);
+}
+
+/**
+ * Which of the shades of its family a function has.
+ * @param {FunctionInfo} fn
+ */
+function shadeOf(fn) {
+  return hash(fn.name) % (HUES * LIGHTNESSES);
+}
+
+/** @param {Family} family @param {number} shade @param {typeof LIGHT} theme @returns {Rgb} */
+function shadeColour({ hue, chroma, lift }, shade, theme) {
   const turn = ((shade % HUES) - (HUES - 1) / 2) * HUE_STEP;
-  const light = ((Math.floor(shade / HUES) % LIGHTNESSES) - (LIGHTNESSES - 1) / 2) * theme.step;
+  const light = (Math.floor(shade / HUES) - (LIGHTNESSES - 1) / 2) * theme.step;
   return oklch(theme.lightness + lift + light, chroma, hue + turn);
 }
 
@@ -110,6 +123,17 @@ export function familyColour(origin, theme) {
  * @typedef {{single: Uint32Array, merged: Uint32Array, edge: Uint32Array, pattern: Uint8Array}} Palette
  */
 
+/** @param {Rgb} colour @param {typeof LIGHT} theme @param {boolean} dim */
+function pixelsOf(colour, theme, dim) {
+  const share = dim ? DIM_SHARE : 0;
+  const towards = /** @type {Rgb} */ (theme.edge < 0 ? [0, 0, 0] : [1, 1, 1]);
+  return {
+    single: pixel(mix(colour, theme.ground, share)),
+    merged: pixel(mix(mix(colour, theme.ground, GROUND_SHARE), theme.ground, share)),
+    edge: pixel(mix(mix(colour, towards, Math.abs(theme.edge)), theme.ground, share)),
+  };
+}
+
 /**
  * @param {FunctionInfo[]} functions @param {typeof LIGHT} theme
  * @param {number | null} group the one that is searched for: all others are dimmed
@@ -123,14 +147,31 @@ export function makePalette(functions, theme, group) {
     edge: new Uint32Array(count),
     pattern: new Uint8Array(count),
   };
-  const towards = /** @type {Rgb} */ (theme.edge < 0 ? [0, 0, 0] : [1, 1, 1]);
+  /** @type {Map<number, ReturnType<typeof pixelsOf>>} there are few shades, and may be very many functions */
+  const known = new Map();
   functions.forEach((fn, id) => {
-    const colour = colourOf(fn, theme);
-    const dim = group === null || fn.group === group ? 0 : DIM_SHARE;
-    palette.single[id] = pixel(mix(colour, theme.ground, dim));
-    palette.merged[id] = pixel(mix(mix(colour, theme.ground, GROUND_SHARE), theme.ground, dim));
-    palette.edge[id] = pixel(mix(mix(colour, towards, Math.abs(theme.edge)), theme.ground, dim));
-    palette.pattern[id] = familyOf(fn).pattern;
+    const family = familyOf(fn);
+    const shade = shadeOf(fn);
+    const dim = group !== null && fn.group !== group;
+    const key = (family.hue * HUES * LIGHTNESSES + shade) * 2 + Number(dim);
+    const pixels = known.get(key) ?? pixelsOf(shadeColour(family, shade, theme), theme, dim);
+    known.set(key, pixels);
+    palette.single[id] = pixels.single;
+    palette.merged[id] = pixels.merged;
+    palette.edge[id] = pixels.edge;
+    palette.pattern[id] = family.pattern;
   });
   return palette;
+}
+
+/**
+ * The palette of tracks of hits: all in one colour.
+ * @param {number} functions how many there are @param {typeof LIGHT} theme
+ * @returns {Palette}
+ */
+export function makeHitPalette(functions, theme) {
+  const { single, merged, edge } = pixelsOf(oklch(theme.lightness + HIT.lift, HIT.chroma, HIT.hue), theme, false);
+  /** @param {number} value */
+  const all = (value) => new Uint32Array(functions).fill(value);
+  return { single: all(single), merged: all(merged), edge: all(edge), pattern: new Uint8Array(functions).fill(HIT.pattern) };
 }

@@ -132,7 +132,7 @@ export class HeadCanvas {
     for (const { time, text } of marks) if (Math.abs(scene.xOf(time) - x) <= NEAR) words.push(text);
     for (const { start, end, name, argument } of hits)
       if (Math.abs(scene.xOf(end) - x) <= NEAR)
-        words.push(`hit: ${name}${argument === null ? '' : ` (${argument})`}${end > start ? `, ${formatDuration(end - start)}` : ''}`);
+        words.push(`${name}${argument === null ? '' : ` (${argument})`}${end > start ? `, ${formatDuration(end - start)}` : ''}`);
     const more = words.length - 5;
     return words.length === 0 ? null : [...words.slice(0, 5), ...(more > 0 ? [`and ${more} more`] : [])];
   }

@@ -4,7 +4,7 @@
 /** @typedef {import('../data/source.js').Track} Track */
 /** @typedef {import('../data/source.js').Counter} Counter */
 /**
- * @typedef {{kind: 'process', top: number, height: number, pid: number, name: string, tracks: number[]}} ProcessItem
+ * @typedef {{kind: 'process', top: number, height: number, pid: number, name: string, tracks: number[], isHits: boolean}} ProcessItem
  * @typedef {{kind: 'counter', top: number, height: number, counter: Counter}} CounterItem
  * @typedef {{kind: 'track', top: number, height: number, track: Track, folded: boolean, rowHeight: number, rows: number}} TrackItem
  * @typedef {ProcessItem | CounterItem | TrackItem} Item
@@ -36,7 +36,7 @@ function compareTracks(a, b) {
 }
 
 /**
- * Processes in the order in which they begin to do something.
+ * Hits that have a process of their own first, then processes in the order in which they begin to do something.
  * @param {Track[]} tracks
  */
 function byProcess(tracks) {
@@ -49,7 +49,9 @@ function byProcess(tracks) {
   }
   /** @param {Track[]} some */
   const first = (some) => Math.min(...some.map((track) => track.first));
-  return [...processes].sort(([, a], [, b]) => first(a) - first(b));
+  /** @param {Track[]} some */
+  const programs = (some) => Number(some.some(({ kind }) => kind === 'thread'));
+  return [...processes].sort(([, a], [, b]) => programs(a) - programs(b) || first(a) - first(b));
 }
 
 /** @param {TraceInfo} info @param {Set<number>} folded ids of tracks @returns {Layout} */
@@ -72,7 +74,7 @@ export function makeLayout(info, folded) {
   addCounters(info.counters.filter(({ pid }) => !processes.some(([own]) => own === pid)));
   for (const [pid, tracks] of processes) {
     const name = tracks.find(({ process }) => process)?.process ?? '';
-    add({ kind: 'process', top, height: HEADING_HEIGHT, pid, name, tracks: tracks.map(({ id }) => id) });
+    add({ kind: 'process', top, height: HEADING_HEIGHT, pid, name, tracks: tracks.map(({ id }) => id), isHits: tracks.every(({ kind }) => kind === 'hits') });
     addCounters(info.counters.filter((counter) => counter.pid === pid));
     for (const track of tracks.sort(compareTracks)) {
       const item = trackItem(track, folded.has(track.id), top);

@@ -73,15 +73,16 @@ export class Names {
       return;
     }
     const words = item.kind === 'process' ? item.name || 'process' : item.track.thread || (item.track.kind === 'hits' ? 'hits' : 'thread');
-    const number = item.kind === 'process' ? item.pid : item.track.tid;
+    const hits = item.kind === 'track' ? item.track.kind === 'hits' : item.isHits; // whose numbers mean nothing
+    const number = hits ? 0 : item.kind === 'process' ? item.pid : item.track.tid;
     const kind = item.kind === 'process' ? 'process' : 'thread';
     const toggle = button('', () => this.#toggle(item, !folded), {
       class: 'fold',
       'aria-expanded': String(!folded),
-      'aria-label': `${folded ? 'Unfold' : 'Fold'} ${kind} ${words} ${number}`,
+      'aria-label': `${folded ? 'Unfold' : 'Fold'} ${kind} ${words} ${number || ''}`.trim(),
     });
     const id = element('span', { class: 'number' }, number > 0 ? String(number) : '');
-    fill(text, toggle, element('span', { class: 'words', title: `${words} (${kind} ${number})` }, words), id);
+    fill(text, toggle, element('span', { class: 'words', title: number > 0 ? `${words} (${kind} ${number})` : words }, words), id);
     if (hadFocus) toggle.focus();
   }
 

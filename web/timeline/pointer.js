@@ -12,6 +12,7 @@ import { RULER_HEIGHT } from './scene.js';
  * @property {(x: number) => number} timeAt
  * @property {() => number} width of the tracks, CSS pixels
  * @property {(by: number) => void} scroll CSS pixels
+ * @property {(point: Point) => Point} beginMeasuring where the range begins that is measured from a point
  * @property {(from: Point, to: Point) => void} measure
  * @property {(point: Point) => void} click
  * @property {(point: Point) => void} doubleClick
@@ -27,7 +28,7 @@ const ZOOM_PER_PIXEL = 1.0022;
 export function listenToPointer(target, actions) {
   /** @type {Map<number, Point>} by id of the pointers that are down */
   const down = new Map();
-  /** @type {{start: Point, last: Point, measure: boolean, moved: boolean} | null} */
+  /** @type {{start: Point, last: Point, measureFrom: Point | null, moved: boolean} | null} measureFrom null: the view is moved */
   let drag = null;
 
   /** @param {MouseEvent} event @returns {Point} */
@@ -51,7 +52,7 @@ export function listenToPointer(target, actions) {
     if (drag === null) return;
     drag.moved ||= Math.hypot(point.x - drag.start.x, point.y - drag.start.y) > CLICK_ROOM;
     if (!drag.moved) return;
-    if (drag.measure) actions.measure(drag.start, point);
+    if (drag.measureFrom) actions.measure(drag.measureFrom, point);
     else {
       actions.setView(panned(actions.view(), (drag.last.x - point.x) / actions.width()));
       actions.scroll(drag.last.y - point.y);
@@ -70,7 +71,7 @@ export function listenToPointer(target, actions) {
       return;
     }
     const measure = point.y < RULER_HEIGHT || event.shiftKey !== (actions.mode() === 'measure');
-    drag = { start: point, last: point, measure, moved: false };
+    drag = { start: point, last: point, measureFrom: measure ? actions.beginMeasuring(point) : null, moved: false };
   });
   target.addEventListener('pointermove', (event) => {
     const point = pointOf(event);
@@ -82,7 +83,7 @@ export function listenToPointer(target, actions) {
       return;
     }
     continueDrag(point);
-    target.classList.toggle('dragging', drag !== null && drag.moved && !drag.measure);
+    target.classList.toggle('dragging', drag !== null && drag.moved && drag.measureFrom === null);
     actions.hover(point);
   });
   /** @param {PointerEvent} event */

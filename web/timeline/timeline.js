@@ -4,7 +4,7 @@
 import { element, fill } from '../panels/dom.js';
 import { announceSpans } from './announcer.js';
 import { Choice } from './choice.js';
-import { makePalette } from './colours.js';
+import { makeHitPalette, makePalette } from './colours.js';
 import { HeadCanvas } from './head_canvas.js';
 import { Hover } from './hover.js';
 import { makeLayout, TRACK_PADDING } from './layout.js';
@@ -50,7 +50,12 @@ class Timeline {
   #root;
   #scene;
   #theme;
-  #palette;
+  #palettes;
+  /**
+   * The group that the palettes make stand out.
+   * @type {number | null}
+   */
+  #searched = null;
   #store;
   #marks;
   #counters;
@@ -84,7 +89,7 @@ class Timeline {
     this.#root = places.timeline;
     this.#scene = new Scene(makeLayout(info, state.folded), info.duration);
     this.#theme = readTheme(document.body);
-    this.#palette = makePalette(functions, this.#theme.spans, state.search.group);
+    this.#palettes = this.#makePalettes();
 
     const heard = {
       arrived: () => this.#draw('tracks'),
@@ -124,6 +129,7 @@ class Timeline {
       foldAll: (folded) => info.tracks.forEach(({ id }) => state.setFolded(id, folded)),
     });
     announceSpans(places.live, source, state, info);
+    this.#legend.draw(this.#theme);
     this.#setMode('pan');
     this.#listen();
     this.#resize();
@@ -143,7 +149,10 @@ class Timeline {
     const scroll = (/** @type {number} */ by) => this.#scrollTo(this.#scene.scroll + by);
     for (const event of ['view', 'tracks']) state.addEventListener(event, () => this.#draw('sight'));
     for (const event of ['selection', 'flags', 'span']) state.addEventListener(event, () => this.#draw('overlay'));
-    for (const event of ['search', 'theme']) state.addEventListener(event, () => this.#recolour());
+    state.addEventListener('theme', () => this.#recolour());
+    state.addEventListener('search', () => {
+      if (state.search.group !== this.#searched) this.#recolour();
+    });
     state.addEventListener('span', () => this.#choice.showSpan());
     window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#recolour());
     new ResizeObserver(() => this.#resize()).observe(this.#root);
@@ -152,6 +161,7 @@ class Timeline {
       view, setView, timeAt, scroll,
       width: () => this.#scene.width,
       mode: () => this.#mode,
+      beginMeasuring: (point) => this.#choice.beginMeasuring(point),
       measure: (from, to) => this.#choice.measure(from, to),
       click: (point) => this.#choice.click(point),
       doubleClick: (point) => this.#choice.doubleClick(point),
@@ -215,8 +225,8 @@ class Timeline {
     const { marks } = this.#marks.answer ?? NO_MARKS;
     const samples = new Map([...this.#counters].map(([id, { answer }]) => [id, answer ?? []]));
     this.#minimap.collect(this.#store);
-    this.#minimap.draw(scene, this.#theme, this.#palette);
-    this.#tracks.draw(scene, this.#theme, this.#palette, marks, samples);
+    this.#minimap.draw(scene, this.#theme, this.#palettes.calls);
+    this.#tracks.draw(scene, this.#theme, this.#palettes, marks, samples);
     this.#names.draw(scene);
     this.#scrollbar.draw(scene);
     this.#hover.look();
@@ -233,10 +243,18 @@ class Timeline {
     for (const item of items) if (item.kind === 'counter') this.#counters.get(item.counter.id)?.need(sight.view, sight.duration);
   }
 
-  #recolour() {
+  #makePalettes() {
     const { functions, state } = this.#page;
+    this.#searched = state.search.group;
+    return {
+      calls: makePalette(functions, this.#theme.spans, this.#searched),
+      hits: makeHitPalette(functions.length, this.#theme.spans),
+    };
+  }
+
+  #recolour() {
     this.#theme = readTheme(document.body);
-    this.#palette = makePalette(functions, this.#theme.spans, state.search.group);
+    this.#palettes = this.#makePalettes();
     this.#legend.draw(this.#theme);
     this.#minimap.refresh();
     this.#draw('tracks');
@@ -250,7 +268,6 @@ class Timeline {
     scene.height = Math.max(1, clientHeight - offsetTop);
     scene.scale = window.devicePixelRatio || 1;
     this.#minimap.width = scene.width;
-    this.#recolour();
     this.#draw('sight');
   }
 
@@ -315,6 +332,7 @@ class Timeline {
   /** @param {Point | null} point */
   #moveTo(point) {
     this.#hover.move(point);
+    this.#overlay.canvas.classList.toggle('on-edge', point !== null && this.#choice.edgeAt(point) !== null);
     this.#draw('overlay');
   }
 

@@ -69,16 +69,16 @@ export class TracksCanvas {
   }
 
   /**
-   * @param {Scene} scene @param {Theme} theme @param {Palette} palette @param {Mark[]} marks
+   * @param {Scene} scene @param {Theme} theme @param {{calls: Palette, hits: Palette}} palettes @param {Mark[]} marks
    * @param {Map<number, import('./counter_chart.js').Sample[]>} samples by counter
    */
-  draw(scene, theme, palette, marks, samples) {
+  draw(scene, theme, palettes, marks, samples) {
     const labels = this.#prepare(scene, theme);
     this.#pixels.clear(theme.ground);
     this.pieces = 0;
     const items = scene.items();
     for (const item of items) {
-      if (item.kind === 'track') this.#track(item, scene, theme, palette, labels);
+      if (item.kind === 'track') this.#track(item, scene, theme, item.track.kind === 'hits' ? palettes.hits : palettes.calls, labels);
       if (item.kind === 'process') this.#heading(item, scene, theme);
     }
     this.#context.putImageData(this.#image, 0, 0);
