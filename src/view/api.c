@@ -106,7 +106,11 @@ void api_answer(struct api *api, const char *path, const struct http_request *re
                           "other questions that take long are being answered. Ask again.");
         return;
     }
-    carry_out(api, route, request, answer);
+    /* Pages ask more than they wait for; whoever stood in line may have gone meanwhile. */
+    if (route->takes_long && http_is_abandoned(request))
+        http_answer_error(answer, HTTP_BUSY, "nobody waits for the answer any more.");
+    else
+        carry_out(api, route, request, answer);
     if (route->takes_long)
         sem_post(&api->long_answers);
 }

@@ -9,6 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
+bool http_is_abandoned(const struct http_request *request)
+{
+    return request->is_abandoned && request->is_abandoned(request);
+}
+
 struct http_answer http_answer_new(void)
 {
     return (struct http_answer){.status = HTTP_OK, .descriptor = -1};

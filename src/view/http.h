@@ -37,7 +37,13 @@ struct http_request {
     const char *if_none_match;
     bool has_body;
     bool takes_gzip;
+    /* Whether who asked has gone by now, as a page does with what it no longer shows. NULL: cannot
+     * be told. */
+    bool (*is_abandoned)(const struct http_request *request);
+    void *connection; /* for is_abandoned() */
 };
+
+bool http_is_abandoned(const struct http_request *request);
 
 struct http_header {
     const char *name, *value;

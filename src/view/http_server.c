@@ -5,6 +5,7 @@
 #include "view/connection_watch.h"
 
 #include <microhttpd.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,6 +63,14 @@ static bool has_body(struct MHD_Connection *connection)
            header_of(connection, MHD_HTTP_HEADER_TRANSFER_ENCODING);
 }
 
+static bool has_hung_up(const struct http_request *request)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    struct pollfd socket = {.fd = info->connect_fd, .events = POLLRDHUP};
+    return poll(&socket, 1, 0) == 1;
+}
+
 /* False when there are too many parameters. */
 static bool read_request(struct MHD_Connection *connection, const char *method, const char *path,
                          struct http_request *request)
@@ -75,6 +84,8 @@ static bool read_request(struct MHD_Connection *connection, const char *method, 
         .has_body = has_body(connection),
         .takes_gzip =
             compression_takes_gzip(header_of(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING)),
+        .is_abandoned = has_hung_up,
+        .connection = connection,
     };
     struct parameter_reading reading = {.parameters = &request->parameters};
     MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, read_parameter, &reading);

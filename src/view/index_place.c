@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 static const char SUFFIX[] = ".magic-trace-index";
 
@@ -19,21 +21,12 @@ static const char SUFFIX[] = ".magic-trace-index";
 /* Bytes at either end of a trace that are looked at: the rest is too much to read each time. */
 enum { LOOKED_AT = 64 << 10 };
 
-/* FNV-1a. */
-static uint64_t add_to_hash(uint64_t hash, const void *bytes, size_t size)
-{
-    const uint8_t *byte = bytes;
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 static bool hash_end(int descriptor, uint64_t offset, uint64_t *hash)
 {
     char *bytes = memory_allocate(LOOKED_AT);
     ssize_t got = pread(descriptor, bytes, LOOKED_AT, (off_t)offset);
     if (got >= 0)
-        *hash = add_to_hash(*hash, bytes, (size_t)got);
+        *hash = XXH3_64bits_withSeed(bytes, (size_t)got, *hash);
     free(bytes);
     return got >= 0;
 }
@@ -47,7 +40,7 @@ static bool hash_trace(int descriptor, const struct stat *status, uint64_t *id)
         (uint64_t)status->st_mtim.tv_sec,
         (uint64_t)status->st_mtim.tv_nsec,
     };
-    *id = add_to_hash(UINT64_C(0xcbf29ce484222325), facts, sizeof facts);
+    *id = XXH3_64bits(facts, sizeof facts);
     uint64_t size = (uint64_t)status->st_size;
     return hash_end(descriptor, 0, id) &&
            (size <= LOOKED_AT || hash_end(descriptor, size - LOOKED_AT, id));
@@ -94,7 +87,7 @@ static char *path_in_cache(const char *folder, const char *trace)
 {
     char *whole = realpath(trace, NULL);
     const char *named = whole ? whole : trace;
-    uint64_t hash = add_to_hash(UINT64_C(0xcbf29ce484222325), named, strlen(named));
+    uint64_t hash = XXH3_64bits(named, strlen(named));
     char *path = memory_format("%s/%016llx%s", folder, (unsigned long long)hash, SUFFIX);
     free(whole);
     return path;

@@ -13,7 +13,8 @@ let page;
 const state = (expression) => page.evaluate(`(({ state }) => ${expression})(window.magicTrace)`);
 /** @param {string} selector @returns {Promise<string>} */
 const text = async (selector) => (await page.locator(selector).innerText()).replaceAll('\u00a0', ' ');
-const OUTERMOST = '(({ state, info }) => state.setSpan({ track: 0, depth: 0, start: info.tracks[0].first, end: info.tracks[0].last }))(window.magicTrace)';
+const OUTERMOST = `(({ state, info: { tracks: [{ first, last }] } }) =>
+  state.setSpan({ track: 0, depth: 0, start: first, end: last }))(window.magicTrace)`;
 
 before(async () => {
   opened = await openPage({ trace: makeTrace(), permissions: ['clipboard-read', 'clipboard-write'] });
@@ -180,6 +181,7 @@ test('the table of functions: sorting, filter, of a measured range, to the calls
   await opened.until(`document.querySelector('.panel-functions tbody td').innerText !== ${JSON.stringify(calls)}`);
   assert.equal(await page.locator('.panel-functions select').inputValue(), 'measured');
   await page.getByPlaceholder('Filter by name').fill('');
+  await opened.until('document.querySelectorAll(".panel-functions tbody tr").length > 3');
   await page.getByRole('button', { name: 'malloc' }).click();
   assert.deepEqual(await state('[state.panel, state.search.group]'), ['calls', 7]);
 });
@@ -318,7 +320,10 @@ test('what takes long says so and can be stopped; a failure is told in words; an
     source.table = (range, tracks, top, sort, signal) => new Promise((resolve, reject) => window.asked.push({ resolve, reject, signal }));
   })()`);
   /** @param {number} group @returns {string} */
-  const answer = (group) => `({ rows: [{ group: ${group}, name: 'f${group}', calls: 1, total: 1, self: 1, whole: 0, min: 0, max: 0, mean: 0 }], omittedRows: 0, omittedSelf: 0, time: 1 })`;
+  const answer = (group) => {
+    const row = { group, name: `f${group}`, calls: 1, total: 1, self: 1, whole: 0, min: 0, max: 0, mean: 0 };
+    return JSON.stringify({ rows: [row], omittedRows: 0, omittedSelf: 0, time: 1 });
+  };
   const panel = page.locator('.panel-functions');
   await page.evaluate("window.magicTrace.state.setPanel('functions'); window.magicTrace.state.setSelection({ from: 1, to: 2 })");
   await panel.getByText('Adding up the functions …').waitFor();

@@ -16,15 +16,18 @@ const SLOWEST = 50;
 
 /** @param {Context} context */
 export function makeCallsPanel(context) {
-  const { source, state, functions, ranges } = context;
-  const hint = element('p', { class: 'hint' }, 'Choose a function: by the search box, a row of the table, or the button "All calls" of a span.');
+  const { source, state, functions, ranges, chosen } = context;
+  const hint = element('p', { class: 'hint' }, 'Choose a function: by the search box, a row of the table, or a click on a span.');
   const name = element('h2', { class: 'name' });
   const answer = element('div', { class: 'columns' });
   const question = new Question('Looking at the calls', answer);
   const content = element('div', {}, element('div', { class: 'bar' }, name, makeRangeControl(ranges)), question.element, answer);
 
+  /** The function that is searched for; while there is none, that of the chosen span. */
+  const groupOfInterest = () => state.search.group ?? (chosen.details && functions[chosen.details.function].group);
+
   const update = () => {
-    const { group } = state.search;
+    const group = groupOfInterest();
     hint.hidden = group !== null;
     content.hidden = group === null;
     if (group === null) {
@@ -37,17 +40,19 @@ export function makeCallsPanel(context) {
       (statistics) => fill(answer, ...describe(context, statistics)),
     );
   };
-  let shown = state.search.group;
-  const chosen = new EventTarget();
-  state.addEventListener('search', () => {
-    // The text alone changes with every key.
-    if (state.search.group === shown) return;
-    shown = state.search.group;
+  let shown = groupOfInterest();
+  const interest = new EventTarget();
+  const follow = () => {
+    // The text that is searched for changes with every key, and a span's neighbour may be a call of the same function.
+    if (groupOfInterest() === shown) return;
+    shown = groupOfInterest();
     fill(answer);
-    chosen.dispatchEvent(new Event('group'));
-  });
+    interest.dispatchEvent(new Event('group'));
+  };
+  state.addEventListener('search', follow);
+  chosen.addEventListener('details', follow);
   return makePanel(context, {
-    name: 'calls', title: 'Calls', content: [hint, content], update, on: [[chosen, 'group'], [ranges, 'range']],
+    name: 'calls', title: 'Calls', content: [hint, content], update, on: [[interest, 'group'], [ranges, 'range']],
   });
 }
 

@@ -35,7 +35,8 @@ export function makeFlagsPanel(context) {
   const list = element('ol', { class: 'flags', 'aria-label': 'Flags' });
   const update = () => {
     // While a name is being typed the list stays, or the box would lose the focus.
-    if (list.contains(document.activeElement) && document.activeElement instanceof HTMLInputElement && list.children.length === state.flags.length) return;
+    const typing = document.activeElement instanceof HTMLInputElement && list.contains(document.activeElement);
+    if (typing && list.children.length === state.flags.length) return;
     fill(list, ...state.flags.map((flag) => line(state, flag)));
   };
   return makePanel(context, {

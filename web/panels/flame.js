@@ -161,8 +161,8 @@ class FlameGraph {
     this.calls.disabled = box.node === null || box.parent === null;
     this.told.textContent = this.#words(box).join(': ');
     const top = box.depth * ROW_HEIGHT;
-    if (top < this.scroll.scrollTop) this.scroll.scrollTop = top;
-    if (top + ROW_HEIGHT > this.scroll.scrollTop + this.scroll.clientHeight) this.scroll.scrollTop = top + ROW_HEIGHT - this.scroll.clientHeight;
+    const lowest = top + ROW_HEIGHT - this.scroll.clientHeight;
+    this.scroll.scrollTop = Math.max(Math.min(this.scroll.scrollTop, top), lowest);
     this.#drawSoon();
   }
 

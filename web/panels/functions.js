@@ -95,7 +95,8 @@ class FunctionTable {
     const { state } = this.context;
     const show = button(row.name, () => showCallsOf(state, row.group, row.name), { class: 'link', title: 'Show its calls' });
     /** @param {string} text @param {string} [share] */
-    const number = (text, share) => element('td', { class: 'number' }, text, share !== undefined && element('span', { class: 'share' }, share));
+    const number = (text, share) =>
+      element('td', { class: 'number' }, text, share !== undefined && element('span', { class: 'share' }, share));
     /** @param {number} ns */
     const length = (ns) => number(row.whole === 0 ? '' : formatDuration(ns));
     return element('tr', {}, element('th', { scope: 'row', class: 'name' }, show), number(formatCount(row.calls)),

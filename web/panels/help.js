@@ -38,9 +38,9 @@ const KEYS = [
 ];
 
 export function showHelp() {
-  const groups = KEYS.map(([title, keys]) => element(
-    'section', {}, element('h3', {}, title),
-    element('dl', { class: 'keys' }, ...keys.flatMap(([key, words]) => [element('dt', {}, element('kbd', {}, key)), element('dd', {}, words)])),
-  ));
+  const groups = KEYS.map(([title, keys]) => {
+    const lines = keys.flatMap(([key, words]) => [element('dt', {}, element('kbd', {}, key)), element('dd', {}, words)]);
+    return element('section', {}, element('h3', {}, title), element('dl', { class: 'keys' }, ...lines));
+  });
   openDialog('Keys', [element('div', { class: 'help' }, ...groups)]);
 }

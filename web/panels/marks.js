@@ -42,7 +42,8 @@ export function makeMarksPanel(context) {
   let answer = { entries: [], more: false };
   const show = () => {
     const entries = answer.entries.filter((entry) => kind.value === '' || entry.kind === kind.value);
-    told.textContent = formatCounted(entries.length, 'mark') + (answer.more ? ', evenly chosen among more: choose a narrower range to see all' : '');
+    const more = answer.more ? ', evenly chosen among more: choose a narrower range to see all' : '';
+    told.textContent = formatCounted(entries.length, 'mark') + more;
     fill(list, ...entries.map((entry) => line(context, entry)));
     roving.refresh();
   };
@@ -103,6 +104,6 @@ function entriesOf({ state }, marks, hits, goToHit) {
 function line({ info }, { time, kind, text, track, go }) {
   const thread = kind === KINDS.hit ? undefined : info.tracks.find((other) => other.id === track)?.thread;
   const where = element('span', { class: 'quiet' }, `${formatTime(time)}${thread === undefined ? '' : ` in ${thread}`}`);
-  const words = element('span', {}, text);
-  return element('li', {}, element('button', { type: 'button', click: go }, element('span', { class: `kind kind-${kind}` }, kind), ' ', words, ' ', where));
+  const label = element('span', { class: `kind kind-${kind}` }, kind);
+  return element('li', {}, element('button', { type: 'button', click: go }, label, ' ', element('span', {}, text), ' ', where));
 }

@@ -27,7 +27,7 @@ export function perfettoWarnings(info) {
   if (info.spans > MOST_SPANS)
     warnings.push(`The trace has ${formatCount(info.spans)} spans; Perfetto's browser tab runs out of memory near ${formatCount(MOST_SPANS)}.`);
   if (deepest > MOST_DEPTH)
-    warnings.push(`Its stacks are ${formatCount(deepest)} deep; Perfetto drops what is deeper than ${MOST_DEPTH}, and what it shows above that is then wrong.`);
+    warnings.push(`Its stacks are ${formatCount(deepest)} deep; Perfetto drops what is deeper than ${MOST_DEPTH}, and shows the rest wrongly.`);
   return warnings;
 }
 
@@ -71,7 +71,8 @@ function handOver({ source, info }, question) {
 function untilItAnswers(perfetto, signal) {
   return new Promise((resolve, reject) => {
     const asking = setInterval(() => perfetto.postMessage('PING', PERFETTO), ASKED_EVERY_MS);
-    const patience = setTimeout(() => end(() => reject(new Error(`${PERFETTO} does not answer. Is there a way to the internet?`))), PATIENCE_MS);
+    const giveUp = () => reject(new Error(`${PERFETTO} does not answer. Is there a way to the internet?`));
+    const patience = setTimeout(() => end(giveUp), PATIENCE_MS);
     const listen = (/** @type {MessageEvent} */ event) => {
       if (event.origin === PERFETTO && event.data === 'PONG') end(resolve);
     };

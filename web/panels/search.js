@@ -36,7 +36,8 @@ export class SearchBox {
       focus: () => this.#asked !== null && this.#open(true),
     });
     this.input.addEventListener('input', whenQuiet(() => this.#typed(), TYPING_RESTS_MS));
-    this.regex = button('.*', () => this.#toggleRegex(), { title: 'Regular expression', 'aria-label': 'Regular expression', 'aria-pressed': 'false' });
+    const regex = { title: 'Regular expression', 'aria-label': 'Regular expression', 'aria-pressed': 'false' };
+    this.regex = button('.*', () => this.#toggleRegex(), regex);
     this.list = element('ul', { id: 'search-matches', role: 'listbox', 'aria-label': 'Functions found' });
     this.total = element('p', { class: 'quiet', role: 'status' });
     this.popup = element('div', { class: 'search-popup', hidden: true }, this.#question.element, this.total, this.list);
@@ -129,7 +130,8 @@ export class SearchBox {
   /** @param {Match} match @param {number} index */
   #option(match, index) {
     const calls = element('span', { class: 'quiet' }, formatCounted(match.calls, 'call'));
-    return element('li', { role: 'option', id: `search-match-${index}`, click: () => this.#take(index) }, element('span', { class: 'name' }, match.name), calls);
+    const name = element('span', { class: 'name' }, match.name);
+    return element('li', { role: 'option', id: `search-match-${index}`, click: () => this.#take(index) }, name, calls);
   }
 
   /** @param {number} index */

@@ -11,12 +11,14 @@ export function makeSelectionBar(context) {
   const words = element('span', { role: 'status' });
   /** @param {(selection: NonNullable<typeof state.selection>) => void} act */
   const withSelection = (act) => () => state.selection && act(state.selection);
+  /** @param {NonNullable<typeof state.selection>} selection */
+  const copy = ({ range, tracks }) => copyCalls(context, question, tracks, range, 'the calls of the measured range');
   const bar = element(
     'div', { class: 'selection-bar', role: 'group', 'aria-label': 'Measured range' }, words,
     button('Zoom to it', withSelection(({ range }) => state.setView(range))),
     button('Functions', () => state.setPanel('functions')),
     button('Flame graph', () => state.setPanel('flame')),
-    button('Copy calls', withSelection(({ range, tracks }) => copyCalls(context, question, tracks, range, 'the calls of the measured range'))),
+    button('Copy calls', withSelection(copy)),
     button('Clear', () => state.setSelection(null)),
     question.element,
   );
@@ -27,7 +29,8 @@ export function makeSelectionBar(context) {
     if (selection === null) return;
     const { range, tracks } = selection;
     const where = tracks === null ? '' : ` on ${formatCounted(tracks.length, 'track')}`;
-    words.textContent = `Measured ${formatDuration(range.to - range.from)} from ${formatTime(range.from, (range.to - range.from) / 1000)}${where}`;
+    const length = range.to - range.from;
+    words.textContent = `Measured ${formatDuration(length)} from ${formatTime(range.from, length / 1000)}${where}`;
   };
   state.addEventListener('selection', show);
   show();

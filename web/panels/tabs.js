@@ -26,5 +26,6 @@ export function makeTabs(state, panels) {
   };
   state.addEventListener('panel', show);
   show();
-  return { element: element('div', { class: 'tabs' }, element('div', { class: 'tab-bar' }, list, close), ...panels.map((panel) => panel.element)) };
+  const bar = element('div', { class: 'tab-bar' }, list, close);
+  return { element: element('div', { class: 'tabs' }, bar, ...panels.map((panel) => panel.element)) };
 }

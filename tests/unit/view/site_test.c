@@ -502,6 +502,29 @@ static void test_what_goes_where(void **state)
     scene_free(scene);
 }
 
+static bool has_gone(const struct http_request *request)
+{
+    return true;
+}
+
+static void test_who_has_gone_is_given_no_statistics(void **state)
+{
+    struct scene *scene = scene_new();
+    char *path = memory_format("/%s/api/table", scene->viewer.gate.token.text);
+    struct http_request request = request_for(path);
+    request.is_abandoned = has_gone;
+    /* More often than there are turns, so that one that is not given back would be missed. */
+    for (size_t i = 0; i < 1000; i++) {
+        struct http_answer answer = http_answer_new();
+        scene->site.answer(scene->site.context, &request, &answer);
+        assert_int_equal(answer.status, HTTP_BUSY);
+        http_answer_free(&answer);
+    }
+    assert_status(scene, "/api/table", HTTP_OK);
+    free(path);
+    scene_free(scene);
+}
+
 static void test_what_has_not_changed_is_not_sent_again(void **state)
 {
     static const char *const constant[] = {"/", "/app/main.js", "/api/functions", "/api/pieces"};
@@ -584,6 +607,7 @@ int main(void)
         cmocka_unit_test(test_patterns_are_bounded),
         cmocka_unit_test(test_source_text_is_text_of_a_regular_file),
         cmocka_unit_test(test_what_goes_where),
+        cmocka_unit_test(test_who_has_gone_is_given_no_statistics),
         cmocka_unit_test(test_what_has_not_changed_is_not_sent_again),
         cmocka_unit_test(test_the_page_is_in_the_program),
         cmocka_unit_test(test_perfetto_alone_may_ask_from_elsewhere),
