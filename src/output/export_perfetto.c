@@ -12,8 +12,9 @@
  * All is one sequence in time order, and times are told as differences, exact to the nanosecond.
  *
  * Source: protos/perfetto/trace/ in https://github.com/google/perfetto (trace_packet.proto,
- * clock_snapshot.proto, interned_data.proto, track_event/); how it is read was tried with its trace
- * processor.
+ * clock_snapshot.proto, interned_data.proto, track_event/). That it keeps 512 spans per track was
+ * measured with its trace processor; that flows may stand on ends of spans is in its
+ * track_event_event_importer.h.
  */
 #include "base/array.h"
 #include "base/memory.h"

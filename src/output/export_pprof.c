@@ -84,6 +84,10 @@ struct pprof {
     struct array functions;       /* of struct pprof_function, by index */
     struct array hit_tracks;      /* of bool, by track: it holds hits, not calls */
     struct stack_sums sums;
+    struct {
+        struct span_function function;
+        bool used;
+    } left_out; /* stands for frames that are not told */
 };
 
 /* ------------------------------------------------------------------ strings */
@@ -163,8 +167,14 @@ static void put_sample(struct pprof *pprof, const struct summed_stack *node)
     size_t mark = protobuf_begin(message, PROFILE_SAMPLE);
     size_t inner = protobuf_begin(message, SAMPLE_LOCATION_ID);
     const struct summed_stack *stack = node;
-    for (; stack->key.caller; stack = stack->key.caller)
+    while (stack->key.caller) {
+        bool left_out;
         protobuf_varint(message, id_of(stack->key.what));
+        stack = stack_sums_caller(node, stack, &left_out);
+        if (left_out)
+            protobuf_varint(message, id_of(&pprof->left_out.function));
+        pprof->left_out.used = pprof->left_out.used || left_out;
+    }
     protobuf_end(message, inner);
     inner = protobuf_begin(message, SAMPLE_VALUE);
     protobuf_varint(message, node->calls);
@@ -207,9 +217,17 @@ static void put_function(struct pprof *pprof, const struct span_function *functi
 
 static void put_profile(struct pprof *pprof, const struct export_events *events)
 {
+    pprof->left_out.function = (struct span_function){
+        .name = STACK_LEFT_OUT,
+        .special = true,
+        .index = (uint32_t)pprof->functions.count,
+    };
     for (const struct summed_stack *node = pprof->sums.nodes; node; node = node->hh.next)
         if (node->key.caller)
             put_sample(pprof, node);
+    if (pprof->left_out.used)
+        *(struct pprof_function *)array_add(&pprof->functions) =
+            (struct pprof_function){.function = &pprof->left_out.function};
     for (size_t i = 0; i < pprof->functions.count; i++) {
         const struct pprof_function *known = array_at(&pprof->functions, i);
         if (!known->function)

@@ -12,20 +12,25 @@ static void print_frame_name(const char *name, FILE *stream)
         fputc(*name == ';' ? ':' : *name == '\n' || *name == '\r' ? ' ' : *name, stream);
 }
 
+/* `path` is room for the frames, outside in; NULL stands for those that are left out. */
 static void print_stack(const struct summed_stack *node, struct array *path, FILE *stream)
 {
+    const struct summed_stack *stack = node;
+    bool left_out;
     path->count = 0;
-    for (const struct summed_stack *n = node; n; n = n->key.caller)
-        array_add_all(path, &n, 1);
-    const struct summed_stack *thread = *(struct summed_stack **)array_at(path, path->count - 1);
-    const struct span_track *track = thread->key.what;
+    while (stack->key.caller) {
+        array_add_all(path, &stack->key.what, 1);
+        stack = stack_sums_caller(node, stack, &left_out);
+        if (left_out)
+            array_add(path);
+    }
+    const struct span_track *track = stack->key.what;
     print_frame_name(track->thread_name, stream);
     fprintf(stream, "-%" PRIu32, track->tid);
-    for (size_t i = path->count - 1; i-- > 0;) {
-        const struct span_function *function =
-            (*(struct summed_stack **)array_at(path, i))->key.what;
+    for (size_t i = path->count; i-- > 0;) {
+        const struct span_function *function = *(const void **)array_at(path, i);
         fputc(';', stream);
-        print_frame_name(function->name, stream);
+        print_frame_name(function ? function->name : STACK_LEFT_OUT, stream);
     }
     fprintf(stream, " %" PRIu64 "\n", node->self);
 }
@@ -41,7 +46,7 @@ bool report_folded(struct span_source *source, FILE *stream, struct error *error
         if (!report_events_is_hit(&events, &event))
             stack_sums_read(&sums, source, &event);
 
-    struct array path = array_of(sizeof(struct summed_stack *));
+    struct array path = array_of(sizeof(const void *));
     for (const struct summed_stack *node = sums.nodes; node; node = node->hh.next)
         if (node->key.caller && node->self > 0)
             print_stack(node, &path, stream);

@@ -3,7 +3,8 @@
  * and its kin read it.
  *
  * A semicolon in a name becomes a colon and a line break a space, because the format has no escape.
- * Memory is per distinct stack, not per call.
+ * Memory is per distinct stack, not per call. Of stacks deeper than 1,024 frames those in the
+ * middle are one, "[...]".
  */
 #ifndef MAGIC_TRACE_OUTPUT_REPORT_FOLDED_H
 #define MAGIC_TRACE_OUTPUT_REPORT_FOLDED_H

@@ -17,6 +17,15 @@ void stack_sums_free(struct stack_sums *sums)
     arena_free(&sums->arena);
 }
 
+static void note_depth(struct summed_stack *node)
+{
+    const struct summed_stack *caller = node->key.caller;
+    if (!caller)
+        return;
+    node->depth = caller->depth + 1;
+    node->outer = node->depth == STACK_OUTER_FRAMES ? node : caller->outer;
+}
+
 static struct summed_stack *find_child(struct stack_sums *sums, struct summed_stack *caller,
                                        const void *what)
 {
@@ -28,6 +37,7 @@ static struct summed_stack *find_child(struct stack_sums *sums, struct summed_st
     if (!node) {
         node = arena_allocate(&sums->arena, sizeof *node);
         *node = (struct summed_stack){.key = key};
+        note_depth(node);
         HASH_ADD(hh, sums->nodes, key, sizeof node->key, node);
     }
     if (caller)
