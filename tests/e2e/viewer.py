@@ -298,6 +298,33 @@ class Answers(ViewerTestCase):
                 served.error("/app/" + path, 404)
 
 
+class Truth(ViewerTestCase):
+    def assert_true_answers(self, command, *options):
+        """1,000 answers on the trace of `command`, whatever is asked, are those that a simple program finds."""
+        trace = self.folder / "trace.fxt"
+        finished = self.magic_trace("run", *options, "-output", trace, *command)
+        self.assertTrue(trace.exists(), finished.stderr)
+        with self.view(trace) as served:
+            found = harness.run(["/usr/bin/python3", harness.TESTS / "judge" / "view_check.py", trace, served.address],
+                                timeout=600)
+        self.assertEqual(found.status, 0, found.stderr.decode())
+
+    def test_threads(self):
+        """1,000 random questions about a program of threads are answered as the trace itself does"""
+        self.assert_true_answers([harness.compile_program("threads")], "-multi-thread", "-full-execution")
+
+    def test_deep_recursion(self):
+        """1,000 random questions about calls deeper than a track of Perfetto are answered as the trace itself does"""
+        source = self.folder / "deep.c"
+        source.write_text("static int dig(int depth) { return depth ? dig(depth - 1) + dig(0) : 0; }\n"
+                          "int main(void) { return dig(600) + dig(300); }\n")
+        self.assert_true_answers([harness.compile_program("deep", source=source)], "-full-execution")
+
+    def test_snapshot(self):
+        """1,000 random questions about a snapshot, whose first calls began before it, are answered as the trace itself does"""
+        self.assert_true_answers(["/bin/bash", "-c", "for i in 1 2 3; do echo $((i * i)); done"], "-snapshot-size", "16K")
+
+
 class Strangers(ViewerTestCase):
     def test_token(self):
         """without the token nobody learns anything but that"""

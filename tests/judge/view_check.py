@@ -269,7 +269,7 @@ class Check:
             only_got = [entry for entry in got if entry not in expected][:5]
             only_expected = [entry for entry in expected if entry not in got][:5]
             raise Difference(f"{what}: {len(got)} answered, {len(expected)} expected;"
-                             f"\n  answered alone: {only_got}\n  expected alone: {only_expected}")
+                             f"\n  answered alone: {only_got}\n  expected alone: {str(only_expected)[:600]}")
         raise Difference(f"{what}: answered {got}, expected {expected}")
 
     def range(self):
@@ -414,6 +414,7 @@ class Check:
 
 
 def main():
+    sys.setrecursionlimit(100_000)  # flame graphs are nested as deeply as calls
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("trace")
     parser.add_argument("url")
