@@ -67,6 +67,15 @@ static uint64_t used_milliseconds(void)
     return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
 }
 
+/* Page faults, when all else is done: marks from before the first sample are in no trace. */
+static void touch_new_pages(void)
+{
+    enum { PAGES = 4096, PAGE = 4096 };
+    static volatile char pages[PAGES * PAGE];
+    for (size_t i = 0; i < PAGES; i++)
+        pages[i * PAGE] = 1;
+}
+
 int main(int argc, char **argv)
 {
     uint64_t milliseconds = argc > 1 ? strtoull(argv[1], NULL, 10) : 100;
@@ -83,6 +92,7 @@ int main(int argc, char **argv)
             slept++;
         }
     }
+    touch_new_pages();
     printf("done\n");
     return 0;
 }
