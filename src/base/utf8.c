@@ -3,13 +3,23 @@
 #include "base/memory.h"
 
 #include <iconv.h>
+#include <stdbool.h>
 #include <string.h>
 
 /* U+FFFD, the replacement character. */
 static const char REPLACEMENT[] = "\xef\xbf\xbd";
 
+static bool is_ascii(const char *bytes)
+{
+    while (*bytes > 0)
+        bytes++;
+    return *bytes == 0;
+}
+
 char *utf8_repaired(const char *bytes)
 {
+    if (is_ascii(bytes)) /* nearly all names are, and iconv takes a microsecond to begin */
+        return memory_copy_string(bytes);
     size_t left = strlen(bytes);
     /* Each byte may become a replacement character, which has three. */
     size_t room = 3 * left;

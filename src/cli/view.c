@@ -30,10 +30,15 @@ struct view_request {
     struct serve_options serve;
 };
 
-static int apply_option(const struct command *self, struct view_request *request, int option,
-                        const char *value)
+static int apply_option(const struct command *self, void *context, int option, const char *value)
 {
+    struct view_request *request = context;
     switch (option) {
+    case OPTION_OPERAND:
+        if (request->path)
+            return command_usage_error(self, "one trace at a time, and there is `%s` too.", value);
+        request->path = value;
+        return 0;
     case VIEW_PORT:
         return serve_port_parse(self, value, &request->serve.port);
     case VIEW_LISTEN:
@@ -67,44 +72,13 @@ static int check_request(const struct command *self, const struct view_request *
     return 0;
 }
 
-static int read_options(const struct command *self, struct view_request *request, int argc,
-                        char **argv, int *option)
-{
-    struct option_reader reader;
-    option_reader_open(&reader, view_options, NULL, argc, argv);
-    int status = 0;
-    *option = OPTION_END;
-    while (status == 0 && (*option = option_reader_next_or_operand(&reader)) != OPTION_END) {
-        if (*option == OPTION_HELP || *option == OPTION_ERROR)
-            break;
-        if (*option != OPTION_OPERAND)
-            status = apply_option(self, request, *option, reader.value);
-        else if (request->path)
-            status = command_usage_error(self, "one trace at a time, and there is `%s` too.",
-                                         reader.value);
-        else
-            request->path = reader.value;
-    }
-    option_reader_close(&reader);
-    return status;
-}
-
 static int run_view(const struct command *self, int argc, char **argv)
 {
     struct view_request request = {0};
     struct error error = {0};
-    int option;
-    int status = read_options(self, &request, argc, argv, &option);
-    if (status)
-        return status;
-    if (option == OPTION_ERROR)
-        return EXIT_STATUS_USAGE;
-    if (option == OPTION_HELP) {
-        command_print_help(self);
-        return 0;
-    }
-    status = check_request(self, &request);
-    if (!status && !serve_trace(request.path, &request.serve, &error))
+    int status = command_read_options(self, argc, argv, apply_option, &request);
+    if (status == COMMAND_GOES_ON && (status = check_request(self, &request)) == 0 &&
+        !serve_trace(request.path, &request.serve, &error))
         status = command_fail(&error);
     return status;
 }

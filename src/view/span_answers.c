@@ -142,17 +142,6 @@ static void write_details(struct json_text *json, const struct query *query,
     json_text_close(json, '}');
 }
 
-/* The entry of that depth: they lie by depth without holes. */
-static const struct index_span *span_of_depth(const struct array *stack, uint64_t depth)
-{
-    for (size_t i = depth < stack->count ? (size_t)depth + 1 : stack->count; i > 0; i--) {
-        const struct index_span *span = array_at(stack, i - 1);
-        if (span->depth == depth)
-            return span;
-    }
-    return NULL;
-}
-
 static bool write_span(const struct query *query, const struct array *stack,
                        const struct span_details *details, struct http_answer *answer,
                        struct error *error)
@@ -167,7 +156,7 @@ static bool write_span(const struct query *query, const struct array *stack,
     else
         json_text_null(&json);
     json_text_key(&json, "parents");
-    write_stack(&json, stack->elements, details ? details->span.depth : 0);
+    write_stack(&json, stack->elements, details ? stack->count - 1 : 0);
     json_text_close(&json, '}');
     return query_json_close(&json, error);
 }
@@ -180,9 +169,9 @@ bool answer_span(const struct query *query, struct http_answer *answer, struct e
         !parameter_number(query->parameters, "depth", 0, 0, UINT32_MAX, &depth, error))
         return false;
     struct array stack = array_of(sizeof(struct index_span));
-    bool ok = index_stack_at(query->index, details.track, time, &stack, error);
-    const struct index_span *span = ok ? span_of_depth(&stack, depth) : NULL;
-    if (span) {
+    bool ok = index_span_at(query->index, details.track, (uint32_t)depth, time, &stack, error);
+    const struct index_span *span = stack.count ? array_at(&stack, stack.count - 1) : NULL;
+    if (ok && span) {
         details.span = *span;
         ok = index_span_self(query->index, details.track, span, &details.self, &details.children,
                              error) &&
@@ -200,7 +189,8 @@ static bool count_calls(const struct query *query, struct index_tracks tracks, u
                         uint64_t *count, struct error *error)
 {
     *count = trace_index_group_calls(query->index, group);
-    if (!tracks.ids)
+    if (!tracks.ids &&
+        query->facts->hits == 0) /* hits are calls of their group, in no such track */
         return true;
     struct call_statistics statistics = {0};
     const struct index_range whole = {0, query->facts->duration + 1};

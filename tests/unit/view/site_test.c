@@ -141,8 +141,8 @@ static void test_strings_are_escaped_and_made_utf8(void **state)
         {"main", "\"main\""},
         {"", "\"\""},
         {NULL, "null"},
-        {"a\"b\\c\n", "\"a\\\"b\\\\c\\u000a\""},
-        {"\x7f", "\"\\u007f\""},
+        {"a\"b\\c\n", "\"a\\\"b\\\\c\\n\""},
+        {"\x7f", "\"\x7f\""},
         {"gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x8e\xb8",
          "\"gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x8e\xb8\""},
         {"a\xff"
