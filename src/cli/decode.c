@@ -1,7 +1,7 @@
 /* magic-trace decode: write the trace of a recording made earlier. */
 #include "base/log.h"
 #include "base/memory.h"
-#include "cli/command.h"
+#include "cli/common_arguments.h"
 #include "cli/salvage.h"
 #include "cli/trace_file.h"
 #include "cli/trace_showing.h"
@@ -123,10 +123,7 @@ static int apply_option(const struct command *self, struct decode_request *reque
         request->recording = value;
         break;
     case DECODE_FILTER:
-        if (!span_filter_names_parse(&request->trace.filter, value))
-            return command_usage_error(
-                self, "-filter is two functions in parentheses, \"(A B)\", not `%s`.", value);
-        break;
+        return take_filter(self, &request->trace.filter, value);
     case DECODE_STATISTICS:
         request->trace.print_statistics = true;
         break;

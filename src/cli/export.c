@@ -2,7 +2,7 @@
 #include "output/export.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "cli/command.h"
+#include "cli/common_arguments.h"
 #include "cli/span_input.h"
 #include "output/window_spans.h"
 #include "view/export_html.h"
@@ -166,15 +166,9 @@ static int apply_option(const struct command *self, void *context, int option, c
         request->moments.around = value;
         break;
     case EXPORT_FILTER:
-        if (!span_filter_names_parse(&request->filter, value))
-            return command_usage_error(
-                self, "-filter is two functions in parentheses, \"(A B)\", not `%s`.", value);
-        break;
+        return take_filter(self, &request->filter, value);
     case OPTION_OPERAND:
-        if (request->path)
-            return command_usage_error(self, "one trace at a time, and there is `%s` too.", value);
-        request->path = value;
-        break;
+        return take_trace(self, &request->path, value);
     default:
         break;
     }
@@ -183,9 +177,9 @@ static int apply_option(const struct command *self, void *context, int option, c
 
 static int check_request(const struct command *self, const struct export_request *request)
 {
-    if (!request->path)
-        return command_usage_error(
-            self, "no trace was given: a file like trace.fxt.gz, or a recording's folder.");
+    int status = need_trace(self, request->path);
+    if (status)
+        return status;
     if (!request->format)
         return command_usage_error(
             self, "-format is missing: chrome, perfetto, folded, speedscope, pprof, csv or html.");

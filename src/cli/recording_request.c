@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "cli/common_arguments.h"
 #include "cli/interrupted_decode.h"
 #include "cli/processor_arguments.h"
 #include "cli/quantity.h"
@@ -211,10 +212,7 @@ static int apply_output_option(struct recording_request *request, const struct c
             return command_usage_error(self, "-format is fxt or folded, not `%s`.", value);
         return 0;
     default: /* COMMON_FILTER */
-        if (!span_filter_names_parse(&request->trace.filter, value))
-            return command_usage_error(
-                self, "-filter is two functions in parentheses, \"(A B)\", not `%s`.", value);
-        return 0;
+        return take_filter(self, &request->trace.filter, value);
     }
 }
 

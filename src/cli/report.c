@@ -1,5 +1,5 @@
 /* magic-trace report: a trace or a recording as text. */
-#include "cli/command.h"
+#include "cli/common_arguments.h"
 #include "cli/span_input.h"
 #include "output/report_folded.h"
 #include "output/report_table.h"
@@ -140,15 +140,9 @@ static int apply_option(const struct command *self, void *context, int option, c
         request->tree.fold = true;
         break;
     case REPORT_FILTER:
-        if (!span_filter_names_parse(&request->filter, value))
-            return command_usage_error(
-                self, "-filter is two functions in parentheses, \"(A B)\", not `%s`.", value);
-        break;
+        return take_filter(self, &request->filter, value);
     case OPTION_OPERAND:
-        if (request->path)
-            return command_usage_error(self, "one trace at a time, and there is `%s` too.", value);
-        request->path = value;
-        break;
+        return take_trace(self, &request->path, value);
     default:
         break;
     }
@@ -157,9 +151,9 @@ static int apply_option(const struct command *self, void *context, int option, c
 
 static int check_request(const struct command *self, struct report_request *request)
 {
-    if (!request->path)
-        return command_usage_error(
-            self, "no trace was given: a file like trace.fxt.gz, or a recording's folder.");
+    int status = need_trace(self, request->path);
+    if (status)
+        return status;
     if (request->form == REPORT_FORM_FOLDED && (request->tree_asked || request->table_asked))
         return command_usage_error(self, "-folded goes with no other option than -filter.");
     if (request->tree_asked && request->table_asked)

@@ -1,5 +1,5 @@
 /* magic-trace view: a trace in the browser. */
-#include "cli/command.h"
+#include "cli/common_arguments.h"
 #include "cli/serve.h"
 #include "cli/serve_port.h"
 
@@ -35,10 +35,7 @@ static int apply_option(const struct command *self, void *context, int option, c
     struct view_request *request = context;
     switch (option) {
     case OPTION_OPERAND:
-        if (request->path)
-            return command_usage_error(self, "one trace at a time, and there is `%s` too.", value);
-        request->path = value;
-        return 0;
+        return take_trace(self, &request->path, value);
     case VIEW_PORT:
         return serve_port_parse(self, value, &request->serve.port);
     case VIEW_LISTEN:
@@ -59,9 +56,9 @@ static int apply_option(const struct command *self, void *context, int option, c
 static int check_request(const struct command *self, const struct view_request *request)
 {
     const struct serve_options *serve = &request->serve;
-    if (!request->path)
-        return command_usage_error(
-            self, "no trace was given: a file like trace.fxt.gz, or a recording's folder.");
+    int status = need_trace(self, request->path);
+    if (status)
+        return status;
     if (serve->perfetto && serve->ui_folder)
         return command_usage_error(self, "-perfetto and -ui-dir are two ways of showing the trace: "
                                          "give one.");
