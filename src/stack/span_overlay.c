@@ -43,8 +43,10 @@ static void join_tracks(struct overlay_source *source)
     const struct array *added = &source->overlay.tracks;
     size_t count = wrapped->track_count;
     source->tracks = memory_allocate((count + added->count) * sizeof *source->tracks);
-    memcpy(source->tracks, wrapped->tracks, count * sizeof *source->tracks);
-    memcpy(source->tracks + count, added->elements, added->count * sizeof *source->tracks);
+    if (count > 0)
+        memcpy(source->tracks, wrapped->tracks, count * sizeof *source->tracks);
+    if (added->count > 0)
+        memcpy(source->tracks + count, added->elements, added->count * sizeof *source->tracks);
     source->source.tracks = source->tracks;
     source->source.track_count = count + added->count;
 }
