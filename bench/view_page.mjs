@@ -60,12 +60,13 @@ async function measureViewer(browser, url) {
   const duration = await page.evaluate('window.magicTrace.info.duration');
   await page.waitForTimeout(500);
   const result = { firstPaint, movements: {}, duration };
-  for (const [name, width] of [['whole', 0.5], ['1 %', 0.01], ['0.01 %', 1e-4]]) {
+  for (const [name, width] of [['50 %', 0.5], ['1 %', 0.01], ['0.01 %', 1e-4]]) {
     const range = duration * width;
     await page.evaluate(`window.magicTrace.state.setView({ from: ${duration / 4}, to: ${duration / 4 + range} })`);
     await page.waitForTimeout(300);
-    // Five screens to the right.
-    result.movements[`pan, ${name}`] = await move(page, `(state, share) => { const from = ${duration / 4} + 5 * share * ${range};
+    // Five screens to the right, if there are as many.
+    const distance = Math.min(5 * range, duration * 0.75 - range);
+    result.movements[`pan, ${name}`] = await move(page, `(state, share) => { const from = ${duration / 4} + share * ${distance};
       state.setView({ from, to: from + ${range} }); }`);
   }
   result.movements.zoom = await move(page, `(state, share) => { const width = ${duration} * Math.pow(1000 / ${duration}, share);
