@@ -169,7 +169,7 @@ const struct command run_command = {
     .operands = "COMMAND [ARGUMENTS]",
     .description =
         "Runs COMMAND, records every branch it takes, and writes its calls as a trace\n"
-        "that Perfetto (https://ui.perfetto.dev) and `magic-trace report` show.\n"
+        "that `magic-trace view` and `magic-trace report` show, and Perfetto, too.\n"
         "\n"
         "The last moments before the end, or before Ctrl-C, are kept. One thread is\n"
         "traced unless -multi-thread is given, one process unless -follow is given; what\n"
