@@ -114,8 +114,8 @@ int checked_program(const char *name, const char *file)
         return EXIT_STATUS_USAGE;
     }
     work.nanoseconds = now() - start;
-    /* Not through exit(): what libraries do at their end would fill a small ring, and push the calls
-     * out of it. */
+    /* Not through exit(): what libraries do at their end would fill a small ring, and push the
+     * calls out of it. */
     _exit(leave(&work, file) ? 0 : EXIT_STATUS_ERROR);
 }
 
