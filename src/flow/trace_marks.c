@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* attr.config is IA32_RTIT_CTL, as far as it can be asked for. */
-enum { WRITES_VALUES = 1 << 12 };
+enum { WRITES_VALUES = 1 << 12, TELLS_SLEEP = 1 << 4 };
 
 enum { MHZ_PER_RATIO = 100 }; /* of the bus */
 
@@ -66,13 +66,25 @@ static bool is_other_ratio(const uint8_t *at, size_t left, uint64_t ratio)
     return left >= SIZE && at[1] == CBR && at[3] == 0 && at[2] != ratio;
 }
 
-/* Whether it is worth reading the packets one by one. */
-static bool may_hold_marks(const uint8_t *bytes, size_t size, bool values, uint64_t ratio)
+static bool is_sleep(const uint8_t *at, size_t left)
 {
-    enum { EXTENDED = 0x02 }; /* begins both kinds of packets */
+    enum { PWRE = 0x22, PWRX = 0xa2 };
+    return left >= 2 && (at[1] == PWRE || at[1] == PWRX);
+}
+
+/* What is looked for, besides changes of the frequency. */
+struct wanted {
+    bool values, sleep;
+};
+
+/* Whether it is worth reading the packets one by one. */
+static bool may_hold_marks(const uint8_t *bytes, size_t size, struct wanted wanted, uint64_t ratio)
+{
+    enum { EXTENDED = 0x02 }; /* begins all these kinds of packets */
     const uint8_t *end = bytes + size;
     for (const uint8_t *at = bytes; (at = memchr(at, EXTENDED, (size_t)(end - at))); at++)
-        if ((values && is_value(at, (size_t)(end - at))) ||
+        if ((wanted.values && is_value(at, (size_t)(end - at))) ||
+            (wanted.sleep && is_sleep(at, (size_t)(end - at))) ||
             is_other_ratio(at, (size_t)(end - at), ratio))
             return true;
     return false;
@@ -86,7 +98,7 @@ struct search {
     struct array turns; /* of the stream's processor */
     struct packet_time time;
     bool in_header; /* between PSB and PSBEND */
-    bool values;    /* are there */
+    struct wanted wanted;
     uint64_t ratio; /* of core and bus; 0: not known yet */
     struct frequency_changes frequency;
     struct array *marks;
@@ -121,6 +133,12 @@ static void take_ratio(struct search *search, uint64_t ratio)
     frequency_changes_note(&search->frequency, &mark, search->marks);
 }
 
+static void add_sleep(struct search *search, uint64_t state)
+{
+    const struct trace_mark mark = mark_of(search, TRACE_MARK_SLEEP, state);
+    array_add_all(search->marks, &mark, 1);
+}
+
 static void take_packet(struct search *search, const struct pt_packet *packet)
 {
     struct packet_time *time = &search->time;
@@ -147,8 +165,16 @@ static void take_packet(struct search *search, const struct pt_packet *packet)
         packet_time_overflow(time);
         break;
     case PT_PACKET_PTWRITE:
-        if (search->values)
+        if (search->wanted.values)
             add_value(search, packet->payload);
+        break;
+    case PT_PACKET_PWRE:
+        if (search->wanted.sleep)
+            add_sleep(search, packet->payload >> 12 & 15); /* resolved thread C-state */
+        break;
+    case PT_PACKET_PWRX:
+        if (search->wanted.sleep)
+            add_sleep(search, 0);
         break;
     default:
         packet_time_take(time, packet);
@@ -161,7 +187,7 @@ static void search_part(struct search *search, const uint8_t *bytes, size_t size
 {
     struct pt_packet_walk walk = {.bytes = bytes, .size = size};
     struct pt_walked_packet walked;
-    if (search->ratio && !may_hold_marks(bytes, size, search->values, search->ratio))
+    if (search->ratio && !may_hold_marks(bytes, size, search->wanted, search->ratio))
         return;
     packet_time_init(&search->time, &search->data->setup);
     while (pt_packet_walk_next(&walk, &walked) && walked.status == PT_PACKET_OK)
@@ -199,7 +225,7 @@ void trace_marks_find(struct array *marks, const struct perf_data *data,
         struct search search = {
             .data = data,
             .stream = trace_stream_at(streams, i),
-            .values = data->setup.config & WRITES_VALUES,
+            .wanted = {data->setup.config & WRITES_VALUES, data->setup.config & TELLS_SLEEP},
             .marks = marks,
         };
         search_stream(&search);

@@ -1,13 +1,14 @@
 /* What a trace tells beside the control flow: values that programs wrote by the PTWRITE
- * instruction, and the processor's frequency where it changes.
+ * instruction, the processor's frequency where it changes, and when it sleeps.
  *
  * They do not bear on the control flow, so they are looked for in the packets by themselves, in a
  * pass that reads closely only where there may be some. Values are there only in recordings of
  * which they were asked: the PTWRITE packets of the soft engine tell of the stack
  * (packet/told_calls.h).
  *
- * Called by flow.c. Source: Intel SDM volume 3, "Intel Processor Trace": "PTWRITE
- * Packet", "Core:Bus Ratio (CBR) Packet", IA32_RTIT_CTL.PTWEn.
+ * Called by flow.c. Source: Intel SDM volume 3, "Intel Processor Trace": "PTWRITE Packet",
+ * "Core:Bus Ratio (CBR) Packet", "Power Entry (PWRE) Packet", "Power Exit (PWRX) Packet",
+ * IA32_RTIT_CTL.PTWEn and PwrEvtEn.
  */
 #ifndef MAGIC_TRACE_FLOW_TRACE_MARKS_H
 #define MAGIC_TRACE_FLOW_TRACE_MARKS_H
@@ -19,12 +20,13 @@
 enum trace_mark_kind {
     TRACE_MARK_VALUE,     /* written by the program */
     TRACE_MARK_FREQUENCY, /* of the processor from now on, in MHz */
+    TRACE_MARK_SLEEP,     /* the processor's C-state from now on; 0: it is awake */
 };
 
 struct trace_mark {
     enum trace_mark_kind kind;
     struct nanoseconds time; /* of perf's clock */
-    uint32_t tid;            /* whose it is; UINT32_MAX: not known, or a processor's frequency */
+    uint32_t tid;            /* whose it is; UINT32_MAX: not known, or a processor's */
     uint32_t cpu;            /* whose packets told it; UINT32_MAX: a thread's */
     uint64_t value;
 };

@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "flow/trace_marks.h"
-#include "stack/frequency_counters.h"
+#include "stack/processor_counters.h"
 #include "stack/span_overlay.h"
 
 #include <inttypes.h>
@@ -138,7 +138,7 @@ static void add_marks(struct sample_tracks *tracks, struct nanoseconds origin)
     struct array marks = array_of(sizeof(struct trace_mark));
     flow_marks(tracks->flow, &marks);
     add_values(tracks, &marks, origin);
-    frequency_counters_add(&tracks->overlay, tracks->source, &marks, origin);
+    processor_counters_add(&tracks->overlay, tracks->source, &marks, origin);
     array_free(&marks);
 }
 

@@ -1,7 +1,7 @@
 /* Adds events that are known beforehand to a source of spans, and tracks for them: hits of the
  * trigger, samples beside Intel PT, counters.
  *
- * Used by hit_spans.c, sample_spans.c and frequency_counters.c.
+ * Used by hit_spans.c, sample_spans.c and processor_counters.c.
  */
 #ifndef MAGIC_TRACE_STACK_SPAN_OVERLAY_H
 #define MAGIC_TRACE_STACK_SPAN_OVERLAY_H

@@ -101,7 +101,7 @@ static void wish(const struct pmu *unit, struct perf_event_attr *attributes, con
     pmu_set(unit, attributes, field, value, NULL);
 }
 
-/* As perf record does by itself. */
+/* As perf record does by itself, and what programs and the processor tell besides. */
 static void ask_for_usual(const struct pmu *unit, struct perf_event_attr *attributes)
 {
     wish(unit, attributes, "tsc", 1);
@@ -117,6 +117,8 @@ static void ask_for_usual(const struct pmu *unit, struct perf_event_attr *attrib
         wish(unit, attributes, "ptw", 1);
         wish(unit, attributes, "fup_on_ptw", 1);
     }
+    if (pmu_capability(unit, "power_event_trace"))
+        wish(unit, attributes, "pwr_evt", 1);
 }
 
 /* Exact times: a packet of cycles in front of everything that carries no time. */

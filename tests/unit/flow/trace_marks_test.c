@@ -1,4 +1,5 @@
-/* Values that programs wrote by PTWRITE, and changes of frequency: when, and whose they are. */
+/* Values that programs wrote by PTWRITE, changes of frequency, and sleep: when, and whose they are.
+ */
 #include "flow/trace_marks.h"
 
 #include "packet/packet.h"
@@ -11,7 +12,7 @@
 
 #include <cmocka.h>
 
-enum { WRITES_VALUES = 1 << 12, SIZE = 1024 };
+enum { WRITES_VALUES = 1 << 12, TELLS_SLEEP = 1 << 4, SIZE = 1024 };
 
 struct ring {
     uint8_t bytes[SIZE];
@@ -191,12 +192,63 @@ static void a_processors_frequency_is_nobodys(void **state)
     array_free(&values);
 }
 
+static void add_bytes(struct ring *ring, const uint8_t *bytes, size_t size)
+{
+    memcpy(ring->bytes + ring->size, bytes, size);
+    ring->size += size;
+}
+
+static void make_sleep(struct ring *ring)
+{
+    static const uint8_t entry[] = {0x02, 0x22, 0x00, 0x60}; /* C6 */
+    static const uint8_t exit[] = {0x02, 0xa2, 0x66, 0x01, 0, 0, 0};
+    add_header(ring, 1000);
+    add_ratio(ring, 20);
+    add_time(ring, 1500);
+    add_bytes(ring, entry, sizeof entry);
+    add_header(ring, 2000); /* asleep over a PSB */
+    add_time(ring, 2500);
+    add_bytes(ring, exit, sizeof exit);
+}
+
+static void a_processor_sleeps_and_awakes(void **state)
+{
+    struct ring ring = {0};
+    make_sleep(&ring);
+    struct aux_chunk chunk;
+    struct perf_data data = data_of(&chunk, &ring, UINT32_MAX, 3);
+    data.setup.config = TELLS_SLEEP;
+    struct array values = find(&data);
+    assert_int_equal(values.count, 2);
+    expect(&values, 0, 1500, UINT32_MAX, 6);
+    expect(&values, 1, 2500, UINT32_MAX, 0);
+    for (size_t i = 0; i < values.count; i++) {
+        const struct trace_mark *mark = array_at(&values, i);
+        assert_int_equal(mark->kind, TRACE_MARK_SLEEP);
+        assert_int_equal(mark->cpu, 3);
+    }
+    array_free(&values);
+}
+
+static void sleep_that_was_not_asked_for_is_not_told(void **state)
+{
+    struct ring ring = {0};
+    make_sleep(&ring);
+    struct aux_chunk chunk;
+    const struct perf_data data = data_of(&chunk, &ring, UINT32_MAX, 3);
+    struct array values = find(&data);
+    assert_int_equal(values.count, 0);
+    array_free(&values);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_threads_values_have_their_times),
         cmocka_unit_test(a_processors_values_are_of_who_ran_there),
         cmocka_unit_test(a_change_of_frequency_is_told),
+        cmocka_unit_test(a_processor_sleeps_and_awakes),
+        cmocka_unit_test(sleep_that_was_not_asked_for_is_not_told),
         cmocka_unit_test(a_frequency_that_never_changes_is_not_told),
         cmocka_unit_test(a_processors_frequency_is_nobodys),
         cmocka_unit_test(without_being_asked_for_there_are_none),

@@ -1,10 +1,16 @@
-#include "stack/frequency_counters.h"
+#include "stack/processor_counters.h"
 
 #include "base/memory.h"
 #include "flow/trace_marks.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+
+/* What is counted of a processor, and what its counter is called. */
+struct quantity {
+    enum trace_mark_kind kind;
+    const char *name, *unit;
+};
 
 struct counter {
     uint32_t tid, cpu; /* as in struct trace_mark */
@@ -26,15 +32,15 @@ static uint32_t track_of(const struct span_source *source, const struct trace_ma
 }
 
 static struct counter counter_of(struct span_overlay *overlay, const struct span_source *source,
-                                 const struct trace_mark *mark)
+                                 const struct quantity *quantity, const struct trace_mark *mark)
 {
     struct counter counter = {.tid = mark->tid, .cpu = mark->cpu, .track = track_of(source, mark)};
     if (counter.track == NO_TRACK)
         return counter;
-    char *name = mark->tid == UINT32_MAX
-                     ? memory_format("frequency of CPU %" PRIu32 " (MHz)", mark->cpu)
-                     : memory_format("frequency of %s %" PRIu32 " (MHz)",
-                                     source->tracks[counter.track].thread_name, mark->tid);
+    bool of_processor = mark->tid == UINT32_MAX;
+    char *name = memory_format("%s of %s %" PRIu32 " (%s)", quantity->name,
+                               of_processor ? "CPU" : source->tracks[counter.track].thread_name,
+                               of_processor ? mark->cpu : mark->tid, quantity->unit);
     counter.name = arena_copy_string(&overlay->memory, name);
     free(name);
     return counter;
@@ -58,17 +64,29 @@ static void add_value(struct span_overlay *overlay, struct counter *counter,
     counter->began = before;
 }
 
-void frequency_counters_add(struct span_overlay *overlay, const struct span_source *source,
-                            const struct array *marks, struct nanoseconds origin)
+static void add_counters(struct span_overlay *overlay, const struct span_source *source,
+                         const struct quantity *quantity, const struct array *marks,
+                         struct nanoseconds origin)
 {
     struct counter counter = {.tid = UINT32_MAX, .cpu = UINT32_MAX, .track = NO_TRACK}; /* none's */
     for (size_t i = 0; i < marks->count; i++) {
         const struct trace_mark *mark = array_at(marks, i);
-        if (mark->kind != TRACE_MARK_FREQUENCY)
+        if (mark->kind != quantity->kind)
             continue;
         if (counter.tid != mark->tid || counter.cpu != mark->cpu)
-            counter = counter_of(overlay, source, mark);
+            counter = counter_of(overlay, source, quantity, mark);
         if (counter.track != NO_TRACK)
             add_value(overlay, &counter, mark, origin);
     }
+}
+
+void processor_counters_add(struct span_overlay *overlay, const struct span_source *source,
+                            const struct array *marks, struct nanoseconds origin)
+{
+    static const struct quantity quantities[] = {
+        {TRACE_MARK_FREQUENCY, "frequency", "MHz"},
+        {TRACE_MARK_SLEEP, "sleep", "C-state"},
+    };
+    for (size_t i = 0; i < sizeof quantities / sizeof *quantities; i++)
+        add_counters(overlay, source, &quantities[i], marks, origin);
 }

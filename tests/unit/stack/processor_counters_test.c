@@ -1,5 +1,6 @@
-/* The processor's frequency as counters: whose they are, and what holds when the trace begins. */
-#include "stack/frequency_counters.h"
+/* The processor's frequency and sleep as counters: whose they are, and what holds when the trace
+ * begins. */
+#include "stack/processor_counters.h"
 
 #include "flow/trace_marks.h"
 
@@ -31,7 +32,7 @@ static struct span_overlay make(const struct span_source *of, struct trace_mark 
 {
     struct span_overlay overlay = span_overlay_new();
     const struct array list = {.elements = marks, .count = count, .element_size = sizeof *marks};
-    frequency_counters_add(&overlay, of, &list, (struct nanoseconds){1000});
+    processor_counters_add(&overlay, of, &list, (struct nanoseconds){1000});
     return overlay;
 }
 
@@ -72,6 +73,24 @@ static void threads_and_cores_have_counters_of_their_own(void **state)
     free_overlay(&overlay);
 }
 
+static void sleep_is_a_counter_beside_the_frequency(void **state)
+{
+    (void)state;
+    struct trace_mark marks[] = {
+        of_core(1050, 3, 2600),
+        {TRACE_MARK_SLEEP, {1100}, UINT32_MAX, 3, 6},
+        of_core(1150, 3, 800),
+        {TRACE_MARK_SLEEP, {1200}, UINT32_MAX, 3, 0},
+    };
+    struct span_overlay overlay = make(&source, marks, sizeof marks / sizeof *marks);
+    assert_int_equal(overlay.events.count, 4);
+    expect(&overlay, 0, 0, 50, "frequency of CPU 3 (MHz)", 2600);
+    expect(&overlay, 1, 0, 150, "frequency of CPU 3 (MHz)", 800);
+    expect(&overlay, 2, 0, 100, "sleep of CPU 3 (C-state)", 6);
+    expect(&overlay, 3, 0, 200, "sleep of CPU 3 (C-state)", 0);
+    free_overlay(&overlay);
+}
+
 static void the_last_value_before_the_trace_holds_at_its_beginning(void **state)
 {
     (void)state;
@@ -102,6 +121,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_and_cores_have_counters_of_their_own),
+        cmocka_unit_test(sleep_is_a_counter_beside_the_frequency),
         cmocka_unit_test(the_last_value_before_the_trace_holds_at_its_beginning),
         cmocka_unit_test(without_threads_there_are_none),
     };
