@@ -4,6 +4,7 @@ import collections
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -328,6 +329,22 @@ def pieces(case, recording):
     for numbers in ours.values():
         expect(len(numbers) > 50, f"{edges(ours)}")
     return ", ".join(f"{len(numbers)} rounds, {breaks(numbers)} breaks" for numbers in ours.values())
+
+
+def perf_writes_the_same(case, recording):
+    """The same packets and records in a file that perf has written make the same trace, byte for byte."""
+    ours, perfs = case.path(recording), case.path(f"{recording}.perf")
+    shutil.copytree(ours, perfs)
+    status, _, errors = output_of(["perf", "inject", "-i", ours / "perf.data", "-o", perfs / "perf.data"])
+    expect(status == 0, f"perf inject: {errors[-500:]}")
+    traces = []
+    for folder in ours, perfs:
+        trace = folder.with_name(f"{folder.name}.same.fxt")
+        status, _, errors = output_of([case.binary, "decode", folder, "-o", trace])
+        expect(status == 0, f"magic-trace decode {folder}: {errors[-500:]}")
+        traces.append(trace.read_bytes())
+    expect(traces[0] == traces[1], f"traces of {len(traces[0])} and {len(traces[1])} bytes differ")
+    return f"{len(traces[0])} bytes"
 
 
 def data_of(case, recording):
