@@ -79,7 +79,7 @@ class StockPerf(SamplingCase):
         found = []
         for how in "fp", "dwarf":
             recording = self.record("-e", "cpu-clock:u", "-F", "1999", "--call-graph", how,
-                                    command=[self.program(FRAME_POINTERS), "500", "4"])
+                                    command=[self.program(FRAME_POINTERS), "2000", "4"])
             stacks, _ = self.decode(recording)
             self.assert_shares(stacks)
             found.append({stack for stack in stacks if stack[-1] == "work"})
@@ -91,7 +91,7 @@ class StockPerf(SamplingCase):
     def test_no_frame_pointers(self):
         """without frame pointers, saved stacks are unwound to their end"""
         recording = self.record("-e", "cpu-clock:u", "-F", "1999", "--call-graph", "dwarf",
-                                command=[self.program(NO_FRAME_POINTERS), "500", "10"])
+                                command=[self.program(NO_FRAME_POINTERS), "2000", "10"])
         stacks, roots = self.decode(recording)
         self.assert_shares(stacks)
         self.assertIn(("main", "ten") + ("deep",) * 10 + ("work",), stacks)
@@ -188,7 +188,7 @@ class Engine(SamplingCase):
                     ("main", "ten", "deep", "deep", "deep", "deep", "work")}
         for mode, flags in ("fp", FRAME_POINTERS), ("dwarf", FRAME_POINTERS), ("dwarf", NO_FRAME_POINTERS):
             with self.subTest(mode=mode, flags=flags):
-                traced = self.sample([self.program(flags), "500", "4"], "-full-execution", mode=mode)
+                traced = self.sample([self.program(flags), "2000", "4"], "-full-execution", mode=mode)
                 stacks, roots = self.decode(traced.directory)
                 self.assert_shares(stacks)
                 self.assertEqual({stack for stack in stacks if stack[-1] == "work"}, expected)
@@ -275,7 +275,7 @@ class Engine(SamplingCase):
 
     def test_attach_until_the_end(self):
         """attach -sampling without a trigger: until the process ends"""
-        process = self.start("700")
+        process = self.start("2500")
         finished = self.magic_trace("attach", "-pid", str(process.pid), "-sampling", "-callgraph-mode", "fp",
                                     "-full-execution", "-working-directory", "attached", "-o", "attached.fxt")
         self.assertEqual(finished.status, 0, finished.stderr)
@@ -299,11 +299,11 @@ class Engine(SamplingCase):
 
     def test_several_snapshots(self):
         """-multi-snapshot: what one snapshot took is not taken again"""
-        traced = self.sample([self.program(FRAME_POINTERS), "600", "0", "4"], "-trigger", "napping", "-multi-snapshot")
+        traced = self.sample([self.program(FRAME_POINTERS), "2000", "0", "4"], "-trigger", "napping", "-multi-snapshot")
         self.assertEqual(len(traced.session()["hits"]), 4)
         stacks, _ = self.decode(traced.directory)
         self.assert_shares(stacks)
-        self.assertLess(sum(stacks.values()), 700e6)
+        self.assertLess(sum(stacks.values()), 2300e6)
         data = (traced.directory / "perf.data").stat().st_size
         self.assertLess(data, 1 << 20)
 
