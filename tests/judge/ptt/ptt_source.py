@@ -1,17 +1,24 @@
-"""Fetches the source of the libipt that is installed, and builds its pttc.
+"""Fetches the source of libipt from where the system gets its packages, and builds its pttc.
 
-By apt-get, from where the system gets its packages: the deb lines that are configured are repeated as deb-src lines in a
-folder of ours, with all state of apt there too. The system's own configuration is read and left alone.
+By apt-get: the deb lines that are configured are repeated as deb-src lines in a folder of ours, with all state of apt
+there too. The system's own configuration is read and left alone. Mirrors drop old releases and keep the lists that name
+them; then it is a release of newer Debian, from the same folder of the pool.
 """
+import hashlib
 import os
 import pathlib
 import re
 import shutil
 import subprocess
+import urllib.request
 
 LIBRARY = "libipt-dev"  # whose source it is
 TOOLS = {"apt-get": "apt", "dpkg-query": "dpkg", "dpkg-source": "dpkg-dev", "cmake": "cmake", "cc": "gcc",
          "yasm": "yasm"}
+# Releases as Debian has them, the newest first: version, SHA-256 of the .orig.tar.gz (of its Sources.xz, and computed).
+RELEASES = [("2.1.2", "713d3e76b6c3073b122a9f5b6c025bc301a0436582f132caf782814363acf60f")]
+LONGEST_ARCHIVE = 16 << 20  # these have less than 1 MB
+SECONDS = 30  # without a byte
 
 
 class Unavailable(Exception):
@@ -52,9 +59,65 @@ def run(command, folder):
 
 
 def last_words(finished):
-    errors = [line for line in finished.stdout.splitlines() if line.startswith("E:")]
-    words = errors or finished.stdout.strip().splitlines() or ["it says nothing"]
-    return re.sub(r"\s\w+://\S+", "", words[0])
+    """What a program has to complain of, without addresses."""
+    lines = finished.stdout.strip().splitlines()
+    complaints = [line for mark in ("E:", "W:") for line in lines if line.startswith(mark)]
+    words = (complaints or lines or ["it says nothing"])[0]
+    return re.sub(r"\s+\w+://\S+", "", words)
+
+
+def apt_options(apt):
+    """Options by which apt-get keeps all that it reads and writes below the folder `apt`, which is made."""
+    for part in ("lists/partial", "cache/archives/partial"):
+        (apt / part).mkdir(parents=True)
+    if not write_sources(pathlib.Path("/etc/apt"), apt / "sources.list.d"):
+        raise Unavailable("apt has no sources of packages")
+    return ["-o", "Dir::Etc::SourceList=/dev/null", "-o", f"Dir::Etc::SourceParts={apt}/sources.list.d",
+            "-o", f"Dir::State::Lists={apt}/lists", "-o", f"Dir::Cache={apt}/cache", "-o", "Acquire::Retries=0",
+            "-o", f"Acquire::http::Timeout={SECONDS}", "-o", f"Acquire::https::Timeout={SECONDS}", "-q"]
+
+
+def download(address, sha256):
+    """The bytes at `address` when they are the ones with this SHA-256."""
+    try:
+        with urllib.request.urlopen(address, timeout=SECONDS) as answer:
+            archive = answer.read(LONGEST_ARCHIVE)
+    except (OSError, ValueError) as error:
+        raise Unavailable(str(error)) from error
+    if hashlib.sha256(archive).hexdigest() != sha256:
+        raise Unavailable("it is another file than it was: its SHA-256 is not the one in tests/judge/ptt/ptt_source.py")
+    return archive
+
+
+def fetch_release(address, folder):
+    """One of RELEASES from where the archive at `address` should be, unpacked into `folder`."""
+    pool = address.rpartition("_")[0]
+    faults = []
+    for version, sha256 in RELEASES:
+        archive = folder / f"{version}.orig.tar.gz"
+        try:
+            archive.write_bytes(download(f"{pool}_{version}.orig.tar.gz", sha256))
+        except Unavailable as reason:
+            faults.append(f"{version} from the same folder: {reason}")
+            continue
+        unpacked = run(["tar", "-xzf", archive], folder)
+        if not unpacked.returncode:
+            return
+        faults.append(f"{version}: {last_words(unpacked)}")
+    raise Unavailable("; ".join(faults))
+
+
+def fetch_with(options, package, folder):
+    """By apt-get with these options, else a release of newer Debian."""
+    updated = run(["apt-get", *options, "update"], folder)  # lists that fail need not be the one
+    told = run(["apt-get", *options, "--print-uris", "source", package], folder)
+    address = re.search(r"^'(\S+\.orig\.tar\.\w+)'", told.stdout, re.MULTILINE)
+    if not address:
+        raise Unavailable(f"no list of sources names {package}: apt-get update: {last_words(updated)}")
+    fetched = run(["apt-get", *options, "source", package], folder)
+    if fetched.returncode:
+        print(f"apt-get source {package}: {last_words(fetched)}: taking a release of newer Debian", flush=True)
+        fetch_release(address.group(1), folder)
 
 
 def fetch(work):
@@ -62,27 +125,22 @@ def fetch(work):
     there = [path.parent for path in work.glob("source/*/pttc")]
     if there:
         return there[0]
-    apt = work / "apt"
-    shutil.rmtree(apt, ignore_errors=True)
-    for part in ("lists/partial", "cache/archives/partial"):
-        (apt / part).mkdir(parents=True)
-    if not write_sources(pathlib.Path("/etc/apt"), apt / "sources.list.d"):
-        raise Unavailable("apt has no sources of packages")
     name = run(["dpkg-query", "-W", "-f", "${source:Package}", LIBRARY], work)
     if name.returncode:
         raise Unavailable(f"{LIBRARY} is not installed")
-    options = ["-o", "Dir::Etc::SourceList=/dev/null", "-o", f"Dir::Etc::SourceParts={apt}/sources.list.d",
-               "-o", f"Dir::State::Lists={apt}/lists", "-o", f"Dir::Cache={apt}/cache", "-q"]
-    run(["apt-get", *options, "update"], work)  # lists that fail need not be the one
-    folder = work / "source"
-    shutil.rmtree(folder, ignore_errors=True)
+    apt, folder = work / "apt", work / "fetched"  # `source` is what is whole
+    for old in (apt, folder, work / "source", work / "build"):
+        shutil.rmtree(old, ignore_errors=True)
     folder.mkdir()
-    fetched = run(["apt-get", *options, "source", name.stdout.strip()], folder)
-    shutil.rmtree(apt, ignore_errors=True)
+    try:
+        fetch_with(apt_options(apt), name.stdout.strip(), folder)
+    finally:
+        shutil.rmtree(apt, ignore_errors=True)
     there = [path.parent for path in folder.glob("*/pttc")]
-    if fetched.returncode or not there:
-        raise Unavailable(f"apt-get source {name.stdout.strip()}: {last_words(fetched)}")
-    return there[0]
+    if not there:
+        raise Unavailable("there is no pttc in what was fetched")
+    folder.rename(work / "source")
+    return work / "source" / there[0].name
 
 
 def fetch_and_build(work):
