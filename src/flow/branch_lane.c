@@ -249,11 +249,14 @@ static void interrupt(struct branch_lane *lane, const struct branch_event *event
     lane->next = event->to;
     lane->ran_ahead = false;
     bool exact = settle_all(lane, time);
-    if (event->flags & BRANCH_ENDS_TRACE)
+    bool aborted = event->flags & BRANCH_IS_ABORT, ends = event->flags & BRANCH_ENDS_TRACE;
+    if (ends && aborted)
+        control_flow_aborted_out(flow, event->from, event->to, exact);
+    else if (ends)
         control_flow_interrupted(flow, event->from, exact);
     else
-        control_flow_diverted(flow, event->flags & BRANCH_IS_ABORT ? FLOW_ABORT : FLOW_INTERRUPT,
-                              event->from, event->to, exact);
+        control_flow_diverted(flow, aborted ? FLOW_ABORT : FLOW_INTERRUPT, event->from, event->to,
+                              exact);
 }
 
 static void run_branch(struct branch_lane *lane, const struct branch_event *event,

@@ -331,6 +331,12 @@ void control_flow_stop(struct control_flow *flow)
     emit(flow, &event, flow->position);
 }
 
+void control_flow_aborted_out(struct control_flow *flow, uint64_t from, uint64_t to, bool exact)
+{
+    control_flow_diverted(flow, FLOW_ABORT, from, to, exact);
+    control_flow_stop(flow);
+}
+
 void control_flow_gap(struct control_flow *flow, enum flow_gap gap, uint64_t ip, uint8_t code)
 {
     end_resume(flow);

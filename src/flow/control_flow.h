@@ -79,6 +79,9 @@ void control_flow_interrupted(struct control_flow *flow, uint64_t ip, bool exact
 void control_flow_diverted(struct control_flow *flow, enum flow_kind kind, uint64_t from,
                            uint64_t to, bool exact);
 
+/* A transaction failed at `from`, and its fallback at `to` (0: not known) is not traced. */
+void control_flow_aborted_out(struct control_flow *flow, uint64_t from, uint64_t to, bool exact);
+
 /* Tracing stopped for a reason that leaves the stack as it is; also the end of the data. */
 void control_flow_stop(struct control_flow *flow);
 

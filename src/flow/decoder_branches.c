@@ -38,16 +38,23 @@ static void take_branch(struct decoder *decoder, uint64_t ip)
         decoder_tell_time(decoder);
 }
 
+/* Walks on to where the asynchronous event happened; false when that failed, which has been told.
+ */
+static bool reach_event(struct decoder *decoder)
+{
+    if (!decoder->aborted || !decoder->shared->errata.bdm64)
+        return decoder_reach(decoder, decoder->fup);
+    decoder_begin_walk(decoder); /* the branch before may have a wrong target */
+    return true;
+}
+
 static void divert(struct decoder *decoder, uint64_t ip)
 {
     uint64_t from = decoder->fup;
     enum flow_kind kind = decoder->aborted ? FLOW_ABORT : FLOW_INTERRUPT;
-    bool may_be_wrong = decoder->aborted && decoder->shared->errata.bdm64;
-    decoder->has_fup = decoder->aborted = decoder->transaction = false;
-    if (may_be_wrong)
-        decoder_begin_walk(decoder);
-    else if (!decoder_reach(decoder, from))
+    if (!reach_event(decoder))
         return;
+    decoder->has_fup = decoder->aborted = decoder->transaction = false;
     bool exact = decoder_tell_event_time(decoder);
     decoder_go_to(decoder, ip);
     control_flow_diverted(&decoder->flow, kind, from, ip, exact);
@@ -63,6 +70,8 @@ static bool may_resume_at_tip(const struct decoder *decoder)
 void decoder_take_tip(struct decoder *decoder, uint64_t ip)
 {
     decoder->mode = decoder->next_mode;
+    if (decoder->fup_owner == FUP_OF_NO_CONSEQUENCE)
+        decoder->fup_owner = FUP_OF_NOTHING; /* the mode was of this branch */
     if (decoder->at && decoder->has_fup)
         divert(decoder, ip);
     else if (decoder->at)
@@ -140,13 +149,18 @@ void decoder_take_enable(struct decoder *decoder, uint64_t ip)
     decoder_resume(decoder, ip);
 }
 
-static void stop_at_fup(struct decoder *decoder)
+/* `to` 0: not told. */
+static void stop_at_fup(struct decoder *decoder, uint64_t to)
 {
     uint64_t ip = decoder->fup;
-    if (!decoder_reach(decoder, ip))
+    bool aborted = decoder->aborted;
+    if (!reach_event(decoder))
         return;
     bool exact = decoder_tell_event_time(decoder);
-    control_flow_interrupted(&decoder->flow, ip, exact);
+    if (aborted)
+        control_flow_aborted_out(&decoder->flow, ip, to, exact);
+    else
+        control_flow_interrupted(&decoder->flow, ip, exact);
 }
 
 /* `ip` 0: not told. */
@@ -184,7 +198,7 @@ void decoder_take_disable(struct decoder *decoder, uint64_t ip)
         return;
     }
     if (decoder->at && decoder->has_fup && !is_fup_of_vm_entry(decoder))
-        stop_at_fup(decoder);
+        stop_at_fup(decoder, ip);
     else if (decoder->at)
         stop_at_branch(decoder, ip);
     decoder_forget_asynchronous(decoder);

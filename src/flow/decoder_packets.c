@@ -99,6 +99,37 @@ static void take_tsx(struct decoder *decoder, const struct pt_packet *packet)
         decoder->transaction = decoder->in_transaction;
 }
 
+/* The mode changes with the TIP that follows. With event tracing a FUP may follow in its place: the
+ * interrupt flag has changed there. */
+static void take_mode(struct decoder *decoder, const struct pt_packet *packet)
+{
+    decoder->next_mode = decoder_mode_of(packet->payload);
+    if (decoder->enabled && decoder->fup_owner == FUP_OF_NOTHING)
+        decoder->fup_owner = FUP_OF_NO_CONSEQUENCE;
+}
+
+/* What EVD packets tell, by their type. The rest of a page fault or VM exit is in the CFE. */
+enum { PAGE_FAULT_ADDRESS = 1 << 0, EXIT_QUALIFICATION = 1 << 1, EXIT_REASON = 1 << 2 };
+
+static void take_event_data(struct decoder *decoder, const struct pt_packet *packet)
+{
+    uint8_t told = (uint8_t)(packet->second <= 2 ? 1 << packet->second : 0);
+    bool fits = !((decoder->event_data | told) & PAGE_FAULT_ADDRESS) || !decoder->event_data;
+    if (told && (!fits || decoder->event_data & told))
+        decoder_fail(decoder, DECODE_MISPLACED_PACKET, 0);
+    else
+        decoder->event_data |= told;
+}
+
+/* Whether an event of this type can have what EVD packets have told. */
+static bool has_event_data(uint64_t type, uint8_t told)
+{
+    enum { INTERRUPT = 1, VM_EXIT = 8, VM_EXIT_BY_INTERRUPT = 9 };
+    if (told & PAGE_FAULT_ADDRESS)
+        return type == INTERRUPT;
+    return !told || type == VM_EXIT || type == VM_EXIT_BY_INTERRUPT;
+}
+
 /* An event that the processor tells of beside the flow: its FUP is also that of the flow, unless it
  * is of an instruction that does not divert it. */
 static void take_control_flow_event(struct decoder *decoder, const struct pt_packet *packet)
@@ -106,6 +137,11 @@ static void take_control_flow_event(struct decoder *decoder, const struct pt_pac
     enum { IRET = 2, VM_ENTRY = 7, UIRET = 13 };
     bool diverts =
         packet->payload != IRET && packet->payload != VM_ENTRY && packet->payload != UIRET;
+    if (!has_event_data(packet->payload, decoder->event_data)) {
+        decoder_fail(decoder, DECODE_MISPLACED_PACKET, 0);
+        return;
+    }
+    decoder->event_data = 0;
     if (packet->has_ip && !diverts)
         decoder->fup_owner = FUP_OF_NO_CONSEQUENCE;
 }
@@ -157,7 +193,7 @@ static void take_other(struct decoder *decoder, const struct pt_packet *packet)
         decoder->time_is_news = false;
         break;
     case PT_PACKET_MODE_EXEC:
-        decoder->next_mode = decoder_mode_of(packet->payload);
+        take_mode(decoder, packet);
         break;
     case PT_PACKET_MODE_TSX:
         take_tsx(decoder, packet);
@@ -190,6 +226,9 @@ static void take_other(struct decoder *decoder, const struct pt_packet *packet)
     case PT_PACKET_CFE:
         take_control_flow_event(decoder, packet);
         break;
+    case PT_PACKET_EVD:
+        take_event_data(decoder, packet);
+        break;
     case PT_PACKET_MNT:
         control_flow_mnt(&decoder->flow, packet->payload);
         break;
@@ -209,6 +248,8 @@ void decoder_take_packet(struct decoder *decoder)
         decoder->next = decoder->end;
         return;
     }
+    if (decoder_skip_bad_tma(decoder, status))
+        return;
     if (status != PT_PACKET_OK) {
         decoder_fail(decoder, DECODE_BAD_PACKET, 0);
         return;

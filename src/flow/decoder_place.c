@@ -138,7 +138,7 @@ void decoder_forget_place(struct decoder *decoder)
     decoder->has_fup = decoder->has_stack = false;
     decoder->transaction = decoder->aborted = false;
     decoder->fup_owner = FUP_OF_NOTHING;
-    decoder->item_size = 0;
+    decoder->item_size = decoder->event_data = 0;
     return_stack_forget(&decoder->returns);
 }
 

@@ -103,6 +103,19 @@ bool decoder_is_cut_by_overflow(const struct decoder *decoder, const struct pt_p
            memcmp(decoder->next + 1, overflow, sizeof(overflow)) == 0;
 }
 
+/* A TMA packet with reserved bits set, and the byte behind it (SKZ84). */
+bool decoder_skip_bad_tma(struct decoder *decoder, enum pt_packet_status status)
+{
+    static const uint8_t tma[] = {0x02, 0x73};
+    enum { TMA_SIZE = 7 };
+    if (!decoder->shared->errata.skz84 || status != PT_PACKET_BAD ||
+        memcmp(decoder->next, tma, sizeof(tma)) != 0)
+        return false;
+    bool whole = decoder->end - decoder->next > TMA_SIZE;
+    decoder->next = whole ? decoder->next + TMA_SIZE + 1 : decoder->end;
+    return true;
+}
+
 /* Reads the header behind a PSB. */
 static enum decode_error read_header(struct decoder *decoder, struct psb_header *header)
 {
@@ -115,6 +128,8 @@ static enum decode_error read_header(struct decoder *decoder, struct psb_header 
             decoder->next = decoder->end;
             return DECODE_OK;
         }
+        if (decoder_skip_bad_tma(decoder, status))
+            continue;
         if (status != PT_PACKET_OK)
             return DECODE_BAD_PACKET;
         if (packet.kind == PT_PACKET_CYC && decoder_is_cut_by_overflow(decoder, &packet)) {
@@ -254,6 +269,6 @@ void decoder_synchronize(struct decoder *decoder)
 {
     size_t size = (size_t)(decoder->end - decoder->input.bytes);
     size_t from = (size_t)(decoder->next - decoder->input.bytes);
-    size_t psb = pt_packet_find_psb(decoder->input.bytes, size, from);
+    size_t psb = pt_packet_find_psb_behind(decoder->input.bytes, size, from);
     decoder->next = decoder->input.bytes + psb;
 }

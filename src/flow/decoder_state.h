@@ -78,6 +78,7 @@ struct decoder {
     bool in_transaction; /* what MODE.TSX said, until its FUP */
     bool aborted;        /* a transaction has failed: the next asynchronous event tells */
     uint8_t item_size;   /* inside BBP..BEP */
+    uint8_t event_data;  /* what EVD packets have told of the event that comes: bits by type */
 };
 
 /* Finds out who runs and where execution is at the beginning of the slice. */
@@ -124,6 +125,9 @@ bool decoder_is_before_enable(const struct decoder *decoder);
 
 /* The processor wrote OVF when it had written the first byte of this CYC packet (SKD007). */
 bool decoder_is_cut_by_overflow(const struct decoder *decoder, const struct pt_packet *packet);
+
+/* Passes over a TMA packet that is no packet because of SKZ84; false when it is none, or good. */
+bool decoder_skip_bad_tma(struct decoder *decoder, enum pt_packet_status status);
 
 /* enum x86_mode, of the bits of a MODE.Exec packet. */
 uint8_t decoder_mode_of(uint64_t bits);

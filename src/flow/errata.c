@@ -3,7 +3,7 @@
 struct errata errata_of(const struct cpu_identity *cpu)
 {
     if (cpu->intel && cpu->family == 0x13 && cpu->model == 0x01) /* Xeon: Diamond Rapids */
-        return (struct errata){.bdm70 = true, .skd022 = true};
+        return (struct errata){.bdm70 = true, .skd022 = true, .skz84 = true};
     if (!cpu->intel || cpu->family != 6)
         return (struct errata){.bdm70 = false};
     switch (cpu->model) {
@@ -26,7 +26,7 @@ struct errata errata_of(const struct cpu_identity *cpu)
     case 0xad:
     case 0xae:
     case 0xcf:
-        return (struct errata){.bdm70 = true, .skd022 = true};
+        return (struct errata){.bdm70 = true, .skd022 = true, .skz84 = true};
     case 0x66: /* Cannon Lake, Ice Lake, Tiger Lake, Rocket Lake */
     case 0x7d:
     case 0x7e:

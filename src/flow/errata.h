@@ -1,8 +1,8 @@
 /* Which mistakes a processor makes in its packets, and that decoders have to allow for.
  *
- * Source: Intel's specification updates, by the names of libipt 2.0.6 (struct pt_errata in
+ * Source: Intel's specification updates, by the names of libipt 2.1.2 (struct pt_errata in
  * intel-pt.h), which has the same ones for other models: SKL021 is BDM70. Not here: SKL014, which
- * needs the address filters of the recording; SKL168 and SKZ84, which are about time alone.
+ * needs the address filters of the recording; SKL168, which is about time alone.
  */
 #ifndef MAGIC_TRACE_FLOW_ERRATA_H
 #define MAGIC_TRACE_FLOW_ERRATA_H
@@ -18,6 +18,7 @@ struct errata {
     bool skd010; /* the FUP or TIP.PGE behind OVF may be missing */
     bool skd022; /* VM entry that ends tracing may have a FUP before its TIP.PGD */
     bool apl11;  /* OVF may have a TIP.PGD behind it that ended tracing before */
+    bool skz84;  /* TMA may have reserved bits set, and a byte of no meaning behind it */
     bool apl12;  /* OVF may have a FUP behind it although tracing is off */
 };
 

@@ -33,7 +33,8 @@ enum flow_kind {
                     it was called by nobody. From the innermost outwards, as far as it is told */
     FLOW_GAP,    /* control flow is not known between the events before and after; see gap */
     FLOW_ABORT,  /* a TSX transaction has failed at `from`, and all that it did is undone; to: its
-                    fallback, in the function that began it (SDM volume 1, "RTM") */
+                    fallback, in the function that began it (SDM volume 1, "RTM"), 0 when tracing
+                    stopped with it and it is not known */
 };
 
 enum flow_gap {

@@ -355,6 +355,11 @@ size_t pt_packet_find_psb(const uint8_t *bytes, size_t size, size_t from)
     return found == NULL ? size : (size_t)(found - bytes);
 }
 
+size_t pt_packet_find_psb_behind(const uint8_t *bytes, size_t size, size_t place)
+{
+    return pt_packet_find_psb(bytes, size, place < PSB_SIZE ? 0 : place - PSB_SIZE + 1);
+}
+
 const char *pt_packet_name(enum pt_packet_kind kind)
 {
     static const char *const names[PT_PACKET_KINDS] = {

@@ -92,8 +92,21 @@ static bool begun_in(const struct thread_stack *stack, function_id function)
            thread_stack_frame(stack, stack->transaction)->function == function;
 }
 
+/* Where it goes on is not traced. */
+static void abort_unseen(struct thread_stack *stack)
+{
+    if (stack->transaction == FRAME_NONE)
+        return;
+    leave_unseen_kernel(stack);
+    undo(stack);
+}
+
 void rule_abort(struct thread_stack *stack, const struct flow_event *event)
 {
+    if (!event->to) {
+        abort_unseen(stack);
+        return;
+    }
     if (stack->leaf == FRAME_NONE) {
         thread_stack_begin_at(stack, event, false);
         return;

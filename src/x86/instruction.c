@@ -36,6 +36,7 @@ static enum x86_flow flow_of(const ZydisDecodedInstruction *decoded)
     switch (decoded->mnemonic) {
     case ZYDIS_MNEMONIC_VMLAUNCH:
     case ZYDIS_MNEMONIC_VMRESUME:
+    case ZYDIS_MNEMONIC_UIRET:
         return X86_FAR_RETURN;
     case ZYDIS_MNEMONIC_VMCALL:
         return X86_FAR_CALL;

@@ -3,9 +3,9 @@
  *
  *     ptt_packets [OPTIONS OF PTDUMP] FILE.pt
  *
- * Columns are one blank apart; whoever compares squeezes blanks. Options about time, which is
- * estimated elsewhere (flow/packet_time.h), end it with status 77: it cannot tell. The words are
- * those of libipt 2.0.5, ptdump/src/ptdump.c.
+ * Columns are one blank apart; whoever compares squeezes blanks. Options about time change nothing:
+ * it is estimated elsewhere (flow/packet_time.h). Others that are not known end it with status 77:
+ * it cannot tell. The words are those of libipt 2.1.2, ptdump/src/ptdump.c.
  */
 #include "base/file.h"
 #include "packet/packet_decoder.h"
@@ -92,6 +92,20 @@ static void print_wake(uint64_t payload)
     printf(" %s: c%u, c%u", reason, c_state(payload, 4), c_state(payload, 0));
 }
 
+/* The vector where the event has one; 0x5, that of the start-up IPI, is an address. */
+static void print_control_flow_event(const struct pt_packet *packet)
+{
+    enum { INTERRUPT = 1, START_UP = 5, VM_EXIT_BY_INTERRUPT = 9, USER_INTERRUPT = 12 };
+    unsigned type = (unsigned)packet->payload;
+    printf(" %u", type);
+    if (type == INTERRUPT || type == VM_EXIT_BY_INTERRUPT || type == USER_INTERRUPT)
+        printf(": %u", packet->second);
+    else if (type == START_UP)
+        printf(": %x", packet->second);
+    if (packet->has_ip)
+        printf(", ip");
+}
+
 static void print_payload(struct dump *dump, const struct pt_packet *packet)
 {
     uint64_t payload = packet->payload;
@@ -137,6 +151,12 @@ static void print_payload(struct dump *dump, const struct pt_packet *packet)
         printf(" c%u.%u%s", c_state(payload, 12), c_state(payload, 8),
                payload & 0x88 ? ", hw" : "");
         break;
+    case PT_PACKET_CFE:
+        print_control_flow_event(packet);
+        break;
+    case PT_PACKET_EVD:
+        printf(" %u: %" PRIx64, packet->second, payload);
+        break;
     case PT_PACKET_PWRX:
         print_wake(payload);
         break;
@@ -164,6 +184,7 @@ static const char *name_of(const struct pt_packet *packet)
         [PT_PACKET_PTWRITE] = "ptw",       [PT_PACKET_EXSTOP] = "exstop",
         [PT_PACKET_MWAIT] = "mwait",       [PT_PACKET_PWRE] = "pwre",
         [PT_PACKET_PWRX] = "pwrx",         [PT_PACKET_MNT] = "mnt",
+        [PT_PACKET_CFE] = "cfe",           [PT_PACKET_EVD] = "evd",
     };
     if (packet->kind == PT_PACKET_TNT)
         return packet->size == 1 ? "tnt.8" : "tnt.64";
@@ -224,7 +245,7 @@ static void print_all(struct dump *dump)
     if (!dump->options.no_sync)
         offset = pt_packet_find_psb(dump->bytes, dump->size, 0);
     while (!print_packets(dump, &offset)) {
-        offset = pt_packet_find_psb(dump->bytes, dump->size, offset);
+        offset = pt_packet_find_psb_behind(dump->bytes, dump->size, offset);
         dump->suppressed = false;
         dump->last_ip = 0;
     }
@@ -251,13 +272,30 @@ static bool read_flag(struct options *options, const char *argument)
     return false;
 }
 
+/* How many words an option takes whose effect is not on the packets; 0: it is none. */
+static int words_without_effect(const char *argument)
+{
+    static const char *const alone[] = {"--time",    "--time-delta",    "--tcal",
+                                        "--no-tcal", "--no-wall-clock", "--keep-tcal-on-ovf"};
+    static const char *const with_value[] = {"--cpu", "--mtc-freq", "--nom-freq",
+                                             "--cpuid-0x15.eax", "--cpuid-0x15.ebx"};
+    for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
+        if (strcmp(argument, alone[i]) == 0)
+            return 1;
+    for (size_t i = 0; i < sizeof with_value / sizeof *with_value; i++)
+        if (strcmp(argument, with_value[i]) == 0)
+            return 2;
+    return 0;
+}
+
 static bool read_options(struct options *options, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
+        int words = words_without_effect(argv[i]);
         if (read_flag(options, argv[i]))
             continue;
-        if (strcmp(argv[i], "--cpu") == 0 && i + 1 < argc)
-            i++; /* packets are the same on all */
+        if (words > 0)
+            i += words - 1;
         else if (*argv[i] == '-')
             return false;
         else

@@ -14,6 +14,7 @@ static const struct cpu_identity broadwell = {.family = 6, .model = 0x3d, .intel
 static const struct cpu_identity skylake = {.family = 6, .model = 0x4e, .intel = true};
 static const struct cpu_identity goldmont = {.family = 6, .model = 0x5c, .intel = true};
 static const struct cpu_identity goldmont_plus = {.family = 6, .model = 0x7a, .intel = true};
+static const struct cpu_identity sapphire_rapids = {.family = 6, .model = 0x8f, .intel = true};
 static const struct cpu_identity haswell = {.family = 6, .model = 0x3c, .intel = true};
 
 static int begin(void **state)
@@ -303,6 +304,64 @@ static void a_fup_that_tracing_goes_on_from_is_no_apl12(void **state)
     expect_event(f, 2, FLOW_RETURN, at("leaf_return"), at("tail"));
 }
 
+/* SKZ84: under a hypervisor "any TMA packet generated will have corrupted values in the CTC and
+ * FastCounter fields. Additionally, the corrupted TMA packet will be followed by a bogus data
+ * byte". It shows where reserved bits are set. */
+
+static const uint8_t bad_tma[] = {0x02, 0x73, 0x01, 0x01, 0x01, 0x01, 0x00, 0xc9};
+
+static void put_skz84(struct packets *packets)
+{
+    packets_psb(packets, 1000, at("leaf"));
+    packets_raw(packets, bad_tma, sizeof(bad_tma));
+    packets_tip(packets, at("tail"));
+    packets_disable(packets);
+    packets_psb(packets, 2000, at("handler"));
+}
+
+static void skz84_of_sapphire_rapids(void **state)
+{
+    struct fixture *f = *state;
+    put_skz84(&f->packets);
+    decode(f, &sapphire_rapids);
+    expect_event(f, 1, FLOW_RETURN, at("leaf_return"), at("tail"));
+    assert_int_equal(f->statistics.errors, 0);
+}
+
+static void skz84_of_others(void **state)
+{
+    struct fixture *f = *state;
+    put_skz84(&f->packets);
+    decode(f, &skylake);
+    assert_int_equal(fixture_event(f, 1)->gap, FLOW_GAP_ERROR);
+    expect_event(f, 2, FLOW_RESUME, 0, at("handler"));
+}
+
+static void skz84_behind_a_psb(void **state)
+{
+    static const uint8_t psb_end[] = {0x02, 0x23};
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, at("leaf"));
+    pt_enc_sync_set(f->packets.encoder, packets_size(&f->packets) - sizeof(psb_end));
+    packets_raw(&f->packets, bad_tma, sizeof(bad_tma));
+    packets_raw(&f->packets, psb_end, sizeof(psb_end));
+    packets_tip(&f->packets, at("tail"));
+    decode(f, &sapphire_rapids);
+    expect_event(f, 0, FLOW_RESUME, 0, at("leaf"));
+    expect_event(f, 1, FLOW_RETURN, at("leaf_return"), at("tail"));
+    assert_int_equal(f->statistics.errors, 0);
+}
+
+static void skz84_at_the_end_of_the_data(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, at("leaf"));
+    packets_raw(&f->packets, bad_tma, sizeof(bad_tma) - 1);
+    decode(f, &sapphire_rapids);
+    expect_event(f, 0, FLOW_RESUME, 0, at("leaf"));
+    assert_int_equal(f->statistics.errors, 0);
+}
+
 /* Processors. */
 
 static void others_have_no_errata(void **state)
@@ -343,6 +402,10 @@ int main(void)
         TEST(apl12_of_goldmont),
         TEST(apl12_of_others),
         TEST(a_fup_that_tracing_goes_on_from_is_no_apl12),
+        TEST(skz84_of_sapphire_rapids),
+        TEST(skz84_of_others),
+        TEST(skz84_behind_a_psb),
+        TEST(skz84_at_the_end_of_the_data),
         cmocka_unit_test(others_have_no_errata),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -413,6 +413,19 @@ static void a_transaction_that_fails_is_an_abort(void **state)
     assert_false(fixture_event(f, 5)->flags & FLOW_TRANSACTION);
 }
 
+/* No packet tells of the call but that of the abort behind it. */
+static void what_a_failed_transaction_has_called_last_belongs_to_it(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, at("caller"));
+    packets_transaction(&f->packets, true, at("caller"));
+    packets_abort(&f->packets, at("leaf"), at("caller_after_call"));
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_CALL, at("caller_call"), at("leaf"));
+    assert_true(fixture_event(f, 1)->flags & FLOW_TRANSACTION);
+    expect_event(f, 2, FLOW_ABORT, at("leaf"), at("caller_after_call"));
+}
+
 static void a_transaction_that_succeeds_changes_nothing(void **state)
 {
     struct fixture *f = *state;
@@ -482,6 +495,20 @@ static void damage_is_a_gap_up_to_the_next_psb(void **state)
     expect_event(f, gap + 1, FLOW_RESUME, 0, at("handler"));
     assert_int_equal(fixture_event(f, gap + 1)->time.value, 9000);
     assert_int_equal(f->statistics.errors, 1);
+}
+
+/* The packet before the PSB was cut, and seems to reach into it. */
+static void a_psb_that_seems_to_begin_within_a_packet_is_found(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, at("leaf"));
+    packets_raw(&f->packets, (const uint8_t[]){0x02, 0xc3, 0x88}, 3); /* MNT, of 11 bytes */
+    packets_psb(&f->packets, 9000, at("handler"));
+    packets_tip(&f->packets, at("caller"));
+    fixture_decode(f);
+    assert_int_equal(fixture_event(f, 1)->gap, FLOW_GAP_ERROR);
+    expect_event(f, 2, FLOW_RESUME, 0, at("handler"));
+    assert_int_equal(fixture_event(f, 2)->time.value, 9000);
 }
 
 static void code_without_image_is_one_gap_however_often_it_runs(void **state)
@@ -1107,10 +1134,12 @@ int main(void)
         TEST(an_interrupt_at_the_end_of_the_data_is_a_stop),
         TEST(a_traced_interrupt_has_its_handler),
         TEST(a_transaction_that_fails_is_an_abort),
+        TEST(what_a_failed_transaction_has_called_last_belongs_to_it),
         TEST(a_transaction_that_succeeds_changes_nothing),
         TEST(a_traced_syscall_has_its_target),
         TEST(an_overflow_is_a_gap_and_a_resume),
         TEST(damage_is_a_gap_up_to_the_next_psb),
+        TEST(a_psb_that_seems_to_begin_within_a_packet_is_found),
         TEST(code_without_image_is_one_gap_however_often_it_runs),
         TEST(a_loop_that_no_packet_ends_is_given_up),
         TEST(an_endless_loop_at_the_end_of_the_data_ends),

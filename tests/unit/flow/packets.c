@@ -93,6 +93,11 @@ void packets_tip(struct packets *packets, uint64_t ip)
     put_ip(packets, ppt_tip, ip);
 }
 
+void packets_fup(struct packets *packets, uint64_t ip)
+{
+    put_ip(packets, ppt_fup, ip);
+}
+
 void packets_enable(struct packets *packets, uint64_t ip)
 {
     put_ip(packets, ppt_tip_pge, ip);
@@ -150,6 +155,13 @@ void packets_abort(struct packets *packets, uint64_t from, uint64_t to)
 {
     put_transaction(packets, (struct pt_packet_mode_tsx){.abrt = 1});
     packets_divert(packets, from, to);
+}
+
+void packets_abort_out(struct packets *packets, uint64_t from, uint64_t to)
+{
+    put_transaction(packets, (struct pt_packet_mode_tsx){.abrt = 1});
+    put_ip(packets, ppt_fup, from);
+    put_ip(packets, ppt_tip_pgd, to);
 }
 
 void packets_overflow(struct packets *packets, uint64_t ip)

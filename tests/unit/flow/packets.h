@@ -26,6 +26,7 @@ void packets_cyc(struct packets *packets, uint64_t cycles);
 /* `bits` as they happened, for example "TNT": taken, not taken, taken. At most 47. */
 void packets_tnt(struct packets *packets, const char *bits);
 void packets_tip(struct packets *packets, uint64_t ip);
+void packets_fup(struct packets *packets, uint64_t ip);
 void packets_enable(struct packets *packets, uint64_t ip);
 void packets_disable(struct packets *packets);
 /* FUP ip and TIP.PGD: an interrupt before the instruction at `ip`. */
@@ -41,6 +42,8 @@ void packets_divert(struct packets *packets, uint64_t from, uint64_t to);
 void packets_transaction(struct packets *packets, bool begins, uint64_t ip);
 /* MODE.TSX, FUP from and TIP to: a transaction fails. */
 void packets_abort(struct packets *packets, uint64_t from, uint64_t to);
+/* MODE.TSX, FUP from and TIP.PGD to, 0: not told: a transaction fails, and tracing ends. */
+void packets_abort_out(struct packets *packets, uint64_t from, uint64_t to);
 /* OVF and FUP ip; with an `ip` of 0 OVF alone. */
 void packets_overflow(struct packets *packets, uint64_t ip);
 void packets_raw(struct packets *packets, const void *bytes, size_t size);

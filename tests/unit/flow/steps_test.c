@@ -103,6 +103,28 @@ static void an_error_names_its_packet(void **state)
     expect(s, STEP_START, 0, at("caller"));
 }
 
+/* The fallback of the transaction is not traced. */
+static void an_abort_may_end_tracing(void **state)
+{
+    struct steps *s = *state;
+    struct packets *p = &s->fixture.packets;
+    packets_psb(p, 1000, 0);
+    packets_enable(p, at("leaf"));
+    packets_transaction(p, true, at("leaf"));
+    packets_abort_out(p, at("leaf_return"), at("caller"));
+    packets_enable(p, at("leaf"));
+    packets_transaction(p, true, at("leaf"));
+    packets_abort_out(p, at("leaf_return"), 0);
+    fixture_decode(&s->fixture);
+    expect(s, STEP_START, 0, at("leaf"));
+    expect(s, STEP_ABORT, at("leaf_return"), at("caller"));
+    expect(s, STEP_END, 0, 0);
+    expect(s, STEP_START, 0, at("leaf"));
+    expect(s, STEP_ABORT, at("leaf_return"), 0);
+    expect(s, STEP_END, 0, 0);
+    expect_no_more(s);
+}
+
 static void overflows_and_aborts_are_steps(void **state)
 {
     struct steps *s = *state;
@@ -119,6 +141,91 @@ static void overflows_and_aborts_are_steps(void **state)
     expect(s, STEP_OVERFLOW, 0, 0);
     expect(s, STEP_START, 0, at("leaf"));
     expect(s, STEP_INTERRUPT, at("leaf_return"), at("tail"));
+}
+
+/* Event tracing. */
+
+static const uint8_t mode_64[] = {0x99, 0x01}, mode_64_if[] = {0x99, 0x05};
+
+/* The FUP tells where the interrupt flag changed, and nothing of the flow. */
+static void a_mode_with_an_address_is_no_interrupt(void **state)
+{
+    struct steps *s = *state;
+    struct packets *p = &s->fixture.packets;
+    packets_psb(p, 1000, at("leaf"));
+    packets_raw(p, mode_64_if, sizeof(mode_64_if));
+    packets_fup(p, at("leaf_return"));
+    packets_raw(p, mode_64, sizeof(mode_64));
+    packets_tip(p, at("leaf"));
+    packets_divert(p, at("leaf_return"), at("tail"));
+    fixture_decode(&s->fixture);
+    expect(s, STEP_START, 0, at("leaf"));
+    expect(s, STEP_RETURN, at("leaf_return"), at("leaf"));
+    expect(s, STEP_INTERRUPT, at("leaf_return"), at("tail"));
+}
+
+/* What EVD packets (SDM, "Event Data") tell belongs to the event that the CFE behind them names. */
+static void put_event(struct packets *packets, const uint8_t *data, unsigned data_count,
+                      uint8_t event)
+{
+    for (unsigned i = 0; i < data_count; i++)
+        packets_raw(packets, (const uint8_t[11]){0x02, 0x53, data[i]}, 11);
+    packets_raw(packets, (const uint8_t[4]){0x02, 0x13, event}, 4);
+    packets_divert(packets, at("leaf_return"), at("tail"));
+}
+
+enum { PAGE_FAULT_ADDRESS, EXIT_QUALIFICATION, EXIT_REASON };
+enum { INTERRUPT = 1, IRET = 2, VM_EXIT = 8 };
+
+static void expect_event_data(struct steps *s, const uint8_t *data, unsigned count, uint8_t event,
+                              bool fits)
+{
+    struct packets *p = &s->fixture.packets;
+    packets_psb(p, 1000, at("leaf"));
+    put_event(p, data, count, event);
+    packets_psb(p, 2000, at("caller"));
+    fixture_decode(&s->fixture);
+    expect(s, STEP_START, 0, at("leaf"));
+    if (fits)
+        expect(s, STEP_INTERRUPT, at("leaf_return"), at("tail"));
+    else
+        assert_int_equal(expect(s, STEP_ERROR, at("leaf"), 0)->error, DECODE_MISPLACED_PACKET);
+}
+
+static void a_page_fault_may_have_its_address(void **state)
+{
+    expect_event_data(*state, (const uint8_t[]){PAGE_FAULT_ADDRESS}, 1, INTERRUPT, true);
+}
+
+static void a_vm_exit_may_have_its_reason_and_more(void **state)
+{
+    expect_event_data(*state, (const uint8_t[]){EXIT_REASON, EXIT_QUALIFICATION}, 2, VM_EXIT, true);
+}
+
+static void an_address_of_a_page_fault_is_of_no_other_event(void **state)
+{
+    expect_event_data(*state, (const uint8_t[]){PAGE_FAULT_ADDRESS}, 1, IRET, false);
+}
+
+static void data_of_a_vm_exit_is_of_no_other_event(void **state)
+{
+    expect_event_data(*state, (const uint8_t[]){EXIT_REASON}, 1, INTERRUPT, false);
+}
+
+static void data_of_two_events_does_not_mix(void **state)
+{
+    expect_event_data(*state, (const uint8_t[]){PAGE_FAULT_ADDRESS, EXIT_REASON}, 2, VM_EXIT,
+                      false);
+}
+
+static void data_of_an_event_is_not_told_twice(void **state)
+{
+    expect_event_data(*state, (const uint8_t[]){EXIT_REASON, EXIT_REASON}, 2, VM_EXIT, false);
+}
+
+static void data_of_unknown_kind_is_passed_over(void **state)
+{
+    expect_event_data(*state, (const uint8_t[]){0x3f}, 1, INTERRUPT, true);
 }
 
 /* Errata. */
@@ -177,9 +284,21 @@ static void an_overflow_within_a_header_may_cut_a_packet(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(every_branch_is_a_step),         TEST(an_error_names_its_packet),
-        TEST(overflows_and_aborts_are_steps), TEST(an_overflow_of_apl12_does_not_begin_tracing),
-        TEST(an_overflow_of_others_does),     TEST(an_overflow_within_a_header_may_cut_a_packet),
+        TEST(every_branch_is_a_step),
+        TEST(an_error_names_its_packet),
+        TEST(overflows_and_aborts_are_steps),
+        TEST(an_abort_may_end_tracing),
+        TEST(a_mode_with_an_address_is_no_interrupt),
+        TEST(a_page_fault_may_have_its_address),
+        TEST(a_vm_exit_may_have_its_reason_and_more),
+        TEST(an_address_of_a_page_fault_is_of_no_other_event),
+        TEST(data_of_a_vm_exit_is_of_no_other_event),
+        TEST(data_of_two_events_does_not_mix),
+        TEST(data_of_an_event_is_not_told_twice),
+        TEST(data_of_unknown_kind_is_passed_over),
+        TEST(an_overflow_of_apl12_does_not_begin_tracing),
+        TEST(an_overflow_of_others_does),
+        TEST(an_overflow_within_a_header_may_cut_a_packet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

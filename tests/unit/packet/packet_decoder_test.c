@@ -376,6 +376,19 @@ static void reads_what_the_encoder_writes(void **state)
     }
 }
 
+static void finds_a_psb_whose_beginning_was_swallowed(void **state)
+{
+    uint8_t bytes[64] = {0};
+    pt_packet_psb(bytes + 5);
+    pt_packet_psb(bytes + 40);
+    assert_int_equal(pt_packet_find_psb_behind(bytes, sizeof bytes, 0), 5);
+    assert_int_equal(pt_packet_find_psb_behind(bytes, sizeof bytes, 20), 5);
+    assert_int_equal(pt_packet_find_psb_behind(bytes, sizeof bytes, 21), 40);
+    assert_int_equal(pt_packet_find_psb_behind(bytes, sizeof bytes, 55), 40);
+    assert_int_equal(pt_packet_find_psb_behind(bytes, sizeof bytes, 56), sizeof bytes);
+    assert_int_equal(pt_packet_find_psb_behind(bytes, 0, 0), 0);
+}
+
 static void finds_psbs(void **state)
 {
     uint8_t bytes[64] = {0};
@@ -400,6 +413,7 @@ int main(void)
         cmocka_unit_test(every_two_bytes_have_an_answer),
         cmocka_unit_test(reads_what_the_encoder_writes),
         cmocka_unit_test(finds_psbs),
+        cmocka_unit_test(finds_a_psb_whose_beginning_was_swallowed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,6 +56,19 @@ static void a_transaction_goes_back_to_the_activation_that_began_it(void **state
     assert_spans(s, "a(b(b(c()u)u)e()$)$");
 }
 
+static void a_transaction_that_fails_out_of_what_is_traced_is_undone(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    call(s, at('b', 0x10), 'c');
+    abort_to(s, 0);
+    stop(s, 0);
+    resume(s, at('b', 0x44));
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "a(b(c()uU()))$");
+    assert_int_equal(s->stack.statistics.repaired, 0);
+}
+
 static void a_transaction_that_fails_at_once_changes_nothing(void **state)
 {
     struct scene *s = *state;
@@ -218,6 +231,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         RULE(what_a_failed_transaction_has_called_is_unwound),
         RULE(a_transaction_goes_back_to_the_activation_that_began_it),
+        RULE(a_transaction_that_fails_out_of_what_is_traced_is_undone),
         RULE(a_transaction_that_fails_at_once_changes_nothing),
         RULE(what_has_returned_in_a_failed_transaction_runs_again),
         RULE(several_frames_run_again),

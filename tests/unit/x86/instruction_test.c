@@ -81,21 +81,22 @@ static void returns(void **state)
 
 static void far_transfers_leave_the_mode(void **state)
 {
-    expect(X86_FAR_CALL, BYTES(0x0f, 0x05));         /* syscall */
-    expect(X86_FAR_CALL, BYTES(0x0f, 0x34));         /* sysenter */
-    expect(X86_FAR_RETURN, BYTES(0x0f, 0x07));       /* sysret */
-    expect(X86_FAR_RETURN, BYTES(0x0f, 0x35));       /* sysexit */
-    expect(X86_FAR_CALL, BYTES(0xcd, 0x80));         /* int 0x80 */
-    expect(X86_FAR_CALL, BYTES(0xcc));               /* int3 */
-    expect(X86_FAR_CALL, BYTES(0xf1));               /* int1 */
-    expect(X86_FAR_RETURN, BYTES(0xcf));             /* iretd */
-    expect(X86_FAR_RETURN, BYTES(0x48, 0xcf));       /* iretq */
-    expect(X86_FAR_RETURN, BYTES(0xcb));             /* retf */
-    expect(X86_FAR_RETURN, BYTES(0x0f, 0x01, 0xc2)); /* vmlaunch */
-    expect(X86_FAR_RETURN, BYTES(0x0f, 0x01, 0xc3)); /* vmresume */
-    expect(X86_FAR_CALL, BYTES(0x0f, 0x01, 0xc1));   /* vmcall */
-    expect(X86_FAR_JUMP, BYTES(0xff, 0x28));         /* jmp far *(%rax) */
-    expect(X86_FAR_CALL, BYTES(0x48, 0xff, 0x18));   /* call far *(%rax) */
+    expect(X86_FAR_CALL, BYTES(0x0f, 0x05));               /* syscall */
+    expect(X86_FAR_CALL, BYTES(0x0f, 0x34));               /* sysenter */
+    expect(X86_FAR_RETURN, BYTES(0x0f, 0x07));             /* sysret */
+    expect(X86_FAR_RETURN, BYTES(0x0f, 0x35));             /* sysexit */
+    expect(X86_FAR_CALL, BYTES(0xcd, 0x80));               /* int 0x80 */
+    expect(X86_FAR_CALL, BYTES(0xcc));                     /* int3 */
+    expect(X86_FAR_CALL, BYTES(0xf1));                     /* int1 */
+    expect(X86_FAR_RETURN, BYTES(0xcf));                   /* iretd */
+    expect(X86_FAR_RETURN, BYTES(0x48, 0xcf));             /* iretq */
+    expect(X86_FAR_RETURN, BYTES(0xcb));                   /* retf */
+    expect(X86_FAR_RETURN, BYTES(0x0f, 0x01, 0xc2));       /* vmlaunch */
+    expect(X86_FAR_RETURN, BYTES(0x0f, 0x01, 0xc3));       /* vmresume */
+    expect(X86_FAR_CALL, BYTES(0x0f, 0x01, 0xc1));         /* vmcall */
+    expect(X86_FAR_RETURN, BYTES(0xf3, 0x0f, 0x01, 0xec)); /* uiret */
+    expect(X86_FAR_JUMP, BYTES(0xff, 0x28));               /* jmp far *(%rax) */
+    expect(X86_FAR_CALL, BYTES(0x48, 0xff, 0x18));         /* call far *(%rax) */
 }
 
 static void string_instructions_repeat_only_with_a_prefix(void **state)
