@@ -20,7 +20,7 @@ def step_of(line):
     instruction = INSTRUCTION.match(line)
     if instruction:
         return instruction.group(1)
-    event = re.match(r"^\[([^\],:]*)", line)
+    event = re.match(r"^\[(?:[0-9a-f]{16} +)?([^\],:]*)", line)  # --event:time puts the time first
     if not event:
         return None
     if re.match(r"^\[[0-9a-f?]+, [0-9a-f]+: ", line):
