@@ -128,21 +128,27 @@ enum decode_error walk_one(struct block_walk *walk)
     return run_part(walk, block->ip + first.length) ? DECODE_OK : DECODE_BAD_CODE;
 }
 
-/* Whether tracing may end in the branch at the end of the block, going to `ip`. */
-static bool may_be_exit(const struct block *block, uint64_t ip)
+/* Whether tracing may end in the branch at the end of the block that has just run, going to `ip`.
+ */
+static bool may_be_exit(const struct block_walk *walk, uint64_t ip,
+                        const struct traced_code *traced)
 {
+    const struct block *block = walk->at;
     if (!goes_on_by_itself(block))
         return true;
-    return ip && (block->direct ? block->target : block->next) == ip;
+    if (!ip)
+        return block->direct && !traced_code_holds(traced, &walk->cache->space, block->target);
+    return (block->direct ? block->target : block->next) == ip;
 }
 
-enum decode_error walk_to_exit(struct block_walk *walk, uint64_t ip)
+enum decode_error walk_to_exit(struct block_walk *walk, uint64_t ip,
+                               const struct traced_code *traced)
 {
     for (unsigned blocks = 0; blocks < BLOCKS_WITHOUT_PACKET; blocks++) {
         if (!walk->at->instructions)
             return why_empty(walk->at);
         run(walk);
-        if (may_be_exit(walk->at, ip))
+        if (may_be_exit(walk, ip, traced))
             return DECODE_OK;
         go_on(walk);
     }

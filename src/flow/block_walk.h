@@ -10,6 +10,7 @@
 #include "flow/control_flow.h"
 #include "flow/decode_error.h"
 #include "flow/return_stack.h"
+#include "flow/traced_code.h"
 
 struct block_walk {
     struct block_cache *cache;
@@ -32,7 +33,8 @@ enum decode_error walk_to_ip(struct block_walk *walk, uint64_t ip);
 enum decode_error walk_one(struct block_walk *walk);
 
 /* Runs up to and including a branch to `ip`, or a branch that packets may be needed for: where
- * tracing ended. `ip` 0: not known. */
-enum decode_error walk_to_exit(struct block_walk *walk, uint64_t ip);
+ * tracing ended. `ip` 0: not known; then a jump or call out of what is traced is one, too. */
+enum decode_error walk_to_exit(struct block_walk *walk, uint64_t ip,
+                               const struct traced_code *traced);
 
 #endif

@@ -78,8 +78,7 @@ void code_space_advance(struct code_space *space, size_t count)
     space->generation++;
 }
 
-/* The mapping that holds `address`, or NULL; valid until the next advance. */
-static const struct mapping *find_mapping(struct code_space *space, uint64_t address)
+const struct mapping *code_space_mapping(struct code_space *space, uint64_t address)
 {
     const struct mapping *recent = space->recent;
     if (recent && address >= recent->start && address < recent->end)
@@ -94,7 +93,7 @@ static const struct mapping *find_mapping(struct code_space *space, uint64_t add
 
 const uint8_t *code_space_bytes(struct code_space *space, uint64_t address, size_t *known)
 {
-    const struct mapping *mapping = find_mapping(space, address);
+    const struct mapping *mapping = code_space_mapping(space, address);
     *known = 0;
     if (!mapping || !mapping->file)
         return NULL;
@@ -127,7 +126,7 @@ struct function_bounds code_space_function(struct code_space *space, uint64_t ad
 {
     struct code_space_function *slot = &space->functions[slot_of(address)];
     if (slot->address != address || slot->generation != space->generation) {
-        slot->bounds = symbols_find(space->symbols, find_mapping(space, address), address);
+        slot->bounds = symbols_find(space->symbols, code_space_mapping(space, address), address);
         slot->address = address;
         slot->generation = space->generation;
     }
@@ -166,7 +165,7 @@ static struct x86_code code_around(const struct mapping *mapping, uint64_t first
 static void learn_block(struct code_space *space, struct block_facts *facts, uint64_t first,
                         uint64_t last)
 {
-    const struct mapping *mapping = find_mapping(space, first);
+    const struct mapping *mapping = code_space_mapping(space, first);
     block_facts_clear(facts, first, last, space->generation);
     if (!mapping || !mapping->file)
         return;

@@ -38,6 +38,9 @@ size_t code_space_changes(const struct code_space *space, struct ticks time,
 /* Applies the process's changes, the first `count` of them. */
 void code_space_advance(struct code_space *space, size_t count);
 
+/* The mapping that holds `address`, or NULL; valid until the next advance. */
+const struct mapping *code_space_mapping(struct code_space *space, uint64_t address);
+
 /* The bytes at `address`, as far as they lie in one mapping and its file: `known` of them. NULL
  * when there are none. Valid as long as the process's files. */
 const uint8_t *code_space_bytes(struct code_space *space, uint64_t address, size_t *known);

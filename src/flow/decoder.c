@@ -11,12 +11,14 @@ struct decoder_shared *decoder_shared_open(const struct perf_data *data, struct 
     struct decoder_shared *shared = memory_allocate_zeroed(sizeof(*shared));
     shared->setup = &data->setup;
     shared->errata = errata_of(&data->cpu);
+    shared->traced = traced_code_read(data->setup.filters);
     shared->symbols = symbols;
     return shared;
 }
 
 void decoder_shared_close(struct decoder_shared *shared)
 {
+    traced_code_free(&shared->traced);
     free(shared);
 }
 

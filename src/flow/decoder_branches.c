@@ -167,7 +167,7 @@ static void stop_at_fup(struct decoder *decoder, uint64_t to)
 static void stop_at_branch(struct decoder *decoder, uint64_t ip)
 {
     struct block_walk walk = decoder_begin_walk(decoder);
-    enum decode_error error = walk_to_exit(&walk, ip);
+    enum decode_error error = walk_to_exit(&walk, ip, &decoder->shared->traced);
     if (error) {
         decoder_fail(decoder, error, walk.at->ip);
         return;

@@ -12,6 +12,7 @@
 struct decoder_shared {
     const struct pt_setup *setup; /* borrowed from perf_data */
     struct errata errata;
+    struct traced_code traced;
     struct symbols *symbols;
 };
 

@@ -1,8 +1,8 @@
 /* Which mistakes a processor makes in its packets, and that decoders have to allow for.
  *
  * Source: Intel's specification updates, by the names of libipt 2.1.2 (struct pt_errata in
- * intel-pt.h), which has the same ones for other models: SKL021 is BDM70. Not here: SKL014, which
- * needs the address filters of the recording; SKL168, which is about time alone.
+ * intel-pt.h), which has the same ones for other models: SKL021 is BDM70. Not here: SKL014, whose
+ * remedy helps anybody (traced_code.h); SKL168, which is about time alone.
  */
 #ifndef MAGIC_TRACE_FLOW_ERRATA_H
 #define MAGIC_TRACE_FLOW_ERRATA_H

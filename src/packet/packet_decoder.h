@@ -115,8 +115,8 @@ unsigned pt_packet_next_item_size(const struct pt_packet *packet, unsigned item_
 /* The offset of the first PSB at or behind `from`; `size` when there is none. */
 size_t pt_packet_find_psb(const uint8_t *bytes, size_t size, size_t from);
 
-/* The offset of the first PSB that ends behind `place`, where packets did not fit together: one that
- * was cut before the PSB seems to reach into it. `size` when there is none. */
+/* The offset of the first PSB that ends behind `place`, where packets did not fit together: one
+ * that was cut before the PSB seems to reach into it. `size` when there is none. */
 size_t pt_packet_find_psb_behind(const uint8_t *bytes, size_t size, size_t place);
 
 /* What a packet is called by `perf script -D`: "TIP.PGE". */

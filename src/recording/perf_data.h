@@ -25,6 +25,9 @@ struct pt_setup {
     bool own_switches; /* per_cpu: only the traced threads tell when they come and go; not read */
     bool snapshot;     /* rings were overwritten, only the end was kept */
     bool kernel;       /* the kernel was traced too */
+    /* Address filters (perf record --filter) as perf writes them down, with addresses in files
+     * instead of names; NULL: none. Borrowed from the file; not written. */
+    const char *filters;
 };
 
 /* The processor that made the packets; errata are chosen by it. All 0: unknown or not Intel's. */

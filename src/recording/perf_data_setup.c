@@ -59,6 +59,8 @@ bool pt_setup_decode(struct pt_setup *setup, const uint8_t *body, size_t size,
         .per_cpu = words[PT_WORD_PER_CPU] != 0,
         .snapshot = words[PT_WORD_SNAPSHOT] != 0,
     };
+    if (words[PT_WORD_FILTER_LENGTH])
+        setup->filters = cursor_take_string(&cursor);
     *switches = words[PT_WORD_CONTEXT_SWITCHES];
     decode_clock(setup, words);
     const struct perf_data_event *event = perf_data_events_of_type(events, words[PT_WORD_PMU_TYPE]);

@@ -14,8 +14,9 @@
 #include <stdint.h>
 
 /* `body` is what follows the record's header. False, with a sentence in `error` that lacks file and
- * offset, when the record is not of Intel PT or too short. A clock that cannot be is taken for
- * none. *switches is how context switches are told, enum pt_context_switches of perf_file_format.h.
+ * offset, when the record is not of Intel PT or too short. Strings point into `body`. A clock that
+ * cannot be is taken for none. *switches is how context switches are told, enum pt_context_switches
+ * of perf_file_format.h.
  */
 bool pt_setup_decode(struct pt_setup *setup, const uint8_t *body, size_t size,
                      const struct perf_data_events *events, uint64_t *switches,

@@ -1,12 +1,15 @@
 /* What our flow decoder makes of one file of packets and one of code: to be compared with what
  * `.exp(ptxed)` of libipt's .ptt tests expect.
  *
- *     ptt_flow [--cpu FAMILY/MODEL[/STEPPING]] FILE.bin ADDRESS FILE.pt
+ *     ptt_flow [--cpu FAMILY/MODEL[/STEPPING]] [--filter:addr0_cfg 1 --filter:addr0_a FIRST
+ * --filter:addr0_b LAST] FILE.bin ADDRESS FILE.pt
  *
+ * The filter, as of ptxed: what is traced is from FIRST to LAST.
  * Prints a line per step (flow_step.h): an instruction's address in 16 hexadecimal digits, or what
  * happened in brackets, as ptxed does.
  */
 #include "base/file.h"
+#include "base/memory.h"
 #include "flow/decode_jobs.h"
 
 #include <inttypes.h>
@@ -21,6 +24,7 @@ struct input {
     struct cpu_identity cpu;
     const char *code_path, *packets_path;
     uint64_t address;
+    uint64_t filter, first, last; /* filter 1: from `first` to `last` is traced; 0: all is */
 };
 
 static void print_step(void *context, const struct flow_step *step)
@@ -87,6 +91,15 @@ static bool decode(const struct perf_data *data, struct error *error)
     return true;
 }
 
+/* As perf writes them down (traced_code.h); owned by the caller. */
+static char *filters_of(const struct input *input)
+{
+    if (!input->filter)
+        return NULL;
+    return memory_format("filter 0x%" PRIx64 "/0x%" PRIx64 "@%s", input->first - input->address,
+                         input->last - input->first + 1, input->code_path);
+}
+
 static bool judge(const struct input *input, struct error *error)
 {
     size_t code_size, size;
@@ -114,9 +127,10 @@ static bool judge(const struct input *input, struct error *error)
     };
     struct aux_chunk chunk = {
         .tid = TID, .cpu = UINT32_MAX, .bytes = (const uint8_t *)packets, .size = size};
+    char *filters = filters_of(input);
     const struct perf_data data = {
         .path = (char *)input->packets_path,
-        .setup = {.clock = {.mult = 1}, .has_clock = true, .kernel = true},
+        .setup = {.clock = {.mult = 1}, .has_clock = true, .kernel = true, .filters = filters},
         .has_setup = true,
         .cpu = input->cpu,
         .records = records,
@@ -125,6 +139,7 @@ static bool judge(const struct input *input, struct error *error)
         .chunk_count = 1};
     bool ok = decode(&data, error);
     free(packets);
+    free(filters);
     return ok;
 }
 
@@ -140,23 +155,49 @@ static bool read_cpu(struct cpu_identity *cpu, const char *text)
     return true;
 }
 
+static bool read_option(struct input *input, const char *name, const char *value)
+{
+    const struct {
+        const char *name;
+        uint64_t *number;
+    } numbers[] = {{"--filter:addr0_cfg", &input->filter},
+                   {"--filter:addr0_a", &input->first},
+                   {"--filter:addr0_b", &input->last}};
+    if (strcmp(name, "--cpu") == 0)
+        return strcmp(value, "none") == 0 || read_cpu(&input->cpu, value);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (strcmp(name, numbers[i].name) != 0)
+            continue;
+        *numbers[i].number = strtoull(value, NULL, 0);
+        return true;
+    }
+    return false;
+}
+
+static bool read_arguments(struct input *input, int argc, char **argv)
+{
+    int first = 1;
+    for (; first + 1 < argc && argv[first][0] == '-'; first += 2)
+        if (!read_option(input, argv[first], argv[first + 1]))
+            return false;
+    if (argc - first != 3 || input->filter > 1)
+        return false;
+    input->code_path = argv[first];
+    input->address = strtoull(argv[first + 1], NULL, 0);
+    input->packets_path = argv[first + 2];
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     struct input input = {0};
-    int first = 1;
-    bool ok = true;
-    if (argc > 2 && strcmp(argv[1], "--cpu") == 0) {
-        ok = strcmp(argv[2], "none") == 0 || read_cpu(&input.cpu, argv[2]);
-        first = 3;
-    }
-    if (!ok || argc - first != 3) {
-        fprintf(stderr, "usage: %s [--cpu FAMILY/MODEL[/STEPPING]] FILE.bin ADDRESS FILE.pt\n",
+    if (!read_arguments(&input, argc, argv)) {
+        fprintf(stderr,
+                "usage: %s [--cpu FAMILY/MODEL[/STEPPING]] [--filter:addr0_cfg 1 "
+                "--filter:addr0_a FIRST --filter:addr0_b LAST] FILE.bin ADDRESS FILE.pt\n",
                 argv[0]);
         return 2;
     }
-    input.code_path = argv[first];
-    input.address = strtoull(argv[first + 1], NULL, 0);
-    input.packets_path = argv[first + 2];
     struct error error;
     if (judge(&input, &error))
         return EXIT_SUCCESS;

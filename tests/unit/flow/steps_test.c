@@ -7,6 +7,9 @@
 
 #include "fixture.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 struct steps {
     struct fixture fixture;
     struct flow_observer observer;
@@ -141,6 +144,74 @@ static void overflows_and_aborts_are_steps(void **state)
     expect(s, STEP_OVERFLOW, 0, 0);
     expect(s, STEP_START, 0, at("leaf"));
     expect(s, STEP_INTERRUPT, at("leaf_return"), at("tail"));
+}
+
+/* Address filters. */
+
+/* The program leaves `jumps_away`, whose addresses in its file `filters` may name. */
+static void decode_with_filters(struct steps *s, const char *filters)
+{
+    const struct side_band_record *mapping = array_at(&s->fixture.records, 1);
+    uint64_t offset = at("jumps_away") - mapping->mapping.start + mapping->mapping.file_offset;
+    char text[1024];
+    if (filters) {
+        snprintf(text, sizeof(text), filters, offset, mapping->mapping.path);
+        s->fixture.setup.filters = text;
+    }
+    packets_psb(&s->fixture.packets, 1000, at("jumps_away"));
+    packets_disable(&s->fixture.packets);
+    fixture_decode(&s->fixture);
+    expect(s, STEP_START, 0, at("jumps_away"));
+}
+
+static void expect_left_by_the_jump(struct steps *s, const char *filters)
+{
+    decode_with_filters(s, filters);
+    expect(s, STEP_END, at("jumps_away_jump"), 0);
+    expect_no_more(s);
+}
+
+static void expect_left_by_the_return(struct steps *s, const char *filters)
+{
+    decode_with_filters(s, filters);
+    expect(s, STEP_JUMP, at("jumps_away_jump"), at("leaf"));
+    expect(s, STEP_END, at("leaf_return"), 0);
+}
+
+static void a_direct_jump_out_of_what_is_traced_may_end_tracing(void **state)
+{
+    expect_left_by_the_jump(*state, "filter 0x%" PRIx64 "/0x5@%s");
+}
+
+static void one_of_several_filters_is_enough(void **state)
+{
+    expect_left_by_the_jump(*state, "filter 0xffffffff81000000/0x100,filter 0x0/0xffffff@/x,y,"
+                                    "filter 0x%" PRIx64 "/0x5@%s");
+}
+
+static void tracing_may_stop_at_what_is_not_to_be_traced(void **state)
+{
+    expect_left_by_the_jump(*state, "stop 0x0/0x%" PRIx64 "@%s");
+}
+
+static void a_jump_within_what_is_traced_does_not_end_tracing(void **state)
+{
+    expect_left_by_the_return(*state, "filter 0x0/0x1%" PRIx64 "@%s");
+}
+
+static void a_stop_elsewhere_does_not_end_tracing(void **state)
+{
+    expect_left_by_the_return(*state, "stop 0x1%" PRIx64 "/0x10@%s");
+}
+
+static void filters_that_are_not_understood_are_none(void **state)
+{
+    expect_left_by_the_return(*state, "filter 0x%" PRIx64 "/0x5@%s,start 0x1");
+}
+
+static void without_filters_no_direct_jump_ends_tracing(void **state)
+{
+    expect_left_by_the_return(*state, NULL);
 }
 
 /* Event tracing. */
@@ -288,6 +359,13 @@ int main(void)
         TEST(an_error_names_its_packet),
         TEST(overflows_and_aborts_are_steps),
         TEST(an_abort_may_end_tracing),
+        TEST(a_direct_jump_out_of_what_is_traced_may_end_tracing),
+        TEST(one_of_several_filters_is_enough),
+        TEST(tracing_may_stop_at_what_is_not_to_be_traced),
+        TEST(a_jump_within_what_is_traced_does_not_end_tracing),
+        TEST(a_stop_elsewhere_does_not_end_tracing),
+        TEST(filters_that_are_not_understood_are_none),
+        TEST(without_filters_no_direct_jump_ends_tracing),
         TEST(a_mode_with_an_address_is_no_interrupt),
         TEST(a_page_fault_may_have_its_address),
         TEST(a_vm_exit_may_have_its_reason_and_more),

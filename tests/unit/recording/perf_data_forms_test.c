@@ -345,6 +345,32 @@ static void sampled_context_switches_tell_who_comes(void **state)
     perf_data_close(&data);
 }
 
+/* AUXTRACE_INFO with 17 words as of Linux 6.1, the last the length of the filters behind them. */
+static const char *filters_in_file(void **state, struct perf_data *data, const char *filters,
+                                   size_t words)
+{
+    struct foreign_file file = foreign_file_new();
+    uint64_t info[1 + PT_WORD_COUNT + 8] = {AUXTRACE_INFO_INTEL_PT};
+    info[1 + PT_WORD_FILTER_LENGTH] = strlen(filters);
+    memcpy(&info[1 + PT_WORD_COUNT], filters, strlen(filters));
+    foreign_file_add(&file, USER_RECORD_AUXTRACE_INFO, 0, info, 1 + PT_WORD_COUNT + words);
+    open_bytes(state, foreign_file_finish(&file), data);
+    assert_true(data->has_setup);
+    return data->setup.filters;
+}
+
+static void address_filters_are_told_as_perf_wrote_them(void **state)
+{
+    static const char text[] = "filter 0x1130/0x40@/usr/bin/program";
+    struct perf_data data;
+    assert_string_equal(filters_in_file(state, &data, text, sizeof text / 8 + 1), text);
+    perf_data_close(&data);
+    assert_null(filters_in_file(state, &data, "", 0));
+    perf_data_close(&data);
+    assert_string_equal(filters_in_file(state, &data, "filter 0x1130/0x40@/usr", 1), "");
+    perf_data_close(&data);
+}
+
 static void format_of_context_switches_is_found(void **state)
 {
     struct foreign_file file = foreign_file_new();
@@ -446,6 +472,7 @@ int main(void)
         IN_FOLDER(sample_that_is_too_short_is_damage),
         IN_FOLDER(packets_in_samples_are_refused_by_name),
         IN_FOLDER(sampled_context_switches_tell_who_comes),
+        IN_FOLDER(address_filters_are_told_as_perf_wrote_them),
         IN_FOLDER(format_of_context_switches_is_found),
         IN_FOLDER(names_and_changes_of_the_kernels_code_are_read),
         IN_FOLDER(build_ids_are_read),
