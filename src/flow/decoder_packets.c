@@ -248,10 +248,9 @@ void decoder_take_packet(struct decoder *decoder)
         decoder->next = decoder->end;
         return;
     }
-    if (decoder_skip_bad_tma(decoder, status))
-        return;
     if (status != PT_PACKET_OK) {
-        decoder_fail(decoder, DECODE_BAD_PACKET, 0);
+        if (!decoder_skip_bad_tma(decoder, status))
+            decoder_fail(decoder, DECODE_BAD_PACKET, 0);
         return;
     }
     bool is_time = packet.kind == PT_PACKET_TSC || packet.kind == PT_PACKET_TMA ||
