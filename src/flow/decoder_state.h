@@ -1,5 +1,5 @@
 /* What a decoder knows while it decodes, and how its parts call each other. Private to decoder*.c
- * and short_ways.c. */
+ * and of the short ways. */
 #ifndef MAGIC_TRACE_FLOW_DECODER_STATE_H
 #define MAGIC_TRACE_FLOW_DECODER_STATE_H
 
@@ -51,6 +51,7 @@ struct decoder {
      * a TIP or the end of tracing must follow. So its time is that of the last branch before the
      * next packet that tells one. It is told when that comes. */
     bool holds_time;
+    bool counts_cycles; /* there have been CYC packets */
 
     struct control_flow flow;
     struct return_stack returns;
@@ -96,7 +97,7 @@ void decoder_take_packet(struct decoder *decoder);
 /* A packet that tells the time moves decoder->time on. */
 void decoder_take_time(struct decoder *decoder, const struct pt_packet *packet);
 
-/* ---- short_ways.c ---- */
+/* ---- usual_packets.c ---- */
 
 /* Takes the packets at decoder->next as long as there are short ways for them, while
  * decoder->plain. Counts `steps` down. */

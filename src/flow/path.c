@@ -21,6 +21,7 @@ void paths_init(struct paths *paths, const struct process *process, struct symbo
     paths->slots_memory = memory_allocate_zeroed((PATH_SLOTS + 1) * sizeof(*paths->slots));
     uintptr_t first = (uintptr_t)paths->slots_memory + sizeof(*paths->slots) - 1;
     paths->slots = (struct path *)(first & ~(uintptr_t)(sizeof(*paths->slots) - 1));
+    memos_init(&paths->memos);
     control_flow_init(&paths->learning);
     paths->learning.space = process ? &paths->cache.space : NULL;
 }
@@ -30,6 +31,7 @@ void paths_free(struct paths *paths)
     block_cache_free(&paths->cache);
     control_flow_free(&paths->learning);
     arena_free(&paths->memory);
+    memos_free(&paths->memos);
     free(paths->slots_memory);
 }
 
@@ -45,6 +47,12 @@ static struct block_walk begin_learning(struct paths *paths, struct block *block
     event_batch_forget(&flow->batch);
     return_stack_forget(&paths->calls);
     return (struct block_walk){&paths->cache, flow, &paths->calls, block};
+}
+
+void *paths_allocate(struct paths *paths, size_t size)
+{
+    paths->memory_used += size;
+    return arena_allocate(&paths->memory, size);
 }
 
 static const void *keep(struct arena *memory, const void *elements, size_t size)

@@ -12,6 +12,7 @@
 #define MAGIC_TRACE_FLOW_PATH_H
 
 #include "flow/block_walk.h"
+#include "flow/memo.h"
 
 enum {
     PATH_BITS = 8, /* at most, in one path */
@@ -33,9 +34,10 @@ struct path {
 
 struct paths {
     struct block_cache cache;
-    struct path *slots;   /* by hash of the key: the latest that was worth it */
-    void *slots_memory;   /* owned */
-    struct arena memory;  /* of events and pushes */
+    struct path *slots; /* by hash of the key: the latest that was worth it */
+    void *slots_memory; /* owned */
+    struct memos memos;
+    struct arena memory;  /* of events and pushes, and of the memos' */
     size_t memory_used;   /* bytes */
     uint64_t epoch;       /* counts how often all paths were forgotten */
     uint64_t cache_epoch; /* of the cache, when they were */
@@ -94,6 +96,9 @@ static inline const struct path *paths_find(struct paths *paths, uint32_t block,
 /* To be called when blocks have been dropped from the cache: forgets the paths that led through
  * them. */
 void paths_keep_up(struct paths *paths);
+
+/* Memory that lives until all paths and memos are forgotten. */
+void *paths_allocate(struct paths *paths, size_t size);
 
 /* Fills block->stride; its kind is not STRIDE_UNKNOWN afterwards. */
 void paths_learn_stride(struct paths *paths, struct block *block);

@@ -89,6 +89,12 @@ void fixture_begin(struct fixture *fixture)
     add_mapping(fixture, 0, PROGRAM, PROGRAM_BASE + text, text, 3 * 4096);
 }
 
+void fixture_add_copy(struct fixture *fixture)
+{
+    uint64_t text = address_in(PROGRAM, "caller") & ~(uint64_t)4095;
+    add_mapping(fixture, 0, PROGRAM, PROGRAM_COPY_BASE + text, text, 3 * 4096);
+}
+
 void fixture_patch(struct fixture *fixture, uint64_t time)
 {
     add_mapping(fixture, time, PATCHED, at("patched"), address_in(PATCHED, "patched_anew"), 4096);

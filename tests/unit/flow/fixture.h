@@ -9,7 +9,12 @@
 #include "flow/flow.h"
 #include "packets.h"
 
-enum { PROGRAM_BASE = 0x10000000, PROGRAM_PID = 100, PROGRAM_TID = 100 };
+enum {
+    PROGRAM_BASE = 0x10000000,
+    PROGRAM_COPY_BASE = 0x20000000,
+    PROGRAM_PID = 100,
+    PROGRAM_TID = 100
+};
 
 struct decoded_thread {
     uint32_t tid;
@@ -41,6 +46,8 @@ uint64_t at(const char *symbol);
 
 struct side_band_record *fixture_add_record(struct fixture *fixture, enum side_band_kind kind,
                                             uint64_t time, uint32_t tid);
+/* Maps the program once more, at PROGRAM_COPY_BASE. */
+void fixture_add_copy(struct fixture *fixture);
 /* Maps the page of patched.S over the page `patched` of program.S at `time`. */
 void fixture_patch(struct fixture *fixture, uint64_t time);
 

@@ -1,4 +1,4 @@
-/* The decoder's short ways give the same events as the long one: an observer makes it take that. */
+/* The decoder's short ways give the same events as the long one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,54 +6,19 @@
 
 #include <cmocka.h>
 
+#include "both_ways.h"
 #include "flow/decoder.h"
 #include "made_run.h"
 
-#include <string.h>
-
-static void look_away(void *context, const struct flow_step *step)
+static void make(struct fixture *fixture, const void *choices)
 {
+    run_make(fixture, choices);
 }
-
-static const struct flow_observer observer = {.step = look_away};
 
 static void decode(struct fixture *fixture, const struct run_choices *choices, unsigned cores,
-                   bool observed)
+                   bool at_length)
 {
-    fixture_begin(fixture);
-    run_make(fixture, choices);
-    fixture->cores = cores;
-    fixture->observer = observed ? &observer : NULL;
-    fixture_decode(fixture);
-}
-
-/* Ids are given out as functions are met, by whichever core is first. */
-static const char *function_of(struct fixture *fixture, const struct flow_event *event)
-{
-    return symbols_function(fixture->symbols, event->function)->name;
-}
-
-static void expect_same_event(struct fixture *left, struct fixture *right, size_t index)
-{
-    const struct flow_event *found = fixture_event(left, index);
-    struct flow_event expected = *fixture_event(right, index);
-    assert_string_equal(function_of(left, found), function_of(right, &expected));
-    expected.function = found->function;
-    if (memcmp(found, &expected, sizeof(expected)) != 0)
-        fail_msg("event %zu is %lu: %u %#lx -> %#lx, %#lx, flags %#x; expected was "
-                 "%lu: %u %#lx -> %#lx, %#lx, flags %#x",
-                 index, found->time.value, found->kind, found->from, found->to, found->next,
-                 found->flags, expected.time.value, expected.kind, expected.from, expected.to,
-                 expected.next, expected.flags);
-}
-
-static void expect_same(struct fixture *left, struct fixture *right)
-{
-    size_t count = fixture_event_count(left), expected = fixture_event_count(right);
-    for (size_t i = 0; i < count && i < expected; i++)
-        expect_same_event(left, right, i);
-    assert_int_equal(count, expected);
-    assert_int_equal(left->statistics.instructions, right->statistics.instructions);
+    both_ways_decode(fixture, make, choices, cores, at_length);
 }
 
 /* Of the right packets nothing is an error, and there are more events than bytes would be worth
@@ -65,7 +30,7 @@ static void check(const struct run_choices *choices)
     assert_int_equal(at_length.statistics.errors, 0);
     assert_true(fixture_event_count(&at_length) > 1000);
     decode(&shortly, choices, 1, false);
-    expect_same(&shortly, &at_length);
+    both_ways_expect_same(&shortly, &at_length);
     fixture_free(&shortly);
     fixture_free(&at_length);
 }
@@ -228,7 +193,7 @@ static void slices_are_decoded_alike_by_any_number_of_cores(void **state)
     for (unsigned cores = 1; cores <= 3; cores++) {
         struct fixture fixture;
         decode(&fixture, &choices, cores, false);
-        expect_same(&fixture, &at_length);
+        both_ways_expect_same(&fixture, &at_length);
         fixture_free(&fixture);
     }
     fixture_free(&at_length);

@@ -1,0 +1,186 @@
+/* What the short ways have in common: how strides and steps (path.h, block_cache.h) are taken.
+ * Private to short_bits.c, usual_packets.c and memo_learning.c.
+ *
+ * They are taken while decoder->plain: the place in the code is known, and nothing is to be minded
+ * but the packet itself. Between short_ways_enter and short_ways_leave the place is at_id. Where
+ * one cannot deal with a packet it does nothing and says so.
+ */
+#ifndef MAGIC_TRACE_FLOW_SHORT_WAYS_H
+#define MAGIC_TRACE_FLOW_SHORT_WAYS_H
+
+#include "flow/decoder_state.h"
+#include "packet/packet.h"
+
+#include <string.h>
+
+/* What comes of the packet at decoder->next. */
+enum way {
+    WAY_ON,   /* it was taken */
+    WAY_STOP, /* it is left to the long way; or it was taken, and now something else is due */
+    WAY_LEFT, /* it was taken in the long way, and the short ones have been left */
+};
+
+/* ---- short_bits.c ---- */
+
+/* Takes `count` bits, oldest first, of which the lowest is bit 0 of `bits`. False: it was too hard,
+ * so the rest of the bits has been taken in the long way, and the short ones have been left. */
+bool short_bits(struct decoder *decoder, uint64_t bits, unsigned count);
+
+/* The same, one bit after the other. The first takes one; false: it is too hard, and nothing has
+ * happened. Then the second takes it and the rest, `left` bits, in the long way; else, behind the
+ * last one, the third is to be called. */
+bool short_bit(struct decoder *decoder, uint64_t bit);
+void short_bits_give_up(struct decoder *decoder, uint64_t bits, unsigned left);
+void short_bits_tell(struct decoder *decoder);
+
+/* ---- usual_packets.c ---- */
+
+/* Takes the TIP packet at decoder->next. */
+enum way usual_tip(struct decoder *decoder);
+
+/* ---- memo_learning.c ---- */
+
+/* Takes the packets that the key is of, all in the `reach` bytes from decoder->next on, and puts
+ * into the slot what they did. WAY_STOP: the first one was not taken. */
+enum way memo_learn(struct decoder *decoder, struct memo *slot, const struct memo_key *key,
+                    unsigned reach);
+
+/* ---- Places ---- */
+
+static inline struct block_cache *cache_of(struct decoder *decoder)
+{
+    return &decoder->paths->cache;
+}
+
+static inline struct block *block_at(struct decoder *decoder, uint64_t ip)
+{
+    return block_cache_find(cache_of(decoder), ip, decoder->mode);
+}
+
+static inline void short_ways_enter(struct decoder *decoder)
+{
+    decoder->at_id = decoder->at->id;
+    decoder->last_id = 0;
+}
+
+/* Address of the newest instruction. */
+static inline uint64_t short_ways_last_executed(struct decoder *decoder)
+{
+    uint32_t id = decoder->last_id;
+    return id ? block_of_id(cache_of(decoder), id)->stride.last_ip : decoder->flow.last_ip;
+}
+
+static inline void short_ways_leave(struct decoder *decoder)
+{
+    decoder->at = block_of_id(cache_of(decoder), decoder->at_id);
+    decoder->flow.last_ip = short_ways_last_executed(decoder);
+    decoder->last_id = 0;
+}
+
+/* ---- Strides and steps ---- */
+
+static inline void push_all(struct decoder *decoder, const struct return_place *pushes,
+                            unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        return_stack_push(&decoder->returns, pushes[i], 1);
+}
+
+static inline void run_stride(struct decoder *decoder, const struct block *block)
+{
+    struct control_flow *flow = &decoder->flow;
+    const struct stride *stride = &block->stride;
+    event_batch_add_path(&flow->batch, stride->events, stride->event_count, flow->position);
+    flow->position += stride->instructions;
+    push_all(decoder, stride->pushes, stride->push_count);
+    decoder->last_id = block->id;
+}
+
+static inline void add_event(struct decoder *decoder, const struct stride *stride,
+                             enum flow_kind kind, uint8_t flags, uint64_t next,
+                             const struct block *to)
+{
+    struct flow_event event = {.time = {0},
+                               .from = stride->last_ip,
+                               .to = to->ip,
+                               .next = next,
+                               .function = to->bounds.function,
+                               .kind = (uint8_t)kind,
+                               .flags = stride->flags | flags};
+    event_batch_add_path(&decoder->flow.batch, &event, 1, decoder->flow.position);
+}
+
+/* Takes the step of a block that returns, to `place`. */
+static inline void step_to_place(struct decoder *decoder, const struct step *step,
+                                 const struct return_place *place)
+{
+    struct control_flow *flow = &decoder->flow;
+    event_batch_reserve(&flow->batch, 1);
+    struct flow_event *event = &flow->batch.events[flow->batch.count++];
+    *event = step_effect_of(cache_of(decoder), step)->event;
+    event->time.value += flow->position;
+    event->to = place->address;
+    event->function = place->function;
+    flow->position += step->instructions;
+    decoder->last_id = decoder->at_id;
+    decoder->at_id = place->block;
+}
+
+/* ---- Packets ---- */
+
+enum { LONG_TNT_SIZE = 8 };
+
+static inline uint64_t lowest_bits(uint64_t bits, unsigned count)
+{
+    return bits & ((UINT64_C(1) << count) - 1);
+}
+
+static inline uint64_t read_word(const uint8_t *bytes)
+{
+    uint64_t word;
+    memcpy(&word, bytes, sizeof(word));
+    return word;
+}
+
+static inline bool is_short_tnt(const uint8_t *packet)
+{
+    return !(*packet & 1) && *packet > 2;
+}
+
+static inline bool is_long_tnt(const uint8_t *packet)
+{
+    return packet[0] == 2 && packet[1] == 0xa3;
+}
+
+static inline bool is_tip(const uint8_t *packet)
+{
+    return (*packet & 0x1f) == PT_TIP;
+}
+
+/* The bytes of its address; 0: there is none, or the size is reserved. */
+static inline unsigned tip_address_size(const uint8_t *tip)
+{
+    static const uint8_t sizes[8] = {0, 2, 4, 6, 6, 0, 8, 0};
+    return sizes[*tip >> 5];
+}
+
+/* `count` bits, oldest first, of which the lowest is bit 0 of `bits`. */
+struct tnt {
+    uint64_t bits;
+    unsigned count, size;
+};
+
+/* Up to six bits: a leading 1, the bits, 0. */
+static inline struct tnt short_tnt(const uint8_t *packet)
+{
+    return (struct tnt){(uint64_t)*packet >> 1, 30 - (unsigned)__builtin_clz(*packet), 1};
+}
+
+/* Up to 47 bits behind a leading 1; count 0: it is wrong. */
+static inline struct tnt long_tnt(const uint8_t *packet)
+{
+    uint64_t bits = lowest_bits(read_word(packet + 2), 48);
+    return (struct tnt){bits, bits ? 63 - (unsigned)__builtin_clzll(bits) : 0, LONG_TNT_SIZE};
+}
+
+#endif

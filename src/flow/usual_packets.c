@@ -1,0 +1,301 @@
+/* The loop over TNT, TIP and CYC packets, which nearly all are: by memos (memo.h) where a program
+ * repeats itself, by the other short ways (short_ways.h) elsewhere. Everything unusual is left to
+ * decoder_packets.c.
+ */
+#include "flow/short_ways.h"
+
+enum {
+    LONGEST_SHORT_WAY = MEMO_BYTES + 8, /* bytes that may be read without asking */
+    PACKETS_AHEAD = 1024, /* bytes that memory needs to be asked for early, in vain at the end */
+};
+
+/* Targets. */
+
+static struct block *target_of(struct decoder *decoder, struct block *block, uint64_t ip)
+{
+    struct return_place place;
+    if (block->stride.kind == BRANCH_RETURN)
+        return_stack_pop(&decoder->returns, &place);
+    struct block *to = block->to[0];
+    if (!to || to->ip != ip)
+        to = block->to[0] = block_at(decoder, ip);
+    return to;
+}
+
+/* A return whose address is what a call has left behind, although it has a packet of its own. False
+ * when it is none; then nothing has happened. */
+static bool take_expected_return(struct decoder *decoder, const struct step *step, uint64_t ip)
+{
+    struct return_stack *returns = &decoder->returns;
+    struct return_place place;
+    if (!return_stack_newest(returns, &place) || place.address != ip || !place.block)
+        return false;
+    return_stack_pop(returns, &place);
+    step_to_place(decoder, step, &place);
+    return true;
+}
+
+/* An indirect jump or call. */
+static inline void take_indirect(struct decoder *decoder, uint64_t ip)
+{
+    struct control_flow *flow = &decoder->flow;
+    struct block_cache *cache = cache_of(decoder);
+    const struct block_slot *slot = block_cache_slot(cache, ip, decoder->mode);
+    if (!slot->id) {
+        block_at(decoder, ip);
+        slot = block_cache_slot(cache, ip, decoder->mode);
+    }
+    const struct step *step = step_of(cache, decoder->at_id);
+    const struct step_effect *effect = step_effect_of(cache, step);
+    const struct step_effect *call = effect;
+    event_batch_reserve(&flow->batch, 2);
+    struct flow_event *event = &flow->batch.events[flow->batch.count];
+    if (step->event_count) {
+        call = effect - 1;
+        *event = call->event;
+        event->time.value += flow->position;
+        event++;
+    }
+    *event = effect->event;
+    event->time.value += flow->position;
+    event->to = ip;
+    event->function = slot->function;
+    /* Written in any case, because nobody can foresee which jumps leave their function. */
+    event += (effect->event.kind == FLOW_CALL) | ((effect->event.flags & FLOW_LOADS_STACK) != 0) |
+             (slot->function != effect->push.function);
+    flow->batch.count = (size_t)(event - flow->batch.events);
+    return_stack_push(&decoder->returns, call->push, step->push_count);
+    flow->position += step->instructions;
+    decoder->last_id = decoder->at_id;
+    decoder->at_id = slot->id;
+}
+
+/* Takes the branch to `ip` by a step, if one is known for it. */
+static inline __attribute__((always_inline)) bool take_target_step(struct decoder *decoder,
+                                                                   uint64_t ip)
+{
+    const struct step *step = step_of(cache_of(decoder), decoder->at_id);
+    if (decoder->mode != decoder->next_mode)
+        return false;
+    if (step->to[1] == (uint32_t)STEP_RETURNS)
+        return take_expected_return(decoder, step, ip);
+    if (step->to[0] != (uint32_t)STEP_INDIRECT)
+        return false;
+    take_indirect(decoder, ip);
+    return true;
+}
+
+/* False when the branch is of a kind that is left to the long way. */
+static bool take_target(struct decoder *decoder, uint64_t ip)
+{
+    struct block *block = block_of_id(cache_of(decoder), decoder->at_id);
+    struct stride *stride = &block->stride;
+    if (stride->kind == STRIDE_UNKNOWN)
+        paths_learn_stride(decoder->paths, block);
+    if (decoder->mode != decoder->next_mode ||
+        (stride->kind != BRANCH_RETURN && stride->kind != BRANCH_CALL &&
+         stride->kind != BRANCH_JUMP))
+        return false;
+    run_stride(decoder, block);
+    struct block *to = target_of(decoder, block, ip);
+    if (stride->kind == BRANCH_RETURN)
+        add_event(decoder, stride, FLOW_RETURN, 0, 0, to);
+    else if (stride->kind == BRANCH_CALL)
+        add_event(decoder, stride, FLOW_CALL, 0, stride->branch->next, to);
+    else if (stride->flags & FLOW_LOADS_STACK ||
+             block->stride.branch_function != to->bounds.function)
+        add_event(decoder, stride, FLOW_JUMP, 0, 0, to);
+    decoder->at_id = to->id;
+    return true;
+}
+
+/* Packets. */
+
+/* If there is a TIP packet at decoder->next, its target will be looked for behind the TNT packet
+ * before: until then it can have come into the processor's cache. */
+static inline void expect_tip(const struct decoder *decoder)
+{
+    uint64_t ip = decoder->last_ip;
+    if (is_tip(decoder->next) &&
+        pt_last_ip_update(&ip, (uint8_t)(*decoder->next >> 5), read_word(decoder->next + 1)))
+        block_cache_expect(&decoder->paths->cache, ip);
+}
+
+static inline enum way take_tnt(struct decoder *decoder, struct tnt tnt)
+{
+    if (!tnt.count)
+        return WAY_STOP;
+    decoder->next += tnt.size;
+    expect_tip(decoder);
+    return short_bits(decoder, tnt.bits, tnt.count) ? WAY_ON : WAY_LEFT;
+}
+
+/* The packet before has told when the branch happened that was just taken. An event before that of
+ * the branch, of a call on the way, has another position. */
+static void time_branch(struct decoder *decoder, size_t events_before)
+{
+    struct event_batch *batch = &decoder->flow.batch;
+    size_t newest = batch->count - 1;
+    if (batch->count > events_before && batch->events[newest].time.value == decoder->flow.position)
+        batch->events[newest].flags |= FLOW_TIME_EXACT;
+    event_batch_anchor(batch, decoder->flow.position, decoder->time.now);
+    decoder->time_is_news = false;
+}
+
+static inline __attribute__((always_inline)) enum way take_tip(struct decoder *decoder)
+{
+    const uint8_t *packet = decoder->next;
+    unsigned size = tip_address_size(packet);
+    size_t events = decoder->flow.batch.count;
+    uint64_t last_ip = decoder->last_ip;
+    if (!size || !pt_last_ip_update(&last_ip, *packet >> 5, read_word(packet + 1)) ||
+        (!take_target_step(decoder, last_ip) && !take_target(decoder, last_ip)))
+        return WAY_STOP;
+    decoder->last_ip = last_ip;
+    decoder->next = packet + 1 + size;
+    if (decoder->time_is_news)
+        time_branch(decoder, events);
+    return WAY_ON;
+}
+
+enum way usual_tip(struct decoder *decoder)
+{
+    return take_tip(decoder);
+}
+
+/* Of one byte, or of two. */
+static inline enum way take_cyc(struct decoder *decoder)
+{
+    const uint8_t *packet = decoder->next;
+    unsigned more = *packet >> 2 & 1;
+    if (more && (packet[1] & 1 || (packet[1] == 0x02 && packet[2] == 0xf3)))
+        return WAY_STOP; /* longer; or OVF on some processors (SKD007) */
+    decoder_settle_time(decoder);
+    packet_time_cyc(&decoder->time, *packet >> 3 | (more ? packet[1] >> 1 << 5 : 0));
+    decoder->time_is_news = decoder->counts_cycles = true;
+    decoder->next = packet + 1 + more;
+    return decoder->time.now.value >= decoder->wake ? WAY_STOP : WAY_ON;
+}
+
+/* Memos. */
+
+/* Of one word, or of all. */
+static inline struct memo_key key_of(const struct decoder *decoder, unsigned reach)
+{
+    const uint8_t *next = decoder->next;
+    const struct return_stack *returns = &decoder->returns;
+    struct return_place newest;
+    struct memo_key key = {
+        .bytes = {read_word(next), 0, 0},
+        .block = decoder->paths->epoch << 32 | decoder->at_id,
+        .last_ip = decoder->last_ip >> 16,
+        .newest = return_stack_newest(returns, &newest) ? newest.address : 0,
+    };
+    if (reach > 8) {
+        key.bytes[1] = read_word(next + 8);
+        key.bytes[2] = read_word(next + 16);
+    }
+    return key;
+}
+
+/* Whether the calls that are taken off are there; the newest is in the key. */
+static inline bool has_calls_of(const struct return_stack *returns, const struct memo *memo)
+{
+    uint64_t calls = returns->pushed - returns->floor;
+    bool enough = memo->needs_last ? calls == memo->pop_count : calls >= memo->pop_count;
+    for (unsigned i = 1; enough && i < memo->pop_count; i++)
+        enough = returns->places[(returns->pushed - 1 - i) % RETURN_STACK_SLOTS].address ==
+                 memo->places[i].address;
+    return enough;
+}
+
+static inline void change_calls(struct return_stack *returns, const struct memo *memo)
+{
+    int64_t depth = (int64_t)(returns->pushed - returns->floor) + memo->pops_from;
+    if (depth > RETURN_STACK_DEPTH)
+        returns->floor += (uint64_t)(depth - RETURN_STACK_DEPTH);
+    returns->pushed -= memo->pop_count;
+    const struct return_place *pushes = memo->places + memo->pop_count;
+    for (unsigned i = 0; i < memo->push_count; i++)
+        return_stack_push(returns, pushes[i], 1);
+}
+
+static inline void run_memo(struct decoder *decoder, const struct memo *memo)
+{
+    struct control_flow *flow = &decoder->flow;
+    event_batch_add_path(&flow->batch, memo->events, memo->event_count, flow->position);
+    flow->position += memo->instructions;
+    flow->last_ip = memo->last_executed;
+    change_calls(&decoder->returns, memo);
+    decoder->last_id = 0;
+    decoder->at_id = memo->next;
+    decoder->last_ip = memo->last_ip;
+    decoder->next += memo->size;
+    decoder->holds_time |= decoder->time_is_news;
+    decoder->time_is_news = false;
+}
+
+/* WAY_STOP: nothing is known of what comes next, and nothing has happened. */
+static enum way take_memo(struct decoder *decoder, unsigned reach, uint64_t *steps)
+{
+    struct memos *memos = &decoder->paths->memos;
+    if (decoder->mode != decoder->next_mode)
+        return WAY_STOP;
+    struct memo_key key = key_of(decoder, reach);
+    uint64_t hash = memo_hash(&key);
+    struct memo *slot = memos_slot(memos, hash);
+    if (!memo_is_of(slot, &key) || !has_calls_of(&decoder->returns, slot))
+        return memos_miss(memos, slot, hash) ? memo_learn(decoder, slot, &key, reach) : WAY_STOP;
+    memos->hits++;
+    *steps -= slot->packets < *steps ? slot->packets - 1u : *steps - 1;
+    run_memo(decoder, slot);
+    return WAY_ON;
+}
+
+/* Cycles are different each time: where they are counted, a memo is of one packet, and only many
+ * bits are worth one. Else it is of as many as there is room for. */
+static inline bool may_repeat(const struct decoder *decoder)
+{
+    return !decoder->counts_cycles && !decoder->time_is_news && !memos_rest(&decoder->paths->memos);
+}
+
+static inline enum way take_packet(struct decoder *decoder, uint64_t *steps)
+{
+    const uint8_t *packet = decoder->next;
+    enum way way = WAY_STOP;
+    if (is_short_tnt(packet)) {
+        if (may_repeat(decoder))
+            way = take_memo(decoder, MEMO_BYTES, steps);
+        return way == WAY_STOP ? take_tnt(decoder, short_tnt(packet)) : way;
+    }
+    if (is_tip(packet)) {
+        if (may_repeat(decoder))
+            way = take_memo(decoder, MEMO_BYTES, steps);
+        return way == WAY_STOP ? take_tip(decoder) : way;
+    }
+    if ((*packet & 3) == 3)
+        return take_cyc(decoder);
+    if (is_long_tnt(packet)) {
+        if (!memos_rest(&decoder->paths->memos))
+            way = take_memo(decoder, LONG_TNT_SIZE, steps);
+        return way == WAY_STOP ? take_tnt(decoder, long_tnt(packet)) : way;
+    }
+    return WAY_STOP;
+}
+
+/* Takes the packets at decoder->next as long as there are short ways for them. */
+void decoder_take_usual_packets(struct decoder *decoder, uint64_t *steps)
+{
+    const uint8_t *end = decoder->end - LONGEST_SHORT_WAY;
+    enum way way = WAY_ON;
+    short_ways_enter(decoder);
+    for (; way == WAY_ON && decoder->next < end && *steps; --*steps) {
+        __builtin_prefetch(decoder->next + PACKETS_AHEAD);
+        way = take_packet(decoder, steps);
+    }
+    if (way == WAY_LEFT)
+        return;
+    short_ways_leave(decoder);
+    if (decoder->time.now.value >= decoder->wake)
+        decoder_wake(decoder);
+}

@@ -1,0 +1,18 @@
+/* The decoder's short ways and its long one, compared: an observer makes it take the long one. */
+#ifndef MAGIC_TRACE_TESTS_FLOW_BOTH_WAYS_H
+#define MAGIC_TRACE_TESTS_FLOW_BOTH_WAYS_H
+
+#include "fixture.h"
+
+#include <stdbool.h>
+
+/* Adds the packets and the side band to the fixture. */
+typedef void make_recording(struct fixture *fixture, const void *choices);
+
+void both_ways_decode(struct fixture *fixture, make_recording *make, const void *choices,
+                      unsigned cores, bool at_length);
+
+/* Fails the test unless both have the same events and instructions. */
+void both_ways_expect_same(struct fixture *fixture, struct fixture *expected);
+
+#endif
