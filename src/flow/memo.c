@@ -8,7 +8,7 @@ enum {
     /* A memo is learnt when it has been missed so often, with no other in between. */
     MISSES = 2,
     MISSES_JUDGED = 1 << 8, /* after so many it is time to see whether looking is worth while: */
-    HITS_PER_MISS = 1,      /* when there are so many hits for each */
+    HITS_PER_MISS = 8,      /* when there are so many hits for each */
     SHORTEST_REST = 1 << 8, /* packets */
     LONGEST_REST = 1 << 16,
 };

@@ -35,7 +35,7 @@ void short_bits_tell(struct decoder *decoder);
 
 /* ---- usual_packets.c ---- */
 
-/* Takes the TIP packet at decoder->next. */
+/* Takes the TIP packet at decoder->next, where the time is no news. */
 enum way usual_tip(struct decoder *decoder);
 
 /* ---- memo_learning.c ---- */

@@ -71,8 +71,7 @@ static inline void take_indirect(struct decoder *decoder, uint64_t ip)
 }
 
 /* Takes the branch to `ip` by a step, if one is known for it. */
-static inline __attribute__((always_inline)) bool take_target_step(struct decoder *decoder,
-                                                                   uint64_t ip)
+static inline bool take_target_step(struct decoder *decoder, uint64_t ip)
 {
     const struct step *step = step_of(cache_of(decoder), decoder->at_id);
     if (decoder->mode != decoder->next_mode)
@@ -142,17 +141,27 @@ static void time_branch(struct decoder *decoder, size_t events_before)
     decoder->time_is_news = false;
 }
 
-static inline __attribute__((always_inline)) enum way take_tip(struct decoder *decoder)
+/* The address of the TIP packet at decoder->next; false when it has none that is right. */
+static inline bool read_tip(const struct decoder *decoder, uint64_t *ip)
 {
     const uint8_t *packet = decoder->next;
-    unsigned size = tip_address_size(packet);
+    *ip = decoder->last_ip;
+    return tip_address_size(packet) && pt_last_ip_update(ip, *packet >> 5, read_word(packet + 1));
+}
+
+static inline void pass_tip(struct decoder *decoder, uint64_t ip)
+{
+    decoder->last_ip = ip;
+    decoder->next += 1 + tip_address_size(decoder->next);
+}
+
+static inline enum way take_tip(struct decoder *decoder)
+{
     size_t events = decoder->flow.batch.count;
-    uint64_t last_ip = decoder->last_ip;
-    if (!size || !pt_last_ip_update(&last_ip, *packet >> 5, read_word(packet + 1)) ||
-        (!take_target_step(decoder, last_ip) && !take_target(decoder, last_ip)))
+    uint64_t ip;
+    if (!read_tip(decoder, &ip) || (!take_target_step(decoder, ip) && !take_target(decoder, ip)))
         return WAY_STOP;
-    decoder->last_ip = last_ip;
-    decoder->next = packet + 1 + size;
+    pass_tip(decoder, ip);
     if (decoder->time_is_news)
         time_branch(decoder, events);
     return WAY_ON;
@@ -160,7 +169,11 @@ static inline __attribute__((always_inline)) enum way take_tip(struct decoder *d
 
 enum way usual_tip(struct decoder *decoder)
 {
-    return take_tip(decoder);
+    uint64_t ip;
+    if (!read_tip(decoder, &ip) || !take_target(decoder, ip))
+        return WAY_STOP;
+    pass_tip(decoder, ip);
+    return WAY_ON;
 }
 
 /* Of one byte, or of two. */
@@ -179,7 +192,6 @@ static inline enum way take_cyc(struct decoder *decoder)
 
 /* Memos. */
 
-/* Of one word, or of all. */
 static inline struct memo_key key_of(const struct decoder *decoder, unsigned reach)
 {
     const uint8_t *next = decoder->next;
@@ -191,7 +203,9 @@ static inline struct memo_key key_of(const struct decoder *decoder, unsigned rea
         .last_ip = decoder->last_ip >> 16,
         .newest = return_stack_newest(returns, &newest) ? newest.address : 0,
     };
-    if (reach > 8) {
+    if (reach < 8) {
+        key.bytes[0] &= UINT64_MAX >> (64 - 8 * reach);
+    } else if (reach > 8) {
         key.bytes[1] = read_word(next + 8);
         key.bytes[2] = read_word(next + 16);
     }
@@ -235,8 +249,7 @@ static inline void run_memo(struct decoder *decoder, const struct memo *memo)
     decoder->time_is_news = false;
 }
 
-/* WAY_STOP: nothing is known of what comes next, and nothing has happened. */
-static enum way take_memo(struct decoder *decoder, unsigned reach, uint64_t *steps)
+static enum way look_up_memo(struct decoder *decoder, unsigned reach, uint64_t *steps)
 {
     struct memos *memos = &decoder->paths->memos;
     if (decoder->mode != decoder->next_mode)
@@ -252,39 +265,53 @@ static enum way take_memo(struct decoder *decoder, unsigned reach, uint64_t *ste
     return WAY_ON;
 }
 
-/* Cycles are different each time: where they are counted, a memo is of one packet, and only many
- * bits are worth one. Else it is of as many as there is room for. */
-static inline bool may_repeat(const struct decoder *decoder)
+/* Takes the packets in the `reach` bytes from decoder->next on: up to a word, or MEMO_BYTES.
+ * WAY_STOP: nothing is known of them, and nothing has happened. */
+static inline enum way take_memo(struct decoder *decoder, unsigned reach, uint64_t *steps)
 {
-    return !decoder->counts_cycles && !decoder->time_is_news && !memos_rest(&decoder->paths->memos);
+    return reach && !memos_rest(&decoder->paths->memos) ? look_up_memo(decoder, reach, steps)
+                                                        : WAY_STOP;
+}
+
+/* Whether nothing but TNT and TIP packets is to be expected: then a memo may be of as many as there
+ * is room for. Cycles are different each time. */
+static inline bool is_plain(const struct decoder *decoder)
+{
+    return !decoder->counts_cycles && !decoder->time_is_news;
+}
+
+/* The size of a short TNT packet and the TIP packet behind it; 0: there is none, or it is long. */
+static inline unsigned pair_size(const uint8_t *tnt)
+{
+    unsigned size = 2 + tip_address_size(tnt + 1);
+    return is_tip(tnt + 1) && size <= 8 ? size : 0;
 }
 
 static inline enum way take_packet(struct decoder *decoder, uint64_t *steps)
 {
     const uint8_t *packet = decoder->next;
-    enum way way = WAY_STOP;
+    unsigned reach = is_plain(decoder) ? MEMO_BYTES : 0;
+    enum way way;
     if (is_short_tnt(packet)) {
-        if (may_repeat(decoder))
-            way = take_memo(decoder, MEMO_BYTES, steps);
+        way = take_memo(decoder, reach ? reach : pair_size(packet), steps);
         return way == WAY_STOP ? take_tnt(decoder, short_tnt(packet)) : way;
     }
     if (is_tip(packet)) {
-        if (may_repeat(decoder))
-            way = take_memo(decoder, MEMO_BYTES, steps);
+        way = take_memo(decoder, reach, steps);
         return way == WAY_STOP ? take_tip(decoder) : way;
     }
     if ((*packet & 3) == 3)
         return take_cyc(decoder);
     if (is_long_tnt(packet)) {
-        if (!memos_rest(&decoder->paths->memos))
-            way = take_memo(decoder, LONG_TNT_SIZE, steps);
+        way = take_memo(decoder, LONG_TNT_SIZE, steps);
         return way == WAY_STOP ? take_tnt(decoder, long_tnt(packet)) : way;
     }
     return WAY_STOP;
 }
 
-/* Takes the packets at decoder->next as long as there are short ways for them. */
-void decoder_take_usual_packets(struct decoder *decoder, uint64_t *steps)
+/* Takes the packets at decoder->next as long as there are short ways for them. Hot, or GCC takes
+ * parts of it for cold and copies events by rep movs there, which takes long to begin. */
+__attribute__((hot)) void decoder_take_usual_packets(struct decoder *decoder, uint64_t *steps)
 {
     const uint8_t *end = decoder->end - LONGEST_SHORT_WAY;
     enum way way = WAY_ON;
