@@ -454,7 +454,7 @@ static void where_things_repeat_one_looks(void **state)
     struct memos memos;
     memos_init(&memos);
     for (unsigned i = 0; i < 100000; i++) {
-        memos.hits += 3;
+        memos.hits += 10;
         memos_miss(&memos, memos_slot(&memos, 0), i);
         assert_false(memos_rest(&memos));
     }
