@@ -1,9 +1,11 @@
 #include "base/memory.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static _Noreturn void out_of_memory(size_t size)
 {
@@ -30,6 +32,16 @@ void *memory_resize(void *memory, size_t size)
     if (!resized)
         out_of_memory(size);
     return resized;
+}
+
+void *memory_allocate_to_fill(size_t size)
+{
+    enum { PAGE = 4096 };
+    char *memory = memory_allocate(size);
+    size_t skipped = -(uintptr_t)memory % PAGE; /* up to the first whole page */
+    if (skipped < size) /* before Linux 5.14 it fails, and they are made one by one after all */
+        madvise(memory + skipped, size - skipped, MADV_POPULATE_WRITE);
+    return memory;
 }
 
 char *memory_copy_string(const char *string)

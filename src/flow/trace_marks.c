@@ -77,17 +77,44 @@ struct wanted {
     bool values, sleep;
 };
 
-/* Whether it is worth reading the packets one by one. */
-static bool may_hold_marks(const uint8_t *bytes, size_t size, struct wanted wanted, uint64_t ratio)
+enum { EXTENDED = 0x02 }; /* begins all these kinds of packets */
+
+static bool may_be_mark(const uint8_t *at, size_t left, struct wanted wanted, uint64_t ratio)
 {
-    enum { EXTENDED = 0x02 }; /* begins all these kinds of packets */
-    const uint8_t *end = bytes + size;
-    for (const uint8_t *at = bytes; (at = memchr(at, EXTENDED, (size_t)(end - at))); at++)
-        if ((wanted.values && is_value(at, (size_t)(end - at))) ||
-            (wanted.sleep && is_sleep(at, (size_t)(end - at))) ||
-            is_other_ratio(at, (size_t)(end - at), ratio))
-            return true;
-    return false;
+    return *at == EXTENDED &&
+           ((wanted.values && is_value(at, left)) || (wanted.sleep && is_sleep(at, left)) ||
+            is_other_ratio(at, left, ratio));
+}
+
+/* Bytes that are looked at together; compilers turn that into a few instructions. */
+enum { BLOCK = 64 };
+
+/* Whether a pair of bytes that begins in the block is one of those that begin the packets that are
+ * looked for: all but a few are not, however often EXTENDED is there by itself. */
+static bool has_pair(const uint8_t *block, struct wanted wanted)
+{
+    enum { VALUE = 0x1f, SLEEP = 0x7f };
+    uint8_t value = wanted.values ? VALUE : 0, sleep = wanted.sleep ? SLEEP : 0, found = 0;
+    for (size_t i = 0; i < BLOCK; i++)
+        found |=
+            (block[i] == EXTENDED) & ((block[i + 1] == 0x03) | ((block[i + 1] & value) == 0x12) |
+                                      ((block[i + 1] & sleep) == 0x22));
+    return found;
+}
+
+/* The first place from `from` on where there may be a mark; `size`: there is none. */
+static size_t find_mark(const uint8_t *bytes, size_t size, size_t from, struct wanted wanted,
+                        uint64_t ratio)
+{
+    for (size_t at = from; at < size; at += BLOCK) {
+        size_t end = size - at > BLOCK ? at + BLOCK : size;
+        if (end < size && !has_pair(bytes + at, wanted))
+            continue;
+        for (size_t i = at; i < end; i++)
+            if (may_be_mark(bytes + i, size - i, wanted, ratio))
+                return i;
+    }
+    return size;
 }
 
 /* ---- packets ---- */
@@ -187,11 +214,18 @@ static void search_part(struct search *search, const uint8_t *bytes, size_t size
 {
     struct pt_packet_walk walk = {.bytes = bytes, .size = size};
     struct pt_walked_packet walked;
-    if (search->ratio && !may_hold_marks(bytes, size, search->wanted, search->ratio))
-        return;
     packet_time_init(&search->time, &search->data->setup);
     while (pt_packet_walk_next(&walk, &walked) && walked.status == PT_PACKET_OK)
         take_packet(search, &walked.packet);
+}
+
+/* The last PSB before `place`, looked for from the one at `psb` on. */
+static size_t last_psb(const uint8_t *bytes, size_t size, size_t psb, size_t place)
+{
+    size_t next;
+    while ((next = pt_packet_find_psb(bytes, size, psb + 1)) < place)
+        psb = next;
+    return psb;
 }
 
 static void search_stretch(struct search *search, const struct trace_stretch *stretch)
@@ -200,6 +234,12 @@ static void search_stretch(struct search *search, const struct trace_stretch *st
     const uint8_t *bytes = trace_stretch_bytes(stretch, &copy);
     size_t size = stretch->size, next;
     for (size_t at = pt_packet_find_psb(bytes, size, 0); at < size; at = next) {
+        if (search->ratio) {
+            size_t place = find_mark(bytes, size, at, search->wanted, search->ratio);
+            if (place == size)
+                break;
+            at = last_psb(bytes, size, at, place);
+        }
         next = pt_packet_find_psb(bytes, size, at + 1);
         search_part(search, bytes + at, next - at);
     }

@@ -72,15 +72,22 @@ enum { FRAME_FUNCTION_MAXIMUM = (1 << FRAME_FUNCTION_BITS) - 1 };
 /* Its start and origin: frame_tree_start, frame_tree_origin. */
 struct frame {
     uint64_t return_address;
-    frame_id parent;                           /* or a link to it: use frame_tree_parent */
-    uint32_t function : FRAME_FUNCTION_BITS;   /* function_id */
-    uint32_t kind : FRAME_KIND_BITS;           /* enum frame_kind */
-    uint32_t start_choice : FRAME_CHOICE_BITS; /* see frame_starts.h */
-    uint32_t has_origin : 1;
-    uint32_t in_table : 1; /* see frame_children.h */
-    frame_id first_child;  /* of its list, the newest; or one of those in the hash table */
-    frame_id next;         /* of its parent's children, or in the hash table */
+    frame_id parent; /* or a link to it: use frame_tree_parent */
+    union {
+        struct {
+            uint32_t function : FRAME_FUNCTION_BITS; /* function_id */
+            uint32_t kind : FRAME_KIND_BITS;         /* enum frame_kind */
+            uint32_t has_origin : 1;
+            uint32_t in_table : 1;                     /* see frame_children.h */
+            uint32_t start_choice : FRAME_CHOICE_BITS; /* see frame_starts.h */
+        };
+        uint32_t bits; /* all of these: what is compared of them is in the lower ones */
+    };
+    frame_id first_child; /* of its list, the newest; or one of those in the hash table */
+    frame_id next;        /* of its parent's children, or in the hash table */
 };
+
+enum { FRAME_COMPARED_BITS = FRAME_FUNCTION_BITS + FRAME_KIND_BITS + 1 };
 
 _Static_assert(sizeof(struct frame) == 24, "a frame takes 24 bytes");
 
@@ -175,25 +182,26 @@ static inline function_id frame_tree_origin(const struct frame_tree *tree, frame
 
 /* --- Finding children that were found lately; the rest is in frame_children.h. --- */
 
-/* True when `id` is the child of `parent` that is `activation`. */
+/* True when `id` is the child of `parent` that is `activation`, whose function is one that frames
+ * can have (frame_known_function). */
 static inline bool frame_is_activation(const struct frame_tree *tree, frame_id id, frame_id parent,
                                        const struct activation *activation)
 {
     const struct frame *frame = frame_tree_at(tree, id);
+    bool has_origin = activation->origin != FUNCTION_UNKNOWN;
+    uint32_t bits = activation->function | (uint32_t)activation->kind << FRAME_FUNCTION_BITS |
+                    (uint32_t)has_origin << (FRAME_FUNCTION_BITS + FRAME_KIND_BITS);
     return frame->return_address == activation->return_address && frame->parent == parent &&
-           frame->function == activation->function && frame->kind == activation->kind &&
-           frame_tree_origin(tree, id) == activation->origin;
+           (frame->bits ^ bits) << (32 - FRAME_COMPARED_BITS) == 0 &&
+           (!has_origin || frame_tree_origin(tree, id) == activation->origin);
 }
 
-/* Multiplication by odd constants (the fractional parts of the golden ratio and of sqrt(3)) spreads
- * the few bits in which neighbouring frames differ over the upper half of the word, which is what
- * is kept. */
+/* Multiplication by an odd constant (the fractional part of the golden ratio) spreads the few bits
+ * in which neighbouring frames differ over the upper half of the word, which is what is kept. */
 static inline uint32_t frame_hash(frame_id parent, function_id function, uint64_t return_address)
 {
-    uint64_t hash = return_address * UINT64_C(0x9e3779b97f4a7c15);
-    hash ^= ((uint64_t)parent << 32 | function) * UINT64_C(0xbb67ae8584caa73b);
-    hash *= UINT64_C(0x9e3779b97f4a7c15);
-    return (uint32_t)(hash >> 32);
+    uint64_t hash = return_address ^ ((uint64_t)parent << 32 | function);
+    return (uint32_t)(hash * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 }
 
 /* Where the child with this hash is remembered, or another. */
@@ -214,8 +222,9 @@ static inline frame_id frame_tree_child(struct frame_tree *tree, frame_id parent
                                         const struct activation *activation, bool *added)
 {
     uint32_t hash = frame_hash(parent, activation->function, activation->return_address);
-    frame_id recent = *frame_recent_slot(tree, hash);
-    if (recent == FRAME_NONE || !frame_is_activation(tree, recent, parent, activation))
+    frame_id recent = *frame_recent_slot(tree, hash); /* FRAME_NONE is no child */
+    if (activation->function > FRAME_FUNCTION_MAXIMUM ||
+        !frame_is_activation(tree, recent, parent, activation))
         return frame_tree_child_slowly(tree, parent, activation, added);
     *added = false;
     return recent;

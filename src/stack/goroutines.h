@@ -32,6 +32,8 @@ void note_goroutine_leaves(struct thread_stack *stack);
  * that has another name. */
 static inline bool runs_gogo(const struct thread_stack *stack)
 {
+    if (!stack->open.has_gogo)
+        return false;
     function_id origin = frame_tree_origin(&stack->tree, stack->leaf);
     return open_functions_slot(&stack->open, thread_stack_leaf(stack)->function)->is_gogo ||
            (origin != FUNCTION_UNKNOWN && open_functions_slot(&stack->open, origin)->is_gogo);

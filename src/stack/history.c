@@ -19,13 +19,20 @@ void history_free(struct history *history)
     history_init(history);
 }
 
+/* Short histories stay in the first chunk, and need not have all of it. */
+static void add_chunk(struct history *history)
+{
+    size_t size = HISTORY_CHUNK_SIZE * sizeof(uint64_t);
+    bool is_first = history->chunks.count == 0;
+    history->free = is_first ? memory_allocate(size) : memory_allocate_to_fill(size);
+    history->free_end = history->free + HISTORY_CHUNK_SIZE;
+    *(uint64_t **)array_add(&history->chunks) = history->free;
+}
+
 static void add_packed(struct history *history, uint64_t packed)
 {
-    if (history->free == history->free_end) {
-        history->free = memory_allocate(HISTORY_CHUNK_SIZE * sizeof(uint64_t));
-        history->free_end = history->free + HISTORY_CHUNK_SIZE;
-        *(uint64_t **)array_add(&history->chunks) = history->free;
-    }
+    if (history->free == history->free_end)
+        add_chunk(history);
     *history->free++ = packed;
     history->count++;
 }

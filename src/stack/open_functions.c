@@ -38,6 +38,7 @@ void open_functions_add_new(struct open_functions *open, function_id function, b
 {
     if (open->used_count >= open->slot_count / 4)
         grow(open);
-    *open_functions_slot(open, function) = (struct open_function){function + 1, 1, is_gogo};
+    *open_functions_slot(open, function) = (struct open_function){function + 1, 0, is_gogo};
     open->used_count++;
+    open->has_gogo |= is_gogo;
 }

@@ -26,6 +26,7 @@ struct open_functions {
     struct open_function *slots; /* owned */
     uint32_t slot_count;         /* a power of two */
     uint32_t used_count;
+    bool has_gogo; /* one of them is */
 };
 
 void open_functions_init(struct open_functions *open);
@@ -45,16 +46,18 @@ static inline struct open_function *open_functions_slot(const struct open_functi
     return slot;
 }
 
-/* False: the function was never counted before, and open_functions_add_new is to do it. */
-static inline bool open_functions_add(struct open_functions *open, function_id function)
+/* The function is known. */
+static inline void open_functions_add(struct open_functions *open, function_id function)
 {
-    struct open_function *slot = open_functions_slot(open, function);
-    bool known = slot->key != 0;
-    if (known)
-        slot->count++;
-    return known;
+    open_functions_slot(open, function)->count++;
 }
 
+static inline bool open_functions_knows(const struct open_functions *open, function_id function)
+{
+    return open_functions_slot(open, function)->key != 0;
+}
+
+/* Counted 0 times so far. */
 void open_functions_add_new(struct open_functions *open, function_id function, bool is_gogo);
 
 static inline void open_functions_remove(struct open_functions *open, function_id function)

@@ -219,68 +219,29 @@ static bool take_step(struct replay *replay, const struct history_step *step,
     return false;
 }
 
+struct replayed {
+    const struct replay *replay;
+    struct replay_event *events;
+};
+
 /* Events are filled in field by field: a structure that is made elsewhere and copied costs several
  * times as much, since it is read in other pieces than it was written in. */
-static inline void fill(struct replay_event *event, const struct spread_step *step,
-                        enum span_event_kind kind, function_id function)
+static inline void make_event(void *context, size_t index, const struct spread_step *step,
+                              enum span_event_kind kind, const struct frame *frame,
+                              enum span_end end)
 {
+    const struct replayed *replayed = context;
+    struct replay_event *event = &replayed->events[index];
     event->kind = kind;
     event->time = step->step.time;
     event->place = step->place;
-    event->function = function;
+    event->function = frame->function;
+    event->address = kind == SPAN_ENTER ? replay_start(replayed->replay, step) : 0;
     event->flags = 0;
+    event->end = end;
     event->stack = 0;
     event->gap = NULL;
     event->death = NULL;
-}
-
-static inline void fill_leave(struct replay_event *event, const struct spread_step *step,
-                              const struct frame *leaf, enum span_end end)
-{
-    fill(event, step, SPAN_LEAVE, leaf->function);
-    event->address = 0;
-    event->end = end;
-}
-
-static inline void fill_enter(struct replay_event *event, const struct spread_step *step,
-                              const struct frame_tree *tree)
-{
-    frame_id id = step->step.frame;
-    fill(event, step, SPAN_ENTER, frame_tree_at(tree, id)->function);
-    event->address = frame_tree_start(tree, id);
-    event->end = SPAN_END_RETURN;
-}
-
-/* Takes the steps that need no plan, as far as they come and have room; nothing is planned. */
-static size_t take_plain_steps(struct replay *replay, struct replay_event *events, size_t room,
-                               struct nanoseconds before)
-{
-    const struct frame_tree *tree = &replay->stack->tree;
-    const struct spread_step *step;
-    frame_id leaf = replay->leaf;
-    uint32_t depth = replay->depth;
-    size_t count = 0;
-    while (count + 2 <= room && (step = spread_look(&replay->spread)) != NULL &&
-           step->place.value < before.value) {
-        frame_id frame = step->step.frame;
-        if (step->step.kind == HISTORY_ENTER) {
-            fill_enter(&events[count++], step, tree);
-            depth++;
-        } else if (step->step.kind == HISTORY_RETURN && frame_tree_parent(tree, leaf) == frame) {
-            fill_leave(&events[count++], step, frame_tree_at(tree, leaf), SPAN_END_RETURN);
-            depth--;
-        } else if (step->step.kind == HISTORY_REPLACE) {
-            fill_leave(&events[count++], step, frame_tree_at(tree, leaf), SPAN_END_TAIL_CALL);
-            fill_enter(&events[count++], step, tree);
-        } else {
-            break;
-        }
-        leaf = frame;
-        spread_skip(&replay->spread);
-    }
-    replay->leaf = replay->leave_to = leaf;
-    replay->depth = depth;
-    return count;
 }
 
 static void leave_leaf(struct replay *replay, struct replay_event *event)
@@ -324,11 +285,6 @@ static void enter_next(struct replay *replay, struct replay_event *event)
     replay->leaf = replay->leave_to = id;
 }
 
-static bool is_planned(const struct replay *replay)
-{
-    return replay->leaf != replay->leave_to || replay->to_enter.count > 0 || replay->gap != NULL;
-}
-
 /* Something is planned. */
 static void do_planned(struct replay *replay, struct replay_event *event)
 {
@@ -344,7 +300,7 @@ static void do_planned(struct replay *replay, struct replay_event *event)
  * `before`. */
 static bool take_event(struct replay *replay, struct replay_event *event, struct nanoseconds before)
 {
-    while (!is_planned(replay)) {
+    while (!replay_is_planned(replay)) {
         const struct spread_step *step = spread_look(&replay->spread);
         if (step == NULL || step->place.value >= before.value)
             return false;
@@ -365,8 +321,8 @@ size_t replay_read(struct replay *replay, struct replay_event *events, size_t ro
 {
     size_t count = 0;
     while (count < room) {
-        if (!is_planned(replay) && replay->across_gap == 0)
-            count += take_plain_steps(replay, events + count, room - count, before);
+        struct replayed replayed = {replay, events + count};
+        count += replay_take_plain_steps(replay, room - count, before, make_event, &replayed);
         if (count == room || !take_event(replay, &events[count], before))
             break;
         count++;
@@ -377,7 +333,7 @@ size_t replay_read(struct replay *replay, struct replay_event *events, size_t ro
 bool replay_place(struct replay *replay, struct nanoseconds *place)
 {
     const struct spread_step *step = NULL;
-    bool planned = is_planned(replay);
+    bool planned = replay_is_planned(replay);
     if (!planned)
         step = spread_look(&replay->spread);
     if (!planned && step == NULL)

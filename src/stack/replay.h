@@ -58,6 +58,66 @@ void replay_init_with_clock(struct replay *replay, const struct thread_stack *st
                             const struct clock_conversion *clock);
 void replay_free(struct replay *replay);
 
+/* Makes an event of a plain step number `index` of what replay_take_plain_steps gives: `frame` is
+ * entered, or left for the reason `end`. */
+typedef void replay_make(void *context, size_t index, const struct spread_step *step,
+                         enum span_event_kind kind, const struct frame *frame, enum span_end end);
+
+static inline bool replay_is_planned(const struct replay *replay)
+{
+    return replay->leaf != replay->leave_to || replay->to_enter.count > 0 || replay->gap != NULL;
+}
+
+static inline bool replay_may_be_plain(enum history_kind kind)
+{
+    const uint32_t plain = 1 << HISTORY_ENTER | 1 << HISTORY_RETURN | 1 << HISTORY_REPLACE;
+    return plain >> kind & 1;
+}
+
+/* Takes the steps that need no plan, as far as they come and have room: nearly all. `make` is
+ * called for each of their events; their number is given. Inlined, so that who wants millions of
+ * events makes them where it wants them; any other step is for replay_read. */
+static inline __attribute__((always_inline)) size_t
+replay_take_plain_steps(struct replay *replay, size_t room, struct nanoseconds before,
+                        replay_make *make, void *context)
+{
+    const struct frame_tree *tree = &replay->stack->tree;
+    if (replay_is_planned(replay) || replay->across_gap > 0)
+        return 0;
+    const struct spread_step *step;
+    const struct frame *leaf = frame_tree_at(tree, replay->leaf);
+    uint32_t depth = replay->depth;
+    size_t count = 0;
+    while (count + 2 <= room && (step = spread_look(&replay->spread)) != NULL &&
+           step->place.value < before.value && replay_may_be_plain(step->step.kind)) {
+        const struct frame *frame = frame_tree_at(tree, step->step.frame);
+        if (step->step.kind == HISTORY_ENTER) {
+            make(context, count++, step, SPAN_ENTER, frame, SPAN_END_RETURN);
+            depth++;
+        } else if (step->step.kind == HISTORY_REPLACE) {
+            make(context, count++, step, SPAN_LEAVE, leaf, SPAN_END_TAIL_CALL);
+            make(context, count++, step, SPAN_ENTER, frame, SPAN_END_RETURN);
+        } else if (leaf->parent == step->step.frame && frame->kind != FRAME_LINK) {
+            make(context, count++, step, SPAN_LEAVE, leaf, SPAN_END_RETURN);
+            depth--;
+        } else {
+            break; /* a return from several calls, or past a link */
+        }
+        leaf = frame;
+        replay->leaf = step->step.frame;
+        spread_skip(&replay->spread);
+    }
+    replay->leave_to = replay->leaf;
+    replay->depth = depth;
+    return count;
+}
+
+/* Where the function of the frame that `step` enters begins; 0 unknown. */
+static inline uint64_t replay_start(const struct replay *replay, const struct spread_step *step)
+{
+    return frame_tree_start(&replay->stack->tree, step->step.frame);
+}
+
 /* Fills `events` with those that come next and are shown before `before`; gives their number, at
  * most `room`. 0: there are none, see replay_place. */
 size_t replay_read(struct replay *replay, struct replay_event *events, size_t room,

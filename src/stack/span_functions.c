@@ -17,6 +17,8 @@ void span_functions_init(struct span_functions *functions, struct symbols *symbo
     *functions = (struct span_functions){
         .symbols = symbols,
         .by_id = array_of(sizeof(struct shown_function *)),
+        .ready = {array_of(sizeof(struct span_function *)),
+                  array_of(sizeof(struct span_function *))},
         .of_gaps = array_of(sizeof(struct gap_function)),
     };
 }
@@ -24,6 +26,8 @@ void span_functions_init(struct span_functions *functions, struct symbols *symbo
 void span_functions_free(struct span_functions *functions)
 {
     array_free(&functions->by_id);
+    array_free(&functions->ready[false]);
+    array_free(&functions->ready[true]);
     array_free(&functions->of_gaps);
     arena_free(&functions->memory);
 }
@@ -68,6 +72,13 @@ static void find_line(struct span_functions *functions, struct shown_function *s
     shown->line_known = true;
 }
 
+static void make_ready(struct array *ready, function_id id, const struct span_function *function)
+{
+    while (ready->count <= id)
+        array_add(ready);
+    *(const struct span_function **)array_at(ready, id) = function;
+}
+
 const struct span_function *span_functions_look_up(struct span_functions *functions, function_id id,
                                                    bool with_line)
 {
@@ -78,6 +89,7 @@ const struct span_function *span_functions_look_up(struct span_functions *functi
         *shown = make_function(functions, id);
     if (with_line && !(*shown)->line_known)
         find_line(functions, *shown, id);
+    make_ready(&functions->ready[with_line], id, &(*shown)->function);
     return &(*shown)->function;
 }
 

@@ -23,6 +23,8 @@ struct shown_function {
 struct span_functions {
     struct symbols *symbols; /* borrowed */
     struct array by_id;      /* struct shown_function *, by function_id; NULL: not shown yet */
+    struct array ready[2];   /* const struct span_function *, by function_id, of those of which the
+                                line need not be known, and of those of which it is; NULL: ask */
     struct array of_gaps;    /* struct gap_function (private) */
     struct arena memory;
     uint32_t count; /* the next index */
@@ -38,11 +40,10 @@ const struct span_function *span_functions_look_up(struct span_functions *functi
 static inline const struct span_function *span_functions_get(struct span_functions *functions,
                                                              function_id id, bool with_line)
 {
-    struct shown_function *const *by_id = functions->by_id.elements;
-    const struct shown_function *known = id < functions->by_id.count ? by_id[id] : NULL;
-    if (known != NULL && (known->line_known || !with_line))
-        return &known->function;
-    return span_functions_look_up(functions, id, with_line);
+    const struct array *ready = &functions->ready[with_line];
+    const struct span_function *const *by_id = ready->elements;
+    const struct span_function *known = id < ready->count ? by_id[id] : NULL;
+    return known != NULL ? known : span_functions_look_up(functions, id, with_line);
 }
 
 const struct span_function *span_functions_get_gap(struct span_functions *functions,

@@ -13,27 +13,44 @@ static inline void record_step(struct thread_stack *stack, enum history_kind kin
     history_add(&stack->history, stack->now, kind, frame);
 }
 
+/* What is to be known of a function before it is counted. */
+static inline void know_function(struct thread_stack *stack, function_id function)
+{
+    if (!open_functions_knows(&stack->open, function))
+        open_functions_add_new(&stack->open, function,
+                               stack->code.go_role(stack->code.context, function) == GO_ROLE_GOGO);
+}
+
 /* Another frame of `function` is on the stack. */
 static inline void count_open_function(struct thread_stack *stack, function_id function)
 {
-    if (!open_functions_add(&stack->open, function))
-        open_functions_add_new(&stack->open, function,
-                               stack->code.go_role(stack->code.context, function) == GO_ROLE_GOGO);
+    know_function(stack, function);
+    open_functions_add(&stack->open, function);
 }
 
 /* The start of the frame's function, at `address`, is found out: it is a new one. */
 void thread_stack_set_start(struct thread_stack *stack, frame_id frame, uint64_t address);
 
-/* Makes `activation` on top of `parent` the leaf. */
-static inline __attribute__((always_inline)) void open_frame(struct thread_stack *stack,
-                                                             frame_id parent,
-                                                             const struct activation *activation,
-                                                             uint64_t address)
+/* Makes `activation` on top of `parent` the leaf, which it gives. Its function is known then, but
+ * not counted yet. */
+static inline __attribute__((always_inline)) frame_id
+place_leaf(struct thread_stack *stack, frame_id parent, const struct activation *activation,
+           uint64_t address)
 {
     bool added;
-    stack->leaf = frame_tree_child(&stack->tree, parent, activation, &added);
-    if (added)
-        thread_stack_set_start(stack, stack->leaf, address);
+    frame_id leaf = frame_tree_child(&stack->tree, parent, activation, &added);
+    stack->leaf = leaf;
+    if (added) {
+        thread_stack_set_start(stack, leaf, address);
+        know_function(stack, frame_known_function(activation->function));
+    }
+    return leaf;
+}
+
+static inline void open_frame(struct thread_stack *stack, frame_id parent,
+                              const struct activation *activation, uint64_t address)
+{
+    place_leaf(stack, parent, activation, address);
     count_open_function(stack, frame_known_function(activation->function));
 }
 
@@ -69,16 +86,23 @@ static inline function_id called_function(const struct thread_stack *stack)
     return origin != FUNCTION_UNKNOWN ? origin : thread_stack_leaf(stack)->function;
 }
 
-static inline void move_aside(struct thread_stack *stack, function_id function, uint64_t address)
+/* What the leaf becomes when `function` takes over its frame. */
+static inline struct activation taken_over(const struct thread_stack *stack, function_id function)
 {
     const struct frame *leaf = thread_stack_leaf(stack);
     function_id called = called_function(stack);
-    struct activation activation = {
+    return (struct activation){
         .function = function,
         .kind = leaf->kind,
         .return_address = leaf->return_address,
         .origin = called == function ? FUNCTION_UNKNOWN : called,
     };
+}
+
+static inline void move_aside(struct thread_stack *stack, function_id function, uint64_t address)
+{
+    const struct frame *leaf = thread_stack_leaf(stack);
+    struct activation activation = taken_over(stack, function);
     open_functions_remove(&stack->open, leaf->function);
     open_frame(stack, leaf->parent, &activation, address);
     stack->statistics.spans++;

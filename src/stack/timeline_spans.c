@@ -33,7 +33,6 @@ struct timeline_source {
     struct arena texts;
     size_t given, ready; /* of `events` */
     struct span_event events[EVENTS_AT_ONCE];
-    struct replay_event replayed[EVENTS_AT_ONCE];
 };
 
 static bool is_earlier(const struct lane *left, const struct lane *right)
@@ -110,20 +109,66 @@ static const char *text_of(struct timeline_source *merged, const struct replay_e
     return event->death != NULL ? event->death : gap_text(event->gap, &merged->texts);
 }
 
-static inline void convert(struct timeline_source *merged, const struct replay_event *replayed,
-                           struct span_event *event)
+/* Events of the first lane that are made of its plain steps. */
+struct plain_events {
+    struct timeline_source *merged;
+    const struct replay *replay;
+    struct span_event *events;
+    uint32_t track;
+};
+
+static inline void make_event(void *context, size_t index, const struct spread_step *step,
+                              enum span_event_kind kind, const struct frame *frame,
+                              enum span_end end)
+{
+    const struct plain_events *plain = context;
+    struct timeline_source *merged = plain->merged;
+    struct span_event *event = &plain->events[index];
+    event->kind = kind;
+    event->track = plain->track;
+    event->time.value = step->place.value - merged->origin.value;
+    event->function =
+        span_functions_get(&merged->timeline->functions, frame->function, !merged->source.no_lines);
+    event->address = kind == SPAN_ENTER ? replay_start(plain->replay, step) : 0;
+    event->flags = 0;
+    event->end = end;
+    event->stack = 0;
+    event->text = NULL;
+    event->hit = NULL;
+}
+
+static void convert(struct timeline_source *merged, const struct replay_event *replayed,
+                    struct span_event *event)
 {
     bool instant = replayed->kind == SPAN_INSTANT;
-    event->kind = replayed->kind;
-    event->track = merged->heap[0]->track;
-    event->time.value = replayed->place.value - merged->origin.value;
-    event->function = instant ? NULL : function_of(merged, replayed);
-    event->address = replayed->address;
-    event->flags = replayed->flags;
-    event->end = replayed->end;
-    event->stack = replayed->stack;
-    event->text = instant ? text_of(merged, replayed) : NULL;
-    event->hit = NULL;
+    *event = (struct span_event){
+        .kind = replayed->kind,
+        .track = merged->heap[0]->track,
+        .time = {replayed->place.value - merged->origin.value},
+        .function = instant ? NULL : function_of(merged, replayed),
+        .address = replayed->address,
+        .flags = replayed->flags,
+        .end = replayed->end,
+        .stack = replayed->stack,
+        .text = instant ? text_of(merged, replayed) : NULL,
+    };
+}
+
+/* Gives the number of events that the first lane has before `turn`, as far as there is room. */
+static size_t read_first(struct timeline_source *merged, struct nanoseconds turn)
+{
+    struct replay *replay = &merged->heap[0]->replay;
+    struct replay_event other;
+    size_t count = 0;
+    while (count < EVENTS_AT_ONCE) {
+        struct plain_events plain = {merged, replay, merged->events + count,
+                                     merged->heap[0]->track};
+        count += replay_take_plain_steps(replay, EVENTS_AT_ONCE - count, turn, make_event, &plain);
+        if (count == EVENTS_AT_ONCE || replay_read(replay, &other, 1, turn) == 0)
+            break;
+        convert(merged, &other, &merged->events[count++]);
+    }
+    return count;
 }
 
 /* Makes events ready, if any are left. */
@@ -131,12 +176,7 @@ static void make_ready(struct timeline_source *merged)
 {
     merged->given = merged->ready = 0;
     while (merged->ready == 0 && merged->heap_size > 0) {
-        struct lane *lane = merged->heap[0];
-        size_t count =
-            replay_read(&lane->replay, merged->replayed, EVENTS_AT_ONCE, turn_of_next(merged));
-        for (size_t i = 0; i < count; i++)
-            convert(merged, &merged->replayed[i], &merged->events[i]);
-        merged->ready = count;
+        merged->ready = read_first(merged, turn_of_next(merged));
         put_back_first(merged);
     }
     merged->source.function_count = merged->timeline->functions.count;

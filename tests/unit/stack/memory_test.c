@@ -262,10 +262,14 @@ static void open_functions_count_each_function(void **state)
 {
     struct open_functions open;
     open_functions_init(&open);
-    for (function_id function = 0; function < 1000; function++)
+    for (function_id function = 0; function < 1000; function++) {
+        assert_false(open_functions_knows(&open, function));
+        open_functions_add_new(&open, function, function == 4);
+        assert_true(open_functions_knows(&open, function));
+        assert_int_equal(open.has_gogo, function >= 4);
         for (function_id i = 0; i < function % 3; i++)
-            if (!open_functions_add(&open, function))
-                open_functions_add_new(&open, function, function == 4);
+            open_functions_add(&open, function);
+    }
     open_functions_remove(&open, 2);
     assert_int_equal(open_functions_count(&open, 0), 0);
     assert_int_equal(open_functions_count(&open, 2), 1);
