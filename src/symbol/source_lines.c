@@ -26,11 +26,24 @@ static void add_unit(struct source_lines *lines, Dwarf_Die *die)
             *(struct unit_range *)array_add(&lines->units) = (struct unit_range){start, end, *die};
 }
 
+/* The file whose symbol table libdwfl has chosen: where it found debug information, if it had to
+ * look for symbols elsewhere. NULL: there are no symbols. */
+static Elf *file_of_symbols(Dwfl_Module *module, GElf_Addr *bias)
+{
+    GElf_Sym symbol;
+    GElf_Addr address;
+    Elf *elf = NULL;
+    dwfl_module_getsym_info(module, 1, &symbol, &address, NULL, &elf, bias);
+    return elf;
+}
+
 void source_lines_open(struct source_lines *lines, Dwfl_Module *module, GElf_Addr object_bias)
 {
     GElf_Addr dwarf_bias = 0;
     *lines = (struct source_lines){.units = array_of(sizeof(struct unit_range))};
-    lines->debug = dwfl_module_getdwarf(module, &dwarf_bias);
+    line_sections_open(&lines->sections, file_of_symbols(module, &dwarf_bias));
+    lines->debug =
+        lines->sections.debug ? lines->sections.debug : dwfl_module_getdwarf(module, &dwarf_bias);
     lines->bias = object_bias - dwarf_bias;
     Dwarf_CU *unit = NULL;
     Dwarf_Die die;
@@ -43,6 +56,7 @@ void source_lines_open(struct source_lines *lines, Dwfl_Module *module, GElf_Add
 void source_lines_close(struct source_lines *lines)
 {
     array_free(&lines->units);
+    line_sections_close(&lines->sections);
 }
 
 /* Index of the first row that is not before `address`; libdw sorts rows by address. */

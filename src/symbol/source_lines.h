@@ -2,8 +2,8 @@
  *
  * Called by symbols.c, by one thread at a time. The first row of the line table at the function's
  * first instruction is taken: it exists also for functions without a DIE of their own (assembly)
- * and, when .debug_info was removed, in .debug_line alone. libdw decompresses sections and bounds
- * all that it reads.
+ * and, when .debug_info was removed, in .debug_line alone. libdw bounds
+ * all that it reads, and decompresses what line_sections.h leaves to it.
  *
  * Which unit an address belongs to is taken from the units' own ranges and not from .debug_aranges,
  * on which libdw 0.188 relies: LLVM (so clang and Rust) does not write it.
@@ -13,13 +13,15 @@
 
 #include "base/arena.h"
 #include "base/array.h"
+#include "symbol/line_sections.h"
 #include "symbol/symbols.h"
 
 #include <elfutils/libdwfl.h>
 
 struct source_lines {
-    Dwarf *debug;       /* borrowed from the module; NULL: no debug information */
-    GElf_Addr bias;     /* address in DWARF minus the object's own */
+    struct line_sections sections;
+    Dwarf *debug;   /* of the sections, or borrowed from the module; NULL: no debug information */
+    GElf_Addr bias; /* address in DWARF minus the object's own */
     struct array units; /* of struct unit_range, by start; empty when only line tables are left */
 };
 

@@ -129,13 +129,13 @@ static void program_from_clang(void **state)
     check_program(*state, "clang -O1 -g program.c -o program");
 }
 
-static void separate_debug_file_by_link(void **state)
+/* `whole` stripped, and what was stripped in a debug file that `objcopy_options` change. */
+static void check_separate_debug_file(const char *folder, const char *objcopy_options)
 {
-    const char *folder = *state;
     run_command("cd %s && gcc -O1 -g -Wl,--build-id=none program.c -o whole && mkdir .debug && "
-                "objcopy --only-keep-debug whole .debug/program.debug && "
+                "objcopy --only-keep-debug %s whole .debug/program.debug && "
                 "objcopy --strip-all --add-gnu-debuglink=.debug/program.debug whole program",
-                folder);
+                folder, objcopy_options);
     char *whole = memory_format("%s/whole", folder), *program = memory_format("%s/program", folder);
     struct symbol_fixture fixture;
     symbol_fixture_open(&fixture, (const char *const[]){program, NULL});
@@ -145,6 +145,45 @@ static void separate_debug_file_by_link(void **state)
     symbol_fixture_close(&fixture);
     free(program);
     free(whole);
+}
+
+static void separate_debug_file_by_link(void **state)
+{
+    check_separate_debug_file(*state, "");
+}
+
+static void compressed_separate_debug_file(void **state)
+{
+    check_separate_debug_file(*state, "--compress-debug-sections=zlib");
+}
+
+static void compressed_lines_without_debug_info_section(void **state)
+{
+    check_separate_debug_file(*state, "--compress-debug-sections=zlib "
+                                      "--remove-section=.debug_info "
+                                      "--remove-section=.debug_abbrev "
+                                      "--remove-section=.debug_aranges "
+                                      "--remove-section=.debug_rnglists");
+}
+
+/* The middle of each compressed section becomes something else. */
+static void damaged_compressed_sections_have_no_lines(void **state)
+{
+    const char *folder = *state;
+    run_command(
+        "cd %s && gcc -O1 -g -gz program.c -o program && "
+        "readelf -SW program | sed -n 's/^ *\\[ *[0-9]*\\] \\.debug_[a-z_]* *PROGBITS *[0-9a-f]* "
+        "\\([0-9a-f]*\\) .*/\\1/p' | while read at; do printf XXXXXXXX | dd of=program bs=1 "
+        "seek=$((0x$at + 40)) conv=notrunc status=none; done",
+        folder);
+    char *program = memory_format("%s/program", folder);
+    struct symbol_fixture fixture;
+    symbol_fixture_open(&fixture, (const char *const[]){program, NULL});
+    function_id id = symbol_fixture_find(&fixture, 0, symbol_value(program, "hidden")).function;
+    assert_string_equal(symbols_function(fixture.symbols, id)->name, "hidden");
+    assert_null(symbols_line(fixture.symbols, id).file);
+    symbol_fixture_close(&fixture);
+    free(program);
 }
 
 static void debug_file_with_wrong_checksum_is_not_used(void **state)
@@ -563,6 +602,9 @@ int main(void)
         TEST(dwarf_4_and_compressed_sections),
         TEST(program_from_clang),
         TEST(separate_debug_file_by_link),
+        TEST(compressed_separate_debug_file),
+        TEST(compressed_lines_without_debug_info_section),
+        TEST(damaged_compressed_sections_have_no_lines),
         TEST(debug_file_with_wrong_checksum_is_not_used),
         TEST(lines_without_debug_info_section),
         TEST(stripped_object_is_bounded_by_its_frames),
