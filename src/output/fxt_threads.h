@@ -27,6 +27,12 @@ struct fxt_thread {
 void fxt_threads_init(struct fxt_threads *threads, struct block_writer *output);
 void fxt_threads_free(struct fxt_threads *threads);
 
+/* True as long as all numbers that were ever given hold. */
+static inline bool fxt_threads_all_hold(const struct fxt_threads *threads)
+{
+    return !slot_recycler_keeps_order(&threads->recycler);
+}
+
 /* Gives `thread` a number and writes its record. */
 void fxt_threads_renew(struct fxt_threads *threads, struct fxt_thread *thread);
 

@@ -54,13 +54,21 @@ struct writer_track {
     struct array threads; /* of struct fxt_thread: its rows, each for FXT_DEPTH_MAX frames */
 };
 
+/* A row of a thread, and its number in the trace. */
+struct row_reference {
+    uint32_t track;
+    size_t row;
+    uint64_t number;
+};
+
 struct writer {
     struct block_writer blocks;
     struct fxt_strings strings;
     struct fxt_threads threads;
     const struct span_source *source;
-    struct writer_track *tracks; /* one for each of the source; owned */
-    struct function_memo *memos; /* by index of the function; owned */
+    struct writer_track *tracks;   /* one for each of the source; owned */
+    struct row_reference last_row; /* of the last event */
+    struct function_memo *memos;   /* by index of the function; owned */
     size_t memo_count;
     uint32_t next_synthetic_tid;
     struct counter_memo *counters; /* by text */
@@ -156,14 +164,25 @@ static void add_rows(struct writer *writer, uint32_t track, size_t last)
         add_row(writer, state, &writer->source->tracks[track]);
 }
 
+static uint64_t look_up_row(struct writer *writer, uint32_t track, size_t row)
+{
+    struct array *threads = &writer->tracks[track].threads;
+    if (row >= threads->count)
+        add_rows(writer, track, row);
+    uint64_t reference =
+        fxt_threads_reference(&writer->threads, (struct fxt_thread *)threads->elements + row);
+    writer->last_row = (struct row_reference){track, row, reference};
+    return reference;
+}
+
 /* The number of the row that shows the next span, inside of those that are open. */
 static inline uint64_t reference_of_next(struct writer *writer, uint32_t track)
 {
-    struct array *threads = &writer->tracks[track].threads;
+    const struct row_reference *last = &writer->last_row;
     size_t row = writer->tracks[track].depth / FXT_DEPTH_MAX;
-    if (row >= threads->count)
-        add_rows(writer, track, row);
-    return fxt_threads_reference(&writer->threads, (struct fxt_thread *)threads->elements + row);
+    if (last->track == track && last->row == row && fxt_threads_all_hold(&writer->threads))
+        return last->number;
+    return look_up_row(writer, track, row);
 }
 
 /* ------------------------------------------------------------------ events */
@@ -476,6 +495,7 @@ static bool write_trace(struct writer *writer, struct span_source *source,
 {
     writer->source = source;
     writer->next_synthetic_tid = FXT_SYNTHETIC_TID_BASE;
+    writer->last_row.track = UINT32_MAX; /* none */
     writer->tracks = memory_allocate_zeroed((source->track_count + 1) * sizeof *writer->tracks);
     for (size_t i = 0; i < source->track_count; i++)
         writer->tracks[i].threads = array_of(sizeof(struct fxt_thread));
