@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "symbol/code_symbol.h"
+#include "symbol/debug_file.h"
 #include "symbol/elf_symbols.h"
 #include "symbol/frame_entries.h"
 #include "symbol/frame_ranges.h"
@@ -13,7 +14,7 @@
  * the default. */
 static const Dwfl_Callbacks callbacks = {
     .find_elf = dwfl_build_id_find_elf,
-    .find_debuginfo = dwfl_standard_find_debuginfo,
+    .find_debuginfo = debug_file_find,
 };
 
 static void open_module(struct object *object, const struct image_file *file)

@@ -129,13 +129,14 @@ static void program_from_clang(void **state)
     check_program(*state, "clang -O1 -g program.c -o program");
 }
 
-/* `whole` stripped, and what was stripped in a debug file that `objcopy_options` change. */
-static void check_separate_debug_file(const char *folder, const char *objcopy_options)
+/* `whole` stripped, and what was stripped in a debug file below `place` that `objcopy_options`
+ * change. */
+static void check_debug_file_in(const char *folder, const char *place, const char *objcopy_options)
 {
-    run_command("cd %s && gcc -O1 -g -Wl,--build-id=none program.c -o whole && mkdir .debug && "
-                "objcopy --only-keep-debug %s whole .debug/program.debug && "
-                "objcopy --strip-all --add-gnu-debuglink=.debug/program.debug whole program",
-                folder, objcopy_options);
+    run_command("cd %s && gcc -O1 -g -Wl,--build-id=none program.c -o whole && mkdir -p %s && "
+                "objcopy --only-keep-debug %s whole %s/program.debug && "
+                "objcopy --strip-all --add-gnu-debuglink=%s/program.debug whole program",
+                folder, place, objcopy_options, place, place);
     char *whole = memory_format("%s/whole", folder), *program = memory_format("%s/program", folder);
     struct symbol_fixture fixture;
     symbol_fixture_open(&fixture, (const char *const[]){program, NULL});
@@ -147,9 +148,19 @@ static void check_separate_debug_file(const char *folder, const char *objcopy_op
     free(whole);
 }
 
+static void check_separate_debug_file(const char *folder, const char *objcopy_options)
+{
+    check_debug_file_in(folder, ".debug", objcopy_options);
+}
+
 static void separate_debug_file_by_link(void **state)
 {
     check_separate_debug_file(*state, "");
+}
+
+static void debug_file_beside_the_object(void **state)
+{
+    check_debug_file_in(*state, ".", "");
 }
 
 static void compressed_separate_debug_file(void **state)
@@ -602,6 +613,7 @@ int main(void)
         TEST(dwarf_4_and_compressed_sections),
         TEST(program_from_clang),
         TEST(separate_debug_file_by_link),
+        TEST(debug_file_beside_the_object),
         TEST(compressed_separate_debug_file),
         TEST(compressed_lines_without_debug_info_section),
         TEST(damaged_compressed_sections_have_no_lines),
