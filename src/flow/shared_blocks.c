@@ -8,6 +8,8 @@ enum {
     ENTRY_BITS = 18, /* eight megabytes, of which only what is used is really there */
     ENTRIES = 1 << ENTRY_BITS,
     ENTRIES_AT_MOST = ENTRIES / 4 * 3,
+    PAGE_BITS = 12,      /* of code; its blocks have their entries near each other, so that ... */
+    PAGE_ENTRY_BITS = 8, /* ... few pages of the table are touched */
 };
 
 void shared_blocks_init(struct shared_blocks *shared)
@@ -23,12 +25,19 @@ void shared_blocks_free(struct shared_blocks *shared)
     free(shared->entries);
 }
 
+static size_t first_place(uint64_t bytes)
+{
+    uint64_t hash = (bytes >> PAGE_BITS) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t page = hash >> (64 - ENTRY_BITS + PAGE_ENTRY_BITS);
+    uint64_t in_page = bytes >> (PAGE_BITS - PAGE_ENTRY_BITS) & ((1 << PAGE_ENTRY_BITS) - 1);
+    return (size_t)(page << PAGE_ENTRY_BITS | in_page);
+}
+
 /* The entry of these bytes, or the free one that they would have. */
 static struct shared_block *entry_of(const struct shared_blocks *shared, const uint8_t *bytes,
                                      const uint8_t **key)
 {
-    uint64_t hash = (uintptr_t)bytes * UINT64_C(0x9e3779b97f4a7c15);
-    size_t at = (size_t)(hash >> (64 - ENTRY_BITS));
+    size_t at = first_place((uintptr_t)bytes);
     for (;;) {
         struct shared_block *entry = &shared->entries[at];
         *key = atomic_load_explicit(&entry->bytes, memory_order_acquire);
