@@ -3,7 +3,8 @@
  *
  * Holds: decoding ends, after an amount of work that is bounded by the number of bytes; the times
  * of a thread's events never go back, and every event is one that stack/ knows; two cores make the
- * same events of it as one. Inputs are changed packet by packet half of the time
+ * same events of it as one, and so does the long way, which an observer makes the decoder take.
+ * Inputs are changed packet by packet half of the time
  * (packet_mutator.h), for random bytes seldom reach the flow. FLOW_PROGRAM, a path, comes from
  * meson.build.
  */
@@ -26,6 +27,7 @@ enum option {
     OPTION_NEW_CODE = 16, /* other code takes the place of the first page's, later */
     OPTION_TIMING = 32,   /* the recording says how MTC and CYC are to be read */
     OPTION_SLICES = 64,   /* on two cores */
+    OPTION_AGAIN = 128,   /* all the packets several times, as memos are learnt */
 };
 
 enum {
@@ -38,6 +40,7 @@ enum {
     /* Ticks, in what the seeds take. */
     SWITCH_TIME = 200,
     NEW_CODE_TIME = 1000,
+    TIMES = 5, /* of OPTION_AGAIN */
     /* Instructions. A PSB+ with an address and a loop that no packet ends costs 25 bytes, and may
      * cost as much as the decoder takes to give such a loop up: 2^20. */
     INSTRUCTIONS_PER_BYTE = 1 << 16,
@@ -129,6 +132,10 @@ static void end(void *thread)
 {
 }
 
+static void look_away(void *context, const struct flow_step *step)
+{
+}
+
 static struct seen decode(struct decode_request request, unsigned cores)
 {
     struct seen seen = {0};
@@ -165,6 +172,11 @@ static void decode_packets(const struct perf_data *data, uint8_t options)
         if (memcmp(&one, &two, sizeof(one)) != 0)
             abort();
     }
+    static const struct flow_observer observer = {.step = look_away};
+    request.observer = &observer;
+    struct seen at_length = decode(request, 1);
+    if (memcmp(&one, &at_length, sizeof(one)) != 0)
+        abort();
     decoder_shared_close(shared);
     trace_streams_free(&streams);
     symbols_close(symbols);
@@ -175,6 +187,25 @@ static struct side_band_record turn(uint32_t pid, uint64_t time)
 {
     return (struct side_band_record){
         .kind = SIDE_BAND_CONTEXT_SWITCH, .time = {time}, .pid = pid, .tid = pid, .cpu = 0};
+}
+
+/* Owned; of the exact size, so that reading behind the end is seen. */
+struct packets {
+    uint8_t *bytes;
+    size_t size;
+};
+
+static struct packets repeat(const uint8_t *bytes, size_t size, size_t times)
+{
+    struct packets packets = {malloc(size * times), size * times};
+    for (size_t i = 0; i < times; i++)
+        memcpy(packets.bytes + i * size, bytes, size);
+    return packets;
+}
+
+static struct packets part(const struct packets *of, size_t start, size_t end)
+{
+    return repeat(of->bytes + start, end - start, 1);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
@@ -194,27 +225,31 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     };
     size_t count = sizeof(records) / sizeof(*records) - !(options & OPTION_NEW_CODE);
     struct perf_data data = perf_data(options, records, count);
-    /* Copies, so that reading behind their ends is seen. */
-    size_t first = options & OPTION_LOST ? (size - 1) / 2 : size - 1, second = size - 1 - first;
-    uint8_t *packets[] = {malloc(first + !first), malloc(second + !second)};
-    memcpy(packets[0], bytes + 1, first);
-    memcpy(packets[1], bytes + 1 + first, second);
+    struct packets packets = repeat(bytes + 1, size - 1, options & OPTION_AGAIN ? TIMES : 1);
+    struct packets first = packets, second = {0};
+    if (options & OPTION_LOST) {
+        first = part(&packets, 0, packets.size / 2);
+        second = part(&packets, packets.size / 2, packets.size);
+    }
     struct aux_chunk chunks[] = {
         {.tid = processor ? UINT32_MAX : FIRST_PID,
          .cpu = processor ? 0 : UINT32_MAX,
-         .bytes = packets[0],
-         .size = first},
+         .bytes = first.bytes,
+         .size = first.size},
         {.tid = processor ? UINT32_MAX : FIRST_PID,
          .cpu = processor ? 0 : UINT32_MAX,
-         .offset = first + PAGE,
-         .bytes = packets[1],
-         .size = second},
+         .offset = first.size + PAGE,
+         .bytes = second.bytes,
+         .size = second.size},
     };
     data.chunks = chunks;
-    data.chunk_count = second ? 2 : 1;
+    data.chunk_count = second.size ? 2 : 1;
     decode_packets(&data, options);
-    free(packets[0]);
-    free(packets[1]);
+    if (options & OPTION_LOST) {
+        free(first.bytes);
+        free(second.bytes);
+    }
+    free(packets.bytes);
     return 0;
 }
 
