@@ -5,6 +5,7 @@ checker of traces that was written from the format's specification (tests/judge/
 """
 import collections
 import concurrent.futures
+import itertools
 import json
 import os
 import pathlib
@@ -12,7 +13,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
 import fxt_spans
@@ -90,9 +90,12 @@ class Traced:
 
 class TestCase(unittest.TestCase):
     maxDiff = None
+    numbers = itertools.count(1)
 
     def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="test.", dir=Settings.work))
+        # Numbers alone: random letters make words now and then, and tests look for words in messages.
+        self.folder = Settings.work / f"test.{os.getpid()}.{next(self.numbers)}"
+        self.folder.mkdir()
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
     def magic_trace(self, *arguments, timeout=120, **options):
