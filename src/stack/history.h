@@ -104,24 +104,27 @@ struct history_cursor history_cursor_of(const struct history *history);
 /* Goes on in the next chunk. False at the end. */
 bool history_next_chunk(struct history_cursor *cursor);
 
+/* Unpacks the step behind that at `time`, which goes on to its own. False: it is but a pause. */
+static inline bool history_unpack(uint64_t packed, struct ticks *time, struct history_step *step)
+{
+    enum history_kind kind = (enum history_kind)(packed & history_kind_mask);
+    if (kind == HISTORY_PAUSE) {
+        time->value += packed >> HISTORY_KIND_BITS;
+        return false;
+    }
+    time->value += packed >> HISTORY_KIND_BITS & history_delta_maximum;
+    step->time = *time;
+    step->kind = kind;
+    step->frame = (uint32_t)(packed >> (HISTORY_KIND_BITS + HISTORY_DELTA_BITS));
+    return true;
+}
+
 /* False at the end. */
 static inline bool history_next(struct history_cursor *cursor, struct history_step *step)
 {
-    while (cursor->at != cursor->end || history_next_chunk(cursor)) {
-        uint64_t packed = *cursor->at++;
-        enum history_kind kind = (enum history_kind)(packed & history_kind_mask);
-        if (kind == HISTORY_PAUSE) {
-            cursor->time.value += packed >> HISTORY_KIND_BITS;
-            continue;
-        }
-        cursor->time.value += packed >> HISTORY_KIND_BITS & history_delta_maximum;
-        *step = (struct history_step){
-            .time = cursor->time,
-            .kind = kind,
-            .frame = (uint32_t)(packed >> (HISTORY_KIND_BITS + HISTORY_DELTA_BITS)),
-        };
-        return true;
-    }
+    while (cursor->at != cursor->end || history_next_chunk(cursor))
+        if (history_unpack(*cursor->at++, &cursor->time, step))
+            return true;
     return false;
 }
 

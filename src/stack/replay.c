@@ -221,22 +221,22 @@ static bool take_step(struct replay *replay, const struct history_step *step,
 
 struct replayed {
     const struct replay *replay;
-    struct replay_event *events;
+    struct replay_event *next;
 };
 
 /* Events are filled in field by field: a structure that is made elsewhere and copied costs several
  * times as much, since it is read in other pieces than it was written in. */
-static inline void make_event(void *context, size_t index, const struct spread_step *step,
+static inline void make_event(void *context, const struct spread_step *step,
                               enum span_event_kind kind, const struct frame *frame,
                               enum span_end end)
 {
-    const struct replayed *replayed = context;
-    struct replay_event *event = &replayed->events[index];
+    struct replayed *replayed = context;
+    struct replay_event *event = replayed->next++;
     event->kind = kind;
     event->time = step->step.time;
     event->place = step->place;
     event->function = frame->function;
-    event->address = kind == SPAN_ENTER ? replay_start(replayed->replay, step) : 0;
+    event->address = kind == SPAN_ENTER ? replay_start(replayed->replay, step, frame) : 0;
     event->flags = 0;
     event->end = end;
     event->stack = 0;

@@ -58,10 +58,10 @@ void replay_init_with_clock(struct replay *replay, const struct thread_stack *st
                             const struct clock_conversion *clock);
 void replay_free(struct replay *replay);
 
-/* Makes an event of a plain step number `index` of what replay_take_plain_steps gives: `frame` is
- * entered, or left for the reason `end`. */
-typedef void replay_make(void *context, size_t index, const struct spread_step *step,
-                         enum span_event_kind kind, const struct frame *frame, enum span_end end);
+/* Makes the next event of what replay_take_plain_steps gives: `frame` is entered, or left for the
+ * reason `end`. */
+typedef void replay_make(void *context, const struct spread_step *step, enum span_event_kind kind,
+                         const struct frame *frame, enum span_end end);
 
 static inline bool replay_is_planned(const struct replay *replay)
 {
@@ -74,6 +74,43 @@ static inline bool replay_may_be_plain(enum history_kind kind)
     return plain >> kind & 1;
 }
 
+/* Where the plain steps have led to. */
+struct replay_plain {
+    const struct frame_tree *tree;
+    const struct frame *leaf;
+    frame_id leaf_id;
+    uint32_t depth;
+    size_t room; /* for events */
+};
+
+/* False: the step needs a plan, or there is no room. */
+static inline __attribute__((always_inline)) bool
+replay_take_plain_step(struct replay_plain *plain, const struct spread_step *step,
+                       replay_make *make, void *context)
+{
+    if (plain->room < 2 || !replay_may_be_plain(step->step.kind))
+        return false;
+    const struct frame *leaf = plain->leaf;
+    const struct frame *frame = frame_tree_at(plain->tree, step->step.frame);
+    if (step->step.kind == HISTORY_ENTER) {
+        make(context, step, SPAN_ENTER, frame, SPAN_END_RETURN);
+        plain->depth++;
+    } else if (step->step.kind == HISTORY_REPLACE) {
+        make(context, step, SPAN_LEAVE, leaf, SPAN_END_TAIL_CALL);
+        make(context, step, SPAN_ENTER, frame, SPAN_END_RETURN);
+        plain->room--;
+    } else if (leaf->parent == step->step.frame && frame->kind != FRAME_LINK) {
+        make(context, step, SPAN_LEAVE, leaf, SPAN_END_RETURN);
+        plain->depth--;
+    } else {
+        return false; /* a return from several calls, or past a link */
+    }
+    plain->room--;
+    plain->leaf = frame;
+    plain->leaf_id = step->step.frame;
+    return true;
+}
+
 /* Takes the steps that need no plan, as far as they come and have room: nearly all. `make` is
  * called for each of their events; their number is given. Inlined, so that who wants millions of
  * events makes them where it wants them; any other step is for replay_read. */
@@ -82,40 +119,31 @@ replay_take_plain_steps(struct replay *replay, size_t room, struct nanoseconds b
                         replay_make *make, void *context)
 {
     const struct frame_tree *tree = &replay->stack->tree;
+    struct replay_plain plain = {tree, frame_tree_at(tree, replay->leaf), replay->leaf,
+                                 replay->depth, room};
+    const struct spread_step *step, *end;
     if (replay_is_planned(replay) || replay->across_gap > 0)
         return 0;
-    const struct spread_step *step;
-    const struct frame *leaf = frame_tree_at(tree, replay->leaf);
-    uint32_t depth = replay->depth;
-    size_t count = 0;
-    while (count + 2 <= room && (step = spread_look(&replay->spread)) != NULL &&
-           step->place.value < before.value && replay_may_be_plain(step->step.kind)) {
-        const struct frame *frame = frame_tree_at(tree, step->step.frame);
-        if (step->step.kind == HISTORY_ENTER) {
-            make(context, count++, step, SPAN_ENTER, frame, SPAN_END_RETURN);
-            depth++;
-        } else if (step->step.kind == HISTORY_REPLACE) {
-            make(context, count++, step, SPAN_LEAVE, leaf, SPAN_END_TAIL_CALL);
-            make(context, count++, step, SPAN_ENTER, frame, SPAN_END_RETURN);
-        } else if (leaf->parent == step->step.frame && frame->kind != FRAME_LINK) {
-            make(context, count++, step, SPAN_LEAVE, leaf, SPAN_END_RETURN);
-            depth--;
-        } else {
-            break; /* a return from several calls, or past a link */
-        }
-        leaf = frame;
-        replay->leaf = step->step.frame;
-        spread_skip(&replay->spread);
+    while ((step = spread_look(&replay->spread)) != NULL) {
+        end = spread_end(&replay->spread);
+        while (step != end && step->place.value < before.value &&
+               replay_take_plain_step(&plain, step, make, context))
+            step++;
+        spread_go_to(&replay->spread, step);
+        if (step != end)
+            break;
     }
-    replay->leave_to = replay->leaf;
-    replay->depth = depth;
-    return count;
+    replay->leaf = replay->leave_to = plain.leaf_id;
+    replay->depth = plain.depth;
+    return room - plain.room;
 }
 
-/* Where the function of the frame that `step` enters begins; 0 unknown. */
-static inline uint64_t replay_start(const struct replay *replay, const struct spread_step *step)
+/* Where the function of `frame`, which `step` enters, begins; 0 unknown. */
+static inline uint64_t replay_start(const struct replay *replay, const struct spread_step *step,
+                                    const struct frame *frame)
 {
-    return frame_tree_start(&replay->stack->tree, step->step.frame);
+    return frame_starts_get(&replay->stack->tree.starts, step->step.frame, frame->function,
+                            frame->start_choice);
 }
 
 /* Fills `events` with those that come next and are shown before `before`; gives their number, at

@@ -13,27 +13,15 @@ static const struct extent extents[HISTORY_KIND_COUNT] = {
     [HISTORY_GAP] = {1, 1},           [HISTORY_RETURN] = {1, 0},     [HISTORY_UNWIND] = {1, 0},
 };
 
-static struct nanoseconds time_of(const struct spread *spread, struct ticks ticks)
-{
-    if (spread->clock == NULL)
-        return (struct nanoseconds){ticks.value};
-    return clock_to_nanoseconds(spread->clock, ticks);
-}
-
-/* Reads the next step to where the window has room for it. False at the end. */
-static inline bool read_step(const struct spread *spread, struct history_cursor *cursor,
-                             struct spread_step *step)
-{
-    if (!history_next(cursor, &step->step))
-        return false;
-    step->time = time_of(spread, step->step.time);
-    return true;
-}
+static const struct clock_conversion ticks_are_nanoseconds = {.mult = 1};
 
 struct spread spread_of(const struct history *history, const struct clock_conversion *clock)
 {
-    struct spread spread = {.clock = clock, .ahead = history_cursor_of(history)};
-    spread.window_is_last = !read_step(&spread, &spread.ahead, &spread.window[0]);
+    struct spread spread = {.clock = clock != NULL ? *clock : ticks_are_nanoseconds,
+                            .ahead = history_cursor_of(history)};
+    struct spread_step *first = &spread.window[0];
+    spread.window_is_last = !history_next(&spread.ahead, &first->step);
+    first->time = clock_to_nanoseconds(&spread.clock, first->step.time);
     return spread;
 }
 
@@ -52,7 +40,8 @@ static struct run_end find_end(const struct spread *spread)
     do
         end.shares += extents[step.kind].shares;
     while (history_next(&cursor, &step) &&
-           (end.time = time_of(spread, step.time)).value == spread->begin.value);
+           (end.time = clock_to_nanoseconds(&spread->clock, step.time)).value ==
+               spread->begin.value);
     return end;
 }
 
@@ -147,17 +136,34 @@ static uint32_t place_lone_steps(struct spread *spread, uint32_t first)
     return (uint32_t)(step - spread->window);
 }
 
+/* Reads steps of the cursor's chunk, as far as it goes and they have room; gives their number. */
+static uint32_t read_chunk(const struct clock_conversion *clock_pointer,
+                           struct history_cursor *cursor, struct spread_step *steps, uint32_t room)
+{
+    const struct clock_conversion clock = *clock_pointer;
+    const uint64_t *at = cursor->at, *end = cursor->end;
+    struct ticks time = cursor->time;
+    uint32_t count = 0;
+    for (; at != end && count < room; at++) {
+        if (!history_unpack(*at, &time, &steps[count].step))
+            continue;
+        steps[count].time = clock_to_nanoseconds(&clock, time);
+        count++;
+    }
+    cursor->at = at;
+    cursor->time = time;
+    return count;
+}
+
 /* Fills the window; its first step was read already. */
 static void read_window(struct spread *spread)
 {
-    struct history_cursor cursor = spread->ahead;
-    uint32_t count = 0;
-    bool more = true;
-    while (more && count < SPREAD_WINDOW)
-        more = read_step(spread, &cursor, &spread->window[++count]);
-    spread->ahead = cursor;
-    spread->count = count;
-    spread->window_is_last = !more;
+    struct history_cursor *cursor = &spread->ahead;
+    uint32_t read = 0;
+    while (read < SPREAD_WINDOW && (cursor->at != cursor->end || history_next_chunk(cursor)))
+        read += read_chunk(&spread->clock, cursor, &spread->window[1 + read], SPREAD_WINDOW - read);
+    spread->window_is_last = read < SPREAD_WINDOW;
+    spread->count = spread->window_is_last ? read + 1 : read;
 }
 
 bool spread_next_window(struct spread *spread)

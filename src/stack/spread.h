@@ -41,19 +41,19 @@ struct spread_step {
 enum { SPREAD_WINDOW = 64 };
 
 struct spread {
-    const struct clock_conversion *clock; /* NULL: ticks are nanoseconds */
-    struct history_cursor ahead;          /* just behind the step that is behind the window */
-    bool window_is_last;                  /* there is no such step */
-    bool run_goes_on;                     /* it is of the newest run in the window */
-    struct nanoseconds begin;             /* of the newest run in the window */
-    uint64_t length;                      /* nanoseconds over which it is spread */
-    uint64_t shares, taken;               /* parts into which `length` is divided, and given out */
-    uint64_t earliest;                    /* nothing is placed before */
-    uint32_t count, next;                 /* steps in the window, and given */
+    struct clock_conversion clock;
+    struct history_cursor ahead; /* just behind the step that is behind the window */
+    bool window_is_last;         /* there is no such step */
+    bool run_goes_on;            /* it is of the newest run in the window */
+    struct nanoseconds begin;    /* of the newest run in the window */
+    uint64_t length;             /* nanoseconds over which it is spread */
+    uint64_t shares, taken;      /* parts into which `length` is divided, and given out */
+    uint64_t earliest;           /* nothing is placed before */
+    uint32_t count, next;        /* steps in the window, and given */
     struct spread_step window[SPREAD_WINDOW + 1]; /* and the first behind, which has no place yet */
 };
 
-/* `clock` outlives it. */
+/* `clock` NULL: ticks are nanoseconds. */
 struct spread spread_of(const struct history *history, const struct clock_conversion *clock);
 
 /* Places the steps behind the window. False at the end. */
@@ -65,6 +65,18 @@ static inline const struct spread_step *spread_look(struct spread *spread)
     if (spread->next == spread->count && !spread_next_window(spread))
         return NULL;
     return &spread->window[spread->next];
+}
+
+/* Behind the last of the steps that lie behind the one that was looked at, one after the other. */
+static inline const struct spread_step *spread_end(const struct spread *spread)
+{
+    return &spread->window[spread->count];
+}
+
+/* Goes on at one of these, or at spread_end. */
+static inline void spread_go_to(struct spread *spread, const struct spread_step *step)
+{
+    spread->next = (uint32_t)(step - spread->window);
 }
 
 /* Goes past the step that was looked at. */

@@ -109,27 +109,27 @@ static const char *text_of(struct timeline_source *merged, const struct replay_e
     return event->death != NULL ? event->death : gap_text(event->gap, &merged->texts);
 }
 
-/* Events of the first lane that are made of its plain steps. */
+/* Where the events of the first lane's plain steps are made, and what they have in common. */
 struct plain_events {
-    struct timeline_source *merged;
+    struct span_event *next;
     const struct replay *replay;
-    struct span_event *events;
+    struct span_functions *functions;
+    struct nanoseconds origin;
     uint32_t track;
+    bool with_lines;
 };
 
-static inline void make_event(void *context, size_t index, const struct spread_step *step,
+static inline void make_event(void *context, const struct spread_step *step,
                               enum span_event_kind kind, const struct frame *frame,
                               enum span_end end)
 {
-    const struct plain_events *plain = context;
-    struct timeline_source *merged = plain->merged;
-    struct span_event *event = &plain->events[index];
+    struct plain_events *plain = context;
+    struct span_event *event = plain->next++;
     event->kind = kind;
     event->track = plain->track;
-    event->time.value = step->place.value - merged->origin.value;
-    event->function =
-        span_functions_get(&merged->timeline->functions, frame->function, !merged->source.no_lines);
-    event->address = kind == SPAN_ENTER ? replay_start(plain->replay, step) : 0;
+    event->time.value = step->place.value - plain->origin.value;
+    event->function = span_functions_get(plain->functions, frame->function, plain->with_lines);
+    event->address = kind == SPAN_ENTER ? replay_start(plain->replay, step, frame) : 0;
     event->flags = 0;
     event->end = end;
     event->stack = 0;
@@ -158,11 +158,17 @@ static void convert(struct timeline_source *merged, const struct replay_event *r
 static size_t read_first(struct timeline_source *merged, struct nanoseconds turn)
 {
     struct replay *replay = &merged->heap[0]->replay;
+    struct plain_events plain = {
+        .replay = replay,
+        .functions = &merged->timeline->functions,
+        .origin = merged->origin,
+        .track = merged->heap[0]->track,
+        .with_lines = !merged->source.no_lines,
+    };
     struct replay_event other;
     size_t count = 0;
     while (count < EVENTS_AT_ONCE) {
-        struct plain_events plain = {merged, replay, merged->events + count,
-                                     merged->heap[0]->track};
+        plain.next = merged->events + count;
         count += replay_take_plain_steps(replay, EVENTS_AT_ONCE - count, turn, make_event, &plain);
         if (count == EVENTS_AT_ONCE || replay_read(replay, &other, 1, turn) == 0)
             break;
