@@ -35,7 +35,7 @@ enum span_origin {
  * compared. */
 struct span_function {
     const char *name;   /* readable; never NULL */
-    const char *symbol; /* as in the symbol table; may be NULL */
+    const char *symbol; /* as in the symbol table; NULL: there is none, or it is the name */
     const char *file;   /* source file; may be NULL */
     uint32_t line;      /* of the function's beginning; 0 unknown */
     bool special;       /* "[syscall]" and its like, not a function of the program */

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct gap_function {
     uint8_t kind, error; /* as in struct gap */
@@ -45,6 +46,13 @@ static enum span_origin origin_of(const struct function *function)
     return SPAN_OWN;
 }
 
+/* A trace has the symbol with each call: where it is the name, it would be there twice. */
+static const char *other_symbol(const struct function *function)
+{
+    bool same = function->symbol && strcmp(function->symbol, function->name) == 0;
+    return same ? NULL : function->symbol;
+}
+
 static struct shown_function *make_function(struct span_functions *functions, function_id id)
 {
     const struct function *function = symbols_function(functions->symbols, id);
@@ -53,7 +61,7 @@ static struct shown_function *make_function(struct span_functions *functions, fu
         .function =
             {
                 .name = function->name,
-                .symbol = function->symbol,
+                .symbol = other_symbol(function),
                 .special = is_special_function(id),
                 .origin = origin_of(function),
                 .index = functions->count++,
