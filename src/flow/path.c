@@ -52,7 +52,7 @@ static struct block_walk begin_learning(struct paths *paths, struct block *block
 void *paths_allocate(struct paths *paths, size_t size)
 {
     paths->memory_used += size;
-    return arena_allocate(&paths->memory, size);
+    return arena_allocate(&paths->memory, size ? size : 1);
 }
 
 static const void *keep(struct arena *memory, const void *elements, size_t size)

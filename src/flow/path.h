@@ -97,7 +97,7 @@ static inline const struct path *paths_find(struct paths *paths, uint32_t block,
  * them. */
 void paths_keep_up(struct paths *paths);
 
-/* Memory that lives until all paths and memos are forgotten. */
+/* Memory that lives until all paths and memos are forgotten; never NULL, whatever the size. */
 void *paths_allocate(struct paths *paths, size_t size);
 
 /* Fills block->stride; its kind is not STRIDE_UNKNOWN afterwards. */
