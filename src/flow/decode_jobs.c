@@ -19,7 +19,7 @@ enum {
 
 struct decode_run {
     struct decode_plan plan;
-    struct event_pool pool;
+    struct event_pool *pools;    /* one for each worker: memory stays in its processor's cache */
     struct shared_blocks blocks; /* empty when there is one worker only */
     atomic_uint_fast64_t bytes_done;
 
@@ -31,6 +31,7 @@ struct decode_run {
     unsigned passing_on; /* workers that are */
     uint64_t kept;       /* events that wait to be passed on */
     unsigned workers, working;
+    unsigned begun; /* workers that have */
     struct flow_statistics statistics;
 };
 
@@ -172,8 +173,9 @@ static void *work(void *context)
     struct decoder_memory *memory = decoder_memory_new(run->blocks.entries ? &run->blocks : NULL);
     struct slice_work *slice;
     pthread_mutex_lock(&run->lock);
+    struct event_pool *pool = &run->pools[run->begun++];
     while ((slice = next_slice(run)) != NULL) {
-        delivery_init(&slice->delivery, &run->pool, is_first_of_job(slice));
+        delivery_init(&slice->delivery, pool, is_first_of_job(slice));
         run->decoding++;
         pthread_mutex_unlock(&run->lock);
         decode_slice(run, memory, slice);
@@ -250,19 +252,23 @@ static void run_workers(struct decode_run *run, unsigned cores)
 void decode_all(const struct decode_request *request, struct flow_statistics *statistics)
 {
     struct decode_run run = {.statistics = *statistics};
-    event_pool_init(&run.pool);
     pthread_mutex_init(&run.lock, NULL);
     pthread_cond_init(&run.changed, NULL);
     pthread_cond_init(&run.finished, NULL);
     decode_plan_make(&run.plan, request);
     unsigned cores = usable_cores(&run);
+    run.pools = memory_allocate(cores * sizeof(*run.pools));
+    for (unsigned i = 0; i < cores; i++)
+        event_pool_init(&run.pools[i]);
     if (cores > 1)
         shared_blocks_init(&run.blocks);
     run_workers(&run, cores);
     if (cores > 1)
         shared_blocks_free(&run.blocks);
     decode_plan_free(&run.plan, &run.statistics);
-    event_pool_free(&run.pool);
+    for (unsigned i = 0; i < cores; i++)
+        event_pool_free(&run.pools[i]);
+    free(run.pools);
     pthread_cond_destroy(&run.finished);
     pthread_cond_destroy(&run.changed);
     pthread_mutex_destroy(&run.lock);

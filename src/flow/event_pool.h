@@ -1,7 +1,8 @@
-/* Memory for events, used again and again by all workers.
+/* Memory for a worker's events, used again and again.
  *
  * What has been used last is given first: most of it is still in the processor's cache, and the
- * kernel need not be asked for pages. Called by delivery.c, from any thread.
+ * kernel need not be asked for pages. Taken by the worker, given back by whichever thread has
+ * passed the events on (delivery.c).
  */
 #ifndef MAGIC_TRACE_FLOW_EVENT_POOL_H
 #define MAGIC_TRACE_FLOW_EVENT_POOL_H
