@@ -34,6 +34,11 @@ void *memory_resize(void *memory, size_t size)
     return resized;
 }
 
+void *memory_allocate_cleared(size_t size)
+{
+    return memset(memory_allocate(size), 0, size);
+}
+
 void *memory_allocate_to_fill(size_t size)
 {
     enum { PAGE = 4096 };

@@ -14,6 +14,9 @@
 void *memory_allocate(size_t size);        /* not initialised */
 void *memory_allocate_zeroed(size_t size); /* all bytes 0 */
 void *memory_resize(void *memory, size_t size);
+/* All bytes 0, and written: for tables of which most is used. Where zeroed memory is read first,
+ * its pages are made when they are written, at the cost of interrupting all other threads. */
+void *memory_allocate_cleared(size_t size);
 /* Not initialised, for many pages that will all be written soon: they are made at once, which takes
  * a third less time than one by one when they are touched. */
 void *memory_allocate_to_fill(size_t size);

@@ -81,7 +81,7 @@ static void grow_pages(struct block_cache *cache)
     uint64_t *old = cache->pages;
     size_t old_capacity = cache->page_capacity;
     cache->page_capacity *= 2;
-    cache->pages = memory_allocate_zeroed(cache->page_capacity * sizeof(*cache->pages));
+    cache->pages = memory_allocate_cleared(cache->page_capacity * sizeof(*cache->pages));
     for (size_t i = 0; i < old_capacity; i++)
         if (old[i])
             *page_slot(cache, old[i] - 1) = old[i];
@@ -197,7 +197,7 @@ static void grow(struct block_cache *cache)
     struct block_slot *old = cache->slots;
     size_t old_capacity = cache->capacity;
     cache->capacity *= 2;
-    cache->slots = memory_allocate_zeroed(cache->capacity * sizeof(*cache->slots));
+    cache->slots = memory_allocate_cleared(cache->capacity * sizeof(*cache->slots));
     for (size_t i = 0; i < old_capacity; i++)
         if (old[i].id)
             *block_cache_slot(cache, old[i].ip, old[i].mode) = old[i];

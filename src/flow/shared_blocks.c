@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 enum {
-    ENTRY_BITS = 18, /* eight megabytes, of which only what is used is really there */
+    ENTRY_BITS = 18, /* eight megabytes */
     ENTRIES = 1 << ENTRY_BITS,
     ENTRIES_AT_MOST = ENTRIES / 4 * 3,
     PAGE_BITS = 12,      /* of code; its blocks have their entries near each other, so that ... */
@@ -15,7 +15,7 @@ enum {
 void shared_blocks_init(struct shared_blocks *shared)
 {
     *shared = (struct shared_blocks){
-        .entries = memory_allocate_zeroed(ENTRIES * sizeof(*shared->entries))};
+        .entries = memory_allocate_cleared(ENTRIES * sizeof(*shared->entries))};
     pthread_mutex_init(&shared->lock, NULL);
 }
 
