@@ -41,8 +41,7 @@ class Attach(harness.TestCase):
 
     def assert_unharmed(self, process):
         """Nobody traces it, no thread is stopped, and its results are right when it ends."""
-        wait_until(lambda: tracers(process.pid) == {0})
-        self.assertFalse(states(process.pid) & {"T", "t"})
+        wait_until(lambda: tracers(process.pid) == {0} and not states(process.pid) & {"T", "t"})
         process.send_signal(signal.SIGTERM)
         output = process.stdout.read()
         self.assertEqual(process.wait(timeout=30), 0, output)

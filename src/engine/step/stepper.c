@@ -1,4 +1,5 @@
 #include "engine/step/stepper.h"
+#include "engine/step/thread_wait.h"
 
 #include "base/memory.h"
 #include "engine/step/watch.h"
@@ -305,7 +306,7 @@ enum stepper_state stepper_run(struct stepper *stepper)
             return let_step(stepper) ? STEPPER_IN_KERNEL : STEPPER_GONE;
         }
         int status;
-        if (!let_step(stepper) || waitpid(stepper->tid, &status, __WALL) < 0)
+        if (!let_step(stepper) || !thread_wait(stepper->tid, &status))
             return STEPPER_GONE;
         enum stepper_state state = look(stepper, status);
         if (state != STEPPER_STOPPED)

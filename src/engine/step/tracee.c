@@ -2,7 +2,9 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "engine/soft/processes.h"
 #include "engine/step/system_call.h"
+#include "engine/step/thread_wait.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -37,24 +39,12 @@ bool thread_blocks_traps(pid_t tid)
     return status_number(tid, "\nSigBlk:\t", 16) >> (SIGTRAP - 1) & 1;
 }
 
-/* Behind the name, which may hold anything: proc(5). */
-static char state_of(pid_t tid)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)tid);
-    char *text = file_read(path, NULL, NULL);
-    const char *end = text ? strrchr(text, ')') : NULL;
-    char state = end && end[1] == ' ' ? end[2] : 0;
-    free(text);
-    return state;
-}
-
 /* ---- seizing ---- */
 
 static bool explain(pid_t pid, pid_t tid, int problem, struct error *error)
 {
     uint64_t tracer = status_number(tid, "\nTracerPid:\t", 10);
-    if (problem == ESRCH && state_of(pid) == 0)
+    if (problem == ESRCH && thread_state(pid, pid) == 0)
         return error_set(error, ERROR_NOT_FOUND, "cannot attach to process %d: there is none.",
                          (int)pid);
     if (tracer)
@@ -183,7 +173,7 @@ static void stop_and_detach(const struct tracee *tracee)
     pid_t tid = tracee->tid;
     if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) != 0)
         return;
-    while (waitpid(tid, &status, __WALL) == tid && WIFSTOPPED(status)) {
+    while (thread_wait(tid, &status) && WIFSTOPPED(status)) {
         int signal = signal_to_pass_on(tid, status);
         if (status >> 16 == PTRACE_EVENT_STOP)
             restart_system_call(tid, false);
@@ -208,7 +198,7 @@ void tracee_release(struct tracee *tracee)
         ptrace(PTRACE_DETACH, tracee->tid, NULL, (void *)(intptr_t)tracee->stepper->signal);
         return;
     }
-    char state = state_of(tracee->tid);
+    char state = thread_state(tracee->tid, tracee->tid);
     if (!tracee->stepper && (state == 'S' || state == 'D' || state == 'T') &&
         !has_pending_trap(tracee->tid))
         return;
