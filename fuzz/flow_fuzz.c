@@ -4,9 +4,8 @@
  * Holds: decoding ends, after an amount of work that is bounded by the number of bytes; the times
  * of a thread's events never go back, and every event is one that stack/ knows; two cores make the
  * same events of it as one, and so does the long way, which an observer makes the decoder take.
- * Inputs are changed packet by packet half of the time
- * (packet_mutator.h), for random bytes seldom reach the flow. FLOW_PROGRAM, a path, comes from
- * meson.build.
+ * Inputs are changed packet by packet half of the time (packet_mutator.h), for random bytes seldom
+ * reach the flow. FLOW_PROGRAM, a path, comes from meson.build.
  */
 #include "flow/decode_jobs.h"
 #include "packet_mutator.h"

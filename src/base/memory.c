@@ -49,6 +49,11 @@ void *memory_allocate_to_fill(size_t size)
     return memory;
 }
 
+void *memory_align(void *memory, size_t alignment)
+{
+    return (char *)memory + (-(uintptr_t)memory & (alignment - 1));
+}
+
 char *memory_copy_string(const char *string)
 {
     size_t size = strlen(string) + 1;

@@ -20,6 +20,8 @@ void *memory_allocate_cleared(size_t size);
 /* Not initialised, for many pages that will all be written soon: they are made at once, which takes
  * a third less time than one by one when they are touched. */
 void *memory_allocate_to_fill(size_t size);
+/* The first address in `memory` that is a multiple of `alignment`, a power of two. */
+void *memory_align(void *memory, size_t alignment);
 char *memory_copy_string(const char *string);
 __attribute__((format(printf, 1, 2))) char *memory_format(const char *format, ...);
 

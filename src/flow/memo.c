@@ -19,8 +19,7 @@ void memos_init(struct memos *memos)
     size_t alignment = _Alignof(struct memo);
     *memos = (struct memos){.memory = memory_allocate_zeroed(size + alignment),
                             .next_rest = SHORTEST_REST};
-    uintptr_t first = (uintptr_t)memos->memory + alignment - 1;
-    memos->slots = (struct memo *)(first & ~(uintptr_t)(alignment - 1));
+    memos->slots = memory_align(memos->memory, alignment);
 }
 
 void memos_free(struct memos *memos)

@@ -36,32 +36,42 @@ static struct learning begin_learning(struct decoder *decoder, unsigned reach)
     return learning;
 }
 
-/* A branch has been taken; before it the return stack was `before`'s, and there were so many
- * events. */
+/* What a branch may change. */
+struct moment {
+    size_t events;
+    uint64_t pushed;
+    bool is_empty; /* the return stack */
+};
+
+static struct moment now(const struct decoder *decoder)
+{
+    const struct return_stack *returns = &decoder->returns;
+    return (struct moment){decoder->flow.batch.count, returns->pushed,
+                           returns->pushed == returns->floor};
+}
+
+/* A branch has been taken. */
 static void watch_branch(struct learning *learning, const struct decoder *decoder,
-                         size_t events_before, uint64_t pushed_before, bool was_empty)
+                         struct moment before)
 {
     const struct event_batch *batch = &decoder->flow.batch;
     uint64_t pushed = decoder->returns.pushed;
     if (pushed < learning->lowest)
         learning->lowest = pushed;
-    if (batch->count == events_before || batch->events[batch->count - 1].kind != FLOW_RETURN)
+    if (batch->count == before.events || batch->events[batch->count - 1].kind != FLOW_RETURN)
         return;
     int64_t pops_from = (int64_t)(pushed + 1 - learning->pushed);
     if (pops_from > learning->pops_from)
         learning->pops_from = pops_from;
-    learning->needs_last |= was_empty && pushed == pushed_before;
+    learning->needs_last |= before.is_empty && pushed == before.pushed;
 }
 
 static bool learn_bit(struct learning *learning, struct decoder *decoder, uint64_t bit)
 {
-    const struct return_stack *returns = &decoder->returns;
-    size_t events = decoder->flow.batch.count;
-    uint64_t pushed = returns->pushed;
-    bool empty = pushed == returns->floor;
+    struct moment before = now(decoder);
     if (!short_bit(decoder, bit))
         return false;
-    watch_branch(learning, decoder, events, pushed, empty);
+    watch_branch(learning, decoder, before);
     return true;
 }
 
@@ -81,13 +91,10 @@ static enum way learn_tnt(struct learning *learning, struct decoder *decoder, st
 
 static enum way learn_tip(struct learning *learning, struct decoder *decoder)
 {
-    const struct return_stack *returns = &decoder->returns;
-    size_t events = decoder->flow.batch.count;
-    uint64_t pushed = returns->pushed;
-    bool empty = pushed == returns->floor;
+    struct moment before = now(decoder);
     enum way way = usual_tip(decoder);
     if (way == WAY_ON)
-        watch_branch(learning, decoder, events, pushed, empty);
+        watch_branch(learning, decoder, before);
     return way;
 }
 

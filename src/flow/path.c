@@ -19,8 +19,7 @@ void paths_init(struct paths *paths, const struct process *process, struct symbo
     *paths = (struct paths){.epoch = 1};
     block_cache_init(&paths->cache, process, symbols);
     paths->slots_memory = memory_allocate_zeroed((PATH_SLOTS + 1) * sizeof(*paths->slots));
-    uintptr_t first = (uintptr_t)paths->slots_memory + sizeof(*paths->slots) - 1;
-    paths->slots = (struct path *)(first & ~(uintptr_t)(sizeof(*paths->slots) - 1));
+    paths->slots = memory_align(paths->slots_memory, sizeof(*paths->slots));
     memos_init(&paths->memos);
     control_flow_init(&paths->learning);
     paths->learning.space = process ? &paths->cache.space : NULL;

@@ -28,10 +28,9 @@ bool short_bits(struct decoder *decoder, uint64_t bits, unsigned count);
 
 /* The same, one bit after the other. The first takes one; false: it is too hard, and nothing has
  * happened. Then the second takes it and the rest, `left` bits, in the long way; else, behind the
- * last one, the third is to be called. */
+ * last one, short_bits_tell is to be called. */
 bool short_bit(struct decoder *decoder, uint64_t bit);
 void short_bits_give_up(struct decoder *decoder, uint64_t bits, unsigned left);
-void short_bits_tell(struct decoder *decoder);
 
 /* ---- usual_packets.c ---- */
 
@@ -75,6 +74,14 @@ static inline void short_ways_leave(struct decoder *decoder)
     decoder->at = block_of_id(cache_of(decoder), decoder->at_id);
     decoder->flow.last_ip = short_ways_last_executed(decoder);
     decoder->last_id = 0;
+}
+
+/* Bits have been taken: what the packet before has told is the time of the last of them, until the
+ * next packet tells one. */
+static inline void short_bits_tell(struct decoder *decoder)
+{
+    decoder->holds_time |= decoder->time_is_news;
+    decoder->time_is_news = false;
 }
 
 /* ---- Strides and steps ---- */

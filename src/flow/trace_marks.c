@@ -50,34 +50,41 @@ static uint32_t who_ran(const struct array *turns, uint64_t time)
 
 /* ---- where to look ---- */
 
+/* The first bytes of the packets, and the bits of the second that tell them apart. */
+enum {
+    EXTENDED = 0x02,
+    PTWRITE = 0x12,
+    VALUE_BITS = 0x1f,
+    CBR = 0x03,
+    SLEEP = 0x22, /* PWRE; PWRX has the highest bit set */
+    SLEEP_BITS = 0x7f,
+};
+
 /* Two bytes that begin a packet, and how one is known that has them by chance. */
 static bool is_value(const uint8_t *at, size_t left)
 {
-    enum { KIND = 0x1f, PTWRITE = 0x12, SIZES = 0x60, HAS_IP = 0x80, FUP = 0x1d };
-    if (left < 2 || (at[1] & KIND) != PTWRITE)
+    enum { SIZES = 0x60, HAS_IP = 0x80, IP_BITS = 0x1f, FUP = 0x1d };
+    if (left < 2 || (at[1] & VALUE_BITS) != PTWRITE)
         return false;
     size_t size = at[1] & SIZES ? 2 + 8 : 2 + 4;
-    return left <= size || !(at[1] & HAS_IP) || (at[size] & KIND) == FUP;
+    return left <= size || !(at[1] & HAS_IP) || (at[size] & IP_BITS) == FUP;
 }
 
 static bool is_other_ratio(const uint8_t *at, size_t left, uint64_t ratio)
 {
-    enum { CBR = 0x03, SIZE = 4 };
+    enum { SIZE = 4 };
     return left >= SIZE && at[1] == CBR && at[3] == 0 && at[2] != ratio;
 }
 
 static bool is_sleep(const uint8_t *at, size_t left)
 {
-    enum { PWRE = 0x22, PWRX = 0xa2 };
-    return left >= 2 && (at[1] == PWRE || at[1] == PWRX);
+    return left >= 2 && (at[1] & SLEEP_BITS) == SLEEP;
 }
 
 /* What is looked for, besides changes of the frequency. */
 struct wanted {
     bool values, sleep;
 };
-
-enum { EXTENDED = 0x02 }; /* begins all these kinds of packets */
 
 static bool may_be_mark(const uint8_t *at, size_t left, struct wanted wanted, uint64_t ratio)
 {
@@ -93,12 +100,12 @@ enum { BLOCK = 64 };
  * looked for: all but a few are not, however often EXTENDED is there by itself. */
 static bool has_pair(const uint8_t *block, struct wanted wanted)
 {
-    enum { VALUE = 0x1f, SLEEP = 0x7f };
-    uint8_t value = wanted.values ? VALUE : 0, sleep = wanted.sleep ? SLEEP : 0, found = 0;
+    uint8_t value = wanted.values ? VALUE_BITS : 0, sleep = wanted.sleep ? SLEEP_BITS : 0;
+    uint8_t found = 0;
     for (size_t i = 0; i < BLOCK; i++)
         found |=
-            (block[i] == EXTENDED) & ((block[i + 1] == 0x03) | ((block[i + 1] & value) == 0x12) |
-                                      ((block[i + 1] & sleep) == 0x22));
+            (block[i] == EXTENDED) & ((block[i + 1] == CBR) | ((block[i + 1] & value) == PTWRITE) |
+                                      ((block[i + 1] & sleep) == SLEEP));
     return found;
 }
 

@@ -223,15 +223,14 @@ static inline bool has_calls_of(const struct return_stack *returns, const struct
     return enough;
 }
 
-static inline void change_calls(struct return_stack *returns, const struct memo *memo)
+static inline void change_calls(struct decoder *decoder, const struct memo *memo)
 {
+    struct return_stack *returns = &decoder->returns;
     int64_t depth = (int64_t)(returns->pushed - returns->floor) + memo->pops_from;
     if (depth > RETURN_STACK_DEPTH)
         returns->floor += (uint64_t)(depth - RETURN_STACK_DEPTH);
     returns->pushed -= memo->pop_count;
-    const struct return_place *pushes = memo->places + memo->pop_count;
-    for (unsigned i = 0; i < memo->push_count; i++)
-        return_stack_push(returns, pushes[i], 1);
+    push_all(decoder, memo->places + memo->pop_count, memo->push_count);
 }
 
 static inline void run_memo(struct decoder *decoder, const struct memo *memo)
@@ -240,13 +239,12 @@ static inline void run_memo(struct decoder *decoder, const struct memo *memo)
     event_batch_add_path(&flow->batch, memo->events, memo->event_count, flow->position);
     flow->position += memo->instructions;
     flow->last_ip = memo->last_executed;
-    change_calls(&decoder->returns, memo);
+    change_calls(decoder, memo);
     decoder->last_id = 0;
     decoder->at_id = memo->next;
     decoder->last_ip = memo->last_ip;
     decoder->next += memo->size;
-    decoder->holds_time |= decoder->time_is_news;
-    decoder->time_is_news = false;
+    short_bits_tell(decoder);
 }
 
 static enum way look_up_memo(struct decoder *decoder, unsigned reach, uint64_t *steps)

@@ -1,7 +1,7 @@
 #include "engine/step/stepper.h"
-#include "engine/step/thread_wait.h"
 
 #include "base/memory.h"
+#include "engine/step/thread_wait.h"
 #include "engine/step/watch.h"
 
 #include <errno.h>
