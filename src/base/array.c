@@ -10,22 +10,32 @@ struct array array_of(size_t element_size)
     return (struct array){.element_size = element_size};
 }
 
-static void reserve(struct array *array, size_t count)
+static void resize(struct array *array, size_t capacity)
 {
+    array->elements = memory_resize(array->elements, capacity * array->element_size);
+    array->capacity = capacity;
+}
+
+static void grow(struct array *array, size_t count)
+{
+    enum { FEWEST = 8 };
     if (count <= array->capacity)
         return;
     size_t capacity = array->capacity + array->capacity / 2;
     if (capacity < count)
         capacity = count;
-    if (capacity < 8)
-        capacity = 8;
-    array->elements = memory_resize(array->elements, capacity * array->element_size);
-    array->capacity = capacity;
+    resize(array, capacity < FEWEST ? FEWEST : capacity);
+}
+
+void array_reserve(struct array *array, size_t count)
+{
+    if (count > array->capacity - array->count)
+        resize(array, array->count + count);
 }
 
 void *array_add(struct array *array)
 {
-    reserve(array, array->count + 1);
+    grow(array, array->count + 1);
     void *element = array_at(array, array->count++);
     return memset(element, 0, array->element_size);
 }
@@ -56,7 +66,7 @@ void array_add_all(struct array *array, const void *elements, size_t count)
 {
     if (count == 0)
         return;
-    reserve(array, array->count + count);
+    grow(array, array->count + count);
     memcpy(array_at(array, array->count), elements, count * array->element_size);
     array->count += count;
 }

@@ -24,6 +24,10 @@ struct array {
 
 struct array array_of(size_t element_size);
 
+/* Makes room for `count` more elements: worth while where their number is known, for many that are
+ * added one by one are moved many times. */
+void array_reserve(struct array *array, size_t count);
+
 /* Adds one element, all bytes 0, and returns where it lies. */
 void *array_add(struct array *array);
 

@@ -95,12 +95,25 @@ static void add_symbol(const struct table_symbol *found, const struct image_file
     };
 }
 
-static void read_best_table(Dwfl_Module *module, const struct image_file *file, struct arena *names,
-                            struct array *symbols)
+static bool has_table(Elf *elf, GElf_Word type)
 {
+    GElf_Shdr header;
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) != NULL;)
+        if (gelf_getshdr(section, &header) && header.sh_type == type)
+            return true;
+    return false;
+}
+
+/* Returns whether it was `elf`'s own dynamic table: then there was no better one, but perhaps a
+ * minimal one of debug data beside it. */
+static bool read_best_table(Dwfl_Module *module, Elf *elf, const struct image_file *file,
+                            struct arena *names, struct array *symbols)
+{
+    bool has_own = false;
     GElf_Addr module_bias = 0;
     dwfl_module_getelf(module, &module_bias);
     int count = dwfl_module_getsymtab(module);
+    array_reserve(symbols, count > 0 ? (size_t)count : 0);
     uint32_t source_file = 0;
     for (int i = 1; i < count; i++) {
         struct table_symbol found;
@@ -114,8 +127,10 @@ static void read_best_table(Dwfl_Module *module, const struct image_file *file, 
             continue;
         }
         found.address = address - module_bias;
+        has_own |= found.elf == elf;
         add_symbol(&found, file, source_file, names, symbols);
     }
+    return has_own && !has_table(elf, SHT_SYMTAB);
 }
 
 static void read_table(Elf *elf, GElf_Word type, const struct image_file *file, struct arena *names,
@@ -144,10 +159,10 @@ static void read_table(Elf *elf, GElf_Word type, const struct image_file *file, 
 void elf_symbols_read(Dwfl_Module *module, const struct image_file *file, struct arena *names,
                       struct array *symbols)
 {
-    read_best_table(module, file, names, symbols);
     GElf_Addr bias;
     Elf *elf = dwfl_module_getelf(module, &bias);
-    if (elf)
+    bool read_dynamic = read_best_table(module, elf, file, names, symbols);
+    if (elf && !read_dynamic)
         read_table(elf, SHT_DYNSYM, file, names, symbols);
 }
 

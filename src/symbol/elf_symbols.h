@@ -1,8 +1,8 @@
 /* The functions that an object's symbol tables name.
  *
  * Called by object.c. libdwfl finds the tables: .symtab of the object or of its separate debug file
- * (by build id or .gnu_debuglink), .gnu_debugdata, .dynsym. The object's own .dynsym is read in any
- * case: some tools strip names from .symtab that are still exported.
+ * (by build id or .gnu_debuglink), .gnu_debugdata, .dynsym. The object's own .dynsym is read,
+ * too, if it is not the one found: some tools strip names from .symtab that are still exported.
  *
  * Taken are STT_FUNC and STT_GNU_IFUNC in executable segments, and STT_NOTYPE in executable
  * sections. Version suffixes ("memcpy@@GLIBC_2.14") are cut off.

@@ -1,6 +1,8 @@
 #include "symbol/ocaml_code.h"
 
+#include "image/code_owner.h"
 #include "symbol/code_symbol.h"
+#include "symbol/elf_sections.h"
 
 #include <string.h>
 
@@ -38,9 +40,16 @@ static bool has_local_symbols(const struct array *symbols)
     return false;
 }
 
-static bool has_runtime_variable(const struct image_file *file)
+/* Strings are in .rodata, if sections are told at all; the rest of a large file takes long to
+ * search. */
+static bool has_runtime_variable(Elf *elf, const struct image_file *file)
 {
     static const char name[] = "OCAMLRUNPARAM";
+    GElf_Shdr header;
+    Elf_Scn *section = elf_find_section(elf, ".rodata", &header);
+    Elf_Data *strings = section ? elf_rawdata(section, NULL) : NULL;
+    if (strings && strings->d_buf)
+        return memmem(strings->d_buf, strings->d_size, name, sizeof name) != NULL;
     return memmem(file->view.bytes, file->view.size, name, sizeof name) != NULL;
 }
 
@@ -62,7 +71,8 @@ void ocaml_code_find(struct ocaml_code *code, Elf *elf, const struct image_file 
     *code = (struct ocaml_code){.notes = array_of(sizeof(struct ocaml_note))};
     ocaml_notes_read(elf, &code->notes);
     bool may_be = code->notes.count > 0 || has_ocaml_symbols(symbols) ||
-                  (!has_local_symbols(symbols) && has_runtime_variable(file));
+                  (code_owner_of_file(file) == CODE_OF_PROGRAM && !has_local_symbols(symbols) &&
+                   has_runtime_variable(elf, file));
     code->present = (may_be && learn(code, file)) || code->notes.count > 0;
 }
 

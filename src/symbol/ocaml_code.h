@@ -3,9 +3,10 @@
  * Made by object.c; read-only and shared by all threads afterwards. The decoder looks for traps
  * (x86/trap_scan.h) in objects with OCaml code alone, so that other programs do not pay for them.
  *
- * An object is looked at when it has a symbol that OCaml's compiler or runtime defines, or, having
- * lost its symbols, the name of the runtime's environment variable. It has OCaml code if a handler
- * is pushed somewhere in it, or if the compiler's notes say so.
+ * An object is looked at when it has a symbol that OCaml's compiler or runtime defines, or if it is
+ * a program that has lost its symbols, the name of the runtime's environment variable; a library
+ * exports the symbols. It has OCaml code if a handler is pushed somewhere in it, or if the
+ * compiler's notes say so.
  */
 #ifndef MAGIC_TRACE_SYMBOL_OCAML_CODE_H
 #define MAGIC_TRACE_SYMBOL_OCAML_CODE_H

@@ -1,6 +1,7 @@
 #include "symbol/ocaml_notes.h"
 
-#include <gelf.h>
+#include "symbol/elf_sections.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,26 +83,11 @@ static void sort_without_repetition(struct array *notes)
     notes->count = count;
 }
 
-/* NULL when there is none. */
-static Elf_Scn *find_section(Elf *elf, const char *wanted, GElf_Shdr *header)
-{
-    size_t names;
-    if (elf_getshdrstrndx(elf, &names) != 0)
-        return NULL;
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) != NULL;) {
-        const char *name =
-            gelf_getshdr(section, header) ? elf_strptr(elf, names, header->sh_name) : NULL;
-        if (name && strcmp(name, wanted) == 0)
-            return section;
-    }
-    return NULL;
-}
-
 void ocaml_notes_read(Elf *elf, struct array *notes)
 {
     GElf_Shdr base, header;
-    Elf_Scn *section = find_section(elf, ".note.ocaml_eh", &header);
-    if (!section || header.sh_type == SHT_NOBITS || !find_section(elf, ".stapsdt.base", &base))
+    Elf_Scn *section = elf_find_section(elf, ".note.ocaml_eh", &header);
+    if (!section || header.sh_type == SHT_NOBITS || !elf_find_section(elf, ".stapsdt.base", &base))
         return;
     Elf_Data *data = elf_getdata(section, NULL);
     if (data && data->d_buf)

@@ -69,16 +69,16 @@ static void read_relocations(struct plt_reader *reader, Elf_Scn *section, const 
                              bool lazy)
 {
     Elf_Data *data = elf_getdata(section, NULL);
-    size_t count = data ? data->d_size / sizeof(Elf64_Rela) : 0;
-    for (size_t i = 0; i < count && i < INT32_MAX; i++) {
-        GElf_Rela relocation;
-        if (!gelf_getrela(data, (int)i, &relocation))
-            break;
+    const char *relocations = data ? data->d_buf : NULL;
+    size_t count = relocations ? data->d_size / sizeof(Elf64_Rela) : 0;
+    for (size_t i = 0; i < count; i++) { /* hundreds of thousands: too many for gelf_getrela */
+        Elf64_Rela relocation;
+        memcpy(&relocation, relocations + i * sizeof relocation, sizeof relocation);
         const char *name = NULL;
-        switch (GELF_R_TYPE(relocation.r_info)) {
+        switch (ELF64_R_TYPE(relocation.r_info)) {
         case R_X86_64_JUMP_SLOT:
         case R_X86_64_GLOB_DAT:
-            name = name_of_dynamic_symbol(reader->elf, header, GELF_R_SYM(relocation.r_info));
+            name = name_of_dynamic_symbol(reader->elf, header, ELF64_R_SYM(relocation.r_info));
             break;
         case R_X86_64_IRELATIVE:
             name = name_of_function(reader, (uint64_t)relocation.r_addend);
@@ -190,7 +190,8 @@ static void for_each_section(struct plt_reader *reader,
 static void read_if_relocations(struct plt_reader *reader, Elf_Scn *section,
                                 const GElf_Shdr *header, const char *name)
 {
-    if (header->sh_type == SHT_RELA && (header->sh_flags & SHF_ALLOC))
+    if (header->sh_type == SHT_RELA && (header->sh_flags & SHF_ALLOC) &&
+        gelf_getclass(reader->elf) == ELFCLASS64)
         read_relocations(reader, section, header, strcmp(name, ".rela.plt") == 0);
 }
 

@@ -1,6 +1,7 @@
 #include "symbol/range_cover.h"
 
 #include "base/memory.h"
+#include "base/number_order.h"
 
 #include <stdlib.h>
 
@@ -39,12 +40,13 @@ static void heap_pop(struct heap *heap)
     heap->ranges[at] = moved;
 }
 
-static int compare_starts(const void *left, const void *right)
+static struct numbered *order_by_start(const struct ranked_range *ranges, size_t count)
 {
-    const struct ranked_range *a = left, *b = right;
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
-    return (a->rank > b->rank) - (a->rank < b->rank);
+    struct numbered *order = memory_allocate(count * sizeof *order);
+    for (size_t i = 0; i < count; i++)
+        order[i] = (struct numbered){ranges[i].start, i};
+    number_order(order, count);
+    return order;
 }
 
 static void add_covered(struct array *covered, uint64_t start, uint64_t end, uint32_t owner)
@@ -59,31 +61,32 @@ static void add_covered(struct array *covered, uint64_t start, uint64_t end, uin
     *(struct covered_range *)array_add(covered) = (struct covered_range){start, end, owner};
 }
 
-struct array range_cover(struct ranked_range *ranges, size_t count)
+struct array range_cover(const struct ranked_range *ranges, size_t count)
 {
     struct array covered = array_of(sizeof(struct covered_range));
+    array_reserve(&covered, count);
     struct heap begun = {.ranges = memory_allocate(count * sizeof *begun.ranges)};
-    if (count > 1)
-        qsort(ranges, count, sizeof *ranges, compare_starts);
+    struct numbered *order = order_by_start(ranges, count);
 
     uint64_t at = 0;
     size_t next = 0;
     while (next < count || begun.count > 0) {
         if (begun.count == 0)
-            at = ranges[next].start;
-        while (next < count && ranges[next].start <= at)
-            heap_push(&begun, &ranges[next++]);
+            at = order[next].number;
+        while (next < count && order[next].number <= at)
+            heap_push(&begun, &ranges[order[next++].index]);
         while (begun.count > 0 && begun.ranges[0]->end <= at)
             heap_pop(&begun);
         if (begun.count == 0)
             continue;
         const struct ranked_range *top = begun.ranges[0];
         uint64_t end = top->end;
-        if (next < count && ranges[next].start < end)
-            end = ranges[next].start;
+        if (next < count && order[next].number < end)
+            end = order[next].number;
         add_covered(&covered, at, end, top->owner);
         at = end;
     }
+    free(order);
     free(begun.ranges);
     return covered;
 }

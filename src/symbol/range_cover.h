@@ -23,9 +23,8 @@ struct covered_range {
     uint32_t owner;
 };
 
-/* Sorts `ranges` by start and returns an array of struct covered_range, ascending, without
- * overlaps; neighbours of the same owner are one. At most twice as many as `count`. The caller
- * frees it with array_free. */
-struct array range_cover(struct ranked_range *ranges, size_t count);
+/* Returns an array of struct covered_range, ascending, without overlaps; neighbours of the same
+ * owner are one. At most twice as many as `count`. The caller frees it with array_free. */
+struct array range_cover(const struct ranked_range *ranges, size_t count);
 
 #endif

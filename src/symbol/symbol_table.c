@@ -1,6 +1,7 @@
 #include "symbol/symbol_table.h"
 
 #include "base/memory.h"
+#include "base/number_order.h"
 #include "symbol/code_symbol.h"
 #include "symbol/cold_part.h"
 #include "symbol/range_cover.h"
@@ -15,11 +16,10 @@ static bool is_named(const struct code_symbol *symbol)
     return symbol->kind >= CODE_LABEL;
 }
 
-static int compare_places(const void *left, const void *right)
+/* The better of two that start at the same place comes first. */
+static int compare_sources(const void *left, const void *right)
 {
     const struct code_symbol *a = left, *b = right;
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
     if (is_named(a) && is_named(b))
         return symbol_choice_compare(a, b);
     if (a->kind != b->kind)
@@ -34,6 +34,27 @@ static size_t end_of_group(const struct code_symbol *symbols, size_t count, size
     while (end < count && symbols[end].start == symbols[first].start)
         end++;
     return end;
+}
+
+static void sort_by_place(struct array *symbols)
+{
+    size_t count = symbols->count;
+    const struct code_symbol *elements = symbols->elements;
+    struct numbered *order = memory_allocate(count * sizeof *order);
+    for (size_t i = 0; i < count; i++)
+        order[i] = (struct numbered){elements[i].start, i};
+    number_order(order, count);
+    struct code_symbol *sorted = memory_allocate(count * sizeof *sorted);
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = elements[order[i].index];
+    free(order);
+    for (size_t first = 0, end; first < count; first = end) {
+        end = end_of_group(sorted, count, first);
+        if (end - first > 1)
+            qsort(sorted + first, end - first, sizeof *sorted, compare_sources);
+    }
+    memcpy(symbols->elements, sorted, count * sizeof *sorted);
+    free(sorted);
 }
 
 /* Where what starts after a symbol bounds it, if its size is not known. */
@@ -161,11 +182,12 @@ void symbol_table_build(struct symbol_table *table, struct array *symbols, enum 
         .functions = array_of(sizeof(struct table_function)),
         .candidates = array_of(sizeof(struct ranked_range)),
     };
+    array_reserve(&builder.functions, symbols->count);
+    array_reserve(&builder.candidates, symbols->count);
     struct code_symbol *elements = symbols->elements;
     uint32_t *function_of = memory_allocate(symbols->count * sizeof *function_of);
     if (rule == OVERLAP_LATER_START) {
-        if (symbols->count > 1)
-            qsort(elements, symbols->count, sizeof *elements, compare_places);
+        sort_by_place(symbols);
         complete_ends(elements, symbols->count);
         add_static_symbols(&builder, elements, symbols->count, function_of);
     } else {

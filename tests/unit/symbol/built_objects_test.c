@@ -249,6 +249,48 @@ static void stripped_object_is_bounded_by_its_frames(void **state)
     free(whole);
 }
 
+/* Whether `program`, of `whole`, still names the exported `twice` and the static `hidden`. */
+static void check_names_left(const char *folder, bool has_hidden)
+{
+    char *whole = memory_format("%s/whole", folder), *program = memory_format("%s/program", folder);
+    struct symbol_fixture fixture;
+    symbol_fixture_open(&fixture, (const char *const[]){program, NULL});
+    uint64_t twice = symbol_value(whole, "twice"), hidden = symbol_value(whole, "hidden");
+    assert_string_equal(symbol_fixture_name(&fixture, 0, twice), "twice");
+    assert_int_equal(strcmp(symbol_fixture_name(&fixture, 0, hidden), "hidden") == 0, has_hidden);
+    symbol_fixture_close(&fixture);
+    free(program);
+    free(whole);
+}
+
+static void stripped_object_names_what_it_exports(void **state)
+{
+    const char *folder = *state;
+    run_command("cd %s && gcc -O1 -rdynamic program.c -o whole && strip -o program whole", folder);
+    check_names_left(folder, false);
+}
+
+/* As Fedora's packages come: .dynsym, and in .gnu_debugdata what it does not have. */
+static void minimal_debug_data_adds_to_what_is_exported(void **state)
+{
+    const char *folder = *state;
+    run_command(
+        "cd %s && gcc -O1 -rdynamic program.c -o whole && "
+        "objcopy --strip-all --keep-symbol=hidden whole few && "
+        "xz -f few && objcopy --strip-all --add-section .gnu_debugdata=few.xz whole program",
+        folder);
+    check_names_left(folder, true);
+}
+
+static void names_lost_from_the_static_table_are_found_where_they_are_exported(void **state)
+{
+    const char *folder = *state;
+    run_command("cd %s && gcc -O1 -rdynamic program.c -o whole && "
+                "objcopy --strip-symbol=twice --strip-symbol=_twice whole program",
+                folder);
+    check_names_left(folder, true);
+}
+
 /* As glibc writes its restorer: the description begins one byte before it. */
 static void restorer_without_a_symbol_begins_behind_its_frame(void **state)
 {
@@ -620,6 +662,9 @@ int main(void)
         TEST(debug_file_with_wrong_checksum_is_not_used),
         TEST(lines_without_debug_info_section),
         TEST(stripped_object_is_bounded_by_its_frames),
+        TEST(stripped_object_names_what_it_exports),
+        TEST(minimal_debug_data_adds_to_what_is_exported),
+        TEST(names_lost_from_the_static_table_are_found_where_they_are_exported),
         TEST(restorer_without_a_symbol_begins_behind_its_frame),
         TEST(lazy_plt),
         TEST(eager_plt),
