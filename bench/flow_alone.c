@@ -2,6 +2,7 @@
  * counted. Called by bench/decode. Prints one line of JSON; seconds of processor time but for
  * wall_seconds, which is decoding without opening.
  */
+#include "base/memory.h"
 #include "bench_clock.h"
 #include "flow/flow.h"
 
@@ -32,6 +33,7 @@ int main(int argc, char **argv)
     }
     struct flow_options options = {.cores = argc == 3 ? (unsigned)atoi(argv[2]) : 1};
     struct error error;
+    memory_keep_freed(); /* as `magic-trace decode` does */
     double began = bench_cpu_seconds();
     struct flow *flow = flow_open(argv[1], &options, &error);
     if (!flow) {

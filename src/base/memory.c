@@ -1,5 +1,6 @@
 #include "base/memory.h"
 
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -52,6 +53,22 @@ void *memory_allocate_to_fill(size_t size)
 void *memory_align(void *memory, size_t alignment)
 {
     return (char *)memory + (-(uintptr_t)memory & (alignment - 1));
+}
+
+/* See mallopt(3). Threads that share an arena use what others have freed; they wait for each other
+ * seldom, for they allocate seldom. */
+void memory_keep_freed(void)
+{
+    enum { LARGEST_MMAP_THRESHOLD = 32 << 20, KEPT = 256 << 20, PAD = 32 << 20 };
+    mallopt(M_ARENA_MAX, 1);
+    mallopt(M_MMAP_THRESHOLD, LARGEST_MMAP_THRESHOLD);
+    mallopt(M_TRIM_THRESHOLD, KEPT);
+    mallopt(M_TOP_PAD, PAD);
+}
+
+void memory_give_back_freed(void)
+{
+    malloc_trim(0);
 }
 
 char *memory_copy_string(const char *string)

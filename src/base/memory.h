@@ -25,4 +25,10 @@ void *memory_align(void *memory, size_t alignment);
 char *memory_copy_string(const char *string);
 __attribute__((format(printf, 1, 2))) char *memory_format(const char *format, ...);
 
+/* For the whole process, before it starts threads: what is freed is kept for whoever allocates
+ * next, which spares a third of the pages that would be made anew. For what takes and frees much
+ * memory several times. The second gives back what is kept now. */
+void memory_keep_freed(void);
+void memory_give_back_freed(void);
+
 #endif

@@ -1,6 +1,7 @@
 #include "cli/trace_file.h"
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "cli/decode_statistics.h"
 #include "cli/shell_word.h"
 #include "cli/summary.h"
@@ -144,6 +145,7 @@ bool trace_file_write(const char *recording, const struct trace_file_options *op
                                       .progress = log_progress};
     struct decode_stages stages;
     struct stage_seconds start = stage_clock_read();
+    memory_keep_freed();
     struct timeline *timeline = timeline_decode(recording, &flow, error);
     log_progress_end();
     if (!timeline)

@@ -113,6 +113,7 @@ bool trace_showing_carry_out(struct trace_showing *showing, const struct trace_f
         return share(trace_file_path(trace), error);
     if (!showing->serve)
         return true;
+    memory_give_back_freed(); /* of decoding: serving takes little, for long */
     showing->options.ui_folder = variable("MAGIC_TRACE_PERFETTO_DIR");
     return serve_trace(trace_file_path(trace), &showing->options, error);
 }
