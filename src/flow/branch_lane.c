@@ -363,6 +363,6 @@ void branch_lane_end(struct branch_lane *lane)
         if (lane->next && !lane->ran_ahead)
             control_flow_arrive(&lane->flow, lane->next);
     }
-    control_flow_stop(&lane->flow);
+    control_flow_end(&lane->flow);
     event_batch_flush(&lane->flow.batch, NULL);
 }

@@ -319,16 +319,29 @@ void control_flow_diverted(struct control_flow *flow, enum flow_kind kind, uint6
     emit(flow, &event, flow->position);
 }
 
+static struct flow_event stop_running(struct control_flow *flow)
+{
+    end_resume(flow);
+    flow->branch_kind = BRANCH_NONE;
+    flow->running = false;
+    return (struct flow_event){
+        .kind = FLOW_STOP, .from = flow->last_ip, .function = flow->current.function};
+}
+
 void control_flow_stop(struct control_flow *flow)
 {
     if (!flow->running)
         return;
-    end_resume(flow);
-    struct flow_event event = {
-        .kind = FLOW_STOP, .from = flow->last_ip, .function = flow->current.function};
-    flow->branch_kind = BRANCH_NONE;
-    flow->running = false;
+    struct flow_event event = stop_running(flow);
     emit(flow, &event, flow->position);
+}
+
+void control_flow_end(struct control_flow *flow)
+{
+    if (!flow->running)
+        return;
+    struct flow_event event = stop_running(flow);
+    event_batch_add(&flow->batch, &event, flow->position);
 }
 
 void control_flow_aborted_out(struct control_flow *flow, uint64_t from, uint64_t to, bool exact)
@@ -352,7 +365,7 @@ void control_flow_gap(struct control_flow *flow, enum flow_gap gap, uint64_t ip,
 void control_flow_switch_thread(struct control_flow *flow, struct thread_output *output,
                                 struct code_space *space)
 {
-    control_flow_stop(flow);
+    control_flow_end(flow);
     event_batch_flush(&flow->batch, output);
     flow->space = space;
 }

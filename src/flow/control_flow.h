@@ -82,8 +82,12 @@ void control_flow_diverted(struct control_flow *flow, enum flow_kind kind, uint6
 /* A transaction failed at `from`, and its fallback at `to` (0: not known) is not traced. */
 void control_flow_aborted_out(struct control_flow *flow, uint64_t from, uint64_t to, bool exact);
 
-/* Tracing stopped for a reason that leaves the stack as it is; also the end of the data. */
+/* Tracing stopped for a reason that leaves the stack as it is. */
 void control_flow_stop(struct control_flow *flow);
+
+/* The data ends, or another thread's begins. Nothing says that tracing stopped: it is the same
+ * event, but no step. */
+void control_flow_end(struct control_flow *flow);
 
 /* What ran since the newest event is not known. `ip`: where that was noticed, 0 unknown; `code`:
  * the decoder's. */

@@ -87,7 +87,7 @@ static void finish_stretch(struct decoder *decoder)
     if (decoder->input.lost_after)
         control_flow_gap(flow, FLOW_GAP_LOST, 0, 0);
     else
-        control_flow_stop(flow);
+        control_flow_end(flow);
     event_batch_flush(&flow->batch, NULL);
 }
 

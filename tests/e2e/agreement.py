@@ -146,6 +146,10 @@ def built_from(source):
     return make
 
 
+def ends_while_running(self):
+    return [harness.compile_program("ends_while_running")]
+
+
 def installed(words):
     def make(self):
         return words if shutil.which(words[0]) else self.skipTest(f"{words[0]} is not installed")
@@ -155,5 +159,6 @@ def installed(words):
 # Imported when it is known whether the inputs shall be small.
 TESTS = [(source, built_from(source)) for source in SOURCES]
 TESTS += [(name, installed(words)) for name, words in COMMANDS.items()]
+TESTS += [("ends_while_running", ends_while_running)]
 for number, (name, make) in enumerate(TESTS[::QUICK_STRIDE if Settings.quick else 1]):
     add_test(name, make, [KINDS[number % len(KINDS)], KINDS[(number + 2) % len(KINDS)]])

@@ -143,6 +143,18 @@ static int take_event(struct judge *judge)
     return status;
 }
 
+/* The packets end, but the newest branch is among them: where it went is the next instruction,
+ * which nothing says has run. */
+static void take_last_branch(struct judge *judge)
+{
+    struct pt_insn insn = {.ip = 0};
+    if (!judge->branch.open)
+        return;
+    pt_insn_next(judge->decoder, &insn, sizeof(insn));
+    if (insn.iclass != ptic_error && insn.size)
+        branch_arrives(judge, insn.ip);
+}
+
 /* From one PSB to the next error or to the end. */
 static void judge_synchronised(struct judge *judge, int status)
 {
@@ -156,8 +168,10 @@ static void judge_synchronised(struct judge *judge, int status)
             status = take_event(judge);
             continue;
         }
-        if (status & pts_eos)
+        if (status & pts_eos) {
+            take_last_branch(judge);
             return;
+        }
         status = pt_insn_next(judge->decoder, &insn, sizeof(insn));
         if (insn.iclass != ptic_error && insn.size) {
             count_instruction(&judge->judgement, &insn);

@@ -89,6 +89,25 @@ static void every_branch_is_a_step(void **state)
     assert_int_equal(s->instructions, s->fixture.statistics.instructions);
 }
 
+/* The program was ended, or the recording was, while it ran: no packet says that tracing stopped.
+ */
+static void the_end_of_the_packets_is_no_step(void **state)
+{
+    struct steps *s = *state;
+    struct packets *p = &s->fixture.packets;
+    packets_psb(p, 1000, 0);
+    packets_enable(p, at("caller"));
+    packets_tnt(p, "TT");
+    packets_tip(p, at("caller_after_call"));
+    fixture_decode(&s->fixture);
+    expect(s, STEP_START, 0, at("caller"));
+    expect(s, STEP_CALL, at("caller_call"), at("leaf"));
+    expect(s, STEP_RETURN, at("leaf_return"), at("caller_after_call"));
+    expect(s, STEP_TAKEN, at("caller_after_call"), at("caller_jump"));
+    expect(s, STEP_JUMP, at("caller_jump"), at("caller_after_call"));
+    expect_no_more(s);
+}
+
 static void an_error_names_its_packet(void **state)
 {
     struct steps *s = *state;
@@ -356,6 +375,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(every_branch_is_a_step),
+        TEST(the_end_of_the_packets_is_no_step),
         TEST(an_error_names_its_packet),
         TEST(overflows_and_aborts_are_steps),
         TEST(an_abort_may_end_tracing),
