@@ -4,6 +4,7 @@
  * Generation Scenarios"; the errata by their texts (errata.h).
  */
 #include "flow/decoder_state.h"
+#include "flow/observed_flow.h"
 
 /* Branches. */
 
@@ -147,6 +148,8 @@ void decoder_take_enable(struct decoder *decoder, uint64_t ip)
     decoder_forget_asynchronous(decoder);
     decoder->mode = decoder->next_mode;
     decoder_resume(decoder, ip);
+    if (decoder->flow.observer)
+        observe_start(&decoder->flow, ip);
 }
 
 /* `to` 0: not told. */

@@ -184,7 +184,7 @@ static void use_header(struct decoder *decoder, const struct psb_header *header)
         decoder_tell_time(decoder);
         decoder_tell_place(decoder);
         if (!header->overflow)
-            control_flow_stop(&decoder->flow);
+            control_flow_end(&decoder->flow);
         decoder->at = NULL;
         decoder->enabled = false;
         decoder->mode = header->mode;

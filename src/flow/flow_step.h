@@ -24,8 +24,9 @@ enum flow_step_kind {
     STEP_FAR_JUMP,
     STEP_INTERRUPT, /* before the instruction at `from` */
     STEP_ABORT,     /* of a transaction, likewise */
-    STEP_START,     /* tracing began, `from` is not known (0) */
-    STEP_END,       /* tracing ended behind or before `from`; `to` is not known (0) */
+    /* As packets tell: not where the data begin or end in the middle of what ran. */
+    STEP_START, /* tracing began, `from` is not known (0) */
+    STEP_END,   /* tracing ended behind or before `from`; `to` is not known (0) */
     /* Others. */
     STEP_INSTRUCTION, /* at `from` has run */
     STEP_OVERFLOW,    /* the processor dropped packets */

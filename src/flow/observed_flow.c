@@ -50,12 +50,14 @@ void observe_block(const struct control_flow *flow, const struct block *block)
         tell_kind(flow, STEP_CALL, block->last, block->next);
 }
 
+void observe_start(const struct control_flow *flow, uint64_t ip)
+{
+    tell_kind(flow, STEP_START, 0, ip);
+}
+
 void observe_event(const struct control_flow *flow, const struct flow_event *event)
 {
     switch ((enum flow_kind)event->kind) {
-    case FLOW_RESUME:
-        tell_kind(flow, STEP_START, 0, event->to);
-        break;
     case FLOW_INTERRUPT:
         tell_kind(flow, event->to ? STEP_INTERRUPT : STEP_END, event->from, event->to);
         break;

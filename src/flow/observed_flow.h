@@ -13,7 +13,11 @@ void observe_branch(const struct control_flow *flow, uint64_t ip);
 /* `block` ran. */
 void observe_block(const struct control_flow *flow, const struct block *block);
 
-/* What no branch tells: tracing begins and ends, interrupts, losses. */
+/* A packet says that tracing begins at `ip`. Not told where it only goes on to be known: where a
+ * recording begins, behind a loss or an error. */
+void observe_start(const struct control_flow *flow, uint64_t ip);
+
+/* What no branch tells: tracing ends, interrupts, losses. */
 void observe_event(const struct control_flow *flow, const struct flow_event *event);
 
 /* `offset`: of the packet, in its ring. */

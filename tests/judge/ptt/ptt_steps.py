@@ -3,7 +3,6 @@
 ptxed tells more than a flow decoder owes: paging, power, PTWRITE, modes, transactions that begin and commit. That is
 left out. What remains is instructions, beginnings and ends of tracing, interrupts, aborts, overflows and errors. The
 two differ in how they tell the same:
-  - where decoding begins while tracing is on, and behind an overflow or an error, only we say that it starts;
   - an abort is two events there (aborted, interrupt), one here, and none here while tracing is off;
   - errors have other words, and other places: a decoder that notices an error later is not wrong;
   - at the end of the data ptxed runs on as far as the code needs no packet, or is known; we stop at the last packet.
@@ -40,8 +39,6 @@ def steps_of(text):
         if step is None or (newest, step) in (("abort", "interrupt"), ("error", "error")):
             continue
         if step == "abort" and newest == "end":
-            continue
-        if step == "start" and newest in (None, "overflow", "error"):
             continue
         steps.append(step)
     return steps

@@ -291,6 +291,18 @@ static void apl12_of_others(void **state)
     expect_overflow(f, 0, at("handler"));
 }
 
+/* The same with a PSB in between that says tracing is off. */
+static void apl12_before_a_psb(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, at("leaf"));
+    packets_overflow(&f->packets, at("caller"));
+    packets_psb(&f->packets, 2000, 0);
+    packets_enable(&f->packets, at("tail"));
+    decode(f, &goldmont);
+    expect_overflow(f, 1, at("tail"));
+}
+
 static void a_fup_that_tracing_goes_on_from_is_no_apl12(void **state)
 {
     struct fixture *f = *state;
@@ -401,6 +413,7 @@ int main(void)
         TEST(apl11_of_others),
         TEST(apl12_of_goldmont),
         TEST(apl12_of_others),
+        TEST(apl12_before_a_psb),
         TEST(a_fup_that_tracing_goes_on_from_is_no_apl12),
         TEST(skz84_of_sapphire_rapids),
         TEST(skz84_of_others),
