@@ -1,7 +1,9 @@
 /* Questions about addresses come by the million from several decoding threads; new functions and
  * objects are rare. So what is known is found without a lock: objects, perf maps and the function
  * ids in their tables are published by atomic stores after they are complete. Everything that makes
- * something new holds `lock`, and so does libdw, which is not made for several threads.
+ * something new holds `lock`. But objects are opened side by side, for that takes long: each with
+ * libdw's session of its own, which no other thread can know yet; afterwards libdw, which is not
+ * made for several threads, is asked under `lock`.
  */
 #include "symbol/symbols.h"
 
@@ -30,6 +32,7 @@ enum { CHUNK_RECORDS = 4096, CHUNK_COUNT = 16384 };
 
 /* What is known of an image file. */
 struct file_slot {
+    pthread_mutex_t opening;
     struct object *_Atomic object; /* NULL: not asked for yet */
     _Atomic function_id whole;     /* the one function that an image without symbols is taken for */
 };
@@ -106,6 +109,8 @@ struct symbols *symbols_open(const struct address_spaces *spaces, const char *pe
     symbols->files = memory_allocate_zeroed(spaces->file_count * sizeof *symbols->files);
     symbols->processes = memory_allocate_zeroed(spaces->process_count * sizeof *symbols->processes);
     pthread_mutex_init(&symbols->lock, NULL);
+    for (size_t i = 0; i < spaces->file_count; i++)
+        pthread_mutex_init(&symbols->files[i].opening, NULL);
     add_special_functions(symbols);
     return symbols;
 }
@@ -114,8 +119,10 @@ void symbols_close(struct symbols *symbols)
 {
     if (!symbols)
         return;
-    for (size_t i = 0; i < symbols->spaces->file_count; i++)
+    for (size_t i = 0; i < symbols->spaces->file_count; i++) {
         object_close(symbols->files[i].object);
+        pthread_mutex_destroy(&symbols->files[i].opening);
+    }
     for (size_t i = 0; i < symbols->spaces->process_count; i++)
         perf_map_close(symbols->processes[i].own_map);
     for (size_t i = 0; i < CHUNK_COUNT && symbols->chunks[i]; i++)
@@ -136,13 +143,13 @@ static struct object *get_object(struct symbols *symbols, const struct image_fil
     struct object *object = atomic_load_explicit(&slot->object, memory_order_acquire);
     if (object)
         return object;
-    pthread_mutex_lock(&symbols->lock);
+    pthread_mutex_lock(&slot->opening);
     object = atomic_load_explicit(&slot->object, memory_order_relaxed);
     if (!object) {
         object = object_open(file);
         atomic_store_explicit(&slot->object, object, memory_order_release);
     }
-    pthread_mutex_unlock(&symbols->lock);
+    pthread_mutex_unlock(&slot->opening);
     return object;
 }
 

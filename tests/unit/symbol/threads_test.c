@@ -58,10 +58,58 @@ static void all_threads_get_the_same_ids(void **state)
     symbol_fixture_close(&fixture);
 }
 
+/* Each begins with another object, so that they are opened at the same time. */
+static const char *const objects[] = {
+    "/lib/x86_64-linux-gnu/libc.so.6",     "/lib/x86_64-linux-gnu/libm.so.6",
+    "/lib64/ld-linux-x86-64.so.2",         "/usr/lib/x86_64-linux-gnu/libstdc++.so.6",
+    "/usr/lib/x86_64-linux-gnu/libz.so.1", NULL};
+
+enum { OBJECTS = sizeof objects / sizeof *objects - 1 };
+
+struct opener {
+    struct symbol_fixture *fixture;
+    function_id answers[OBJECTS];
+    size_t first;
+};
+
+static void *open_all(void *context)
+{
+    struct opener *opener = context;
+    for (size_t i = 0; i < OBJECTS; i++) {
+        size_t object = (opener->first + i) % OBJECTS;
+        const struct mapping *mapping = &opener->fixture->cursor.mappings[object];
+        uint64_t middle = mapping->start + (mapping->end - mapping->start) / 2;
+        opener->answers[object] = symbols_find(opener->fixture->symbols, mapping, middle).function;
+        symbols_line(opener->fixture->symbols, opener->answers[object]);
+    }
+    return NULL;
+}
+
+static void objects_are_opened_side_by_side(void **state)
+{
+    struct symbol_fixture fixture;
+    symbol_fixture_open(&fixture, objects);
+    struct opener openers[OBJECTS];
+    pthread_t threads[OBJECTS];
+    for (size_t i = 0; i < OBJECTS; i++) {
+        openers[i] = (struct opener){.fixture = &fixture, .first = i};
+        assert_int_equal(pthread_create(&threads[i], NULL, open_all, &openers[i]), 0);
+    }
+    for (size_t i = 0; i < OBJECTS; i++)
+        pthread_join(threads[i], NULL);
+    for (size_t i = 0; i < OBJECTS; i++) {
+        assert_int_not_equal(openers[0].answers[i], FUNCTION_UNKNOWN);
+        for (size_t other = 1; other < OBJECTS; other++)
+            assert_int_equal(openers[other].answers[i], openers[0].answers[i]);
+    }
+    symbol_fixture_close(&fixture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_threads_get_the_same_ids),
+        cmocka_unit_test(objects_are_opened_side_by_side),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
