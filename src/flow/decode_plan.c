@@ -116,7 +116,9 @@ static void tell_holes(const struct stream_work *work, const struct trace_stream
                        const struct perf_data *data)
 {
     struct ring_beginning beginning;
-    ring_beginning_read(&beginning, stream);
+    if (!stream->stretches.count)
+        return;
+    ring_beginning_read(&beginning, trace_stretch_at(stream, 0));
     bool in_the_middle = data->setup.snapshot && beginning.ip != 0;
     for (size_t i = 0; in_the_middle && i < work->schedule.entries.count; i++) {
         const struct schedule_entry *entry = schedule_at(&work->schedule, i);

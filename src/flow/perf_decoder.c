@@ -35,6 +35,9 @@ struct ring {
     uint32_t id;  /* processor or tid */
     uint32_t tid; /* who runs */
     struct branch_lane lane;
+    const struct trace_stream *stream; /* of a thread's own ring; NULL: of another, or unknown */
+    size_t next_stretch;               /* that has not begun yet, */
+    struct nanoseconds next_begins;    /* and when it does */
     UT_hash_handle hh;
 };
 
@@ -108,16 +111,35 @@ static const struct trace_stream *find_stream(const struct perf_decoding *decodi
     return NULL;
 }
 
-/* The ring is a thread's own, and this is its first event. */
-static void begin_ring(const struct perf_decoding *decoding, struct ring *ring)
+/* When the stretch begins, in perf's time. */
+static struct nanoseconds beginning_of(const struct perf_decoding *decoding,
+                                       const struct trace_stretch *stretch)
 {
     struct ring_beginning beginning;
-    const struct trace_stream *stream = find_stream(decoding, ring->id);
-    if (!stream)
-        return;
-    ring_beginning_read(&beginning, stream);
+    ring_beginning_read(&beginning, stretch);
+    ring_beginning_free(&beginning);
+    return clock_to_nanoseconds(&decoding->request->data->setup.clock, beginning.time);
+}
+
+static void begin_stretch(const struct perf_decoding *decoding, struct ring *ring)
+{
+    const struct array *stretches = &ring->stream->stretches;
+    struct ring_beginning beginning;
+    ring_beginning_read(&beginning, trace_stretch_at(ring->stream, ring->next_stretch));
     branch_lane_begin(&ring->lane, &beginning);
     ring_beginning_free(&beginning);
+    if (++ring->next_stretch < stretches->count)
+        ring->next_begins =
+            beginning_of(decoding, trace_stretch_at(ring->stream, ring->next_stretch));
+}
+
+/* The thread's ring may have begun anew since the event before: perf does not tell. */
+static void begin_stretches(const struct perf_decoding *decoding, struct ring *ring,
+                            struct nanoseconds now)
+{
+    while (ring->stream && ring->next_stretch < ring->stream->stretches.count &&
+           ring->next_begins.value <= now.value)
+        begin_stretch(decoding, ring);
 }
 
 static void switch_thread(struct perf_decoding *decoding, struct ring *ring,
@@ -133,7 +155,7 @@ static void switch_thread(struct perf_decoding *decoding, struct ring *ring,
     branch_lane_switch_thread(&ring->lane, &receiver->output,
                               get_space(decoding, receiver->output.thread->pid));
     if (first && !decoding->request->data->setup.per_cpu)
-        begin_ring(decoding, ring);
+        ring->stream = find_stream(decoding, ring->id);
 }
 
 /* Threads with rings of their own begin in the order of the file, as with our own decoder. */
@@ -155,6 +177,7 @@ static void take(struct perf_decoding *decoding, const struct branch_event *even
     struct ring *ring = get_ring(decoding, setup->per_cpu ? event->processor : event->tid);
     if (ring->tid != event->tid && event->kind != BRANCH_EVENT_DECODE_ERROR)
         switch_thread(decoding, ring, event);
+    begin_stretches(decoding, ring, event->time);
     branch_lane_take(&ring->lane, event, clock_to_ticks(&setup->clock, event->time));
 }
 

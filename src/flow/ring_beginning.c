@@ -33,13 +33,11 @@ static bool take_packet(struct ring_beginning *beginning, const struct pt_packet
     }
 }
 
-void ring_beginning_read(struct ring_beginning *beginning, const struct trace_stream *stream)
+void ring_beginning_read(struct ring_beginning *beginning, const struct trace_stretch *stretch)
 {
     *beginning = (struct ring_beginning){.told = array_of(sizeof(uint64_t))};
-    if (!stream->stretches.count)
-        return;
     /* A list of callers that goes on in another chunk of the ring is incomplete, and is dropped. */
-    const struct trace_piece *piece = array_at(&trace_stretch_at(stream, 0)->pieces, 0);
+    const struct trace_piece *piece = array_at(&stretch->pieces, 0);
     size_t offset = pt_packet_find_psb(piece->bytes, piece->size, 0);
     struct pt_packet packet;
     bool in_header = true;

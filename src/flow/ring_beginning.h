@@ -1,6 +1,6 @@
-/* What the first packets of a thread's ring tell and perf does not: where and when its code goes on
- * when the ring begins in the middle, and the calls in progress there, if the recorder told them
- * (packet/told_calls.h).
+/* What the first packets of a stretch of a thread's ring tell and perf does not: where and when its
+ * code goes on when the stretch begins in the middle, and the calls in progress there, if the
+ * recorder told them (packet/told_calls.h).
  *
  * perf begins to tell at the first taken branch, so perf_decoder.c reads these few packets itself.
  * What is told behind a later PSB is of use only where packets before it could not be decoded; perf
@@ -18,7 +18,7 @@ struct ring_beginning {
     struct array told; /* uint64_t: payloads of MNT packets, for control_flow_mnt */
 };
 
-void ring_beginning_read(struct ring_beginning *beginning, const struct trace_stream *stream);
+void ring_beginning_read(struct ring_beginning *beginning, const struct trace_stretch *stretch);
 void ring_beginning_free(struct ring_beginning *beginning);
 
 #endif

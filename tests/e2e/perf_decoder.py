@@ -8,7 +8,8 @@ last branch that it decided, where perf gives it to the first.
 
 What perf does not tell, and why that leaves the spans alike here:
 - Calls in progress behind a PSB, and the instruction at which a ring begins: magic-trace reads these packets itself at
-  the beginning of each ring. Behind later PSBs they matter only after decode errors, which these recordings have none of.
+  the beginning of each ring, also when it begins anew. Behind other PSBs they matter only after decode errors, which
+  these recordings have none of.
 - Branches that were not taken, and 64-bit or 32-bit: read from the code.
 """
 import bisect
@@ -176,6 +177,12 @@ class PerfDecoder(harness.TestCase):
     def test_ring(self):
         """the end of a run alone: the callers that the recorder told, from a ring that was overwritten"""
         recording = self.record([harness.compile_program("deep_snapshot")], "-snapshot-size", "64K")
+        self.assertGreater(self.compare(recording, times=False), 100)
+
+    def test_rings_of_programs_that_were_replaced(self):
+        """a ring that was overwritten begins anew in the middle, after exec: callers told there, too"""
+        recording = self.record(["sh", "-c", "sort /etc/passwd; ls /usr/lib; exec true"], "-follow", "-multi-thread",
+                                "-snapshot-size", "8K")
         self.assertGreater(self.compare(recording, times=False), 100)
 
     # Where perf finds its way, and where it does not
