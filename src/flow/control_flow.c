@@ -167,6 +167,20 @@ void control_flow_arrive(struct control_flow *flow, uint64_t ip)
     emit(flow, branch, flow->branch_position);
 }
 
+bool control_flow_is_within(const struct control_flow *flow, uint64_t ip)
+{
+    const struct straight_code *straight = &flow->straight;
+    return straight->next == ip && straight->end == flow->position;
+}
+
+static void begin_straight(struct control_flow *flow, const struct block *block)
+{
+    enum { LONGEST = 512 }; /* instructions; so that parts are not read over and over again */
+    struct straight_code *straight = &flow->straight;
+    if (!control_flow_is_within(flow, block->ip) || straight->end - straight->begin > LONGEST)
+        *straight = (struct straight_code){.first = block->ip, .begin = flow->position};
+}
+
 /* A walk along the block that runs, telling OCaml's handlers in their order among its events. */
 struct trap_walk {
     const struct block_facts *facts; /* NULL: nothing to tell */
@@ -176,10 +190,12 @@ struct trap_walk {
 /* Asks for the facts of those blocks alone that may have any. */
 static struct trap_walk begin_traps(struct control_flow *flow, const struct block *block)
 {
-    struct trap_walk walk = {NULL, 0};
-    bool may_load_stack = block->kind == BRANCH_JUMP && !block->direct && block->instructions > 1;
+    struct trap_walk walk = {NULL, flow->straight.told};
+    const struct straight_code *straight = &flow->straight;
+    bool may_load_stack =
+        block->kind == BRANCH_JUMP && !block->direct && straight->first != block->last;
     if ((flow->current.ocaml || may_load_stack) && block->mode == X86_MODE_64 && flow->space)
-        walk.facts = code_space_block(flow->space, block->ip, block->last);
+        walk.facts = code_space_block(flow->space, straight->first, block->last);
     return walk;
 }
 
@@ -196,7 +212,7 @@ static void emit_traps(struct control_flow *flow, struct trap_walk *walk, uint64
             .to = trap->handler,
             .function = flow->current.function,
         };
-        emit(flow, &event, flow->position + trap->instructions + 1);
+        emit(flow, &event, flow->straight.begin + trap->instructions + 1);
         walk->next++;
     }
 }
@@ -229,11 +245,15 @@ void control_flow_block(struct control_flow *flow, const struct block *block)
     control_flow_arrive(flow, block->ip);
     if (flow->observer)
         observe_block(flow, block);
+    begin_straight(flow, block);
     struct trap_walk traps = begin_traps(flow, block);
     if (!in_current_function(flow, block->last) && flow->space)
         fall_through(flow, block, &traps);
     emit_traps(flow, &traps, block->last);
     flow->position += block->instructions;
+    flow->straight.next = block->kind == BRANCH_NONE ? block->next : 0;
+    flow->straight.end = flow->position;
+    flow->straight.told = traps.next;
     flow->last_ip = block->last;
     flow->running = true;
     flow->branch = (struct flow_event){.from = block->last};
@@ -355,6 +375,7 @@ void control_flow_gap(struct control_flow *flow, enum flow_gap gap, uint64_t ip,
     end_resume(flow);
     flow->branch_kind = BRANCH_NONE;
     flow->running = false;
+    flow->straight.next = 0;
     flow->current = (struct function_bounds){.function = FUNCTION_UNKNOWN};
     flow->last_ip = 0;
     struct flow_event event = {
@@ -367,5 +388,6 @@ void control_flow_switch_thread(struct control_flow *flow, struct thread_output 
 {
     control_flow_end(flow);
     event_batch_flush(&flow->batch, output);
+    flow->straight.next = 0;
     flow->space = space;
 }

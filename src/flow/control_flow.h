@@ -14,6 +14,15 @@
 #include "flow/flow_step.h"
 #include "flow/told_callers.h"
 
+/* Code that runs without a branch. A packet may point into the middle of a block, which then runs
+ * in parts; but what it does to the stack only the whole tells. */
+struct straight_code {
+    uint64_t first;      /* its first instruction */
+    uint64_t next;       /* the one behind what has run; 0: that was a branch */
+    uint64_t begin, end; /* positions of what has run */
+    size_t told;         /* OCaml's traps in it */
+};
+
 struct control_flow {
     struct code_space *space; /* of the running thread's process; NULL: of nobody known */
     struct event_batch batch;
@@ -29,6 +38,7 @@ struct control_flow {
     uint64_t branch_next;     /* the address behind it */
     uint64_t branch_position;
     bool transaction; /* what runs belongs to a TSX transaction */
+    struct straight_code straight;
 
     struct told_callers callers; /* of what runs behind the next or newest RESUME */
     bool resumed;                /* there was a RESUME, ... */
@@ -44,6 +54,9 @@ void control_flow_free(struct control_flow *flow);
  */
 void control_flow_switch_thread(struct control_flow *flow, struct thread_output *output,
                                 struct code_space *space);
+
+/* Whether what runs next, at `ip`, is the rest of a block of which a part has run. */
+bool control_flow_is_within(const struct control_flow *flow, uint64_t ip);
 
 /* Packets say that it is `time` now. */
 void control_flow_time(struct control_flow *flow, uint64_t position, struct ticks time);

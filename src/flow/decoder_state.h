@@ -186,7 +186,8 @@ static inline void decoder_settle(struct decoder *decoder)
 {
     decoder->plain = decoder->at && !decoder->has_fup && !decoder->has_stack &&
                      !decoder->transaction && !decoder->item_size &&
-                     decoder->fup_owner == FUP_OF_NOTHING && !decoder->flow.observer;
+                     decoder->fup_owner == FUP_OF_NOTHING && !decoder->flow.observer &&
+                     !control_flow_is_within(&decoder->flow, decoder->at->ip);
 }
 
 #endif

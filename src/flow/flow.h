@@ -2,7 +2,7 @@
  *
  * Called by stack/timeline. Opens perf.data, builds address spaces and symbols, cuts the AUX data
  * into one stream per thread and decodes the streams on several processor cores. The decoder behind
- * it is private to this room (libipt's block decoder today; a native one follows).
+ * it is private to this room (decoder.h; docs/decoding.md).
  *
  * A recording can also consist of samples with call stacks (sampled_flow.h), which are no flow
  * events but told as they are; ticks are then nanoseconds.

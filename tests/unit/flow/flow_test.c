@@ -156,6 +156,38 @@ static void a_jump_that_loads_the_stack_pointer_is_always_an_event(void **state)
     expect_event(f, 3, FLOW_RETURN, at("stack_loader_target"), at("caller"));
 }
 
+/* The PSB says where control is: between the load and the jump. */
+static void a_psb_within_a_block_does_not_hide_that_it_loads_the_stack_pointer(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, 0);
+    packets_enable(&f->packets, at("stack_loader"));
+    packets_psb(&f->packets, 2000, at("stack_loader_jump"));
+    packets_tip(&f->packets, at("stack_loader_target"));
+    packets_tip(&f->packets, at("stack_loader_jump"));
+    packets_psb(&f->packets, 3000, at("stack_loader_jump"));
+    packets_tip(&f->packets, at("stack_loader_target")); /* without the load */
+    packets_tip(&f->packets, at("caller"));
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_JUMP, at("stack_loader_jump"), at("stack_loader_target"));
+    assert_true(fixture_event(f, 1)->flags & FLOW_LOADS_STACK);
+    expect_event(f, 2, FLOW_RETURN, at("stack_loader_target"), at("stack_loader_jump"));
+    expect_event(f, 3, FLOW_RETURN, at("stack_loader_target"), at("caller"));
+}
+
+static void a_psb_within_a_push_of_a_handler_does_not_hide_it(void **state)
+{
+    struct fixture *f = *state;
+    packets_psb(&f->packets, 1000, 0);
+    packets_enable(&f->packets, at("caml_start_program"));
+    packets_psb(&f->packets, 2000, at("traps_push"));
+    packets_psb(&f->packets, 3000, at("traps_call"));
+    packets_tip(&f->packets, at("leaf"));
+    fixture_decode(f);
+    expect_event(f, 1, FLOW_TRAP_PUSH, at("traps_push"), at("traps_handler"));
+    expect_event(f, 2, FLOW_CALL, at("traps_call"), at("leaf"));
+}
+
 static void a_jump_that_loads_the_stack_pointer_and_is_interrupted_is_one_jump(void **state)
 {
     struct fixture *f = *state;
@@ -1118,6 +1150,8 @@ int main(void)
         TEST(a_direct_jump_into_another_function_is_an_event),
         TEST(a_jump_to_the_cold_part_of_a_function_is_no_event),
         TEST(a_jump_that_loads_the_stack_pointer_is_always_an_event),
+        TEST(a_psb_within_a_block_does_not_hide_that_it_loads_the_stack_pointer),
+        TEST(a_psb_within_a_push_of_a_handler_does_not_hide_it),
         TEST(a_jump_that_loads_the_stack_pointer_and_is_interrupted_is_one_jump),
         TEST(the_stack_pointer_behind_a_return_is_told_with_it),
         TEST(the_stack_pointer_elsewhere_is_an_event),
