@@ -58,6 +58,14 @@ static bool is_at_resume(const struct control_flow *flow)
     return flow->resumed && flow->position == flow->resume_position;
 }
 
+/* No more is to be told of the callers behind the RESUME. */
+static void end_resume(struct control_flow *flow)
+{
+    if (flow->resumed)
+        told_callers_forget(&flow->callers);
+    flow->resumed = false;
+}
+
 /* Behind a RESUME, once the list is there. */
 static void emit_callers(struct control_flow *flow)
 {
@@ -69,7 +77,7 @@ static void emit_callers(struct control_flow *flow)
     if (callers->all)
         emit(flow, &(struct flow_event){.kind = FLOW_CALLER, .function = FUNCTION_UNKNOWN},
              flow->position);
-    told_callers_forget(&flow->callers);
+    end_resume(flow); /* another PSB may tell them again before anything runs */
 }
 
 void control_flow_mnt(struct control_flow *flow, uint64_t payload)
@@ -78,14 +86,6 @@ void control_flow_mnt(struct control_flow *flow, uint64_t payload)
         return;
     told_callers_add(&flow->callers, payload);
     emit_callers(flow);
-}
-
-/* Something other than running code happens behind the RESUME. */
-static void end_resume(struct control_flow *flow)
-{
-    if (flow->resumed)
-        told_callers_forget(&flow->callers);
-    flow->resumed = false;
 }
 
 /* The hot and the cold part of one function are apart, but no jump between them is a call. */

@@ -258,6 +258,21 @@ static void callers_are_told_behind_a_psb(void **state)
     expect_event(f, 6, FLOW_RETURN, at("leaf_return"), at("caller_after_call"));
 }
 
+static void callers_that_are_told_twice_are_there_once(void **state)
+{
+    struct fixture *f = *state;
+    for (unsigned times = 0; times < 2; times++) {
+        packets_psb(&f->packets, 1000 + times, at("leaf"));
+        packets_mnt(&f->packets, told_calls_header(1, false));
+        packets_mnt(&f->packets, at("caller_after_call"));
+    }
+    packets_tip(&f->packets, at("caller_after_call"));
+    fixture_decode(f);
+    assert_int_equal(fixture_event(f, 0)->kind, FLOW_RESUME);
+    assert_int_equal(fixture_event(f, 1)->kind, FLOW_CALLER);
+    assert_int_equal(fixture_event(f, 2)->kind, FLOW_RETURN);
+}
+
 static void callers_further_out_may_not_be_told(void **state)
 {
     struct fixture *f = *state;
@@ -1156,6 +1171,7 @@ int main(void)
         TEST(the_stack_pointer_behind_a_return_is_told_with_it),
         TEST(the_stack_pointer_elsewhere_is_an_event),
         TEST(callers_are_told_behind_a_psb),
+        TEST(callers_that_are_told_twice_are_there_once),
         TEST(callers_that_are_not_all_told_are_none),
         TEST(callers_further_out_may_not_be_told),
         TEST(maintenance_packets_of_others_tell_nothing),
