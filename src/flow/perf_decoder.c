@@ -111,14 +111,16 @@ static const struct trace_stream *find_stream(const struct perf_decoding *decodi
     return NULL;
 }
 
-/* When the stretch begins, in perf's time. */
+/* When the stretch begins, in perf's time. Never, if it does not tell. */
 static struct nanoseconds beginning_of(const struct perf_decoding *decoding,
                                        const struct trace_stretch *stretch)
 {
     struct ring_beginning beginning;
     ring_beginning_read(&beginning, stretch);
     ring_beginning_free(&beginning);
-    return clock_to_nanoseconds(&decoding->request->data->setup.clock, beginning.time);
+    return beginning.time.value
+               ? clock_to_nanoseconds(&decoding->request->data->setup.clock, beginning.time)
+               : (struct nanoseconds){UINT64_MAX};
 }
 
 static void begin_stretch(const struct perf_decoding *decoding, struct ring *ring)

@@ -40,6 +40,8 @@ static void sort_by_place(struct array *symbols)
 {
     size_t count = symbols->count;
     const struct code_symbol *elements = symbols->elements;
+    if (!count)
+        return;
     struct numbered *order = memory_allocate(count * sizeof *order);
     for (size_t i = 0; i < count; i++)
         order[i] = (struct numbered){elements[i].start, i};

@@ -75,7 +75,7 @@ class Ptt(harness.TestCase):
                                   none={})
         self.assertEqual(status, 1)
         self.assertEqual(text.splitlines()[-1], "0 passed, 4 failed")
-        self.assertIn("FAIL  instruction (ptxed): line 3: 0000000000001005, expected: 0000000000001003", text)
+        self.assertIn("FAIL  instruction (ptxed): line 4: 0000000000001005, expected: 0000000000001003", text)
 
     def test_time(self):
         """where ptdump tells the time, its packets are compared, and the time is an exception"""
@@ -89,7 +89,7 @@ class Ptt(harness.TestCase):
 
     def test_steps(self):
         """what ptxed tells in other words is the same"""
-        ours, theirs = ptt_steps.comparable("[overflow]\n[start]\n0000000000001000\n[abort]\n",
+        ours, theirs = ptt_steps.comparable("[overflow]\n0000000000001000\n[abort]\n",
                                             "[overflow]\n? 0000000000001000\n[begin transaction]\n[aborted, ip: "
                                             "0000000000001000]\n[interrupt]\n0000000000001010\n[end of trace]\n", 99)
         self.assertEqual(ours, theirs)
@@ -98,7 +98,7 @@ class Ptt(harness.TestCase):
         self.assertEqual(ours, theirs)
         ours, theirs = ptt_steps.comparable("[start]\n", "[enabled]\n[18, 1000: error: no memory mapped]\n", 99)
         self.assertNotEqual(ours, theirs)
-        ours, theirs = ptt_steps.comparable("[start]\n", "[18, 1000: error: no memory mapped]\n", 0x18)
+        ours, theirs = ptt_steps.comparable("", "[18, 1000: error: no memory mapped]\n", 0x18)
         self.assertEqual(ours, theirs)
 
     def test_release(self):

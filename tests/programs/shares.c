@@ -2,21 +2,24 @@
  *
  *     shares MILLISECONDS [DEPTH [SLEEPS]]
  *
- * All work is done by one loop, so that the shares are those of its turns. With a DEPTH the work of
- * ten() is done at the bottom of a recursion. With SLEEPS it sleeps so often for 30 ms in between,
- * in napping(). */
+ * All work is done by one loop, so that the shares are those of its turns. No two rounds take
+ * equally long: samples, which come at equal distances, would fall on the same parts of them again
+ * and again. With a DEPTH the work of ten() is done at the bottom of a recursion. With SLEEPS it
+ * sleeps so often for 30 ms in between, in napping(). */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-enum { TURNS = 20000, NAP = 30000000 };
+enum { FEWEST_TURNS = 10000, MORE_TURNS = 20000, NAP = 30000000 };
+
+static int turns; /* of this round */
 
 static volatile uint64_t state = 1;
 
-__attribute__((noinline)) void work(int turns)
+__attribute__((noinline)) void work(int count)
 {
-    for (int i = 0; i < turns; i++)
+    for (int i = 0; i < count; i++)
         state = state * UINT64_C(6364136223846793005) + 1;
 }
 
@@ -25,13 +28,13 @@ __attribute__((noinline)) void work(int turns)
 
 __attribute__((noinline)) void seventy(void)
 {
-    work(7 * TURNS);
+    work(7 * turns);
     KEEP;
 }
 
 __attribute__((noinline)) void twenty(void)
 {
-    work(2 * TURNS);
+    work(2 * turns);
     KEEP;
 }
 
@@ -40,7 +43,7 @@ __attribute__((noinline)) void deep(int depth)
     if (depth > 0)
         deep(depth - 1);
     else
-        work(TURNS);
+        work(turns);
     KEEP;
 }
 
@@ -49,7 +52,7 @@ __attribute__((noinline)) void ten(int depth)
     if (depth > 0)
         deep(depth - 1);
     else
-        work(TURNS);
+        work(turns);
     KEEP;
 }
 
@@ -58,6 +61,14 @@ __attribute__((noinline)) void napping(void)
     const struct timespec nap = {.tv_nsec = NAP};
     nanosleep(&nap, NULL);
     KEEP;
+}
+
+/* The lengths of rounds are those of Knuth's generator, the same in each run. */
+static void begin_round(void)
+{
+    static uint64_t random = 1;
+    random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    turns = FEWEST_TURNS + (int)((random >> 33) % MORE_TURNS);
 }
 
 static uint64_t used_milliseconds(void)
@@ -83,6 +94,7 @@ int main(int argc, char **argv)
     uint64_t sleeps = argc > 3 ? strtoull(argv[3], NULL, 10) : 0, slept = 0;
     for (uint64_t used = 0; used < milliseconds; used = used_milliseconds()) {
         for (int i = 0; i < 10; i++) {
+            begin_round();
             seventy();
             twenty();
             ten(depth);
