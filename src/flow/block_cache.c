@@ -220,8 +220,7 @@ static void read_block(struct block_cache *cache, struct block *block)
 static void *allocate_lines(struct arena *arena, size_t size)
 {
     enum { LINE = 64 };
-    uintptr_t memory = (uintptr_t)arena_allocate(arena, size + LINE);
-    return (void *)((memory + LINE - 1) & ~(uintptr_t)(LINE - 1));
+    return memory_align(arena_allocate(arena, size + LINE), LINE);
 }
 
 static struct block *new_block(struct block_cache *cache, uint64_t ip, enum x86_mode mode)

@@ -37,7 +37,7 @@ struct ring {
     struct branch_lane lane;
     const struct trace_stream *stream; /* of a thread's own ring; NULL: of another, or unknown */
     size_t next_stretch;               /* that has not begun yet, */
-    struct nanoseconds next_begins;    /* and when it does */
+    struct ring_beginning beginning;   /* and how it does */
     UT_hash_handle hh;
 };
 
@@ -111,37 +111,34 @@ static const struct trace_stream *find_stream(const struct perf_decoding *decodi
     return NULL;
 }
 
-/* When the stretch begins, in perf's time. Never, if it does not tell. */
-static struct nanoseconds beginning_of(const struct perf_decoding *decoding,
-                                       const struct trace_stretch *stretch)
+static void read_beginning(struct ring *ring)
 {
-    struct ring_beginning beginning;
-    ring_beginning_read(&beginning, stretch);
-    ring_beginning_free(&beginning);
-    return beginning.time.value
-               ? clock_to_nanoseconds(&decoding->request->data->setup.clock, beginning.time)
-               : (struct nanoseconds){UINT64_MAX};
+    if (ring->stream && ring->next_stretch < ring->stream->stretches.count)
+        ring_beginning_read(&ring->beginning, trace_stretch_at(ring->stream, ring->next_stretch));
 }
 
-static void begin_stretch(const struct perf_decoding *decoding, struct ring *ring)
+/* Whether the next stretch has begun by `now`; one that does not tell when has not. */
+static bool has_begun(const struct perf_decoding *decoding, const struct ring *ring,
+                      struct nanoseconds now)
 {
-    const struct array *stretches = &ring->stream->stretches;
-    struct ring_beginning beginning;
-    ring_beginning_read(&beginning, trace_stretch_at(ring->stream, ring->next_stretch));
-    branch_lane_begin(&ring->lane, &beginning);
-    ring_beginning_free(&beginning);
-    if (++ring->next_stretch < stretches->count)
-        ring->next_begins =
-            beginning_of(decoding, trace_stretch_at(ring->stream, ring->next_stretch));
+    struct ticks time = ring->beginning.time;
+    const struct clock_conversion *clock = &decoding->request->data->setup.clock;
+    if (!ring->stream || ring->next_stretch == ring->stream->stretches.count)
+        return false;
+    return ring->next_stretch == 0 ||
+           (time.value && clock_to_nanoseconds(clock, time).value <= now.value);
 }
 
 /* The thread's ring may have begun anew since the event before: perf does not tell. */
 static void begin_stretches(const struct perf_decoding *decoding, struct ring *ring,
                             struct nanoseconds now)
 {
-    while (ring->stream && ring->next_stretch < ring->stream->stretches.count &&
-           ring->next_begins.value <= now.value)
-        begin_stretch(decoding, ring);
+    while (has_begun(decoding, ring, now)) {
+        branch_lane_begin(&ring->lane, &ring->beginning);
+        ring_beginning_free(&ring->beginning);
+        ring->next_stretch++;
+        read_beginning(ring);
+    }
 }
 
 static void switch_thread(struct perf_decoding *decoding, struct ring *ring,
@@ -156,8 +153,10 @@ static void switch_thread(struct perf_decoding *decoding, struct ring *ring,
     struct receiver *receiver = get_receiver(decoding, event->pid, event->tid);
     branch_lane_switch_thread(&ring->lane, &receiver->output,
                               get_space(decoding, receiver->output.thread->pid));
-    if (first && !decoding->request->data->setup.per_cpu)
+    if (first && !decoding->request->data->setup.per_cpu) {
         ring->stream = find_stream(decoding, ring->id);
+        read_beginning(ring);
+    }
 }
 
 /* Threads with rings of their own begin in the order of the file, as with our own decoder. */
@@ -211,6 +210,7 @@ static void end_rings(struct perf_decoding *decoding, struct flow_statistics *st
         branch_lane_end(&ring->lane);
         statistics->instructions += flow->position;
         branch_lane_free(&ring->lane);
+        ring_beginning_free(&ring->beginning);
         HASH_DEL(decoding->rings, ring);
         free(ring);
     }

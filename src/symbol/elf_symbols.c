@@ -95,23 +95,24 @@ static void add_symbol(const struct table_symbol *found, const struct image_file
     };
 }
 
-static bool has_table(Elf *elf, GElf_Word type)
+/* The first table of that type behind `section`, or from the beginning on when that is NULL; NULL
+ * when there is none. */
+static Elf_Scn *next_table(Elf *elf, Elf_Scn *section, GElf_Word type, GElf_Shdr *header)
 {
-    GElf_Shdr header;
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) != NULL;)
-        if (gelf_getshdr(section, &header) && header.sh_type == type)
-            return true;
-    return false;
+    while ((section = elf_nextscn(elf, section)) != NULL)
+        if (gelf_getshdr(section, header) && header->sh_type == type)
+            return section;
+    return NULL;
 }
 
 /* Returns whether it was `elf`'s own dynamic table: then there was no better one, but perhaps a
  * minimal one of debug data beside it. */
-static bool read_best_table(Dwfl_Module *module, Elf *elf, const struct image_file *file,
-                            struct arena *names, struct array *symbols)
+static bool read_best_table(Dwfl_Module *module, Elf *elf, GElf_Addr module_bias,
+                            const struct image_file *file, struct arena *names,
+                            struct array *symbols)
 {
     bool has_own = false;
-    GElf_Addr module_bias = 0;
-    dwfl_module_getelf(module, &module_bias);
+    GElf_Shdr header;
     int count = dwfl_module_getsymtab(module);
     array_reserve(symbols, count > 0 ? (size_t)count : 0);
     uint32_t source_file = 0;
@@ -130,16 +131,14 @@ static bool read_best_table(Dwfl_Module *module, Elf *elf, const struct image_fi
         has_own |= found.elf == elf;
         add_symbol(&found, file, source_file, names, symbols);
     }
-    return has_own && !has_table(elf, SHT_SYMTAB);
+    return has_own && !next_table(elf, NULL, SHT_SYMTAB, &header);
 }
 
 static void read_table(Elf *elf, GElf_Word type, const struct image_file *file, struct arena *names,
                        struct array *symbols)
 {
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) != NULL;) {
-        GElf_Shdr header;
-        if (!gelf_getshdr(section, &header) || header.sh_type != type)
-            continue;
+    GElf_Shdr header;
+    for (Elf_Scn *section = NULL; (section = next_table(elf, section, type, &header)) != NULL;) {
         Elf_Data *data = elf_getdata(section, NULL);
         if (!data)
             continue;
@@ -159,10 +158,10 @@ static void read_table(Elf *elf, GElf_Word type, const struct image_file *file, 
 void elf_symbols_read(Dwfl_Module *module, const struct image_file *file, struct arena *names,
                       struct array *symbols)
 {
-    GElf_Addr bias;
+    GElf_Addr bias = 0;
     Elf *elf = dwfl_module_getelf(module, &bias);
-    bool read_dynamic = read_best_table(module, elf, file, names, symbols);
-    if (elf && !read_dynamic)
+    bool was_dynamic = read_best_table(module, elf, bias, file, names, symbols);
+    if (elf && !was_dynamic)
         read_table(elf, SHT_DYNSYM, file, names, symbols);
 }
 

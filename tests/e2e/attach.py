@@ -41,7 +41,9 @@ class Attach(harness.TestCase):
 
     def assert_unharmed(self, process):
         """Nobody traces it, no thread is stopped, and its results are right when it ends."""
+        # A thread that nobody traces any more may not have been woken yet.
         wait_until(lambda: tracers(process.pid) == {0} and not states(process.pid) & {"T", "t"})
+        self.assertFalse(states(process.pid) & {"T", "t"})
         process.send_signal(signal.SIGTERM)
         output = process.stdout.read()
         self.assertEqual(process.wait(timeout=30), 0, output)

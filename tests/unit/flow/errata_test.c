@@ -292,15 +292,30 @@ static void apl12_of_others(void **state)
 }
 
 /* The same with a PSB in between that says tracing is off. */
+static void put_apl12_before_a_psb(struct packets *packets)
+{
+    packets_psb(packets, 1000, at("leaf"));
+    packets_overflow(packets, at("caller"));
+    packets_psb(packets, 2000, 0);
+    packets_enable(packets, at("tail"));
+}
+
 static void apl12_before_a_psb(void **state)
 {
     struct fixture *f = *state;
-    packets_psb(&f->packets, 1000, at("leaf"));
-    packets_overflow(&f->packets, at("caller"));
-    packets_psb(&f->packets, 2000, 0);
-    packets_enable(&f->packets, at("tail"));
+    put_apl12_before_a_psb(&f->packets);
     decode(f, &goldmont);
     expect_overflow(f, 1, at("tail"));
+}
+
+static void apl12_before_a_psb_of_others(void **state)
+{
+    struct fixture *f = *state;
+    put_apl12_before_a_psb(&f->packets);
+    decode(f, &goldmont_plus);
+    expect_overflow(f, 1, at("caller"));
+    expect_event(f, 3, FLOW_STOP, 0, 0); /* nothing has run */
+    expect_event(f, 4, FLOW_RESUME, 0, at("tail"));
 }
 
 static void a_fup_that_tracing_goes_on_from_is_no_apl12(void **state)
@@ -414,6 +429,7 @@ int main(void)
         TEST(apl12_of_goldmont),
         TEST(apl12_of_others),
         TEST(apl12_before_a_psb),
+        TEST(apl12_before_a_psb_of_others),
         TEST(a_fup_that_tracing_goes_on_from_is_no_apl12),
         TEST(skz84_of_sapphire_rapids),
         TEST(skz84_of_others),

@@ -140,6 +140,15 @@ static void a_jump_to_the_cold_part_of_a_function_is_no_event(void **state)
 
 /* Jumps to another place in the stack. */
 
+/* Two jumps within one function, the first of which loads the stack pointer. */
+static void expect_one_jump_that_loads_the_stack_pointer(struct fixture *f)
+{
+    expect_event(f, 1, FLOW_JUMP, at("stack_loader_jump"), at("stack_loader_target"));
+    assert_true(fixture_event(f, 1)->flags & FLOW_LOADS_STACK);
+    expect_event(f, 2, FLOW_RETURN, at("stack_loader_target"), at("stack_loader_jump"));
+    expect_event(f, 3, FLOW_RETURN, at("stack_loader_target"), at("caller"));
+}
+
 static void a_jump_that_loads_the_stack_pointer_is_always_an_event(void **state)
 {
     struct fixture *f = *state;
@@ -150,10 +159,7 @@ static void a_jump_that_loads_the_stack_pointer_is_always_an_event(void **state)
     packets_tip(&f->packets, at("stack_loader_target"));
     packets_tip(&f->packets, at("caller"));
     fixture_decode(f);
-    expect_event(f, 1, FLOW_JUMP, at("stack_loader_jump"), at("stack_loader_target"));
-    assert_true(fixture_event(f, 1)->flags & FLOW_LOADS_STACK);
-    expect_event(f, 2, FLOW_RETURN, at("stack_loader_target"), at("stack_loader_jump"));
-    expect_event(f, 3, FLOW_RETURN, at("stack_loader_target"), at("caller"));
+    expect_one_jump_that_loads_the_stack_pointer(f);
 }
 
 /* The PSB says where control is: between the load and the jump. */
@@ -169,10 +175,7 @@ static void a_psb_within_a_block_does_not_hide_that_it_loads_the_stack_pointer(v
     packets_tip(&f->packets, at("stack_loader_target")); /* without the load */
     packets_tip(&f->packets, at("caller"));
     fixture_decode(f);
-    expect_event(f, 1, FLOW_JUMP, at("stack_loader_jump"), at("stack_loader_target"));
-    assert_true(fixture_event(f, 1)->flags & FLOW_LOADS_STACK);
-    expect_event(f, 2, FLOW_RETURN, at("stack_loader_target"), at("stack_loader_jump"));
-    expect_event(f, 3, FLOW_RETURN, at("stack_loader_target"), at("caller"));
+    expect_one_jump_that_loads_the_stack_pointer(f);
 }
 
 static void a_psb_within_a_push_of_a_handler_does_not_hide_it(void **state)
