@@ -71,24 +71,14 @@ static void deliver_timed(struct event_batch *batch)
         batch->plain = true;
 }
 
-/* Times all events up to and including `position`: anchor time + elapsed * share. Numbers are below
- * 2^63, where processors can convert them at once. */
+/* Times all events up to and including `position`. */
 static void interpolate(struct event_batch *batch, uint64_t position, struct ticks time)
 {
-    uint64_t first = batch->anchor_position, began = batch->anchor_time.value;
-    uint64_t instructions = position - first;
-    uint64_t elapsed = time.value - began;
-    double share = instructions ? (double)elapsed / (double)instructions : 0;
-    /* From here on all is at the second anchor: so is what a double cannot tell apart from it. */
-    double end = elapsed <= INT64_MAX ? (double)(int64_t)elapsed : 0;
+    struct interpolation between = event_batch_interpolation(batch, position, time);
     struct flow_event *event = batch->events + batch->timed;
     struct flow_event *behind = batch->events + batch->count;
-    for (; event < behind && event->time.value <= position; event++) {
-        uint64_t executed = event->time.value - first;
-        double since = (double)(int64_t)executed * share;
-        bool at_end = executed >= instructions || since >= end;
-        event->time.value = began + (at_end ? elapsed : (uint64_t)(int64_t)since);
-    }
+    for (; event < behind && event->time.value <= position; event++)
+        event->time.value = interpolation_time(&between, event->time.value);
     batch->timed = (size_t)(event - batch->events);
 }
 
@@ -135,6 +125,12 @@ static void time_at_anchor(struct event_batch *batch, uint64_t position)
 {
     if (position <= batch->anchor_position)
         interpolate(batch, batch->anchor_position, batch->anchor_time);
+    if (batch->timed >= BATCH_EVENTS)
+        deliver_timed(batch);
+}
+
+void event_batch_deliver_some(struct event_batch *batch)
+{
     if (batch->timed >= BATCH_EVENTS)
         deliver_timed(batch);
 }

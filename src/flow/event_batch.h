@@ -58,11 +58,80 @@ static inline void event_batch_add_path(struct event_batch *batch, const struct 
     batch->count += count;
 }
 
+/* Events between two anchors get time + elapsed * share. Numbers are below 2^63, where processors
+ * can convert them at once. */
+struct interpolation {
+    uint64_t position, instructions; /* of the first anchor; from there to the second */
+    uint64_t time, elapsed;          /* in the same way */
+    double share;
+    double
+        end; /* from here on all is at the second: so is what a double cannot tell apart from it */
+};
+
+static inline struct interpolation event_batch_interpolation(const struct event_batch *batch,
+                                                             uint64_t position, struct ticks time)
+{
+    uint64_t instructions = position - batch->anchor_position;
+    uint64_t elapsed = time.value - batch->anchor_time.value;
+    double end = elapsed <= INT64_MAX ? (double)(int64_t)elapsed : 0;
+    return (struct interpolation){
+        .position = batch->anchor_position,
+        .instructions = instructions,
+        .time = batch->anchor_time.value,
+        .elapsed = elapsed,
+        .share = instructions ? end / (double)(int64_t)instructions : 0,
+        .end = end,
+    };
+}
+
+static inline uint64_t interpolation_time(const struct interpolation *between, uint64_t position)
+{
+    uint64_t executed = position - between->position;
+    double since = (double)(int64_t)executed * between->share;
+    bool at_end = executed >= between->instructions || since >= between->end;
+    return between->time + (at_end ? between->elapsed : (uint64_t)(int64_t)since);
+}
+
 /* It was `time` when `position` instructions had been executed. An anchor that contradicts an
  * earlier one is moved to it. */
 void event_batch_anchor(struct event_batch *batch, uint64_t position, struct ticks time);
 
-/* The same, and nothing is concluded for what follows from what was before. */
+/* Delivers what has its time, if that is worth while by now. */
+void event_batch_deliver_some(struct event_batch *batch);
+
+/* Adds events as event_batch_add_path does, those up to `position` (the last one is before
+ * `behind`), where there is an anchor. Returns the first that was not added. Room has been reserved
+ * for all, and event_batch_deliver_some is to be called some time. */
+static inline const struct flow_event *event_batch_add_to_anchor(struct event_batch *batch,
+                                                                 const struct flow_event *event,
+                                                                 const struct flow_event *behind,
+                                                                 uint64_t start, uint64_t position,
+                                                                 struct ticks time)
+{
+    const struct flow_event *first = event;
+    struct flow_event *added = batch->events + batch->count;
+    if (__builtin_expect(batch->timed < batch->count || time.value < batch->anchor_time.value, 0)) {
+        while (event < behind && event->time.value <= position - start)
+            event++;
+        event_batch_add_path(batch, first, (size_t)(event - first), start);
+        event_batch_anchor(batch, position, time);
+        return event;
+    }
+    if (event < behind && event->time.value <= position - start) {
+        struct interpolation between = event_batch_interpolation(batch, position, time);
+        for (; event < behind && event->time.value <= position - start; event++, added++) {
+            *added = *event;
+            added->time.value = interpolation_time(&between, start + event->time.value);
+        }
+        batch->count += (size_t)(event - first);
+        batch->timed = batch->count;
+    }
+    batch->anchor_position = position;
+    batch->anchor_time = time;
+    return event;
+}
+
+/* As event_batch_anchor, and nothing is concluded for what follows from what was before. */
 void event_batch_restart(struct event_batch *batch, uint64_t position, struct ticks time);
 
 /* Delivers all events; those behind the last anchor get its time. */

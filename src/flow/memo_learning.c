@@ -5,36 +5,39 @@
 
 /* A memo that is being learnt: what happens to the decoder meanwhile. */
 struct learning {
-    const uint8_t *start, *stop;     /* of the packets */
-    const struct flow_event *events; /* of the batch at first, and how many of them there were */
-    size_t event_count, timed;
-    uint64_t position;
+    const uint8_t *stop;                   /* of the packets */
+    uint64_t position;                     /* at first */
     uint64_t pushed;                       /* of the return stack at first */
     uint64_t lowest;                       /* the lowest that it has been */
     struct return_place newest[MEMO_POPS]; /* calls at first */
     int64_t pops_from;
-    unsigned packets;
     bool needs_last;
+    bool is_counted;
+    bool is_strange; /* a memo could not hold it */
+    unsigned packets;
+    uint16_t ends[MEMO_COUNTED_PACKETS]; /* as in struct memo */
+    uint8_t tips;
+    unsigned event_count;
+    struct flow_event events[MEMO_EVENTS]; /* as in struct memo */
 };
 
-static struct learning begin_learning(struct decoder *decoder, unsigned reach)
+static void begin_learning(struct learning *learning, const struct decoder *decoder,
+                           const uint8_t *stop, bool is_counted)
 {
     const struct return_stack *returns = &decoder->returns;
-    struct event_batch *batch = &decoder->flow.batch;
-    event_batch_reserve(batch, MEMO_EVENTS);
-    struct learning learning = {.start = decoder->next,
-                                .stop = decoder->next + reach,
-                                .events = batch->events,
-                                .event_count = batch->count,
-                                .timed = batch->timed,
-                                .position = decoder->flow.position,
-                                .pushed = returns->pushed,
-                                .lowest = returns->pushed,
-                                .pops_from = NO_POPS};
+    learning->stop = stop;
+    learning->position = decoder->flow.position;
+    learning->pushed = learning->lowest = returns->pushed;
+    learning->pops_from = NO_POPS;
+    learning->needs_last = learning->is_strange = false;
+    learning->is_counted = is_counted;
+    learning->packets = learning->event_count = 0;
+    learning->tips = 0;
     for (unsigned i = 0; i < MEMO_POPS; i++)
-        learning.newest[i] = returns->places[(returns->pushed - 1 - i) % RETURN_STACK_SLOTS];
-    return learning;
+        learning->newest[i] = returns->places[(returns->pushed - 1 - i) % RETURN_STACK_SLOTS];
 }
+
+/* Branches. */
 
 /* What a branch may change. */
 struct moment {
@@ -75,30 +78,71 @@ static bool learn_bit(struct learning *learning, struct decoder *decoder, uint64
     return true;
 }
 
+/* Packets. */
+
+/* Where a packet's events begin. */
+struct beginning {
+    const struct flow_event *events;
+    size_t count, timed;
+};
+
+static struct beginning beginning_of(const struct event_batch *batch)
+{
+    return (struct beginning){batch->events, batch->count, batch->timed};
+}
+
+/* The events of a packet, before they get their times. Where there were so many that the batch had
+ * to make room, they are not to be found. */
+static void keep_events(struct learning *learning, const struct event_batch *batch,
+                        struct beginning from)
+{
+    if (batch->events != from.events || batch->timed != from.timed ||
+        batch->count - from.count > MEMO_EVENTS - learning->event_count) {
+        learning->is_strange = true;
+        return;
+    }
+    for (size_t i = from.count; i < batch->count; i++) {
+        struct flow_event *event = &learning->events[learning->event_count++];
+        *event = batch->events[i];
+        event->time.value -= learning->position;
+    }
+}
+
 static enum way learn_tnt(struct learning *learning, struct decoder *decoder, struct tnt tnt)
 {
     if (!tnt.count)
         return WAY_STOP;
+    struct beginning from = beginning_of(&decoder->flow.batch);
     decoder->next += tnt.size;
     for (unsigned left = tnt.count; left; left--)
         if (!learn_bit(learning, decoder, tnt.bits >> (left - 1) & 1)) {
             short_bits_give_up(decoder, tnt.bits, left);
             return WAY_LEFT;
         }
+    keep_events(learning, &decoder->flow.batch, from);
     short_bits_tell(decoder);
     return WAY_ON;
 }
 
 static enum way learn_tip(struct learning *learning, struct decoder *decoder)
 {
+    struct beginning from = beginning_of(&decoder->flow.batch);
     struct moment before = now(decoder);
     enum way way = usual_tip(decoder);
-    if (way == WAY_ON)
-        watch_branch(learning, decoder, before);
-    return way;
+    if (way != WAY_ON)
+        return way;
+    watch_branch(learning, decoder, before);
+    if (decoder->time_is_news)
+        mark_exact(decoder, before.events);
+    keep_events(learning, &decoder->flow.batch, from);
+    if (decoder->time_is_news)
+        anchor_branch(decoder);
+    if (learning->is_counted)
+        learning->tips |= (uint8_t)(1u << learning->packets);
+    return WAY_ON;
 }
 
-static enum way learn_packet(struct learning *learning, struct decoder *decoder)
+static enum way learn_branches(struct learning *learning, struct decoder *decoder)
 {
     const uint8_t *packet = decoder->next;
     size_t room = (size_t)(learning->stop - packet);
@@ -111,75 +155,91 @@ static enum way learn_packet(struct learning *learning, struct decoder *decoder)
     return WAY_STOP;
 }
 
-/* False where a memo could not hold it. */
+/* A packet and, where cycles are counted, the CYC packet in front of it. */
+static enum way learn_packet(struct learning *learning, struct decoder *decoder)
+{
+    enum way way = WAY_ON;
+    if (learning->is_counted && is_cyc(decoder->next))
+        way = usual_cyc(decoder);
+    if (way == WAY_ON)
+        way = learn_branches(learning, decoder);
+    if (way != WAY_ON)
+        return way;
+    if (learning->is_counted)
+        learning->ends[learning->packets] = (uint16_t)(decoder->flow.position - learning->position);
+    learning->packets++;
+    return WAY_ON;
+}
+
+/* The whole. */
+
 static bool is_memorable(const struct learning *learning, const struct decoder *decoder)
 {
-    const struct event_batch *batch = &decoder->flow.batch;
-    return learning->packets && batch->events == learning->events &&
-           batch->timed == learning->timed && batch->count <= learning->event_count + MEMO_EVENTS &&
+    uint64_t executed = decoder->flow.position - learning->position;
+    return learning->packets && !learning->is_strange &&
+           executed <= (learning->is_counted ? UINT16_MAX : UINT32_MAX) &&
            learning->pushed - learning->lowest <= MEMO_POPS &&
            decoder->returns.pushed - learning->lowest <= RETURN_STACK_DEPTH &&
            learning->pops_from <= RETURN_STACK_DEPTH;
 }
 
-static const struct flow_event *keep_events(const struct learning *learning, struct paths *paths,
-                                            size_t count)
-{
-    struct flow_event *events = paths_allocate(paths, count * sizeof(*events));
-    for (size_t i = 0; i < count; i++) {
-        events[i] = learning->events[learning->event_count + i];
-        events[i].time.value -= learning->position;
-    }
-    return events;
-}
-
-static const struct return_place *keep_places(const struct learning *learning, struct paths *paths,
-                                              const struct return_stack *returns)
+/* The events, and the calls behind them. */
+static const struct flow_event *keep_effects(const struct learning *learning, struct paths *paths,
+                                             const struct return_stack *returns)
 {
     size_t pops = learning->pushed - learning->lowest;
     size_t pushes = returns->pushed - learning->lowest;
-    struct return_place *places = paths_allocate(paths, (pops + pushes) * sizeof(*places));
+    struct flow_event *events =
+        paths_allocate(paths, learning->event_count * sizeof(*events) +
+                                  (pops + pushes) * sizeof(struct return_place));
+    struct return_place *places = (struct return_place *)(events + learning->event_count);
+    memcpy(events, learning->events, learning->event_count * sizeof(*events));
     memcpy(places, learning->newest, pops * sizeof(*places));
     for (size_t i = 0; i < pushes; i++)
         places[pops + i] = returns->places[(learning->lowest + i) % RETURN_STACK_SLOTS];
-    return places;
+    return events;
 }
 
 static struct memo memo_of(const struct learning *learning, struct decoder *decoder,
-                           const struct memo_key *key)
+                           const struct memo_key *key, size_t size)
 {
-    const struct control_flow *flow = &decoder->flow;
     const struct return_stack *returns = &decoder->returns;
-    size_t events = flow->batch.count - learning->event_count;
-    return (struct memo){
+    struct memo memo = {
         .key = *key,
-        .events = keep_events(learning, decoder->paths, events),
-        .places = keep_places(learning, decoder->paths, returns),
+        .events = keep_effects(learning, decoder->paths, returns),
         .last_ip = decoder->last_ip,
-        .last_executed = short_ways_last_executed(decoder),
         .next = decoder->at_id,
-        .instructions = (uint32_t)(flow->position - learning->position),
-        .event_count = (uint16_t)events,
-        .size = (uint8_t)(decoder->next - learning->start),
+        .last_id = decoder->last_id,
+        .instructions = (uint32_t)(decoder->flow.position - learning->position),
+        .tips = learning->tips,
+        .size = (uint8_t)size,
         .packets = (uint8_t)learning->packets,
+        .event_count = (uint16_t)learning->event_count,
         .pop_count = (uint8_t)(learning->pushed - learning->lowest),
         .push_count = (uint8_t)(returns->pushed - learning->lowest),
         .needs_last = learning->needs_last,
         .pops_from = (int8_t)learning->pops_from,
     };
+    if (learning->is_counted)
+        memcpy(memo.ends, learning->ends, learning->packets * sizeof(*memo.ends));
+    return memo;
 }
 
 enum way memo_learn(struct decoder *decoder, struct memo *slot, const struct memo_key *key,
-                    unsigned reach)
+                    const uint8_t *stop)
 {
-    paths_keep_up(decoder->paths);
-    struct learning learning = begin_learning(decoder, reach);
+    struct learning learning;
+    const uint8_t *start = decoder->next;
     enum way way = WAY_ON;
-    while (decoder->next < learning.stop && way == WAY_ON) {
+    paths_keep_up(decoder->paths);
+    begin_learning(&learning, decoder, stop, key->block & MEMO_COUNTED);
+    while (way == WAY_ON && decoder->next < stop)
         way = learn_packet(&learning, decoder);
-        learning.packets += way == WAY_ON;
-    }
-    if (way != WAY_LEFT && is_memorable(&learning, decoder))
-        *slot = memo_of(&learning, decoder, key);
-    return way == WAY_LEFT || !learning.packets ? way : WAY_ON;
+    if (way == WAY_LEFT)
+        return way;
+    if (is_memorable(&learning, decoder))
+        *slot = memo_of(&learning, decoder, key, (size_t)(decoder->next - start));
+    /* A packet that was not taken is the next one's matter; what is due is not. */
+    bool is_due = decoder->time.now.value >= decoder->wake;
+    return decoder->next == start || is_due ? WAY_STOP : WAY_ON;
 }

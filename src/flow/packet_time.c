@@ -1,6 +1,6 @@
 #include "flow/packet_time.h"
 
-enum { FRACTION_BITS = 16, MTC_BITS = 8, TMA_BITS = 16 };
+enum { MTC_BITS = 8, TMA_BITS = 16 };
 
 void packet_time_init(struct packet_time *time, const struct pt_setup *setup)
 {
@@ -21,9 +21,9 @@ static void measure(struct packet_time *time, uint64_t now)
 {
     bool known = time->setup->max_nonturbo_ratio && time->ticks_per_cycle;
     if (!known && time->measured_from && time->measured_cycles && now > time->measured_from)
-        time->ticks_per_cycle =
-            (uint64_t)(((unsigned __int128)(now - time->measured_from) << FRACTION_BITS) /
-                       time->measured_cycles);
+        time->ticks_per_cycle = (uint64_t)(((unsigned __int128)(now - time->measured_from)
+                                            << PACKET_TIME_FRACTION_BITS) /
+                                           time->measured_cycles);
     time->measured_from = now;
     time->measured_cycles = 0;
 }
@@ -103,21 +103,11 @@ void packet_time_cbr(struct packet_time *time, uint64_t ratio)
 {
     uint64_t nominal = time->setup->max_nonturbo_ratio;
     /* What has passed so far did at the old ratio. */
-    time->base +=
-        (uint64_t)((unsigned __int128)time->cycles * time->ticks_per_cycle >> FRACTION_BITS);
+    time->base += (uint64_t)((unsigned __int128)time->cycles * time->ticks_per_cycle >>
+                             PACKET_TIME_FRACTION_BITS);
     time->cycles = 0;
     if (nominal && ratio)
-        time->ticks_per_cycle = (nominal << FRACTION_BITS) / ratio;
-}
-
-void packet_time_cyc(struct packet_time *time, uint64_t cycles)
-{
-    time->cycles += cycles;
-    time->measured_cycles += cycles;
-    if (time->ticks_per_cycle)
-        set_now(time,
-                time->base + (uint64_t)((unsigned __int128)time->cycles * time->ticks_per_cycle >>
-                                        FRACTION_BITS));
+        time->ticks_per_cycle = (nominal << PACKET_TIME_FRACTION_BITS) / ratio;
 }
 
 void packet_time_take(struct packet_time *time, const struct pt_packet *packet)

@@ -45,7 +45,26 @@ void packet_time_tsc(struct packet_time *time, uint64_t tsc);
 void packet_time_tma(struct packet_time *time, uint64_t counter, uint64_t fast);
 void packet_time_mtc(struct packet_time *time, uint64_t counter);
 void packet_time_cbr(struct packet_time *time, uint64_t ratio);
-void packet_time_cyc(struct packet_time *time, uint64_t cycles);
+
+enum { PACKET_TIME_FRACTION_BITS = 16 };
+
+/* The time when so many more cycles will have passed. */
+static inline struct ticks packet_time_after(const struct packet_time *time, uint64_t cycles)
+{
+    uint64_t now = 0;
+    if (time->ticks_per_cycle)
+        now = time->base +
+              (uint64_t)((unsigned __int128)(time->cycles + cycles) * time->ticks_per_cycle >>
+                         PACKET_TIME_FRACTION_BITS);
+    return now > time->now.value ? (struct ticks){now} : time->now;
+}
+
+static inline void packet_time_cyc(struct packet_time *time, uint64_t cycles)
+{
+    time->now = packet_time_after(time, cycles);
+    time->cycles += cycles;
+    time->measured_cycles += cycles;
+}
 
 /* One of the five kinds above; others tell no time. */
 void packet_time_take(struct packet_time *time, const struct pt_packet *packet);

@@ -34,15 +34,28 @@ void short_bits_give_up(struct decoder *decoder, uint64_t bits, unsigned left);
 
 /* ---- usual_packets.c ---- */
 
-/* Takes the TIP packet at decoder->next, where the time is no news. */
+/* Takes the TIP packet at decoder->next, but for its time. */
 enum way usual_tip(struct decoder *decoder);
+
+/* Takes the CYC packet at decoder->next. WAY_STOP: it is a rare one and was not taken; or the time
+ * has come to wake. */
+enum way usual_cyc(struct decoder *decoder);
+
+/* ---- memo_packets.c ---- */
+
+/* Takes packets from decoder->next on by a memo, or learns one of them. WAY_STOP, and
+ * decoder->next is where it was: nothing is known of them, and nothing has happened. Behind a
+ * packet that told the time they are not to be called. The first is for where no cycles are
+ * counted. */
+enum way memo_plain_packets(struct decoder *decoder, uint64_t *steps);
+enum way memo_counted_packets(struct decoder *decoder, uint64_t *steps);
 
 /* ---- memo_learning.c ---- */
 
-/* Takes the packets that the key is of, all in the `reach` bytes from decoder->next on, and puts
- * into the slot what they did. WAY_STOP: the first one was not taken. */
+/* Takes packets from decoder->next on, `packets` of them in all and none beyond `stop`, and puts
+ * into the slot what they did. As far as it comes: as above. */
 enum way memo_learn(struct decoder *decoder, struct memo *slot, const struct memo_key *key,
-                    unsigned reach);
+                    const uint8_t *stop);
 
 /* ---- Places ---- */
 
@@ -81,6 +94,22 @@ static inline void short_ways_leave(struct decoder *decoder)
 static inline void short_bits_tell(struct decoder *decoder)
 {
     decoder->holds_time |= decoder->time_is_news;
+    decoder->time_is_news = false;
+}
+
+/* The packet before has told when the branch happened that was just taken. An event before that of
+ * the branch, of a call on the way, has another position. */
+static inline void mark_exact(struct decoder *decoder, size_t events_before)
+{
+    struct event_batch *batch = &decoder->flow.batch;
+    size_t newest = batch->count - 1;
+    if (batch->count > events_before && batch->events[newest].time.value == decoder->flow.position)
+        batch->events[newest].flags |= FLOW_TIME_EXACT;
+}
+
+static inline void anchor_branch(struct decoder *decoder)
+{
+    event_batch_anchor(&decoder->flow.batch, decoder->flow.position, decoder->time.now);
     decoder->time_is_news = false;
 }
 
@@ -188,6 +217,27 @@ static inline struct tnt long_tnt(const uint8_t *packet)
 {
     uint64_t bits = lowest_bits(read_word(packet + 2), 48);
     return (struct tnt){bits, bits ? 63 - (unsigned)__builtin_clzll(bits) : 0, LONG_TNT_SIZE};
+}
+
+static inline bool is_cyc(const uint8_t *packet)
+{
+    return (*packet & 3) == 3;
+}
+
+/* A CYC packet of one byte, or of two. Size 0: it is longer; or it is OVF on some processors
+ * (SKD007). */
+struct cyc {
+    unsigned cycles, size;
+};
+
+static inline struct cyc read_cyc(const uint8_t *packet)
+{
+    unsigned cycles = *packet >> 3;
+    if (!(*packet & 4))
+        return (struct cyc){cycles, 1};
+    if (packet[1] & 1 || (packet[1] == 0x02 && packet[2] == 0xf3))
+        return (struct cyc){0, 0};
+    return (struct cyc){cycles | (unsigned)packet[1] >> 1 << 5, 2};
 }
 
 #endif

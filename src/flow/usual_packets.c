@@ -1,6 +1,6 @@
-/* The loop over TNT, TIP and CYC packets, which nearly all are: by memos (memo.h) where a program
- * repeats itself, by the other short ways (short_ways.h) elsewhere. Everything unusual is left to
- * decoder_packets.c.
+/* The loop over TNT, TIP and CYC packets, which nearly all are: by memos (memo_packets.c) where a
+ * program repeats itself, by the other short ways (short_ways.h) elsewhere. Everything unusual is
+ * left to decoder_packets.c.
  */
 #include "flow/short_ways.h"
 
@@ -129,18 +129,6 @@ static inline enum way take_tnt(struct decoder *decoder, struct tnt tnt)
     return short_bits(decoder, tnt.bits, tnt.count) ? WAY_ON : WAY_LEFT;
 }
 
-/* The packet before has told when the branch happened that was just taken. An event before that of
- * the branch, of a call on the way, has another position. */
-static void time_branch(struct decoder *decoder, size_t events_before)
-{
-    struct event_batch *batch = &decoder->flow.batch;
-    size_t newest = batch->count - 1;
-    if (batch->count > events_before && batch->events[newest].time.value == decoder->flow.position)
-        batch->events[newest].flags |= FLOW_TIME_EXACT;
-    event_batch_anchor(batch, decoder->flow.position, decoder->time.now);
-    decoder->time_is_news = false;
-}
-
 /* The address of the TIP packet at decoder->next; false when it has none that is right. */
 static inline bool read_tip(const struct decoder *decoder, uint64_t *ip)
 {
@@ -162,8 +150,10 @@ static inline enum way take_tip(struct decoder *decoder)
     if (!read_tip(decoder, &ip) || (!take_target_step(decoder, ip) && !take_target(decoder, ip)))
         return WAY_STOP;
     pass_tip(decoder, ip);
-    if (decoder->time_is_news)
-        time_branch(decoder, events);
+    if (decoder->time_is_news) {
+        mark_exact(decoder, events);
+        anchor_branch(decoder);
+    }
     return WAY_ON;
 }
 
@@ -176,135 +166,46 @@ enum way usual_tip(struct decoder *decoder)
     return WAY_ON;
 }
 
-/* Of one byte, or of two. */
 static inline enum way take_cyc(struct decoder *decoder)
 {
-    const uint8_t *packet = decoder->next;
-    unsigned more = *packet >> 2 & 1;
-    if (more && (packet[1] & 1 || (packet[1] == 0x02 && packet[2] == 0xf3)))
-        return WAY_STOP; /* longer; or OVF on some processors (SKD007) */
+    struct cyc cyc = read_cyc(decoder->next);
+    if (!cyc.size)
+        return WAY_STOP;
     decoder_settle_time(decoder);
-    packet_time_cyc(&decoder->time, *packet >> 3 | (more ? packet[1] >> 1 << 5 : 0));
+    packet_time_cyc(&decoder->time, cyc.cycles);
     decoder->time_is_news = decoder->counts_cycles = true;
-    decoder->next = packet + 1 + more;
+    decoder->next += cyc.size;
     return decoder->time.now.value >= decoder->wake ? WAY_STOP : WAY_ON;
 }
 
-/* Memos. */
-
-static inline struct memo_key key_of(const struct decoder *decoder, unsigned reach)
+enum way usual_cyc(struct decoder *decoder)
 {
-    const uint8_t *next = decoder->next;
-    const struct return_stack *returns = &decoder->returns;
-    struct return_place newest;
-    struct memo_key key = {
-        .bytes = {read_word(next), 0, 0},
-        .block = decoder->paths->epoch << 32 | decoder->at_id,
-        .last_ip = decoder->last_ip >> 16,
-        .newest = return_stack_newest(returns, &newest) ? newest.address : 0,
-    };
-    if (reach < 8) {
-        key.bytes[0] &= UINT64_MAX >> (64 - 8 * reach);
-    } else if (reach > 8) {
-        key.bytes[1] = read_word(next + 8);
-        key.bytes[2] = read_word(next + 16);
-    }
-    return key;
+    return take_cyc(decoder);
 }
 
-/* Whether the calls that are taken off are there; the newest is in the key. */
-static inline bool has_calls_of(const struct return_stack *returns, const struct memo *memo)
+/* Packets that came before, by memos; where nothing is known of them, nothing happens. Behind a
+ * packet that told the time there are none. */
+static inline enum way take_memo(struct decoder *decoder, uint64_t *steps)
 {
-    uint64_t calls = returns->pushed - returns->floor;
-    bool enough = memo->needs_last ? calls == memo->pop_count : calls >= memo->pop_count;
-    for (unsigned i = 1; enough && i < memo->pop_count; i++)
-        enough = returns->places[(returns->pushed - 1 - i) % RETURN_STACK_SLOTS].address ==
-                 memo->places[i].address;
-    return enough;
-}
-
-static inline void change_calls(struct decoder *decoder, const struct memo *memo)
-{
-    struct return_stack *returns = &decoder->returns;
-    int64_t depth = (int64_t)(returns->pushed - returns->floor) + memo->pops_from;
-    if (depth > RETURN_STACK_DEPTH)
-        returns->floor += (uint64_t)(depth - RETURN_STACK_DEPTH);
-    returns->pushed -= memo->pop_count;
-    push_all(decoder, memo->places + memo->pop_count, memo->push_count);
-}
-
-static inline void run_memo(struct decoder *decoder, const struct memo *memo)
-{
-    struct control_flow *flow = &decoder->flow;
-    event_batch_add_path(&flow->batch, memo->events, memo->event_count, flow->position);
-    flow->position += memo->instructions;
-    flow->last_ip = memo->last_executed;
-    change_calls(decoder, memo);
-    decoder->last_id = 0;
-    decoder->at_id = memo->next;
-    decoder->last_ip = memo->last_ip;
-    decoder->next += memo->size;
-    short_bits_tell(decoder);
-}
-
-static enum way look_up_memo(struct decoder *decoder, unsigned reach, uint64_t *steps)
-{
-    struct memos *memos = &decoder->paths->memos;
-    if (decoder->mode != decoder->next_mode)
+    if (decoder->time_is_news || memos_rest(&decoder->paths->memos))
         return WAY_STOP;
-    struct memo_key key = key_of(decoder, reach);
-    uint64_t hash = memo_hash(&key);
-    struct memo *slot = memos_slot(memos, hash);
-    if (!memo_is_of(slot, &key) || !has_calls_of(&decoder->returns, slot))
-        return memos_miss(memos, slot, hash) ? memo_learn(decoder, slot, &key, reach) : WAY_STOP;
-    memos->hits++;
-    *steps -= slot->packets < *steps ? slot->packets - 1u : *steps - 1;
-    run_memo(decoder, slot);
-    return WAY_ON;
-}
-
-/* Takes the packets in the `reach` bytes from decoder->next on: up to a word, or MEMO_BYTES.
- * WAY_STOP: nothing is known of them, and nothing has happened. */
-static inline enum way take_memo(struct decoder *decoder, unsigned reach, uint64_t *steps)
-{
-    return reach && !memos_rest(&decoder->paths->memos) ? look_up_memo(decoder, reach, steps)
-                                                        : WAY_STOP;
-}
-
-/* Whether nothing but TNT and TIP packets is to be expected: then a memo may be of as many as there
- * is room for. Cycles are different each time. */
-static inline bool is_plain(const struct decoder *decoder)
-{
-    return !decoder->counts_cycles && !decoder->time_is_news;
-}
-
-/* The size of a short TNT packet and the TIP packet behind it; 0: there is none, or it is long. */
-static inline unsigned pair_size(const uint8_t *tnt)
-{
-    unsigned size = 2 + tip_address_size(tnt + 1);
-    return is_tip(tnt + 1) && size <= 8 ? size : 0;
+    return decoder->counts_cycles ? memo_counted_packets(decoder, steps)
+                                  : memo_plain_packets(decoder, steps);
 }
 
 static inline enum way take_packet(struct decoder *decoder, uint64_t *steps)
 {
     const uint8_t *packet = decoder->next;
-    unsigned reach = is_plain(decoder) ? MEMO_BYTES : 0;
-    enum way way;
-    if (is_short_tnt(packet)) {
-        way = take_memo(decoder, reach ? reach : pair_size(packet), steps);
-        return way == WAY_STOP ? take_tnt(decoder, short_tnt(packet)) : way;
-    }
-    if (is_tip(packet)) {
-        way = take_memo(decoder, reach, steps);
-        return way == WAY_STOP ? take_tip(decoder) : way;
-    }
-    if ((*packet & 3) == 3)
+    enum way way = take_memo(decoder, steps);
+    if (decoder->next != packet)
+        return way;
+    if (is_short_tnt(packet))
+        return take_tnt(decoder, short_tnt(packet));
+    if (is_tip(packet))
+        return take_tip(decoder);
+    if (is_cyc(packet))
         return take_cyc(decoder);
-    if (is_long_tnt(packet)) {
-        way = take_memo(decoder, LONG_TNT_SIZE, steps);
-        return way == WAY_STOP ? take_tnt(decoder, long_tnt(packet)) : way;
-    }
-    return WAY_STOP;
+    return is_long_tnt(packet) ? take_tnt(decoder, long_tnt(packet)) : WAY_STOP;
 }
 
 /* Takes the packets at decoder->next as long as there are short ways for them. Hot, or GCC takes

@@ -29,6 +29,7 @@ struct fixture {
     struct pt_setup setup;
     struct cpu_identity cpu;
     unsigned cores;
+    bool counts_cycles; /* for the test that adds packets */
     const struct flow_observer *observer;
 
     struct perf_data data;

@@ -1,4 +1,5 @@
-/* What memos must not be taken for: the same bytes of packets where something else differs. */
+/* What memos must not be taken for: the same packets where something else differs. All is tried
+ * with plain packets, and with CYC packets between them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +13,13 @@
 #include <string.h>
 
 enum { OFTEN = 6 /* a memo has been learnt, and taken */ };
+
+/* In front of what a test adds, when cycles are counted: of one byte or two. */
+static void cyc(struct fixture *fixture)
+{
+    if (fixture->counts_cycles)
+        packets_cyc(&fixture->packets, packets_size(&fixture->packets) % 5 * 13);
+}
 
 /* Behind it a new memo begins, and a memo before it sees nothing of what is behind. */
 static void separate(struct fixture *fixture)
@@ -27,11 +35,13 @@ static void tip(struct fixture *fixture, const char *place)
     uint16_t low = (uint16_t)at(place);
     uint8_t packet[3] = {0x2d};
     memcpy(packet + 1, &low, sizeof(low));
+    cyc(fixture);
     packets_raw(&fixture->packets, packet, sizeof(packet));
 }
 
 static void tnt(struct fixture *fixture, const char *bits)
 {
+    cyc(fixture);
     packets_tnt(&fixture->packets, bits);
 }
 
@@ -47,14 +57,14 @@ typedef void round_function(struct fixture *fixture);
 /* The first until there is a memo of it, then the second, then both again. */
 struct rounds {
     round_function *first, *second;
-    bool has_copy;
+    bool counts_cycles;
 };
 
 static void make_rounds(struct fixture *fixture, const void *choices)
 {
     const struct rounds *rounds = choices;
-    if (rounds->has_copy)
-        fixture_add_copy(fixture);
+    fixture_add_copy(fixture);
+    fixture->counts_cycles = rounds->counts_cycles;
     begin(fixture);
     for (unsigned i = 0; i < 2; i++) {
         for (unsigned j = 0; j < OFTEN; j++)
@@ -65,11 +75,11 @@ static void make_rounds(struct fixture *fixture, const void *choices)
 }
 
 /* Returns how many errors there are. */
-static uint64_t check(const struct rounds *rounds)
+static uint64_t check_one(make_recording *make, const void *choices)
 {
     struct fixture shortly, at_length;
-    both_ways_decode(&at_length, make_rounds, rounds, 1, true);
-    both_ways_decode(&shortly, make_rounds, rounds, 1, false);
+    both_ways_decode(&at_length, make, choices, 1, true);
+    both_ways_decode(&shortly, make, choices, 1, false);
     both_ways_expect_same(&shortly, &at_length);
     uint64_t errors = at_length.statistics.errors;
     fixture_free(&shortly);
@@ -77,9 +87,16 @@ static uint64_t check(const struct rounds *rounds)
     return errors;
 }
 
-static void check_right(const struct rounds *rounds)
+static uint64_t check(round_function *first, round_function *second)
 {
-    assert_int_equal(check(rounds), 0);
+    uint64_t errors = check_one(make_rounds, &(struct rounds){first, second, false});
+    assert_int_equal(check_one(make_rounds, &(struct rounds){first, second, true}), errors);
+    return errors;
+}
+
+static void check_right(round_function *first, round_function *second)
+{
+    assert_int_equal(check(first, second), 0);
 }
 
 /* The newest call: returns of the same bits go elsewhere. */
@@ -106,8 +123,8 @@ static void return_to_caml(struct fixture *fixture)
 
 static void the_newest_call_is_another(void **state)
 {
-    check_right(&(struct rounds){return_from_recursive, return_to_caml, false});
-    check_right(&(struct rounds){return_to_caml, return_from_recursive, false});
+    check_right(return_from_recursive, return_to_caml);
+    check_right(return_to_caml, return_from_recursive);
 }
 
 /* The call before. */
@@ -136,8 +153,8 @@ static void return_twice_to_caml(struct fixture *fixture)
 
 static void the_call_before_is_another(void **state)
 {
-    check_right(&(struct rounds){return_twice, return_twice_to_caml, false});
-    check_right(&(struct rounds){return_twice_to_caml, return_twice, false});
+    check_right(return_twice, return_twice_to_caml);
+    check_right(return_twice_to_caml, return_twice);
 }
 
 /* Three returns whose addresses are told. Each takes a call off, if there is one. */
@@ -173,8 +190,8 @@ static void more_calls_are_there(struct fixture *fixture)
 
 static void there_are_fewer_calls_or_more(void **state)
 {
-    check_right(&(struct rounds){two_calls_are_there, more_calls_are_there, false});
-    check_right(&(struct rounds){more_calls_are_there, two_calls_are_there, false});
+    check_right(two_calls_are_there, more_calls_are_there);
+    check_right(more_calls_are_there, two_calls_are_there);
 }
 
 /* Four calls and four returns. */
@@ -210,7 +227,7 @@ static void calls_are_forgotten(struct fixture *fixture)
 
 static void the_oldest_calls_are_forgotten(void **state)
 {
-    uint64_t errors = check(&(struct rounds){calls_are_remembered, calls_are_forgotten, false});
+    uint64_t errors = check(calls_are_remembered, calls_are_forgotten);
     assert_int_equal(errors, 2 * OFTEN);
 }
 
@@ -221,6 +238,7 @@ static void medium_tip(struct fixture *fixture, const char *place, bool in_copy)
     uint32_t low = (uint32_t)(at(place) + (in_copy ? PROGRAM_COPY_BASE - PROGRAM_BASE : 0));
     uint8_t packet[5] = {0x4d};
     memcpy(packet + 1, &low, sizeof(low));
+    cyc(fixture);
     packets_raw(&fixture->packets, packet, sizeof(packet));
 }
 
@@ -248,8 +266,8 @@ static void by_way_of_the_copy(struct fixture *fixture)
 
 static void the_address_before_is_another(void **state)
 {
-    check_right(&(struct rounds){by_way_of_the_program, by_way_of_the_copy, true});
-    check_right(&(struct rounds){by_way_of_the_copy, by_way_of_the_program, true});
+    check_right(by_way_of_the_program, by_way_of_the_copy);
+    check_right(by_way_of_the_copy, by_way_of_the_program);
 }
 
 /* Time. */
@@ -275,7 +293,7 @@ static void call_leaf_at_a_time(struct fixture *fixture)
 
 static void time_is_told_before(void **state)
 {
-    check_right(&(struct rounds){call_leaf, call_leaf_at_a_time, false});
+    check_right(call_leaf, call_leaf_at_a_time);
 }
 
 static void recurse_and_count_cycles(struct fixture *fixture)
@@ -293,7 +311,127 @@ static void recurse_and_count_cycles(struct fixture *fixture)
 
 static void cycles_before_many_bits(void **state)
 {
-    check(&(struct rounds){recurse_and_count_cycles, call_leaf, false});
+    check(recurse_and_count_cycles, call_leaf);
+}
+
+/* Where CYC packets stand. */
+
+static void call_leaf_twice(struct fixture *fixture, bool cycles_first, bool cycles_second)
+{
+    if (cycles_first)
+        packets_cyc(&fixture->packets, 5);
+    tip(fixture, "leaf");
+    tnt(fixture, "T");
+    if (cycles_second)
+        packets_cyc(&fixture->packets, 40);
+    tip(fixture, "indirect");
+    tip(fixture, "leaf");
+    tnt(fixture, "T");
+    tip(fixture, "indirect");
+    separate(fixture);
+}
+
+static void cycles_first(struct fixture *fixture)
+{
+    call_leaf_twice(fixture, true, false);
+}
+
+static void cycles_second(struct fixture *fixture)
+{
+    call_leaf_twice(fixture, false, true);
+}
+
+static void cycles_stand_elsewhere(void **state)
+{
+    check_right(cycles_first, cycles_second);
+    check_right(cycles_second, cycles_first);
+}
+
+/* More than two bytes of CYC packets can tell. */
+static void wait_for_leaf(struct fixture *fixture)
+{
+    tip(fixture, "leaf");
+    packets_cyc(&fixture->packets, 123456789);
+    tnt(fixture, "T");
+    tip(fixture, "indirect");
+}
+
+static void some_cycles_are_many(void **state)
+{
+    check_right(call_leaf, wait_for_leaf);
+}
+
+/* Other code is mapped at some moment, which may lie between packets that a memo is of. */
+
+enum { PATCH_FIRST = 1010, PATCH_LAST = 2600, PATCH_STEP = 13 };
+
+static void make_patched(struct fixture *fixture, const void *time)
+{
+    fixture_patch(fixture, *(const uint64_t *)time);
+    begin(fixture);
+    for (unsigned i = 0; i < 2 * OFTEN; i++) {
+        packets_cyc(&fixture->packets, 30);
+        tip(fixture, "leaf");
+        packets_cyc(&fixture->packets, 40);
+        tnt(fixture, "T");
+        packets_cyc(&fixture->packets, 50);
+        tip(fixture, "patched");
+        packets_disable(&fixture->packets);
+        packets_enable(&fixture->packets, at("indirect"));
+    }
+}
+
+static void code_changes_in_between(void **state)
+{
+    for (uint64_t time = PATCH_FIRST; time < PATCH_LAST; time += PATCH_STEP)
+        check_one(make_patched, &time);
+}
+
+/* Packets behind which there is one that does not fit. */
+
+static void recurse_wrongly(struct fixture *fixture)
+{
+    tip(fixture, "recursive");
+    separate(fixture);
+    tnt(fixture, "N");
+    tip(fixture, "leaf");
+    packets_psb(&fixture->packets, 2000 + 20 * packets_size(&fixture->packets), at("indirect"));
+}
+
+static void a_packet_does_not_fit(void **state)
+{
+    assert_int_equal(check(recurse_wrongly, call_leaf), 2 * OFTEN);
+}
+
+/* The same bits of their packets, but one is short and one is long. */
+
+static void recurse_and_return(struct fixture *fixture, const uint8_t *packet, size_t size)
+{
+    tip(fixture, "recursive");
+    tnt(fixture, "NNN");
+    separate(fixture);
+    cyc(fixture);
+    packets_raw(&fixture->packets, packet, size);
+    separate(fixture);
+    packets_psb(&fixture->packets, 2000 + 20 * packets_size(&fixture->packets), at("indirect"));
+}
+
+static void return_by_short_packet(struct fixture *fixture)
+{
+    static const uint8_t three[] = {0x1e};
+    recurse_and_return(fixture, three, sizeof(three));
+}
+
+static void return_by_long_packet(struct fixture *fixture)
+{
+    static const uint8_t four[] = {0x02, 0xa3, 0x1e, 0, 0, 0, 0, 0};
+    recurse_and_return(fixture, four, sizeof(four));
+}
+
+static void short_packets_and_long_ones(void **state)
+{
+    check(return_by_short_packet, return_by_long_packet);
+    check(return_by_long_packet, return_by_short_packet);
 }
 
 /* The mode of what follows. */
@@ -331,7 +469,7 @@ static void load_stack_in_another(struct fixture *fixture)
 
 static void the_mode_changes(void **state)
 {
-    check_right(&(struct rounds){load_stack_in_this_mode, load_stack_in_another, false});
+    check_right(load_stack_in_this_mode, load_stack_in_another);
 }
 
 /* Packets that do not lie in the bytes of the memo as a whole. */
@@ -365,7 +503,7 @@ static void return_elsewhere(struct fixture *fixture)
 
 static void an_address_is_not_in_the_key(void **state)
 {
-    check_right(&(struct rounds){return_back, return_elsewhere, false});
+    check_right(return_back, return_elsewhere);
 }
 
 /* The 16 newest bits are the same. */
@@ -389,7 +527,7 @@ static void seven_calls(struct fixture *fixture)
 
 static void bits_are_not_in_the_key(void **state)
 {
-    check_right(&(struct rounds){eight_calls, seven_calls, false});
+    check_right(eight_calls, seven_calls);
 }
 
 /* More than a memo holds. */
@@ -406,7 +544,7 @@ static void return_often(struct fixture *fixture)
 
 static void more_returns_than_a_memo_holds(void **state)
 {
-    check_right(&(struct rounds){return_often, return_from_recursive, false});
+    check_right(return_often, return_from_recursive);
 }
 
 /* The table. */
@@ -471,6 +609,11 @@ int main(void)
         cmocka_unit_test(the_address_before_is_another),
         cmocka_unit_test(time_is_told_before),
         cmocka_unit_test(cycles_before_many_bits),
+        cmocka_unit_test(cycles_stand_elsewhere),
+        cmocka_unit_test(some_cycles_are_many),
+        cmocka_unit_test(code_changes_in_between),
+        cmocka_unit_test(a_packet_does_not_fit),
+        cmocka_unit_test(short_packets_and_long_ones),
         cmocka_unit_test(the_mode_changes),
         cmocka_unit_test(an_address_is_not_in_the_key),
         cmocka_unit_test(bits_are_not_in_the_key),
