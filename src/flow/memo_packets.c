@@ -26,8 +26,8 @@ struct counted_packets {
     unsigned count;
 };
 
-/* That may be read of so many packets. */
-enum { COUNTED_BYTES = MEMO_COUNTED_PACKETS * (2 + 8) };
+/* That may be read of so many packets, and of a CYC packet behind them. */
+enum { COUNTED_BYTES = MEMO_COUNTED_PACKETS * (2 + 8) + 3 };
 
 static const uint64_t LONG_TNT_WORD = UINT64_C(1) << 63;
 
@@ -50,16 +50,20 @@ static inline unsigned read_packet(const uint8_t *packet, uint64_t *word)
     return is_long_tnt(packet) ? LONG_TNT_SIZE : 0;
 }
 
-/* Also makes words of them. Behind a long TNT packet there are no more: they would seldom be the
- * same again. */
+/* Also makes words of them. Behind a long TNT packet there are no more but a TIP packet: they would
+ * seldom be the same again. */
 static inline void read_counted(struct counted_packets *packets, uint64_t *words,
                                 const uint8_t *start)
 {
     const uint8_t *next = start;
     unsigned cycles = 0, i = 0, size = 0;
-    while (i < MEMO_COUNTED_PACKETS && size != LONG_TNT_SIZE) {
+    bool is_last = false;
+    while (i < MEMO_COUNTED_PACKETS && !is_last) {
         struct cyc cyc = {0, 0};
         uint64_t word;
+        is_last = size == LONG_TNT_SIZE;
+        if (is_last && !is_tip(next))
+            break;
         if (is_cyc(next))
             cyc = read_cyc(next);
         next += cyc.size;
@@ -143,37 +147,58 @@ enum way memo_plain_packets(struct decoder *decoder, uint64_t *steps)
     return WAY_ON;
 }
 
-/* The events, and what the packets do to the time: as the usual way has it, one after the other. */
+/* Events of a memo that are still to be added. */
+struct rest {
+    const struct flow_event *next, *end;
+    uint64_t start; /* position of the memo */
+};
+
+/* The branch at `position` happened at the newest time told. */
+static inline void tell_time(struct decoder *decoder, struct rest *rest, uint64_t position)
+{
+    rest->next = event_batch_add_to_anchor(&decoder->flow.batch, rest->next, rest->end, rest->start,
+                                           position, decoder->time.now);
+}
+
+/* Whether a CYC packet follows, which settles the time of what was before. */
+static inline bool is_before_cyc(const uint8_t *next)
+{
+    return is_cyc(next) && read_cyc(next).size;
+}
+
+/* The events, and what the packets do to the time: as the usual way has it, one after the other.
+ * `next` is behind the packets. */
 static inline void time_counted(struct decoder *decoder, const struct memo *memo,
-                                const struct counted_packets *packets)
+                                const struct counted_packets *packets, const uint8_t *next)
 {
     struct control_flow *flow = &decoder->flow;
-    struct event_batch *batch = &flow->batch;
-    const struct flow_event *event = memo->events, *behind = event + memo->event_count;
-    uint64_t start = flow->position, position = start;
+    uint64_t position = flow->position;
+    struct rest rest = {memo->events, memo->events + memo->event_count, position};
     unsigned cycles = 0;
     bool holds_time = decoder->holds_time;
-    event_batch_reserve(batch, memo->event_count);
+    event_batch_reserve(&flow->batch, memo->event_count);
     for (unsigned i = 0; i < memo->packets; i++) {
         bool is_news = memo->key.words[i] & 1;
         if (is_news && holds_time) {
-            event =
-                event_batch_add_to_anchor(batch, event, behind, start, position, decoder->time.now);
+            tell_time(decoder, &rest, position);
             holds_time = false;
         }
-        position = start + memo->ends[i];
+        position = rest.start + memo->ends[i];
         if (!is_news)
             continue;
         packet_time_cyc(&decoder->time, packets->cycles[i] - cycles);
         cycles = packets->cycles[i];
         if (memo->tips >> i & 1)
-            event =
-                event_batch_add_to_anchor(batch, event, behind, start, position, decoder->time.now);
+            tell_time(decoder, &rest, position);
         else
             holds_time = true;
     }
-    event_batch_add_path(batch, event, (size_t)(behind - event), start);
-    event_batch_deliver_some(batch);
+    if (holds_time && is_before_cyc(next)) {
+        tell_time(decoder, &rest, position);
+        holds_time = false;
+    }
+    event_batch_add_path(&flow->batch, rest.next, (size_t)(rest.end - rest.next), rest.start);
+    event_batch_deliver_some(&flow->batch);
     decoder->holds_time = holds_time;
     flow->position = position;
 }
@@ -204,7 +229,7 @@ enum way memo_counted_packets(struct decoder *decoder, uint64_t *steps)
     if (!is_in_time(decoder, slot, &packets))
         return WAY_STOP;
     run_memo(decoder, slot, steps);
-    time_counted(decoder, slot, &packets);
     decoder->next = next + packets.ends[slot->packets - 1];
+    time_counted(decoder, slot, &packets, decoder->next);
     return WAY_ON;
 }
