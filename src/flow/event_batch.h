@@ -64,8 +64,7 @@ struct interpolation {
     uint64_t position, instructions; /* of the first anchor; from there to the second */
     uint64_t time, elapsed;          /* in the same way */
     double share;
-    double
-        end; /* from here on all is at the second: so is what a double cannot tell apart from it */
+    double end; /* from here on a double cannot tell times apart from the second anchor's */
 };
 
 static inline struct interpolation event_batch_interpolation(const struct event_batch *batch,
@@ -137,8 +136,8 @@ void event_batch_restart(struct event_batch *batch, uint64_t position, struct ti
 /* Delivers all events; those behind the last anchor get its time. */
 void event_batch_finish(struct event_batch *batch);
 
-/* The same. The events to come belong to
- * `output`, and tracing of the former output's thread has stopped. */
+/* The same. The events to come belong to `output`, and tracing of the former output's thread has
+ * stopped. */
 void event_batch_flush(struct event_batch *batch, struct thread_output *output);
 
 /* Forgets all events, and that there ever were any. */

@@ -76,7 +76,7 @@ struct memos {
     unsigned rest, next_rest; /* packets before which nobody is to look; those of the next time */
 };
 
-enum { MEMO_SLOTS_LOG = 12, NO_POPS = INT8_MIN };
+enum { MEMO_SLOTS_LOG = 13, NO_POPS = INT8_MIN };
 
 void memos_init(struct memos *memos);
 void memos_free(struct memos *memos);
