@@ -52,8 +52,9 @@ enum way memo_counted_packets(struct decoder *decoder, uint64_t *steps);
 
 /* ---- memo_learning.c ---- */
 
-/* Takes packets from decoder->next on, `packets` of them in all and none beyond `stop`, and puts
- * into the slot what they did. As far as it comes: as above. */
+/* Takes the packets from decoder->next up to `stop`, or as far as it comes, and puts into the slot
+ * what they did. CYC packets in front of them only where the key is a counted one. Returns as the
+ * two above. */
 enum way memo_learn(struct decoder *decoder, struct memo *slot, const struct memo_key *key,
                     const uint8_t *stop);
 
