@@ -133,7 +133,7 @@ static enum way learn_tip(struct learning *learning, struct decoder *decoder)
         return way;
     watch_branch(learning, decoder, before);
     if (decoder->time_is_news)
-        mark_exact(decoder, before.events);
+        mark_exact(decoder, from.count);
     keep_events(learning, &decoder->flow.batch, from);
     if (decoder->time_is_news)
         anchor_branch(decoder);

@@ -103,8 +103,7 @@ void packet_time_cbr(struct packet_time *time, uint64_t ratio)
 {
     uint64_t nominal = time->setup->max_nonturbo_ratio;
     /* What has passed so far did at the old ratio. */
-    time->base += (uint64_t)((unsigned __int128)time->cycles * time->ticks_per_cycle >>
-                             PACKET_TIME_FRACTION_BITS);
+    time->base += packet_time_of_cycles(time, time->cycles);
     time->cycles = 0;
     if (nominal && ratio)
         time->ticks_per_cycle = (nominal << PACKET_TIME_FRACTION_BITS) / ratio;

@@ -48,15 +48,18 @@ void packet_time_cbr(struct packet_time *time, uint64_t ratio);
 
 enum { PACKET_TIME_FRACTION_BITS = 16 };
 
+/* What so many cycles take; 0 where that is not known. */
+static inline uint64_t packet_time_of_cycles(const struct packet_time *time, uint64_t cycles)
+{
+    return (uint64_t)((unsigned __int128)cycles * time->ticks_per_cycle >>
+                      PACKET_TIME_FRACTION_BITS);
+}
+
 /* The time when so many more cycles will have passed. */
 static inline struct ticks packet_time_after(const struct packet_time *time, uint64_t cycles)
 {
-    uint64_t now = 0;
-    if (time->ticks_per_cycle)
-        now = time->base +
-              (uint64_t)((unsigned __int128)(time->cycles + cycles) * time->ticks_per_cycle >>
-                         PACKET_TIME_FRACTION_BITS);
-    return now > time->now.value ? (struct ticks){now} : time->now;
+    uint64_t now = time->base + packet_time_of_cycles(time, time->cycles + cycles);
+    return time->ticks_per_cycle && now > time->now.value ? (struct ticks){now} : time->now;
 }
 
 static inline void packet_time_cyc(struct packet_time *time, uint64_t cycles)
