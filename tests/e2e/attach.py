@@ -7,8 +7,7 @@ import subprocess
 import time
 
 import harness
-from harness import Settings
-from kills import wait_until
+from harness import Settings, read_until, wait_until
 
 ROUNDS = int(os.environ.get("MAGIC_TRACE_ATTACH_ROUNDS", "20"))
 
@@ -23,6 +22,19 @@ def tracers(pid):
             continue
         found.add(int(text.split("TracerPid:")[1].split()[0]))
     return found
+
+
+def sleeps(pid):
+    """Whether its first thread waits in clock_nanosleep (230)."""
+    return pathlib.Path(f"/proc/{pid}/syscall").read_text().startswith("230 ")
+
+
+def wait_for_whole_sleeps(process, count=3):
+    """Until it has begun and ended so many."""
+    for _ in range(count):
+        wait_until(lambda: not sleeps(process.pid))
+        wait_until(lambda: sleeps(process.pid))
+    wait_until(lambda: not sleeps(process.pid))
 
 
 def states(pid):
@@ -46,14 +58,14 @@ class Attach(harness.TestCase):
         self.assertFalse(states(process.pid) & {"T", "t"})
         process.send_signal(signal.SIGTERM)
         output = process.stdout.read()
-        self.assertEqual(process.wait(timeout=30), 0, output)
+        self.assertEqual(process.wait(), 0, output)
         self.assertEqual(output, b"0 faults in many requests\n")
 
     def attach(self, process, *options, expect=0, **more):
         directory = self.folder / f"recording{len(list(self.folder.glob('recording*')))}"
         trace = directory.with_suffix(".fxt")
         finished = self.magic_trace("attach", "-pid", process.pid, "-working-directory", directory, "-o", trace,
-                                    *options, timeout=60, **more)
+                                    *options, **more)
         self.assertEqual(finished.status, expect, finished.stderr)
         return harness.Traced(finished, directory, trace)
 
@@ -95,11 +107,10 @@ class Attach(harness.TestCase):
         started = subprocess.Popen([Settings.binary, "attach", "-pid", str(process.pid), "-trigger", "part",
                                     "-multi-thread", "-multi-snapshot", "-o", self.folder / "many.fxt"],
                                    stderr=subprocess.PIPE)
-        seen = b""
-        while seen.count(b"Snapshot taken") < 20:
-            seen += started.stderr.readline()
+        for _ in range(20):
+            read_until(started.stderr, b"Snapshot taken")
         started.send_signal(signal.SIGINT)
-        rest = started.communicate(timeout=60)[1]
+        rest = started.communicate()[1]
         self.assertEqual(started.returncode, 0, rest)
         spans = self.spans(self.folder / "many.fxt")
         self.assertGreaterEqual(spans["part"], 20)
@@ -120,14 +131,14 @@ class Attach(harness.TestCase):
         wait_until(lambda: tracers(process.pid) == {0})
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.stdout.read(), b"all right\n")
-        self.assertEqual(process.wait(timeout=30), 0)
+        self.assertEqual(process.wait(), 0)
 
     def test_exec(self):
         """the stepped call executes another program: the trace ends there, the program runs"""
         process = self.start("exec", program="stepped")
         traced = self.attach(process, "-trigger", "become")
         self.assertEqual(self.spans(traced.trace)["become"], 1)
-        self.assertEqual(process.wait(timeout=30), 0)
+        self.assertEqual(process.wait(), 0)
 
     def test_without_trigger(self):
         """without a trigger what runs from now on, system calls in their real length, until Ctrl-C"""
@@ -135,9 +146,9 @@ class Attach(harness.TestCase):
         started = subprocess.Popen([Settings.binary, "attach", "-engine", "step", "-pid", str(process.pid), "-o",
                                     self.folder / "t.fxt"], stderr=subprocess.PIPE)
         wait_until(lambda: tracers(process.pid) != {0})
-        time.sleep(0.3)
+        wait_for_whole_sleeps(process)
         started.send_signal(signal.SIGINT)
-        messages = started.communicate(timeout=60)[1]
+        messages = started.communicate()[1]
         self.assertEqual(started.returncode, 0, messages)
         waits = [span.end - span.begin for span in self.span_list(self.folder / "t.fxt")
                  if span.name == "[syscall]"]
@@ -149,10 +160,13 @@ class Attach(harness.TestCase):
         """what attaches without being named: samples, or, at a trigger, single-stepping, where there is no Intel PT"""
         if pathlib.Path("/sys/bus/event_source/devices/intel_pt").exists():
             self.skipTest("this machine has Intel PT")
-        process = self.start("1", "1")
-        finished = self.magic_trace("attach", "-pid", process.pid, "-no-decode", timeout=60)
-        self.assertIn(b"Recording with the sample engine: ", finished.stderr)
-        self.assertEqual(process.wait(timeout=10), 0)
+        process = self.start("1")
+        started = subprocess.Popen([Settings.binary, "attach", "-pid", str(process.pid), "-no-decode"],
+                                   stderr=subprocess.PIPE, cwd=self.folder)
+        messages = read_until(started.stderr, b"Attached.")
+        self.assert_unharmed(process)
+        started.communicate()
+        self.assertIn(b"Recording with the sample engine: ", messages)
         process = self.start("1")
         traced = self.attach(process, "-trigger", "request")
         self.assertIn("Recording with the step engine: ", traced.messages)
@@ -165,18 +179,22 @@ class Attach(harness.TestCase):
                                     self.folder / "t.fxt"], stderr=subprocess.PIPE)
         wait_until(lambda: tracers(process.pid) != {0})
         started.send_signal(signal.SIGINT)
-        messages = started.communicate(timeout=60)[1]
+        messages = started.communicate()[1]
         self.assertEqual(started.returncode, 1, messages)
         self.assertIn(b"main was not called", messages)
         self.assert_unharmed(process)
 
     def test_process_ends(self):
         """the end of the process is noticed at once"""
-        process = self.start("2", "1")
-        finished = self.magic_trace("attach", "-pid", process.pid, "-trigger", "main", timeout=30)
-        self.assertEqual(finished.status, 1)
-        self.assertIn(b"main was not called", finished.stderr)
-        self.assertEqual(process.wait(timeout=10), 0)
+        process = self.start("2")
+        started = subprocess.Popen([Settings.binary, "attach", "-pid", str(process.pid), "-trigger", "main"],
+                                   stderr=subprocess.PIPE, cwd=self.folder)
+        read_until(started.stderr, b"Attached.")
+        process.send_signal(signal.SIGTERM)
+        messages = started.communicate()[1]
+        self.assertEqual(started.returncode, 1, messages)
+        self.assertIn(b"main was not called", messages)
+        self.assertEqual(process.wait(), 0)
 
     def test_errors(self):
         """no such process, a process that is traced already, duplicates, operands"""
@@ -205,15 +223,15 @@ class Attach(harness.TestCase):
             started = subprocess.Popen([Settings.binary, "attach", "-engine", "step", "-pid", str(process.pid),
                                         "-multi-thread", *options, "-o", self.folder / "t.fxt"], stderr=subprocess.PIPE, cwd=self.folder)
             wait_until(lambda: tracers(process.pid) != {0})
-            time.sleep(0.3)
+            wait_for_whole_sleeps(process)
             started.send_signal(signal.SIGINT)
-            messages = started.communicate(timeout=60)[1]
+            messages = started.communicate()[1]
             self.assertEqual(started.returncode, 1 if options else 0, messages)
             self.assertEqual(b"blocks SIGTRAP" in messages, bool(options), messages)
         wait_until(lambda: tracers(process.pid) == {0})
         process.send_signal(signal.SIGTERM)
         output = process.stdout.read()
-        self.assertEqual((process.wait(timeout=30), output),
+        self.assertEqual((process.wait(), output),
                          (0, b"0 trap flags, 0 waits cut short, 0 masks changed\n"))
 
     def test_again_and_again(self):
@@ -232,7 +250,7 @@ class Attach(harness.TestCase):
                 started.kill()
             else:
                 started.send_signal(signal.SIGINT)
-            started.wait(timeout=60)
+            started.wait()
             wait_until(lambda: tracers(process.pid) == {0})
             self.assertIsNone(process.poll(), f"round {number}")
         self.assert_unharmed(process)

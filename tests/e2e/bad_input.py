@@ -180,7 +180,7 @@ class DamagedRecording(harness.TestCase):
     def decode(self, content):
         """Decodes; a clear end is a status of 0 or 1, and 1 comes with a message."""
         (self.recording / "perf.data").write_bytes(content)
-        finished = self.magic_trace("decode", self.recording, "-o", "/dev/null", timeout=60)
+        finished = self.magic_trace("decode", self.recording, "-o", "/dev/null")
         self.assertIn(finished.status, (0, 1), finished.stderr)
         if finished.status == 1:
             self.assertIn(b"magic-trace: ", finished.stderr)
@@ -257,6 +257,6 @@ class DamagedRecording(harness.TestCase):
             damaged = bytearray(content)
             damaged[place] ^= 0xff
             plain.write_bytes(bytes(damaged))
-            self.assertIn(self.magic_trace("report", plain, timeout=60).status, (0, 1))
+            self.assertIn(self.magic_trace("report", plain).status, (0, 1))
             plain.write_bytes(content[:place])
-            self.assertIn(self.magic_trace("report", plain, timeout=60).status, (0, 1))
+            self.assertIn(self.magic_trace("report", plain).status, (0, 1))

@@ -6,7 +6,6 @@ import shutil
 import struct
 import subprocess
 import threading
-import time
 
 import harness
 import perf_forms
@@ -23,11 +22,11 @@ def build_id_feature(path, number):
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """A debuginfod server with one program; a silent one never answers."""
+    """A debuginfod server with one program."""
 
-    def __init__(self, number, contents, silent=False):
+    def __init__(self, number, contents):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.path, self.contents, self.silent = f"/buildid/{number.hex()}/executable", contents, silent
+        self.path, self.contents = f"/buildid/{number.hex()}/executable", contents
         self.asked = []
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -39,8 +38,6 @@ class Server(http.server.ThreadingHTTPServer):
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.server.asked.append(self.path)
-        if self.server.silent:
-            time.sleep(60)
         found = self.path == self.server.path
         self.send_response(200 if found else 404)
         self.send_header("Content-Length", str(len(self.server.contents) if found else 0))

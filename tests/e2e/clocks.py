@@ -2,6 +2,7 @@
 repeats."""
 import json
 import statistics
+import time
 
 import harness
 import twice_programs
@@ -70,11 +71,13 @@ class Clocks(harness.TestCase):
 
     def test_sleep(self):
         """a blocking system call keeps its real length"""
+        began = time.monotonic_ns()
         traced = self.trace(["sleep", "0.2"], "-full-execution")
+        most = time.monotonic_ns() - began
         waits = [span.end - span.begin for span in self.span_list(traced.trace)
                  if span.name == "[syscall]"]
         self.assertGreater(max(waits), 195e6)
-        self.assertLess(max(waits), 2e9)  # a busy machine wakes it late
+        self.assertLess(max(waits), most)
 
     def wall_clock(self, recording):
         """Of the trace that decode makes; None when it carries none."""

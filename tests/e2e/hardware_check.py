@@ -7,7 +7,7 @@ import harness
 
 class HardwareCheck(harness.TestCase):
     def check(self, *arguments, **keywords):
-        finished = self.magic_trace("doctor", "-check-hardware", *arguments, timeout=300, **keywords)
+        finished = self.magic_trace("doctor", "-check-hardware", *arguments, **keywords)
         lines = finished.stdout.decode().splitlines()
         return finished, {match[2]: (match[1], match[3]) for match in
                           (re.match(r"(pass|FAIL|skip)  (.{18})  (.*)", line) for line in lines)

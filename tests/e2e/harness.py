@@ -5,19 +5,26 @@ checker of traces that was written from the format's specification (tests/judge/
 """
 import collections
 import concurrent.futures
+import contextlib
 import itertools
 import json
 import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import threading
+import time
 import unittest
 
 import fxt_spans
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(TESTS))
+import watchdog  # noqa: E402  (found through the path just set)
+
 PROGRAMS = TESTS / "programs"
 FXT_CHECK = TESTS / "judge" / "fxt_check.py"
 SANITIZER_STATUS = 99  # what a sanitizer exits with: no status of ours or of the programs
@@ -41,6 +48,49 @@ def configure(binary, judges, work, quick):
     Settings.environment["UBSAN_OPTIONS"] = (
         f"halt_on_error=1:print_stacktrace=1:exitcode={SANITIZER_STATUS}")
     Settings.environment["LC_ALL"] = "C"
+    watchdog.default_signals()
+
+
+@contextlib.contextmanager
+def watched():
+    """What is awaited in here has no limit but this: that this process or some descendant of it makes progress. Else all
+    descendants are killed, and GivenUp is raised wherever this thread, the main one, is."""
+    reasons = []
+
+    def bark(reason):
+        reasons.append(reason)
+        watch.kill_descendants()
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGALRM)
+
+    def give_up(*_):
+        raise watchdog.GivenUp(reasons[-1])
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    try:
+        with watchdog.Watchdog(os.getpid(), bark) as watch:
+            yield watch
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+def wait_until(condition):
+    """Polls until `condition` gives something true, and returns it; see `watched` for its end."""
+    while True:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.02)
+
+
+def read_until(stream, words):
+    """What a stream of bytes says until `words` are in it."""
+    seen = b""
+    while words not in seen:
+        line = stream.readline()
+        if not line:
+            raise AssertionError(f"{words!r} is not in {seen!r}")
+        seen += line
+    return seen
 
 
 def compile_program(name, flags=(), source=None):
@@ -50,18 +100,18 @@ def compile_program(name, flags=(), source=None):
     output.parent.mkdir(parents=True, exist_ok=True)
     if output.exists() and output.stat().st_mtime > source.stat().st_mtime:
         return str(output)
-    command = ["gcc", "-O0", "-g", "-pthread", *flags, "-o", str(output), str(source), "-ldl"]
-    subprocess.run(command, check=True)
+    made = output.with_name(f"{name}.{os.getpid()}.new")  # others may run, or compile, this program just now
+    subprocess.run(["gcc", "-O0", "-g", "-pthread", *flags, "-o", made, source, "-ldl"], check=True)
+    made.rename(output)
     return str(output)
 
 
 Finished = collections.namedtuple("Finished", "status stdout stderr")
 
 
-def run(command, timeout=120, **options):
+def run(command, **options):
     """Runs `command` to its end; bytes in, bytes out."""
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=timeout,
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           env=options.pop("env", Settings.environment), **options)
     return Finished(done.returncode, done.stdout, done.stderr)
 
@@ -98,10 +148,15 @@ class TestCase(unittest.TestCase):
         self.folder.mkdir()
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
-    def magic_trace(self, *arguments, timeout=120, **options):
+    def run(self, result=None):
+        with watched() as self.watch:
+            return super().run(result)
+
+    def magic_trace(self, *arguments, **options):
         """Runs the binary; a report of a sanitizer fails the test wherever it comes from."""
         options.setdefault("cwd", self.folder)
-        finished = run([Settings.binary, *arguments], timeout=timeout, **options)
+        self.watch.begin()
+        finished = run([Settings.binary, *arguments], **options)
         self.assert_not_crashed(finished)
         return finished
 
@@ -113,13 +168,13 @@ class TestCase(unittest.TestCase):
         self.assertNotEqual(finished.status, SANITIZER_STATUS, text)
         self.assertGreaterEqual(finished.status, 0, f"killed by signal {-finished.status}\n{text}")
 
-    def trace(self, command, *options, expect=0, timeout=240, **process):
+    def trace(self, command, *options, expect=0, **process):
         """Runs `command` traced, keeps the recording, and expects magic-trace's exit status to be `expect`."""
         number = len(list(self.folder.glob("recording*")))
         directory = self.folder / f"recording{number}"
         trace = self.folder / f"trace{number}.fxt.gz"
         finished = self.magic_trace("run", "-o", trace, "-working-directory", directory, *options, "--",
-                                    *command, timeout=timeout, **process)
+                                    *command, **process)
         traced = Traced(finished, directory, trace)
         self.assertEqual(traced.status, expect, traced.messages)
         return traced
@@ -156,25 +211,24 @@ class TestCase(unittest.TestCase):
 
     # The judges of recordings
 
-    def assert_perf_agrees(self, traced, what="e", timeout=240):
+    def assert_perf_agrees(self, traced, what="e"):
         """Stock perf decodes the recording without a single error. `what`: "e" makes perf print errors alone, which
         is quick; "bei" branches and instructions too."""
         if not shutil.which("perf"):
             self.skipTest("perf is not installed")
-        finished = run(["perf", "script", f"--itrace={what}", "-i", traced.directory / "perf.data"],
-                       timeout=timeout)
+        finished = run(["perf", "script", f"--itrace={what}", "-i", traced.directory / "perf.data"])
         complaints = finished.stderr + b"".join(re.findall(rb"^ instruction trace error.*\n?", finished.stdout,
                                                            re.MULTILINE))
         self.assertEqual(finished.status, 0, complaints[:4000])
         self.assertEqual(complaints, b"")
         return finished.stdout
 
-    def judge_instructions(self, traced, unfinished=0, timeout=240):
+    def judge_instructions(self, traced, unfinished=0):
         """libipt's instruction decoder: no error, as many instructions as we decoded, and as many as the engine counted
         when nothing was left out. `unfinished`: so many more may have been counted, in a block whose end a killed
         program did not live to see."""
         judge = Settings.judges / "insn_judge"
-        finished = run([judge, traced.directory / "perf.data"], timeout=timeout)
+        finished = run([judge, traced.directory / "perf.data"])
         text = (finished.stdout + finished.stderr).decode(errors="replace")
         self.assertEqual(finished.status, 0, text[:4000])
         judged = sum(int(number) for number in re.findall(r": (\d+) instructions", text))

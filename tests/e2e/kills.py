@@ -3,30 +3,12 @@ import os
 import pathlib
 import signal
 import subprocess
-import time
 
 import harness
+from harness import wait_until
+from watchdog import children_of, processor_seconds
 
 LONGEST_BLOCK = 512  # instructions; what a program that dies may leave unfinished
-
-
-def wait_until(condition, seconds=30):
-    """Polls until `condition` gives something true, and returns it."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        found = condition()
-        if found:
-            return found
-        time.sleep(0.05)
-    raise AssertionError("waited in vain")
-
-
-def children_of(pid):
-    """Pids of the living children of a process."""
-    found = []
-    for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
-        found += [int(word) for word in task.read_text().split()]
-    return found
 
 
 class Started:
@@ -43,6 +25,7 @@ class Started:
              "-snapshot-size", "64K", "--", *command],
             stdout=self.output, stderr=self.errors, cwd=test.folder,
             env=harness.Settings.environment, start_new_session=True)
+        self.program = None
         test.addCleanup(self.clean_up)
         wait_until(lambda: b"ready" in (test.folder / "output").read_bytes())
         self.program = wait_until(lambda: children_of(self.process.pid))[0]
@@ -51,14 +34,14 @@ class Started:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
-        if alive(self.program):
+        if self.program and alive(self.program):
             os.kill(self.program, signal.SIGKILL)
         self.output.close()
         self.errors.close()
 
     def finish(self, test):
         """Waits for magic-trace and returns it like harness.run."""
-        status = self.process.wait(timeout=60)
+        status = self.process.wait()
         finished = harness.Finished(status, (test.folder / "output").read_bytes(),
                                     (test.folder / "errors").read_bytes())
         test.assert_not_crashed(finished)
@@ -102,7 +85,8 @@ class Kills(harness.TestCase):
         started = Started(self)
         os.kill(started.process.pid, signal.SIGKILL)
         started.process.wait()
-        time.sleep(0.3)
+        used = processor_seconds([started.program])
+        wait_until(lambda: not alive(started.program) or processor_seconds([started.program]) > used + 0.1)
         self.assertTrue(alive(started.program), "the program died with magic-trace")
         os.kill(started.program, signal.SIGTERM)
         wait_until(lambda: not alive(started.program))

@@ -67,7 +67,7 @@ class PerfDecoder(harness.TestCase):
     def moments(self, recording):
         """Thread -> the times of perf's clock in it, since the first."""
         finished = harness.run(["perf", "script", "-i", recording / "perf.data", "--ns", "--itrace=b", "-F",
-                                "pid,tid,time"], timeout=600)
+                                "pid,tid,time"])
         self.assertEqual(finished.status, 0, finished.stderr)
         threads = collections.defaultdict(set)
         for pid, tid, seconds, nanoseconds in re.findall(rb"^ *(\d+)/(\d+) +(\d+)\.(\d+):", finished.stdout, re.MULTILINE):

@@ -9,8 +9,8 @@ import time
 import unittest
 
 import harness
-from harness import Settings
-from kills import children_of, wait_until
+from harness import Settings, read_until, wait_until
+from watchdog import children_of
 
 SAMPLING = ["-engine", "perf", "-sampling", "-no-decode"]
 
@@ -32,7 +32,7 @@ class PerfTestCase(harness.TestCase):
 
     def start(self, *arguments, **process):
         started = subprocess.Popen([Settings.binary, *map(str, arguments)], stderr=subprocess.PIPE,
-                                   stdout=subprocess.PIPE, cwd=self.folder,
+                                   stdout=subprocess.PIPE, cwd=self.folder, bufsize=0,
                                    env=process.pop("env", Settings.environment), **process)
         self.addCleanup(started.stderr.close)
         self.addCleanup(started.stdout.close)
@@ -52,7 +52,7 @@ class PerfTestCase(harness.TestCase):
     def assert_unharmed(self, process):
         process.send_signal(signal.SIGTERM)
         output = process.stdout.read()
-        self.assertEqual((process.wait(timeout=30), output), (0, b"0 faults in many requests\n"))
+        self.assertEqual((process.wait(), output), (0, b"0 faults in many requests\n"))
 
 
 @unittest.skipUnless(has_perf(), "perf record does not work here")
@@ -107,11 +107,9 @@ class RealPerf(PerfTestCase):
         directory = self.folder / "recording"
         started = self.start("attach", "-pid", process.pid, *SAMPLING, "-multi-thread", "-working-directory",
                              directory, "-callgraph-mode", "fp")
-        seen = b""
-        while b"Attached" not in seen:
-            seen += started.stderr.readline()
+        read_until(started.stderr, b"Attached")
         started.send_signal(signal.SIGINT)
-        messages = started.communicate(timeout=60)[1].decode()
+        messages = started.communicate()[1].decode()
         self.assertEqual(started.returncode, 0, messages)
         self.assertIn("[ Got signal, detaching... ]", messages)
         self.assertTrue((directory / "session.json").exists())
@@ -123,11 +121,9 @@ class RealPerf(PerfTestCase):
         process = self.start_busy()
         directory = self.folder / "recording"
         started = self.start("attach", "-pid", process.pid, *SAMPLING, "-working-directory", directory)
-        seen = b""
-        while b"Attached" not in seen:
-            seen += started.stderr.readline()
+        read_until(started.stderr, b"Attached")
         self.assert_unharmed(process)
-        messages = started.communicate(timeout=60)[1].decode()
+        messages = started.communicate()[1].decode()
         self.assertEqual(started.returncode, 0, messages)
         self.perf_script(directory)
 
@@ -138,7 +134,7 @@ class RealPerf(PerfTestCase):
                              "wait")
         self.assertTrue(started.stdout.read(1))
         started.send_signal(signal.SIGINT)
-        messages = started.communicate(timeout=60)[1].decode()
+        messages = started.communicate()[1].decode()
         self.assertEqual(started.returncode, 0, messages)
         self.assertIn("Got signal, detaching", messages)
         status = json.loads((directory / "session.json").read_text())["exit_status"]
@@ -171,21 +167,20 @@ class RealPerf(PerfTestCase):
         if interrupt:
             wait_until(lambda: len(list(directory.glob("perf.data.2*"))) >= 3)
             started.send_signal(signal.SIGINT)
-        messages = started.communicate(timeout=60)[1].decode()
+        messages = started.communicate()[1].decode()
         self.assertEqual(started.returncode, 0, messages)
         self.assert_unharmed(process)
         return json.loads((directory / "session.json").read_text()), messages, directory
 
     def test_trigger(self):
         """a hit in any thread ends the recording, and is in it"""
+        before = time.time_ns()
         session, messages, directory = self.attach_to_busy("-trigger", "request", "-multi-thread", "-callgraph-mode",
                                                            "fp")
         self.assertEqual(len(session["hits"]), 1)
         self.assertIn("[ Snapshot taken. ]", messages)
-        times = [float(time) for time in re.findall(r" (\d+\.\d+): +\d+ cpu-clock", self.perf_script(directory))]
-        hit = session["hits"][0]["time"] / 1e9
-        self.assertTrue(not times or max(times) < hit + 1, (times[-1:], hit))
-        self.assertLess(abs(session["wall_clock_ns"] / 1e9 - time.time()), 600)
+        self.perf_script(directory)
+        self.assertTrue(before <= session["wall_clock_ns"] <= time.time_ns(), session["wall_clock_ns"])
 
     def test_many_snapshots(self):
         """each snapshot of samples is a file of its own, numbered in their order"""
@@ -277,10 +272,14 @@ class StandIn(PerfTestCase):
     def test_dies_later(self):
         """perf that dies while the program runs: the program goes on, and it is said"""
         env = self.environment("die-later")
-        program = ["/bin/sh", "-c", f"sleep 1.5; echo program >> {self.log}"]
-        traced = self.record(program, expect=1, env=env)
-        self.assertIn("perf has ended before /bin/sh", traced.messages)
-        self.assertIn("killed by signal 9", traced.messages)
+        said = self.folder / "said"
+        started = self.start("run", *SAMPLING, "/bin/sh", "-c",
+                             f"until [ -e {said} ]; do sleep 0.01; done; echo program >> {self.log}", env=env)
+        messages = read_until(started.stderr, b"perf has ended before /bin/sh")
+        said.touch()
+        messages += started.communicate()[1]
+        self.assertEqual(started.returncode, 1, messages)
+        self.assertIn(b"killed by signal 9", messages)
         self.assertEqual(self.events(), ["enable", "program"])
 
     def test_hangs(self):
@@ -296,11 +295,9 @@ class StandIn(PerfTestCase):
         env = self.environment("mute-at-stop", patience="1")
         directory = self.folder / "attached"
         started = self.start("attach", "-pid", process.pid, *SAMPLING, "-working-directory", directory, env=env)
-        seen = b""
-        while b"Attached" not in seen:
-            seen += started.stderr.readline()
+        read_until(started.stderr, b"Attached")
         started.send_signal(signal.SIGINT)
-        messages = started.communicate(timeout=60)[1].decode()
+        messages = started.communicate()[1].decode()
         self.assertEqual(self.events(), ["enable", "disable", "stop", "signal 15", "end"])
         self.assertIn("it gets SIGTERM", messages)
         self.assertIn("recording is kept", messages)
@@ -319,7 +316,7 @@ class StandIn(PerfTestCase):
         started = self.start("run", *SAMPLING, *self.program(), env=env)
         wait_until(lambda: self.log.exists() and "argument -t" in self.log.read_text())
         started.send_signal(signal.SIGINT)
-        messages = started.communicate(timeout=60)[1].decode()
+        messages = started.communicate()[1].decode()
         self.assertEqual(started.returncode, 1)
         self.assertIn("Ctrl-C came before", messages)
         self.assertEqual([line for line in self.events() if line == "program"], [])

@@ -3,7 +3,7 @@ import os
 import subprocess
 
 import harness
-from kills import wait_until
+from harness import wait_until
 
 
 class Processes(harness.TestCase):

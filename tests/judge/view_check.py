@@ -218,7 +218,7 @@ def quantile(lengths, share):
 class Server:
     def __init__(self, url):
         parts = urllib.parse.urlparse(url.rstrip("/"))
-        self.connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=120)
+        self.connection = http.client.HTTPConnection(parts.hostname, parts.port)
         self.path = parts.path
 
     def get(self, name, **parameters):

@@ -3,8 +3,8 @@
  *
  *     busy THREADS [SECONDS]    ends after so long, or at SIGTERM
  *
- * Each thread calls `request` again and again, which calls `part` three times, and
- * `pause_a_little`.
+ * Each thread calls `request` at least once and again and again, which calls `part` three times,
+ * and `pause_a_little`.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -50,12 +50,12 @@ static void *work(void *unused)
     unsigned right = 7;
     for (int i = 0; i < 60; i++)
         right = right * 1103515245 + 12345;
-    while (!stop) {
+    do {
         if (request(7) != right)
             faults++;
         requests++;
         pause_a_little();
-    }
+    } while (!stop);
     return NULL;
 }
 

@@ -1,11 +1,12 @@
 /* Spends its time in known shares: 70, 20 and 10 % in three functions, whatever the machine.
  *
- *     shares MILLISECONDS [DEPTH [SLEEPS]]
+ *     shares MILLISECONDS [DEPTH [SLEEPS [wait]]]
  *
  * All work is done by one loop, so that the shares are those of its turns. No two rounds take
  * equally long: samples, which come at equal distances, would fall on the same parts of them again
  * and again. With a DEPTH the work of ten() is done at the bottom of a recursion. With SLEEPS it
- * sleeps so often for 30 ms in between, in napping(). */
+ * sleeps so often for 30 ms in between, in napping(): in the middle of equal parts. With "wait" it
+ * begins when its standard input says something. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,6 +93,8 @@ int main(int argc, char **argv)
     uint64_t milliseconds = argc > 1 ? strtoull(argv[1], NULL, 10) : 100;
     int depth = argc > 2 ? atoi(argv[2]) : 0;
     uint64_t sleeps = argc > 3 ? strtoull(argv[3], NULL, 10) : 0, slept = 0;
+    if (argc > 4)
+        getchar();
     for (uint64_t used = 0; used < milliseconds; used = used_milliseconds()) {
         for (int i = 0; i < 10; i++) {
             begin_round();
@@ -99,7 +102,7 @@ int main(int argc, char **argv)
             twenty();
             ten(depth);
         }
-        if (slept < sleeps && used * sleeps >= slept * milliseconds) {
+        if (slept < sleeps && 2 * used * sleeps >= (2 * slept + 1) * milliseconds) {
             napping();
             slept++;
         }
