@@ -4,7 +4,7 @@
  */
 #include "base/memory.h"
 #include "bench_clock.h"
-#include "flow/flow.h"
+#include "decode/flow.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>

@@ -9,11 +9,11 @@
 #include "base/array.h"
 #include "base/memory.h"
 #include "bench_clock.h"
-#include "output/fxt_reader.h"
-#include "view/flame_graph.h"
-#include "view/function_table.h"
-#include "view/index_builder.h"
-#include "view/pieces.h"
+#include "index/build/index_builder.h"
+#include "index/flame_graph.h"
+#include "index/function_table.h"
+#include "index/tiles.h"
+#include "output/fxt/fxt_reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,13 +5,13 @@
  *   distinct   the worst case: every call makes a stack that was never seen before
  *   random     calls, returns, tail calls, exceptions and longjmp out of several frames, gaps in
  *              which calls and returns are lost, and switches between several stacks, with the
- *              stack pointer told as the soft engine does
+ *              stack pointer told as the qemu engine does
  * The same seed gives the same events, however many are taken at a time.
  */
 #ifndef MAGIC_TRACE_BENCH_MADE_UP_PROGRAM_H
 #define MAGIC_TRACE_BENCH_MADE_UP_PROGRAM_H
 
-#include "flow/flow_event.h"
+#include "decode/flow_event.h"
 #include "stack/thread_stack.h"
 
 #include <stdbool.h>

@@ -8,7 +8,7 @@
 #ifndef MAGIC_TRACE_BENCH_MADE_UP_SPANS_H
 #define MAGIC_TRACE_BENCH_MADE_UP_SPANS_H
 
-#include "stack/span.h"
+#include "stack/spans/span.h"
 
 #include <stdint.h>
 

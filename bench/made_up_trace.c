@@ -3,7 +3,7 @@
  *     made_up_trace SPANS FILE
  */
 #include "made_up_spans.h"
-#include "output/fxt_writer.h"
+#include "output/fxt/fxt_writer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

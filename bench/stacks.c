@@ -10,7 +10,7 @@
 
 #include "base/array.h"
 #include "stack/follow.h"
-#include "stack/replay.h"
+#include "stack/spans/replay.h"
 
 #include <stdio.h>
 #include <stdlib.h>

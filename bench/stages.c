@@ -8,7 +8,7 @@
  */
 #include "base/file.h"
 #include "base/memory.h"
-#include "output/fxt_writer.h"
+#include "output/fxt/fxt_writer.h"
 #include "stack/follow.h"
 #include "stack/process_code.h"
 #include "stack/timeline.h"

@@ -4,7 +4,7 @@
  *                           through the file first (threads, order), for its events, and together
  */
 #include "bench_clock.h"
-#include "output/fxt_reader.h"
+#include "output/fxt/fxt_reader.h"
 
 #include <inttypes.h>
 #include <stdio.h>

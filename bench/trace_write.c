@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "made_up_spans.h"
-#include "output/fxt_writer.h"
+#include "output/fxt/fxt_writer.h"
 
 #include <isa-l/igzip_lib.h>
 #include <libdeflate.h>

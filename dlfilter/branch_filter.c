@@ -1,8 +1,8 @@
 /* A filter that perf script loads (perf script --dlfilter): hands all branches to magic-trace, in
- * the form of recording/branch_stream.h, and leaves perf nothing to print.
+ * the form of recording/perf_script/branch_stream.h, and leaves perf nothing to print.
  *
  * `magic-trace decode -decoder perf` starts perf with it and reads perf's standard output
- * (recording/perf_script.h). What is handed over is chosen by the kind of the event alone: taken
+ * (recording/perf_script/perf_script.h). What is handed over is chosen by the kind of the event alone: taken
  * branches, beginnings and ends of tracing, and stack pointers that the recorder told. Symbols are
  * not asked for: magic-trace has the recording's mappings itself, and asking costs perf more than
  * decoding does. Conditional branches inside a function are handed over too, for they say which
@@ -12,7 +12,7 @@
  * Runs inside perf: needs nothing of magic-trace but that one header.
  */
 #include "perf_api.h"
-#include "recording/branch_stream.h"
+#include "recording/perf_script/branch_stream.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -21,7 +21,7 @@ struct perf_api_sample {
     uint64_t addr;
     uint64_t id, stream_id, period, weight, transaction, insn_cnt, cyc_cnt;
     int32_t cpu;    /* -1 unknown */
-    uint32_t flags; /* PERF_DLFILTER_FLAG_*; enum branch_flag of recording/branch_stream.h */
+    uint32_t flags; /* PERF_DLFILTER_FLAG_*; enum branch_flag of branch_stream.h */
     uint64_t data_src, phys_addr, data_page_size, code_page_size, cgroup;
     uint8_t cpumode;
     uint8_t addr_correlates_sym;

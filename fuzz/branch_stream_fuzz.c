@@ -7,7 +7,7 @@
  */
 #include "base/file.h"
 #include "base/memory.h"
-#include "flow/perf_decoder.h"
+#include "decode/perf/perf_decoder.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Whatever bytes a trace has, plain or gzip: reading it ends, its spans nest, times never go back,
  * and one by one or in batches it is the same. */
 #include "base/file.h"
-#include "output/fxt_reader.h"
+#include "output/fxt/fxt_reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>

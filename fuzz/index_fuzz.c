@@ -5,7 +5,7 @@
  * so that the rest is looked at.
  */
 #include "ask_everything.h"
-#include "view/index_format.h"
+#include "index/index_format.h"
 
 #include <stdlib.h>
 #include <string.h>

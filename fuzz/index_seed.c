@@ -2,8 +2,8 @@
  *
  *     index_seed FOLDER
  */
+#include "index/build/index_build.h"
 #include "made_trace.h"
-#include "view/index_build.h"
 
 #include <stdio.h>
 #include <stdlib.h>

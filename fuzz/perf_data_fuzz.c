@@ -1,8 +1,8 @@
 /* Whatever bytes a perf.data file has: reading it ends, and every string and chunk of the result
  * can be read. */
 #include "base/file.h"
-#include "recording/perf_data_reader.h"
-#include "recording/recorded_stack.h"
+#include "recording/perf_data/perf_data_reader.h"
+#include "recording/perf_data/recorded_stack.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  *
  * Packets carry ticks of the processor's time-stamp counter; people, perf's records and trace files
  * use nanoseconds. They are different C types so that one cannot be taken for the other. Ticks live
- * in flow/ and stack/; nanoseconds from the border of output/ on, and in recording/'s side-band
+ * in decode/ and stack/; nanoseconds from the border of output/ on, and in recording/'s side-band
  * records.
  *
  * The conversion is the kernel's (struct perf_event_mmap_page in linux/perf_event.h,

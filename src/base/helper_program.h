@@ -1,7 +1,7 @@
 /* Another program that does something for us: started without a terminal's input, waited for.
  *
  * Used for perf (recording/, engine/perf/) and for the dynamic loader (engine/objects.c). A traced
- * program is started otherwise: engine/soft/launch.h.
+ * program is started otherwise: process/launch.h.
  */
 #ifndef MAGIC_TRACE_BASE_HELPER_PROGRAM_H
 #define MAGIC_TRACE_BASE_HELPER_PROGRAM_H

@@ -1,7 +1,7 @@
 /* The files that belong to magic-trace and lie beside it: what it loads into other programs.
  *
  * In the build tree they are where Meson put them, below the binary's folder; installed they are in
- * LIBDIR/magic-trace. Asked by the engines and by recording/perf_script.c.
+ * LIBDIR/magic-trace. Asked by the engines and by recording/perf_script/perf_script.c.
  */
 #ifndef MAGIC_TRACE_BASE_OWN_FILE_H
 #define MAGIC_TRACE_BASE_OWN_FILE_H

@@ -7,7 +7,7 @@
 #define MAGIC_TRACE_CLI_COMMAND_H
 
 #include "base/error.h"
-#include "cli/options.h"
+#include "cli/options/options.h"
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
+#include "base/edit_distance.h"
 #include "base/log.h"
-#include "base/nearest.h"
 #include "cli/command.h"
 
 #include <stdarg.h>

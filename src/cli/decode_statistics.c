@@ -1,7 +1,7 @@
 #include "cli/decode_statistics.h"
 
-#include "flow/packet_counts.h"
-#include "flow/step_counts.h"
+#include "decode/pt/packet_counts.h"
+#include "decode/step_counts.h"
 
 #include <inttypes.h>
 #include <jansson.h>

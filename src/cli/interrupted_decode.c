@@ -1,6 +1,6 @@
 #include "cli/interrupted_decode.h"
 
-#include "cli/shell_word.h"
+#include "cli/options/shell_word.h"
 
 #include <signal.h>
 #include <stddef.h>

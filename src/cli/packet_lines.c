@@ -1,6 +1,6 @@
 #include "cli/packet_lines.h"
 
-#include "flow/trace_stream.h"
+#include "decode/pt/trace_stream.h"
 #include "packet/packet_text.h"
 #include "packet/packet_walk.h"
 

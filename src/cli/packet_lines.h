@@ -10,7 +10,7 @@
 #ifndef MAGIC_TRACE_CLI_PACKET_LINES_H
 #define MAGIC_TRACE_CLI_PACKET_LINES_H
 
-#include "recording/perf_data_reader.h"
+#include "recording/perf_data/perf_data_reader.h"
 
 #include <stdio.h>
 

@@ -2,13 +2,13 @@
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "cli/common_arguments.h"
 #include "cli/interrupted_decode.h"
-#include "cli/processor_arguments.h"
-#include "cli/quantity.h"
+#include "cli/options/common_arguments.h"
+#include "cli/options/processor_arguments.h"
+#include "cli/options/quantity.h"
+#include "cli/options/shell_word.h"
+#include "cli/options/trigger_choice.h"
 #include "cli/recording_folder.h"
-#include "cli/shell_word.h"
-#include "cli/trigger_choice.h"
 #include "output/duration.h"
 
 #include <stdlib.h>

@@ -5,10 +5,10 @@
 #define MAGIC_TRACE_CLI_RECORDING_REQUEST_H
 
 #include "cli/command.h"
+#include "cli/serve/trace_showing.h"
 #include "cli/trace_file.h"
-#include "cli/trace_showing.h"
-#include "engine/engine.h"
 #include "engine/objects.h"
+#include "engine/registry.h"
 
 struct recording_request {
     struct record_options record; /* the trigger's name and places are owned */

@@ -1,6 +1,6 @@
 #include "cli/salvage.h"
 
-#include "engine/engine.h"
+#include "engine/registry.h"
 
 #include <sys/stat.h>
 

@@ -2,8 +2,8 @@
 
 #include "base/log.h"
 #include "cli/salvage.h"
-#include "flow/flow.h"
-#include "output/fxt_reader.h"
+#include "decode/flow.h"
+#include "output/fxt/fxt_reader.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -8,8 +8,8 @@
 #define MAGIC_TRACE_CLI_SPAN_INPUT_H
 
 #include "base/error.h"
-#include "stack/span.h"
-#include "stack/span_filter.h"
+#include "stack/spans/span.h"
+#include "stack/spans/span_filter.h"
 #include "stack/timeline.h"
 
 #include <stdbool.h>

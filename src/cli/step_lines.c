@@ -1,6 +1,6 @@
 #include "cli/step_lines.h"
 
-#include "flow/flow.h"
+#include "decode/flow.h"
 
 #include <inttypes.h>
 
@@ -85,7 +85,7 @@ static struct flow *open_packets(const char *recording, const struct flow_option
     if (sampled)
         error_set(error, ERROR_FORMAT,
                   "%s holds samples of call stacks: there are no packets in it, and no single "
-                  "branches. Record with Intel PT, or with the soft engine.",
+                  "branches. Record with Intel PT, or with the qemu engine.",
                   recording);
     else
         error_set(error, ERROR_FORMAT,

@@ -1,8 +1,8 @@
 #include "cli/summary.h"
 
 #include "base/log.h"
-#include "cli/quantity.h"
-#include "cli/shell_word.h"
+#include "cli/options/quantity.h"
+#include "cli/options/shell_word.h"
 #include "output/duration.h"
 #include "recording/session.h"
 

@@ -7,8 +7,8 @@
 #define MAGIC_TRACE_CLI_TRACE_FILE_H
 
 #include "base/error.h"
-#include "flow/flow.h"
-#include "stack/span_filter.h"
+#include "decode/flow.h"
+#include "stack/spans/span_filter.h"
 
 enum trace_format {
     TRACE_FORMAT_FXT,    /* Fuchsia trace format, for Perfetto */

@@ -1,6 +1,6 @@
 /* What the encoder makes of the instruction that ends a basic block.
  *
- * Called by whoever describes blocks to the encoder: the soft engine's plugin and the step engine.
+ * Called by whoever describes blocks to the encoder: the qemu engine's plugin and the ptrace engine.
  */
 #ifndef MAGIC_TRACE_ENGINE_BLOCK_KIND_H
 #define MAGIC_TRACE_ENGINE_BLOCK_KIND_H

@@ -1,7 +1,7 @@
 /* An engine: one way of recording a program.
  *
- * The command line chooses one, fills in the options and calls record(). One file (or folder) per
- * engine; engine_all() lists them.
+ * The command line chooses one (registry.h), fills in the options and calls record(). One folder per
+ * engine.
  */
 #ifndef MAGIC_TRACE_ENGINE_ENGINE_H
 #define MAGIC_TRACE_ENGINE_ENGINE_H
@@ -39,7 +39,7 @@ struct record_options {
     bool full_execution;    /* keep everything, not only the last snapshot_size bytes */
     bool multi_thread;
     bool follow;                        /* child processes too */
-    struct record_packets packets;      /* the soft engine's; others write all */
+    struct record_packets packets;      /* the qemu engine's; others write all */
     struct processor_options processor; /* of engines that use the processor's own trace */
     bool triggered;             /* a trigger is wanted, which is found when the engine was chosen */
     struct trigger trigger;     /* when to take a snapshot; without a name: at the end */
@@ -66,6 +66,7 @@ struct engine_probe {
 
 struct engine {
     const char *name;        /* as given to -engine */
+    const char *former_name; /* which -engine takes, too; NULL: none */
     const char *description; /* one line */
     void (*probe)(struct engine_probe *probe);
     /* Whether it can do what the options ask for, here: False with the option and the reason.
@@ -85,22 +86,5 @@ struct engine {
      * True also when there is nothing to do. NULL when the engine leaves nothing behind. */
     bool (*salvage)(const char *directory, struct error *error);
 };
-
-/* All there are, NULL-terminated. */
-const struct engine *const *engine_all(void);
-
-/* What an engine is wanted for. */
-enum engine_use { ENGINE_TO_RECORD, ENGINE_TO_ATTACH };
-
-/* An engine, and why it. */
-struct engine_choice {
-    const struct engine *engine;
-    char why[512]; /* what it uses: engine_probe's why */
-};
-
-/* By name; "auto" is the best that is available for that use and serves the options. False, with
- * the reasons of each and advice in `error`, when there is none. */
-bool engine_choose(struct engine_choice *choice, const char *name, enum engine_use use,
-                   const struct record_options *options, struct error *error);
 
 #endif

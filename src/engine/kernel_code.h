@@ -13,7 +13,7 @@
 #define MAGIC_TRACE_ENGINE_KERNEL_CODE_H
 
 #include "base/error.h"
-#include "recording/side_band.h"
+#include "recording/sideband.h"
 
 #include <stdint.h>
 

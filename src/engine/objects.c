@@ -3,8 +3,8 @@
 #include "base/file.h"
 #include "base/helper_program.h"
 #include "base/memory.h"
-#include "engine/running_process.h"
-#include "engine/soft/program.h"
+#include "perf_event/running_process.h"
+#include "process/program.h"
 
 #include <errno.h>
 #include <fcntl.h>

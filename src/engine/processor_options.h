@@ -1,6 +1,6 @@
 /* What is wanted of the processor's own trace and counters: by engines that use them.
  *
- * Filled by cli/ (cli/processor_arguments.h), read by the engines pt, perf and sample. Engines that
+ * Filled by cli/ (cli/options/processor_arguments.h), read by the engines pt, perf and sample. Engines that
  * cannot serve a part of it say so in `struct engine`'s serves(), for which
  * processor_options_served() has the words.
  */

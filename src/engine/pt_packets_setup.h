@@ -6,7 +6,7 @@
 #define MAGIC_TRACE_ENGINE_PT_PACKETS_SETUP_H
 
 #include "engine/engine.h"
-#include "recording/perf_data.h"
+#include "recording/perf_data/perf_data.h"
 
 /* `bus_ratio`: what the encoder's CBR packets say. */
 struct pt_setup pt_packets_setup(const struct clock_conversion *clock, uint32_t bus_ratio,

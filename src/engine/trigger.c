@@ -1,7 +1,7 @@
 #include "engine/trigger.h"
 
+#include "base/edit_distance.h"
 #include "base/memory.h"
-#include "base/nearest.h"
 #include "image/image_file.h"
 #include "symbol/function_list.h"
 #include "symbol/line_search.h"

@@ -1,7 +1,7 @@
 /* Whether a hit of the trigger counts: -duration-thresh and -delay-thresh of engine/trigger.h.
  *
  * Used by engines that learn of hits one after the other (step, pt, perf, sample). The soft
- * engine's plugin judges in many threads at once, by the same rules (soft/plugin/trigger.c).
+ * engine's plugin judges in many threads at once, by the same rules (runtime/qemu_plugin/trigger.c).
  *
  * Times: nanoseconds of one clock, whichever.
  */

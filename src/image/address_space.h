@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "image/image_file.h"
-#include "recording/perf_data_reader.h"
+#include "recording/perf_data/perf_data_reader.h"
 
 #include <stddef.h>
 

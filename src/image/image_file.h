@@ -1,6 +1,6 @@
 /* A file whose bytes were executed: an ELF object, a dumped JIT page, the vDSO.
  *
- * Made by file_table.c, read-only and shared by all threads afterwards; flow/ reads code
+ * Made by file_table.c, read-only and shared by all threads afterwards; decode/ reads code
  * from `view`, symbol/ reads symbols from `local_path`. Where the bytes are looked for:
  * image_search.h. A file that is missing or has been replaced since the recording is reported once
  * and by name.

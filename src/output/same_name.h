@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
-#include "stack/span.h"
+#include "stack/spans/span.h"
 
 struct same_name {
     struct array by_index; /* of const struct span_function *, by the index of each; NULL: not

@@ -1,6 +1,6 @@
 #include "output/span_words.h"
 
-#include "output/fxt_format.h"
+#include "output/fxt/fxt_format.h"
 
 const char *span_end_word(enum span_end end)
 {

@@ -6,7 +6,7 @@
 #ifndef MAGIC_TRACE_OUTPUT_SPAN_WORDS_H
 #define MAGIC_TRACE_OUTPUT_SPAN_WORDS_H
 
-#include "stack/span.h"
+#include "stack/spans/span.h"
 
 /* "return", "tail call", ... */
 const char *span_end_word(enum span_end end);

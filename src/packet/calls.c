@@ -1,6 +1,6 @@
 #include "packet/calls.h"
 
-#include "packet/told_calls.h"
+#include "packet/callchain_snapshot.h"
 
 uint64_t pt_calls_drop_dead(struct pt_calls *calls, uint64_t count, uint64_t pointer)
 {

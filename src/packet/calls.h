@@ -1,5 +1,5 @@
 /* The calls in progress on a program's stack, as an encoder remembers them to tell them behind PSBs
- * (told_calls.h).
+ * (callchain_snapshot.h).
  *
  * They are counted: a call has the number of calls in progress before it. The count is the
  * encoder's, which also needs it to compress returns; calls base <= number < count are here, at

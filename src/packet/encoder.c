@@ -1,6 +1,6 @@
 #include "packet/encoder.h"
 
-#include "packet/told_calls.h"
+#include "packet/callchain_snapshot.h"
 
 #include <string.h>
 

@@ -17,7 +17,7 @@
  *     overflow, and whenever a return misses a stack that is not empty, because perf pops on every
  *     return and libipt only on compressed ones. A call to the next instruction is not
  *     pushed (SDM).
- *   - Behind a PSB the calls in progress are told (told_calls.h). Longer lists make PSBs rarer, so
+ *   - Behind a PSB the calls in progress are told (callchain_snapshot.h). Longer lists make PSBs rarer, so
  *     that they take an eighth of the packets at most.
  *   - last_ip is 0 after PSB and overflow: perf 6.1 does not reset its own, so the next FUP carries
  *     a whole address.

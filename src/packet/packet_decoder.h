@@ -1,6 +1,6 @@
 /* Reads Intel PT packets, one at a time.
  *
- * Knows how packets are laid out, not what they mean together: that is flow/'s business, which
+ * Knows how packets are laid out, not what they mean together: that is decode/'s business, which
  * takes the few kinds that make up nearly all of a trace apart by itself and everything else here.
  * Also called by `dump -packets` and the tests.
  *

@@ -1,7 +1,7 @@
 /* A recording on disk, as a person names it: a folder that an engine filled, or one perf.data file
  * of anybody's.
  *
- * Called by flow/ when a recording is decoded, after the engines have had their chance to finish
+ * Called by decode/ when a recording is decoded, after the engines have had their chance to finish
  * what a killed magic-trace left in the folder (engine.h, salvage). A folder holds perf.data, then
  * perf.data.1, perf.data.2 ..., one per snapshot. One by perf record --kcore or --threads holds
  * `data`.

@@ -6,7 +6,7 @@
 #ifndef MAGIC_TRACE_STACK_DEATH_TEXT_H
 #define MAGIC_TRACE_STACK_DEATH_TEXT_H
 
-#include "flow/flow.h"
+#include "decode/flow.h"
 #include "stack/process_code.h"
 
 /* The caller frees it. What is not known of `death` or `place` is left out. */

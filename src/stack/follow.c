@@ -1,12 +1,12 @@
 #include "stack/follow.h"
 
-#include "stack/calls.h"
-#include "stack/kernel_entry.h"
-#include "stack/ocaml_traps.h"
-#include "stack/plain_moves.h"
-#include "stack/told_switch.h"
-#include "stack/tracing_pause.h"
-#include "stack/transactions.h"
+#include "stack/rules/calls.h"
+#include "stack/rules/common_moves.h"
+#include "stack/rules/kernel_entry.h"
+#include "stack/rules/ocaml_traps.h"
+#include "stack/rules/stack_pointer_switch.h"
+#include "stack/rules/tracing_pause.h"
+#include "stack/rules/transactions.h"
 
 static void apply_rule(struct thread_stack *stack, const struct flow_event *event)
 {

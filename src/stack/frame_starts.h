@@ -42,7 +42,7 @@ void frame_starts_free(struct frame_starts *starts);
 unsigned frame_starts_add(struct frame_starts *starts, uint32_t frame, function_id function,
                           uint64_t start);
 
-/* The slot of `function`, or the free one where it belongs. Spread as in open_functions.h. */
+/* The slot of `function`, or the free one where it belongs. Spread as in active_functions.h. */
 static inline struct known_starts *frame_starts_slot(const struct frame_starts *starts,
                                                      function_id function)
 {

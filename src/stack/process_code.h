@@ -8,7 +8,7 @@
 #ifndef MAGIC_TRACE_STACK_PROCESS_CODE_H
 #define MAGIC_TRACE_STACK_PROCESS_CODE_H
 
-#include "flow/flow.h"
+#include "decode/flow.h"
 #include "stack/thread_stack.h"
 
 struct process_code;

@@ -1,7 +1,7 @@
 #include "stack/stack_comparison.h"
 
-#include "stack/landing_sites.h"
-#include "stack/protected_calls.h"
+#include "stack/rules/setjmp_calls.h"
+#include "stack/rules/unwind_targets.h"
 
 /* Comparisons of two frames for one segment. */
 enum { COMPARISON_LIMIT = 1 << 22 };

@@ -5,7 +5,7 @@
 #ifndef MAGIC_TRACE_STACK_STACK_COMPARISON_H
 #define MAGIC_TRACE_STACK_STACK_COMPARISON_H
 
-#include "stack/told_landings.h"
+#include "stack/rules/unwind_target_pointers.h"
 
 /* A call stack as a list, the leaf first. */
 struct chain {

@@ -1,6 +1,6 @@
 /* The moves that nearly all events are: a frame is entered, returned from, replaced.
  *
- * They are inlined where millions of events pass (plain_moves.c); all others call thread_stack.h's
+ * They are inlined where millions of events pass (common_moves.c); all others call thread_stack.h's
  * functions of the same names, which are these.
  */
 #ifndef MAGIC_TRACE_STACK_STACK_MOVES_H

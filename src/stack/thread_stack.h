@@ -3,7 +3,7 @@
  * Here are the moves that a stack can make: a segment begins and ends, a frame is entered, returned
  * from, unwound, replaced, a caller is discovered. Which move a flow event means is decided by the
  * rules, one file per way in which control moves: calls.h, unwinding.h, kernel_entry.h, signals.h,
- * redirects.h, transactions.h, tracing_pause.h; follow.h applies them to batches of flow events.
+ * context_rewrites.h, transactions.h, tracing_pause.h; follow.h applies them to batches of flow events.
  *
  * A *segment* is a stretch in which every move is known. In it the stack is known from its root on;
  * the root's own caller is a placeholder until a return discovers it (frame_tree.h). Segments end
@@ -22,12 +22,12 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "flow/flow_event.h"
+#include "decode/flow_event.h"
+#include "stack/active_functions.h"
 #include "stack/frame_tree.h"
 #include "stack/go_runtime.h"
 #include "stack/history.h"
-#include "stack/open_functions.h"
-#include "stack/parked_places.h"
+#include "stack/suspended_addresses.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -92,13 +92,13 @@ struct parked_stack {
     uint64_t top;     /* the stack pointer when it was begun; 0 when that was not told */
 };
 
-/* A function that has loaded the stack pointer and then called another: see called_elsewhere.h. */
+/* A function that has loaded the stack pointer and then called another: see calls_on_other_stack.h. */
 struct called_elsewhere {
     frame_id caller;
     uint64_t pointer; /* of its own stack */
 };
 
-/* A goroutine is parked, or goes on that was not parked by this thread (adopted_stacks.h). */
+/* A goroutine is parked, or goes on that was not parked by this thread (migrated_stacks.h). */
 struct goroutine_moment {
     struct ticks time;
     uint64_t pointer; /* where its stack pointer is when it goes on */
@@ -129,12 +129,12 @@ struct thread_stack {
     struct array resumed;    /* frame_id: where each parked stack went on */
     struct array elsewhere;  /* struct called_elsewhere, the newest last */
     struct array traps;      /* struct trap (ocaml_traps.h), the newest last */
-    struct array call_sites; /* struct landing_site (landing_sites.h) */
-    struct array protected_calls; /* struct protected_call (protected_calls.h) */
-    struct array told_landings;   /* struct told_landing (told_landings.h), by frame */
+    struct array call_sites; /* struct landing_site (unwind_targets.h) */
+    struct array protected_calls; /* struct protected_call (setjmp_calls.h) */
+    struct array told_landings;   /* struct told_landing (unwind_target_pointers.h), by frame */
     struct segment next;          /* what is known of the segment to begin */
-    struct array redirects;       /* struct redirect (redirects.h), the newest last */
-    struct array run_on_top;      /* uint64_t: addresses at which handlers begin (redirects.h) */
+    struct array redirects;       /* struct redirect (context_rewrites.h), the newest last */
+    struct array run_on_top; /* uint64_t: addresses at which handlers begin (context_rewrites.h) */
     struct parked_places parked_places;
     uint64_t call_site_looks; /* at frames, for sites that were forgotten */
     struct array departures;  /* struct goroutine_moment: of goroutines that were parked */
@@ -149,7 +149,7 @@ struct thread_stack {
 
     frame_id leaf;                /* FRAME_NONE between segments */
     uint64_t pointer;             /* the stack pointer when it was told last; 0: never yet */
-    struct stack_move move;       /* see told_switch.h */
+    struct stack_move move;       /* see stack_pointer_switch.h */
     uint64_t top;                 /* of the running stack, as in struct parked_stack */
     uint64_t callers_told;        /* so many have been learned from FLOW_CALLER */
     uint64_t root_return_address; /* of the segment's outermost known frame; 0 unknown */

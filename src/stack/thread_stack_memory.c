@@ -1,10 +1,10 @@
 /* What a thread's stack is remembered in: made, and freed. */
-#include "stack/landing_sites.h"
-#include "stack/ocaml_traps.h"
-#include "stack/protected_calls.h"
-#include "stack/redirects.h"
+#include "stack/rules/context_rewrites.h"
+#include "stack/rules/ocaml_traps.h"
+#include "stack/rules/setjmp_calls.h"
+#include "stack/rules/unwind_target_pointers.h"
+#include "stack/rules/unwind_targets.h"
 #include "stack/thread_stack.h"
-#include "stack/told_landings.h"
 
 void thread_stack_init(struct thread_stack *stack, const struct code_view *code)
 {

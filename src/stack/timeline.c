@@ -1,10 +1,10 @@
 #include "stack/timeline.h"
 
 #include "base/memory.h"
-#include "stack/adopted_stacks.h"
 #include "stack/death_text.h"
 #include "stack/follow.h"
-#include "stack/sampled_stacks.h"
+#include "stack/migrated_stacks.h"
+#include "stack/rules/sampled_stacks.h"
 #include "stack/timeline_memory.h"
 
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 #define MAGIC_TRACE_STACK_TIMELINE_H
 
 #include "base/error.h"
-#include "flow/flow.h"
-#include "stack/span.h"
+#include "decode/flow.h"
+#include "stack/spans/span.h"
 
 struct timeline;
 

@@ -4,8 +4,8 @@
 #define MAGIC_TRACE_STACK_TIMELINE_MEMORY_H
 
 #include "stack/process_code.h"
-#include "stack/sampled_stacks.h"
-#include "stack/span_functions.h"
+#include "stack/rules/sampled_stacks.h"
+#include "stack/spans/span_functions.h"
 #include "stack/thread_stack.h"
 #include "stack/timeline.h"
 

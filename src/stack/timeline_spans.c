@@ -5,10 +5,10 @@
  * gives all events up to that of the next thread at once.
  */
 #include "base/memory.h"
-#include "stack/hit_places.h"
-#include "stack/hit_spans.h"
-#include "stack/replay.h"
-#include "stack/sample_spans.h"
+#include "stack/spans/hit_spans.h"
+#include "stack/spans/marker_placement.h"
+#include "stack/spans/replay.h"
+#include "stack/spans/sample_spans.h"
 #include "stack/timeline_memory.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * whose object is not here is the last: nothing is guessed. In code of no object (of a JIT
  * compiler) frame pointers are followed.
  *
- * Called by flow/. Sources: elfutils' libdwfl.h; numbers of registers: System V psABI for x86-64,
+ * Called by decode/. Sources: elfutils' libdwfl.h; numbers of registers: System V psABI for x86-64,
  * figure 3.36.
  */
 #ifndef MAGIC_TRACE_SYMBOL_STACK_UNWINDER_H

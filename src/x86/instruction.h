@@ -1,7 +1,7 @@
 /* What an x86-64 instruction does to the flow of control, and how long it is.
  *
- * Called once per basic block or branch, when it is first seen: by the soft engine's plugin and by
- * flow/. Decoding is Zydis's; this file only sorts the result. The most usual instructions of
+ * Called once per basic block or branch, when it is first seen: by the qemu engine's plugin and by
+ * decode/. Decoding is Zydis's; this file only sorts the result. The most usual instructions of
  * 64-bit code do without it (usual_instruction.h).
  */
 #ifndef MAGIC_TRACE_X86_INSTRUCTION_H

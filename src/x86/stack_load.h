@@ -6,7 +6,7 @@
  * calls preserve, where compilers keep the stack pointer while a function has arrays of variable
  * size.
  *
- * Called once per block: by flow/block_facts.c, and by the soft engine's plugin, which tells the
+ * Called once per block: by decode/pt/blocks/block_facts.c, and by the qemu engine's plugin, which tells the
  * stack pointer where such code runs.
  */
 #ifndef MAGIC_TRACE_X86_STACK_LOAD_H

@@ -16,7 +16,7 @@
  * The instruction that writes to the chain decides; what has to stand around it is looked for
  * backwards and forwards from there, so it does not matter how the code was cut into blocks.
  *
- * symbol/ocaml_code.c learns, flow/block_facts.c scans each block once.
+ * symbol/ocaml_code.c learns, decode/pt/blocks/block_facts.c scans each block once.
  * Not found: the trap of a fiber (caml_runstack of OCaml 5), which begins a chain of its own.
  *
  * Source: OCaml's asmcomp/amd64/emit.mlp (Lpushtrap, Lpoptrap, Lraise) and runtime/amd64.S, 4.13 to

@@ -82,7 +82,7 @@ class Attach(harness.TestCase):
         self.assert_unharmed(process)
 
     def test_same_as_soft(self):
-        """a stepped call is what the soft engine shows of the same function"""
+        """a stepped call is what the qemu engine shows of the same function"""
         process = self.start("1")
         stepped = self.attach(process, "-trigger", "request")
         self.assert_unharmed(process)
@@ -143,7 +143,7 @@ class Attach(harness.TestCase):
     def test_without_trigger(self):
         """without a trigger what runs from now on, system calls in their real length, until Ctrl-C"""
         process = self.start("1")
-        started = subprocess.Popen([Settings.binary, "attach", "-engine", "step", "-pid", str(process.pid), "-o",
+        started = subprocess.Popen([Settings.binary, "attach", "-engine", "ptrace", "-pid", str(process.pid), "-o",
                                     self.folder / "t.fxt"], stderr=subprocess.PIPE)
         wait_until(lambda: tracers(process.pid) != {0})
         wait_for_whole_sleeps(process)
@@ -169,7 +169,7 @@ class Attach(harness.TestCase):
         self.assertIn(b"Recording with the sample engine: ", messages)
         process = self.start("1")
         traced = self.attach(process, "-trigger", "request")
-        self.assertIn("Recording with the step engine: ", traced.messages)
+        self.assertIn("Recording with the ptrace engine: ", traced.messages)
         self.assert_unharmed(process)
 
     def test_no_hit(self):
@@ -198,7 +198,7 @@ class Attach(harness.TestCase):
 
     def test_errors(self):
         """no such process, a process that is traced already, duplicates, operands"""
-        finished = self.magic_trace("attach", "-engine", "step", "-pid", "999999999")
+        finished = self.magic_trace("attach", "-engine", "ptrace", "-pid", "999999999")
         self.assertEqual(finished.status, 1)
         self.assertIn(b"there is none", finished.stderr)
         for arguments in (["-pid", "1,1"], ["-pid", "x"], ["-pid", "1", "./program"]):
@@ -220,7 +220,7 @@ class Attach(harness.TestCase):
         for trigger in ("push_flags", "pop_flags", "push_flags"):
             self.attach(process, "-trigger", trigger)
         for options in (["-trigger", "work_deaf"], []):
-            started = subprocess.Popen([Settings.binary, "attach", "-engine", "step", "-pid", str(process.pid),
+            started = subprocess.Popen([Settings.binary, "attach", "-engine", "ptrace", "-pid", str(process.pid),
                                         "-multi-thread", *options, "-o", self.folder / "t.fxt"], stderr=subprocess.PIPE, cwd=self.folder)
             wait_until(lambda: tracers(process.pid) != {0})
             wait_for_whole_sleeps(process)
@@ -241,7 +241,7 @@ class Attach(harness.TestCase):
         for number in range(ROUNDS):
             options = ["-multi-thread", "-multi-snapshot"] if number % 2 else ["-multi-thread"]
             trigger = [] if number % 5 == 4 else ["-trigger", ("request", "part", "pause_a_little")[number % 3]]
-            started = subprocess.Popen([Settings.binary, "attach", "-engine", "step", "-pid", str(process.pid),
+            started = subprocess.Popen([Settings.binary, "attach", "-engine", "ptrace", "-pid", str(process.pid),
                                         *trigger, *(options if trigger else ["-multi-thread"]), "-o",
                                         self.folder / "t.fxt"],
                                        stderr=subprocess.DEVNULL, cwd=self.folder)

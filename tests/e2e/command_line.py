@@ -86,10 +86,14 @@ class CommandLine(harness.TestCase):
                 self.assert_usage_error([command, *arguments, *operand], complaint)
         for option in (["-sampling"], ["-timer-resolution", "High"], ["-trace-include-kernel"],
                        ["-trace-kernel-only"], ["-events", "cache-misses"]):
-            self.assert_usage_error(["run", "-engine", "soft", *option, "ls"],
-                                    f"{option[0]} is of no use to the soft engine")
-            self.assert_usage_error(["attach", "-engine", "step", "-pid", "1", *option],
-                                    f"{option[0]} is of no use to the step engine")
+            self.assert_usage_error(["run", "-engine", "qemu", *option, "ls"],
+                                    f"{option[0]} is of no use to the qemu engine")
+            self.assert_usage_error(["attach", "-engine", "ptrace", "-pid", "1", *option],
+                                    f"{option[0]} is of no use to the ptrace engine")
+        for former, name in (("soft", "qemu"), ("step", "ptrace")):
+            command = ["run", "ls"] if former == "soft" else ["attach", "-pid", "1"]
+            self.assert_usage_error([command[0], "-engine", former, "-sampling", *command[1:]],
+                                    f"-sampling is of no use to the {name} engine")
 
     def test_help(self):
         """every command has a help page, by every spelling"""
@@ -106,7 +110,7 @@ class CommandLine(harness.TestCase):
         """doctor names the engine that will be used"""
         finished = self.magic_trace("doctor")
         self.assertEqual(finished.status, 0, finished.stdout)
-        self.assertIn(b"will use the soft engine", finished.stdout)
+        self.assertIn(b"will use the qemu engine", finished.stdout)
 
     def test_spellings(self):
         """`run`, `trace`, one dash, two dashes, prefixes, = and -- all mean the same"""

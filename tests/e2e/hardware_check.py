@@ -18,7 +18,7 @@ class HardwareCheck(harness.TestCase):
         if b"__asan_init" in pathlib.Path(harness.Settings.binary).read_bytes():
             self.skipTest("the recorded program is magic-trace itself, and sanitizers do not run under qemu")
         before = set(self.folder.iterdir())
-        finished, verdicts, lines = self.check("-engine", "soft", env=dict(harness.Settings.environment, TMPDIR=str(self.folder)))
+        finished, verdicts, lines = self.check("-engine", "qemu", env=dict(harness.Settings.environment, TMPDIR=str(self.folder)))
         verdicts = {what.strip(): verdict for what, verdict in verdicts.items()}
         self.assertEqual(finished.status, 0, finished.stdout + finished.stderr)
         self.assertEqual({what for what, verdict in verdicts.items() if verdict[0] == "pass"},
@@ -44,7 +44,7 @@ class HardwareCheck(harness.TestCase):
         finished, _, _ = self.check("-engine", "no-such")
         self.assertNotEqual(finished.status, 0)
         self.assertIn(b"no-such", finished.stderr)
-        finished = self.magic_trace("doctor", "-engine", "soft")
+        finished = self.magic_trace("doctor", "-engine", "qemu")
         self.assertEqual(finished.status, 2, finished.stderr)
         finished = self.magic_trace("doctor", "extra")
         self.assertEqual(finished.status, 2, finished.stderr)

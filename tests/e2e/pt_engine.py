@@ -1,4 +1,4 @@
-"""The pt engine, fed with real packets: recordings of the soft engine are played to it by a kernel that stands in for
+"""The pt engine, fed with real packets: recordings of the qemu engine are played to it by a kernel that stands in for
 one with Intel PT (tests/unit/engine/pt/replay.c). What it records decodes to the same, or to the end of it."""
 import re
 

@@ -5,7 +5,7 @@
  * decode error.
  */
 #include "base/memory.h"
-#include "flow/flow.h"
+#include "decode/flow.h"
 #include "judge.h"
 
 #include <stdlib.h>

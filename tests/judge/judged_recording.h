@@ -4,9 +4,9 @@
 #ifndef MAGIC_TRACE_TESTS_JUDGE_JUDGED_RECORDING_H
 #define MAGIC_TRACE_TESTS_JUDGE_JUDGED_RECORDING_H
 
-#include "flow/trace_stream.h"
+#include "decode/pt/trace_stream.h"
 #include "image/address_space.h"
-#include "recording/perf_data_reader.h"
+#include "recording/perf_data/perf_data_reader.h"
 
 #include <intel-pt.h>
 

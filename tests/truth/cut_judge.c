@@ -13,8 +13,8 @@
  * The first N wrong stacks are shown. Exit status 0, or 2 when nothing could be judged.
  */
 #include "base/memory.h"
+#include "decode/flow.h"
 #include "event_places.h"
-#include "flow/flow.h"
 #include "spans_across.h"
 #include "stack/follow.h"
 #include "stack/process_code.h"

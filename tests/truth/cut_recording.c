@@ -8,8 +8,8 @@
  */
 #include "base/array.h"
 #include "base/memory.h"
-#include "recording/perf_data_reader.h"
-#include "recording/perf_data_writer.h"
+#include "recording/perf_data/perf_data_reader.h"
+#include "recording/perf_data/perf_data_writer.h"
 
 #include <inttypes.h>
 #include <linux/perf_event.h>

@@ -7,7 +7,7 @@
 #define MAGIC_TRACE_TESTS_EVENT_PLACES_H
 
 #include "base/array.h"
-#include "flow/flow_event.h"
+#include "decode/flow_event.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
 #define MAGIC_TRACE_TESTS_JUDGED_PAIRS_H
 
 #include "base/array.h"
-#include "flow/flow_event.h"
+#include "decode/flow_event.h"
 #include "stack/frame_tree.h"
 #include "true_stack.h"
 

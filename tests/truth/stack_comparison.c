@@ -1,6 +1,6 @@
 #include "stack_comparison.h"
 
-#include "stack/kernel_entry.h"
+#include "stack/rules/kernel_entry.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #ifndef MAGIC_TRACE_TESTS_TRUTH_ALIGNMENT_H
 #define MAGIC_TRACE_TESTS_TRUTH_ALIGNMENT_H
 
-#include "flow/flow_event.h"
+#include "decode/flow_event.h"
 #include "truth_walk.h"
 
 struct truth_alignment {

@@ -10,10 +10,10 @@
  * together ("lost alignment"); 2: no recording.
  */
 #include "base/memory.h"
-#include "flow/flow.h"
+#include "decode/flow.h"
 #include "judged_pairs.h"
-#include "stack/adopted_stacks.h"
 #include "stack/follow.h"
+#include "stack/migrated_stacks.h"
 #include "stack/process_code.h"
 #include "stack_comparison.h"
 #include "truth_alignment.h"

@@ -6,7 +6,7 @@
  * With callers=on the program is one of Go, where compilers keep frame pointers: when code jumps
  * behind a load of the stack pointer (gogo), all callers on that stack are logged.
  *
- * Guest registers: see src/engine/soft/plugin/signal_frame.h; plugin interface 1 cannot read them,
+ * Guest registers: see runtime/qemu_plugin/signal_frame.h; plugin interface 1 cannot read them,
  * but the code that qemu generates for x86-64 keeps the address of the guest's CPUX86State in RBP,
  * whose first members are regs[16] and eip, and at a block's entry they are up to date.
  *
@@ -14,7 +14,7 @@
  *
  * Made for tests: what must not happen (no space, no registers) ends the program with a message.
  */
-#include "engine/soft/plugin/qemu_plugin.h"
+#include "runtime/qemu_plugin/qemu_plugin.h"
 #include "truth_format.h"
 
 #include <Zydis/Zydis.h>

@@ -59,7 +59,7 @@ uint32_t truth_walk_not_returned_to(const struct truth_walk *walk, size_t progra
 /* Whether the program is going to be interrupted at `address`, in this log. */
 bool truth_walk_will_be_interrupted(const struct truth_walk *walk, uint64_t address);
 
-/* The soft engine stops and goes on at once where code has been written anew. Whether that may
+/* The qemu engine stops and goes on at once where code has been written anew. Whether that may
  * be so when the program is at `address` next; and whether it goes there with the next step. */
 bool truth_walk_will_pause(const struct truth_walk *walk, uint64_t address);
 bool truth_walk_goes_to(const struct truth_walk *walk, uint64_t address);

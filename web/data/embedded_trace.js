@@ -23,7 +23,7 @@
 //   length     end - start
 //   function   id
 //   flags      as Pieces.flags in source.js: bit 0 start inferred, 1 end inferred, 2 across a gap; bits 8..15 why it ended,
-//              a number of enum span_end of stack/span.h
+//              a number of enum span_end of stack/spans/span.h
 //
 // No number is above 2^53 - 1.
 

@@ -2,12 +2,12 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "engine/perf/exec_stop.h"
 #include "engine/perf/perf_session.h"
-#include "engine/perf_event/event_attributes.h"
-#include "engine/perf_event/permissions.h"
-#include "engine/running_process.h"
-#include "engine/soft/program.h"
+#include "perf_event/event_attributes.h"
+#include "perf_event/permissions.h"
+#include "perf_event/running_process.h"
+#include "process/exec_stop.h"
+#include "process/program.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
 #include "base/file.h"
 #include "base/helper_program.h"
 #include "base/memory.h"
-#include "engine/perf_event/permissions.h"
-#include "engine/perf_event/pmu.h"
-#include "recording/perf_program.h"
+#include "perf_event/permissions.h"
+#include "perf_event/pmu.h"
+#include "recording/perf_script/perf_program.h"
 
 #include <errno.h>
 #include <stdlib.h>

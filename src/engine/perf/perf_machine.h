@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "engine/perf/perf_version.h"
-#include "engine/perf_event/kernel.h"
+#include "perf_event/kernel.h"
 
 #include <stdint.h>
 

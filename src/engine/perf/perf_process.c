@@ -2,8 +2,8 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "engine/soft/exec_failure.h"
-#include "recording/perf_program.h"
+#include "process/exec_failure.h"
+#include "recording/perf_script/perf_program.h"
 
 #include <errno.h>
 #include <fcntl.h>

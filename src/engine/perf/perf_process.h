@@ -6,7 +6,7 @@
 #define MAGIC_TRACE_ENGINE_PERF_PERF_PROCESS_H
 
 #include "base/error.h"
-#include "engine/soft/signals.h"
+#include "process/signals.h"
 
 #include <stdint.h>
 #include <sys/types.h>

@@ -20,8 +20,8 @@
 #include "engine/perf/perf_arguments.h"
 #include "engine/perf/perf_control.h"
 #include "engine/perf/perf_process.h"
-#include "engine/perf_event/hits.h"
-#include "engine/program_signals.h"
+#include "engine/trigger_hits.h"
+#include "process/program_signals.h"
 
 enum perf_phase {
     PERF_STARTING,

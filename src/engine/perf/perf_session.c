@@ -5,7 +5,7 @@
 #include "engine/perf/perf_files.h"
 #include "engine/pt_packets_setup.h"
 #include "engine/recording_directory.h"
-#include "engine/vdso.h"
+#include "process/vdso.h"
 #include "recording/session.h"
 
 #include <stdlib.h>

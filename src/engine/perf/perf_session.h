@@ -5,7 +5,7 @@
 #define MAGIC_TRACE_ENGINE_PERF_PERF_SESSION_H
 
 #include "engine/perf/perf_recorder.h"
-#include "engine/perf_event/perf_clock.h"
+#include "perf_event/perf_clock.h"
 
 struct perf_session {
     const struct record_options *options;

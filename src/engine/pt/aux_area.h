@@ -12,7 +12,7 @@
 #ifndef MAGIC_TRACE_ENGINE_PT_AUX_AREA_H
 #define MAGIC_TRACE_ENGINE_PT_AUX_AREA_H
 
-#include "engine/perf_event/kernel.h"
+#include "perf_event/kernel.h"
 
 #include <stdbool.h>
 #include <sys/uio.h>

@@ -1,6 +1,6 @@
 #include "engine/pt/extra_events.h"
 
-#include "engine/sample/sample_event.h"
+#include "engine/sample_event.h"
 
 struct perf_event_attr extra_event_attributes(const struct tracing *tracing, size_t index)
 {

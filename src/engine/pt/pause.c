@@ -1,9 +1,9 @@
 #include "engine/pt/pause.h"
 
 #include "base/log.h"
-#include "engine/perf_event/event_attributes.h"
-#include "engine/perf_event/threads.h"
 #include "engine/trigger_addresses.h"
+#include "perf_event/event_attributes.h"
+#include "perf_event/threads.h"
 
 #include <errno.h>
 #include <stddef.h>

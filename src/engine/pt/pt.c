@@ -1,8 +1,8 @@
 #include "engine/pt/pt.h"
 
-#include "engine/perf_event/permissions.h"
 #include "engine/pt/pt_recorder.h"
 #include "engine/pt/pt_unit.h"
+#include "perf_event/permissions.h"
 
 #include <errno.h>
 #include <stdio.h>

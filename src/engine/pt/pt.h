@@ -2,13 +2,13 @@
  *
  * The program runs at nearly full speed, and the past is known: at a trigger, at Ctrl-C or at the
  * end a ring holds the last moments. tracing.h opens the events, pt_recording.h writes perf.data,
- * perf_event/live_session.h waits.
+ * engine/live_session.h waits.
  */
 #ifndef MAGIC_TRACE_ENGINE_PT_PT_H
 #define MAGIC_TRACE_ENGINE_PT_PT_H
 
 #include "engine/engine.h"
-#include "engine/perf_event/kernel.h"
+#include "perf_event/kernel.h"
 
 extern const struct engine pt_engine;
 

@@ -4,7 +4,7 @@
 #ifndef MAGIC_TRACE_ENGINE_PT_PT_RECORDER_H
 #define MAGIC_TRACE_ENGINE_PT_PT_RECORDER_H
 
-#include "engine/perf_event/live_session.h"
+#include "engine/live_session.h"
 #include "engine/pt/pause.h"
 #include "engine/pt/pt_recording.h"
 

@@ -1,12 +1,12 @@
 #include "engine/pt/pt_recording.h"
 
 #include "base/memory.h"
+#include "base/tsc.h"
 #include "engine/kernel_code.h"
 #include "engine/pt/extra_events.h"
 #include "engine/pt/pt_unit.h"
-#include "engine/running_process.h"
-#include "engine/soft/tsc.h"
-#include "engine/vdso.h"
+#include "perf_event/running_process.h"
+#include "process/vdso.h"
 
 #include <stdlib.h>
 #include <x86intrin.h>

@@ -1,6 +1,6 @@
 #include "engine/pt/pt_records.h"
 
-#include "engine/perf_event/record_layouts.h"
+#include "perf_event/record_layouts.h"
 
 /* Of packets that are all kept all switches matter. */
 static void begin_switches(struct pt_records *records)

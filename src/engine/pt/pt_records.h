@@ -7,10 +7,10 @@
 #ifndef MAGIC_TRACE_ENGINE_PT_PT_RECORDS_H
 #define MAGIC_TRACE_ENGINE_PT_PT_RECORDS_H
 
-#include "engine/perf_event/recent_records.h"
-#include "engine/perf_event/untraced.h"
 #include "engine/pt/tracing.h"
-#include "recording/raw_perf_data_writer.h"
+#include "perf_event/recent_records.h"
+#include "perf_event/untraced.h"
+#include "recording/perf_data/raw_perf_data_writer.h"
 
 struct pt_records {
     struct tracing *tracing;             /* borrowed */

@@ -10,8 +10,8 @@
 #define MAGIC_TRACE_ENGINE_PT_PT_UNIT_H
 
 #include "engine/engine.h"
-#include "engine/perf_event/pmu.h"
-#include "recording/perf_data.h"
+#include "perf_event/pmu.h"
+#include "recording/perf_data/perf_data.h"
 
 /* ERROR_UNSUPPORTED when this machine has none, with the reason: no Intel processor, one that is
  * too old, a virtual machine that hides it, a kernel without it. */

@@ -1,11 +1,11 @@
 #include "engine/pt/tracing.h"
 
-#include "engine/perf_event/permissions.h"
-#include "engine/perf_event/processors.h"
-#include "engine/perf_event/side_band.h"
-#include "engine/perf_event/threads.h"
 #include "engine/pt/extra_events.h"
 #include "engine/pt/pt_unit.h"
+#include "perf_event/permissions.h"
+#include "perf_event/processors.h"
+#include "perf_event/sideband.h"
+#include "perf_event/threads.h"
 
 #include <errno.h>
 #include <stdio.h>

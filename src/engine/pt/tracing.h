@@ -2,16 +2,16 @@
  *
  * One thread of each process has an area of packets of its own; all threads share one per
  * processor, as new threads can join only there (event_rings.h). Beside it run the records of
- * side_band.h, from before the first packet to behind the last.
+ * sideband.h, from before the first packet to behind the last.
  */
 #ifndef MAGIC_TRACE_ENGINE_PT_TRACING_H
 #define MAGIC_TRACE_ENGINE_PT_TRACING_H
 
 #include "base/array.h"
 #include "engine/engine.h"
-#include "engine/perf_event/event_rings.h"
-#include "engine/perf_event/pmu.h"
 #include "engine/pt/aux_area.h"
+#include "perf_event/event_rings.h"
+#include "perf_event/pmu.h"
 
 struct tracing {
     const struct kernel *kernel;

@@ -1,8 +1,8 @@
 #include "engine/sample/sample.h"
 
-#include "engine/perf_event/live_session.h"
-#include "engine/perf_event/permissions.h"
+#include "engine/live_session.h"
 #include "engine/sample/sampler.h"
+#include "perf_event/permissions.h"
 
 #include <stdio.h>
 #include <string.h>

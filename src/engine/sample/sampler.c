@@ -4,10 +4,10 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "engine/kernel_code.h"
-#include "engine/perf_event/perf_clock.h"
-#include "engine/perf_event/record_layouts.h"
-#include "engine/running_process.h"
-#include "engine/vdso.h"
+#include "perf_event/perf_clock.h"
+#include "perf_event/record_layouts.h"
+#include "perf_event/running_process.h"
+#include "process/vdso.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #define MAGIC_TRACE_ENGINE_SAMPLE_SAMPLER_H
 
 #include "engine/sample/sampling.h"
-#include "recording/raw_perf_data_writer.h"
+#include "recording/perf_data/raw_perf_data_writer.h"
 
 struct sampler {
     struct sampling sampling; /* its target NULL: not open */

@@ -1,9 +1,9 @@
 #include "engine/sample/sampling.h"
 
-#include "engine/perf_event/permissions.h"
-#include "engine/perf_event/processors.h"
-#include "engine/perf_event/side_band.h"
-#include "engine/perf_event/threads.h"
+#include "perf_event/permissions.h"
+#include "perf_event/processors.h"
+#include "perf_event/sideband.h"
+#include "perf_event/threads.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * One thread of each process has a ring of its own; all threads, or child processes, share one per
  * processor, as new threads can join only there (event_rings.h). Rings of samples are overwritten,
  * but for a full execution. Records of mappings, names and births come in rings beside
- * (side_band.h); when a thread was switched off its processor is among the samples, so that it
+ * (sideband.h); when a thread was switched off its processor is among the samples, so that it
  * takes no room when they are gone.
  *
  * Used by sampler.c.
@@ -11,9 +11,9 @@
 #ifndef MAGIC_TRACE_ENGINE_SAMPLE_SAMPLING_H
 #define MAGIC_TRACE_ENGINE_SAMPLE_SAMPLING_H
 
-#include "engine/perf_event/event_rings.h"
-#include "engine/perf_event/live_session.h"
-#include "engine/sample/sample_event.h"
+#include "engine/live_session.h"
+#include "engine/sample_event.h"
+#include "perf_event/event_rings.h"
 
 /* What the events are called in their rings (struct ring_event.kind): -events from the second on.
  */

@@ -10,7 +10,9 @@
  */
 #include "base/file.h"
 #include "base/memory.h"
-#include "flow/decode_jobs.h"
+#include "decode/flow_options.h"
+#include "decode/flow_step.h"
+#include "decode/pt/decode_jobs.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* -timer-resolution, -callgraph-mode, -events: what stands behind them. */
-#include "cli/callgraph_mode.h"
-#include "cli/event_list.h"
-#include "cli/sexp.h"
-#include "cli/timer_resolution.h"
+#include "cli/options/callgraph_mode.h"
+#include "cli/options/event_list.h"
+#include "cli/options/sexp.h"
+#include "cli/options/timer_resolution.h"
 
 #include <linux/perf_event.h>
 #include <setjmp.h>

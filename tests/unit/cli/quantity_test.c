@@ -1,4 +1,4 @@
-#include "cli/quantity.h"
+#include "cli/options/quantity.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "cli/shell_word.h"
+#include "cli/options/shell_word.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Our declaration of perf's filter API is that of perf's own header. Built where perf is. */
 #include "../../../dlfilter/perf_api.h"
-#include "recording/branch_stream.h"
+#include "recording/perf_script/branch_stream.h"
 
 #include <stddef.h>
 

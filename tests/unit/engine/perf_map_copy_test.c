@@ -1,5 +1,5 @@
 /* Names of JIT code are copied into the recording. */
-#include "engine/soft/perf_map_copy.h"
+#include "engine/perf_map_copy.h"
 
 #include "base/file.h"
 #include "base/memory.h"

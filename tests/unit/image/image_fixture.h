@@ -3,7 +3,7 @@
 #define MAGIC_TRACE_TESTS_IMAGE_FIXTURE_H
 
 #include "base/array.h"
-#include "recording/perf_data_reader.h"
+#include "recording/perf_data/perf_data_reader.h"
 
 #include <stddef.h>
 #include <stdint.h>

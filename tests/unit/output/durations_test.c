@@ -1,6 +1,6 @@
 /* Durations as text, and quantiles against sorted lists. */
 #include "output/duration.h"
-#include "output/durations.h"
+#include "output/report/durations.h"
 
 #include "base/memory.h"
 

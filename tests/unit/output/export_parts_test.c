@@ -1,10 +1,10 @@
 /* What exporters are made of: text and messages put into a file piece by piece, names made UTF-8,
  * and bytes kept for many tracks. */
+#include "output/export/stack_flows.h"
+#include "output/export/track_spool.h"
 #include "output/json_quoted.h"
 #include "output/protobuf.h"
-#include "output/stack_flows.h"
 #include "output/text_writer.h"
-#include "output/track_spool.h"
 #include "temporary_folder.h"
 
 #include "base/file.h"

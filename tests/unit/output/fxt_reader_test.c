@@ -1,7 +1,7 @@
 /* Traces of other making, and traces that are damaged. */
-#include "output/fxt_format.h"
-#include "output/fxt_reader.h"
-#include "output/fxt_writer.h"
+#include "output/fxt/fxt_format.h"
+#include "output/fxt/fxt_reader.h"
+#include "output/fxt/fxt_writer.h"
 #include "span_script.h"
 #include "temporary_folder.h"
 

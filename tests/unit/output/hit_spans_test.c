@@ -1,7 +1,7 @@
 /* The tracks of hits: what was given in is all there, in time order, and nests. In this folder for
  * the sake of span_script.h. */
 #include "span_script.h"
-#include "stack/hit_spans.h"
+#include "stack/spans/hit_spans.h"
 
 #include "base/memory.h"
 

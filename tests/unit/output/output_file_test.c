@@ -1,6 +1,6 @@
 /* What becomes of the file that a trace is written to, and of the one that was there before. */
-#include "output/fxt_reader.h"
-#include "output/fxt_writer.h"
+#include "output/fxt/fxt_reader.h"
+#include "output/fxt/fxt_writer.h"
 #include "output/output_file.h"
 #include "span_script.h"
 #include "temporary_folder.h"

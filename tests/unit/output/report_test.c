@@ -1,7 +1,7 @@
 /* The reports, on small traces whose figures were computed by hand. */
-#include "output/report_folded.h"
-#include "output/report_table.h"
-#include "output/report_tree.h"
+#include "output/report/report_folded.h"
+#include "output/report/report_table.h"
+#include "output/report/report_tree.h"
 #include "span_script.h"
 
 #include "base/memory.h"

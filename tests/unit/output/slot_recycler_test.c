@@ -1,5 +1,5 @@
 /* Slots are handed out least recently used first. */
-#include "output/slot_recycler.h"
+#include "output/fxt/slot_recycler.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* span_filter against a slow reference: all spans, cut to the regions one by one. In this folder
  * for the sake of span_script.h. */
 #include "span_script.h"
-#include "stack/span_filter.h"
+#include "stack/spans/span_filter.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

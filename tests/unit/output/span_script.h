@@ -14,7 +14,7 @@
 
 #include "base/arena.h"
 #include "base/array.h"
-#include "stack/span.h"
+#include "stack/spans/span.h"
 
 struct span_script {
     struct arena arena;

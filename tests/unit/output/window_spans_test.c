@@ -1,5 +1,5 @@
 /* A window of a trace: cut at its ends, whole otherwise. */
-#include "output/window_spans.h"
+#include "output/report/window_spans.h"
 #include "span_script.h"
 
 #include "base/memory.h"

@@ -5,8 +5,8 @@
 
 #include <cmocka.h>
 
+#include "packet/callchain_snapshot.h"
 #include "packet/calls.h"
-#include "packet/told_calls.h"
 
 enum { RING = 8, TOP = 0x8000 };
 

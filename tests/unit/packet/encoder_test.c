@@ -5,8 +5,8 @@
 
 #include <cmocka.h>
 
+#include "packet/callchain_snapshot.h"
 #include "packet/encoder.h"
-#include "packet/told_calls.h"
 
 #include <intel-pt.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The stream of branches that our filter writes inside perf: every record, what perf prints between
  * them, and damage of every sort. */
-#include "recording/branch_stream_reader.h"
+#include "recording/perf_script/branch_stream_reader.h"
 
 #include "made_stream.h"
 

@@ -1,6 +1,6 @@
 #include "foreign_file.h"
 
-#include "recording/perf_file_format.h"
+#include "recording/perf_data/perf_file_format.h"
 
 #include <stdlib.h>
 #include <string.h>

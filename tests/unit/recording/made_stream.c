@@ -1,6 +1,6 @@
 #include "made_stream.h"
 
-#include "recording/branch_stream.h"
+#include "recording/perf_script/branch_stream.h"
 
 #include <string.h>
 

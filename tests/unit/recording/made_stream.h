@@ -1,4 +1,4 @@
-/* A stream of branches (recording/branch_stream.h), record by record, as an array of bytes. */
+/* A stream of branches (recording/perf_script/branch_stream.h), record by record, as an array of bytes. */
 #ifndef MAGIC_TRACE_TESTS_MADE_STREAM_H
 #define MAGIC_TRACE_TESTS_MADE_STREAM_H
 

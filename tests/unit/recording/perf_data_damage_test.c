@@ -1,9 +1,9 @@
 /* The reader and damaged files: it never crashes, and what the damage did not touch is returned. */
-#include "recording/perf_data_reader.h"
+#include "recording/perf_data/perf_data_reader.h"
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "recording/perf_file_format.h"
+#include "recording/perf_data/perf_file_format.h"
 #include "sample_recording.h"
 
 #include <linux/perf_event.h>

@@ -1,11 +1,11 @@
 /* The reader and the forms of perf.data that magic-trace itself does not write: of a pipe,
  * compressed, in a folder, with samples. */
-#include "recording/perf_data_reader.h"
+#include "recording/perf_data/perf_data_reader.h"
 
 #include "base/file.h"
 #include "base/memory.h"
 #include "foreign_file.h"
-#include "recording/perf_file_format.h"
+#include "recording/perf_data/perf_file_format.h"
 #include "sample_recording.h"
 
 #include <setjmp.h>

@@ -1,11 +1,11 @@
 /* The reader: everything the writer writes, and what other programs and other versions of perf
  * write. */
-#include "recording/perf_data_reader.h"
+#include "recording/perf_data/perf_data_reader.h"
 
 #include "base/file.h"
 #include "base/memory.h"
 #include "foreign_file.h"
-#include "recording/perf_file_format.h"
+#include "recording/perf_data/perf_file_format.h"
 #include "sample_recording.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* Damaged text: whatever was done to it, reading ends, and each line is a record, skipped or
  * counted. */
-#include "recording/perf_text.h"
+#include "recording/perf_script/perf_text.h"
 #include "text_mutant.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* perf script's text: every kind of record, with all fields and with few. */
-#include "recording/perf_text.h"
+#include "recording/perf_script/perf_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* The writer of records as the kernel made them: what our reader and stock perf make of its files.
  */
-#include "recording/raw_perf_data_writer.h"
+#include "recording/perf_data/raw_perf_data_writer.h"
 
 #include "base/memory.h"
-#include "recording/perf_data_reader.h"
+#include "recording/perf_data/perf_data_reader.h"
 #include "sample_recording.h"
 
 #include <setjmp.h>

@@ -5,7 +5,7 @@
 #ifndef MAGIC_TRACE_TESTS_SAMPLE_RECORDING_H
 #define MAGIC_TRACE_TESTS_SAMPLE_RECORDING_H
 
-#include "recording/perf_data_writer.h"
+#include "recording/perf_data/perf_data_writer.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* What a thread is remembered by: packed history, interned frames, counts of open functions; and
  * what looking in it costs. */
+#include "stack/active_functions.h"
 #include "stack/frame_tree.h"
 #include "stack/history.h"
-#include "stack/landing_sites.h"
-#include "stack/open_functions.h"
+#include "stack/rules/unwind_targets.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

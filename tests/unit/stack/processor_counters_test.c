@@ -1,8 +1,8 @@
 /* The processor's frequency and sleep as counters: whose they are, and what holds when the trace
  * begins. */
-#include "stack/processor_counters.h"
+#include "stack/spans/processor_counters.h"
 
-#include "flow/trace_marks.h"
+#include "decode/trace_marks.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -10,7 +10,7 @@
 #define MAGIC_TRACE_TESTS_STACK_RANDOM_PROGRAM_H
 
 #include "base/array.h"
-#include "stack/replay.h"
+#include "stack/spans/replay.h"
 #include "stack/thread_stack.h"
 
 struct random_program {

@@ -1,6 +1,6 @@
 /* Spans of samples: what a row of made-up call stacks becomes. The notation of spans is explained
  * in scene.h. */
-#include "stack/sampled_stacks.h"
+#include "stack/rules/sampled_stacks.h"
 
 #include "scene.h"
 

@@ -8,7 +8,7 @@
 #define MAGIC_TRACE_TESTS_STACK_SCENE_H
 
 #include "stack/follow.h"
-#include "stack/replay.h"
+#include "stack/spans/replay.h"
 
 enum {
     SCENE_STEP = 10,

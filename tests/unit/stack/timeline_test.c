@@ -2,7 +2,7 @@
  * top of this file. */
 #include "stack/timeline.h"
 
-#include "flow/trace_marks.h"
+#include "decode/trace_marks.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "engine/perf/perf_process.h"
 #include "engine/perf/perf_version.h"
-#include "recording/perf_program.h"
+#include "recording/perf_script/perf_program.h"
 
 #include <poll.h>
 #include <setjmp.h>

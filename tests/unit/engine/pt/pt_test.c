@@ -10,11 +10,11 @@
 #include "stand_in.h"
 
 #include "base/memory.h"
-#include "engine/perf_event/side_band.h"
 #include "engine/pt/pt.h"
 #include "engine/pt/pt_recording.h"
 #include "engine/pt/pt_unit.h"
-#include "recording/perf_data_reader.h"
+#include "perf_event/sideband.h"
+#include "recording/perf_data/perf_data_reader.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Plays a recording of the soft engine to the pt engine, on a kernel that stands in for one with
+/* Plays a recording of the qemu engine to the pt engine, on a kernel that stands in for one with
  * Intel PT, and leaves what the pt engine records of it.
  *
  *     pt_replay FROM TO SIZE SKIP [full]
@@ -11,10 +11,10 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "engine/perf_event/side_band.h"
 #include "engine/pt/pt.h"
-#include "recording/perf_data_reader.h"
-#include "recording/record_encoder.h"
+#include "perf_event/sideband.h"
+#include "recording/perf_data/perf_data_reader.h"
+#include "recording/perf_data/record_encoder.h"
 
 #include <signal.h>
 #include <stdio.h>

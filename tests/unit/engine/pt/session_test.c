@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "engine/pt/pt.h"
-#include "recording/perf_data_reader.h"
+#include "recording/perf_data/perf_data_reader.h"
 #include "recording/session.h"
 
 #include <dirent.h>

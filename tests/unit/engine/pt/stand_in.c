@@ -1,7 +1,7 @@
 #include "stand_in.h"
 
 #include "base/memory.h"
-#include "engine/perf_event/side_band.h"
+#include "perf_event/sideband.h"
 
 #include <errno.h>
 #include <stdatomic.h>

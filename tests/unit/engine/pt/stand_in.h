@@ -17,7 +17,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "engine/perf_event/kernel.h"
+#include "perf_event/kernel.h"
 
 #include <stdbool.h>
 #include <stddef.h>

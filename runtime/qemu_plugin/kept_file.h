@@ -1,0 +1,18 @@
+/* A copy of a program's file, kept in the recording: what has been deleted, rebuilt or replaced
+ * before the recording ends can be decoded all the same.
+ *
+ * Made by code_map.c when code of the file is first mapped. The copy of /a/b is DIR/images/a/b, and
+ * DIR/images/a/b~VERSION when another version lies there already; the recorder finds it by the
+ * version (engine/qemu/kept_files.h). Files of the system, which nobody rebuilds meanwhile, and large ones
+ * are not copied. Nothing but the copy is touched: not even a link is added to the file.
+ */
+#ifndef MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_KEPT_FILE_H
+#define MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_KEPT_FILE_H
+
+#include <stdint.h>
+
+/* Keeps the file at `path`, provided that it has this inode. Returns its version, or 0 when there
+ * is no copy: not wanted, no space, another file. */
+uint64_t kept_file_copy(const char *directory, const char *path, uint64_t inode);
+
+#endif

@@ -1,0 +1,54 @@
+/* What one thread learns of another through memory happens after what it learns of.
+ *
+ * Packets tell the time at some branches only, and what lies between is placed by a guess; so the
+ * two sides of a hand-over through memory need moments of their own:
+ *
+ *   - Before a block with an atomic instruction runs, its thread tells all that it did up to there
+ *     (pt_encoder_tell_arrival), leaves that time in control->latest and counts one moment more.
+ *   - Every thread that enters a block and finds that others have counted moments continues at
+ *     control->latest at the earliest, and tells its arrival there.
+ *
+ * x86 keeps loads in order: whoever has loaded what the atomic instruction stored also sees the
+ * moment that was counted before it (SDM volume 3, "Memory Ordering in P6 and More Recent Processor
+ * Families"). A plain store has no such moment.
+ *
+ * Programs with one thread pay nothing for it: their blocks get a callback that does not look.
+ * qemu translates everything anew when the first thread is created or memory is shared, which is
+ * when `watched` is set. Called by plugin.c alone.
+ */
+#ifndef MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_ORDER_H
+#define MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_ORDER_H
+
+#include "runtime/qemu_plugin/clock.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { ORDER_CACHE_LINE = 64 };
+
+struct order {
+    atomic_bool watched; /* blocks that are translated from now on look after moments */
+    atomic_bool several; /* the process has had more than one thread: moments are counted */
+    /* Read at every block: on a cache line of its own. */
+    _Alignas(ORDER_CACHE_LINE) _Atomic uint64_t moments;
+};
+
+/* A system call with these arguments is about to be made, under the recording's options. */
+void order_before_system_call(struct order *order, const struct soft_options *options,
+                              int64_t number, uint64_t a1, uint64_t a4);
+
+/* Whether others have counted moments since this thread had seen `seen`. */
+static inline bool order_has_news(const struct order *order, uint64_t seen)
+{
+    return atomic_load_explicit(&order->moments, memory_order_acquire) != seen;
+}
+
+/* The calling thread goes on no earlier than all moments so far. Returns how many it has seen. */
+uint64_t order_take(struct order *order, struct soft_clock *clock);
+
+/* The calling thread has told everything up to now, and others may be about to learn of it. `seen`:
+ * the moments that it has seen so far; returns how many it has now. */
+uint64_t order_publish(struct order *order, struct soft_clock *clock, uint64_t seen);
+
+#endif

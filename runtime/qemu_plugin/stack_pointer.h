@@ -1,0 +1,26 @@
+/* What the recording is told of a thread's stack besides its branches: the stack pointer where code
+ * loads it, and which calls are in progress (packet/calls.h) when control leaves a stack by
+ * something that is no call or return.
+ *
+ * Called by plugin.c. All of it needs the guest's registers: `process.registers_usable`.
+ */
+#ifndef MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_STACK_POINTER_H
+#define MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_STACK_POINTER_H
+
+#include "runtime/qemu_plugin/process.h"
+
+/* `block`, which loads the stack pointer, has been stepped into. */
+void told_stack_before_load(struct thread *thread, const struct pt_code_block *block,
+                            uint64_t stack_pointer);
+
+/* The block that ran last loads the stack pointer, and is left for `pc` now. */
+void told_stack_behind_load(struct thread *thread, uint64_t pc, uint64_t stack_pointer);
+
+/* A signal handler begins, and its interruption has been told. */
+void told_stack_enter_handler(struct thread *thread, const struct interruption *interruption,
+                              uint64_t stack_pointer);
+
+/* It ends, by sigreturn. */
+void told_stack_leave_handler(struct thread *thread);
+
+#endif

@@ -1,0 +1,34 @@
+/* The time-stamp counter of this machine, tied to CLOCK_MONOTONIC.
+ *
+ * The qemu engine stamps packets with rdtsc, but the kernel tells user space the counter's rate
+ * only through perf_event_open, and not in every VM (cap_user_time_zero is 0 there). So the rate is
+ * measured: two anchors, each the same instant in both clocks, and the ticks between them.
+ */
+#ifndef MAGIC_TRACE_BASE_TSC_H
+#define MAGIC_TRACE_BASE_TSC_H
+
+#include "base/clock.h"
+
+#include <stdint.h>
+
+/* One instant in three clocks. */
+struct tsc_anchor {
+    uint64_t tsc;
+    uint64_t monotonic_ns;
+    uint64_t realtime_ns;
+};
+
+/* Takes a few microseconds; right to some ten nanoseconds. */
+struct tsc_anchor tsc_anchor_now(void);
+
+/* Ticks per second between two anchors; 0 when they are less than a millisecond apart or do not fit
+ * together (the machine was restarted or slept in between). */
+uint64_t tsc_rate(const struct tsc_anchor *start, const struct tsc_anchor *end);
+
+/* Waits 10 ms for a second anchor and returns the rate, right to some millionths. */
+uint64_t tsc_measure_rate(const struct tsc_anchor *start);
+
+/* The conversion under which the ticks of `anchor` are its monotonic time. `rate` is not 0. */
+struct clock_conversion tsc_conversion(const struct tsc_anchor *anchor, uint64_t rate);
+
+#endif

@@ -1,0 +1,11 @@
+/* What stands behind -callgraph-mode: lbr, lbr-no-stitch, dwarf, fp, or the original's
+ * s-expressions Dwarf, Frame_pointers, (Last_branch_record((stitched true))).
+ */
+#ifndef MAGIC_TRACE_CLI_OPTIONS_CALLGRAPH_MODE_H
+#define MAGIC_TRACE_CLI_OPTIONS_CALLGRAPH_MODE_H
+
+#include "engine/processor_options.h"
+
+bool callgraph_mode_parse(enum callgraph_mode *mode, const char *text);
+
+#endif

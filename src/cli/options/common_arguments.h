@@ -1,0 +1,19 @@
+/* Arguments that several commands take in the same way.
+ *
+ * Called while the command line is read. Each gives 0, or the exit status after a message.
+ */
+#ifndef MAGIC_TRACE_CLI_OPTIONS_COMMON_ARGUMENTS_H
+#define MAGIC_TRACE_CLI_OPTIONS_COMMON_ARGUMENTS_H
+
+#include "cli/command.h"
+#include "stack/spans/span_filter.h"
+
+/* The one trace that a command shows: `operand` becomes *path unless there is one already. */
+int take_trace(const struct command *command, const char **path, const char *operand);
+/* When all was read: there has to be one. */
+int need_trace(const struct command *command, const char *path);
+
+/* -filter "(A B)" */
+int take_filter(const struct command *command, struct span_filter_names *filter, const char *value);
+
+#endif

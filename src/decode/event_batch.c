@@ -1,0 +1,183 @@
+#include "decode/event_batch.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    /* Events handed over at once: enough to make the call free, few enough to stay in the cache. */
+    BATCH_EVENTS = 512,
+    /* Events held while their time is unknown. A recording with no timing packets but those at each
+     * PSB has some ten thousand branches between them; what exceeds this gets the time of the last
+     * anchor. */
+    HELD_EVENTS_LIMIT = 65536,
+    /* Text has one batch for each of its threads, most of them small. */
+    FIRST_CAPACITY = 64,
+};
+
+void event_batch_init(struct event_batch *batch)
+{
+    *batch = (struct event_batch){.plain = true};
+}
+
+/* Whether delivered events stay in the batch's chunk. */
+static bool is_kept(const struct event_batch *batch)
+{
+    return batch->delivery && !batch->delivery->direct;
+}
+
+void event_batch_free(struct event_batch *batch)
+{
+    if (is_kept(batch) && batch->chunk.capacity)
+        delivery_take_chunk(batch->delivery, batch->chunk);
+    else
+        free(batch->chunk.events);
+}
+
+void event_batch_forget(struct event_batch *batch)
+{
+    batch->count = batch->timed = 0;
+    batch->anchor_position = 0;
+    batch->anchor_time.value = 0;
+    batch->plain = true;
+}
+
+/* The events not yet delivered are moved to the beginning of the chunk, which may be the one that
+ * they are in. */
+static void begin_chunk(struct event_batch *batch, struct event_chunk chunk)
+{
+    if (batch->count && batch->events != chunk.events)
+        memmove(chunk.events, batch->events, batch->count * sizeof(*batch->events));
+    batch->chunk = chunk;
+    batch->events = chunk.events;
+    batch->capacity = chunk.capacity;
+}
+
+/* Hands the timed events to the receiver and keeps the others. What is kept for the receiver stays
+ * where it is. */
+static void deliver_timed(struct event_batch *batch)
+{
+    size_t timed = batch->timed;
+    if (batch->output && timed)
+        delivery_add(batch->delivery, batch->output, batch->events, timed, batch->plain);
+    batch->events += timed;
+    batch->capacity -= timed;
+    batch->count -= timed;
+    batch->timed = 0;
+    if (!is_kept(batch))
+        begin_chunk(batch, batch->chunk);
+    if (!batch->count)
+        batch->plain = true;
+}
+
+/* Times all events up to and including `position`. */
+static void interpolate(struct event_batch *batch, uint64_t position, struct ticks time)
+{
+    struct interpolation between = event_batch_interpolation(batch, position, time);
+    struct flow_event *event = batch->events + batch->timed;
+    struct flow_event *behind = batch->events + batch->count;
+    for (; event < behind && event->time.value <= position; event++)
+        event->time.value = interpolation_time(&between, event->time.value);
+    batch->timed = (size_t)(event - batch->events);
+}
+
+/* Nothing is kept in the chunk. */
+static void grow(struct event_batch *batch, size_t capacity)
+{
+    struct event_chunk *chunk = &batch->chunk;
+    begin_chunk(batch, *chunk);
+    if (!chunk->capacity)
+        chunk->capacity = FIRST_CAPACITY;
+    while (chunk->capacity < capacity)
+        chunk->capacity *= 2;
+    chunk->events = memory_resize(chunk->events, chunk->capacity * sizeof(*chunk->events));
+    batch->events = chunk->events;
+    batch->capacity = chunk->capacity;
+}
+
+static void replace(struct event_batch *batch, size_t capacity)
+{
+    struct event_chunk used = batch->chunk;
+    begin_chunk(batch, event_pool_get(batch->delivery->pool, capacity));
+    if (used.capacity)
+        delivery_take_chunk(batch->delivery, used);
+}
+
+void event_batch_make_room(struct event_batch *batch, size_t count)
+{
+    if (batch->count + count > HELD_EVENTS_LIMIT) {
+        interpolate(batch, UINT64_MAX, batch->anchor_time);
+        deliver_timed(batch);
+    }
+    size_t capacity = batch->count + count;
+    if (capacity <= batch->capacity)
+        return;
+    bool is_used = batch->events != batch->chunk.events || !batch->chunk.capacity;
+    if (is_kept(batch) && is_used)
+        replace(batch, capacity);
+    else
+        grow(batch, capacity);
+}
+
+/* At the anchor itself nothing is left to find out. */
+static void time_at_anchor(struct event_batch *batch, uint64_t position)
+{
+    if (position <= batch->anchor_position)
+        interpolate(batch, batch->anchor_position, batch->anchor_time);
+    if (batch->timed >= BATCH_EVENTS)
+        deliver_timed(batch);
+}
+
+void event_batch_deliver_some(struct event_batch *batch)
+{
+    if (batch->timed >= BATCH_EVENTS)
+        deliver_timed(batch);
+}
+
+void event_batch_add(struct event_batch *batch, const struct flow_event *event, uint64_t position)
+{
+    event_batch_reserve(batch, 1);
+    struct flow_event *added = &batch->events[batch->count++];
+    *added = *event;
+    added->time.value = position;
+    if (thread_output_must_see(event->kind))
+        batch->plain = false;
+    time_at_anchor(batch, position);
+}
+
+void event_batch_anchor(struct event_batch *batch, uint64_t position, struct ticks time)
+{
+    if (position < batch->anchor_position)
+        position = batch->anchor_position;
+    if (time.value < batch->anchor_time.value)
+        time = batch->anchor_time;
+    if (batch->timed < batch->count)
+        interpolate(batch, position, time);
+    batch->anchor_position = position;
+    batch->anchor_time = time;
+    if (batch->timed >= BATCH_EVENTS)
+        deliver_timed(batch);
+}
+
+void event_batch_restart(struct event_batch *batch, uint64_t position, struct ticks time)
+{
+    event_batch_anchor(batch, position, time);
+    if (time.value < batch->anchor_time.value)
+        deliver_timed(batch); /* within one delivery times do not go back */
+    batch->anchor_time = time;
+}
+
+void event_batch_finish(struct event_batch *batch)
+{
+    interpolate(batch, UINT64_MAX, batch->anchor_time);
+    deliver_timed(batch);
+}
+
+void event_batch_flush(struct event_batch *batch, struct thread_output *output)
+{
+    event_batch_finish(batch);
+    if (batch->output)
+        delivery_stop(batch->delivery, batch->output);
+    batch->output = output;
+}

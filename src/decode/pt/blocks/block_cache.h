@@ -1,0 +1,167 @@
+/* The basic blocks of one process's code: each is read and understood once, however often it runs.
+ *
+ * A block goes from one address to the next branch. Blocks are dropped when the memory below them
+ * changes; all others stay. Used by block_walk.c and tnt_cache.c; each decoder has its own.
+ */
+#ifndef MAGIC_TRACE_DECODE_PT_BLOCKS_BLOCK_CACHE_H
+#define MAGIC_TRACE_DECODE_PT_BLOCKS_BLOCK_CACHE_H
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "decode/flow_event.h"
+#include "decode/pt/blocks/branch.h"
+#include "decode/pt/blocks/code_space.h"
+#include "decode/pt/blocks/return_stack.h"
+
+/* Why a block goes no further. */
+enum block_end {
+    BLOCK_ENDS_HERE,     /* at a branch, or because it is long enough (its kind is BRANCH_NONE) */
+    BLOCK_WITHOUT_IMAGE, /* no known file has the next instruction */
+    BLOCK_OF_NO_CODE,    /* the next bytes are no instruction */
+};
+
+/* What runs from a block on until a packet is needed: the block itself and those that it leads to
+ * by direct jumps and calls, up to and including the branch that a packet tells of. Filled by
+ * tnt_cache.c. */
+struct stride {
+    struct block *branch;              /* the last block; its branch is the one */
+    uint64_t last_ip;                  /* of the branch */
+    const struct flow_event *events;   /* `time`: instructions executed until then */
+    const struct return_place *pushes; /* calls on the way, in their order */
+    uint32_t instructions;
+    function_id branch_function; /* that the branch is in */
+    uint8_t event_count, push_count;
+    uint8_t kind;  /* of the branch: enum branch_kind, or STRIDE_UNKNOWN, STRIDE_HARD */
+    uint8_t flags; /* of the branch's event, enum flow_flag */
+};
+
+enum {
+    STRIDE_UNKNOWN = 0x40, /* nobody has looked yet */
+    STRIDE_HARD = 0x41,    /* to be walked block by block: it ends in an error, or is too long */
+};
+
+/* In the order in which it is needed together: where control arrives, where it leaves, the rest;
+ * each in a cache line. */
+struct block {
+    uint64_t ip;                   /* of the first instruction */
+    struct function_bounds bounds; /* of what is at `ip` */
+    uint32_t id;                   /* dense, from 1; of one epoch */
+    uint32_t instructions;         /* 0: not even the first could be read */
+    uint8_t kind;                  /* of the last instruction, enum branch_kind */
+    uint8_t end;                   /* enum block_end */
+    uint8_t mode;                  /* enum x86_mode */
+    bool direct;                   /* the branch is a jump or call whose target is in its bytes */
+    bool reads_own_address;        /* as in struct branch */
+    bool is_ptwrite;               /* the last instruction is one */
+    struct stride stride;
+    /* Of the stride's branch. A conditional jump: where it goes when it is not taken, and when it
+     * is. Another: [0] is where it went last. NULL: not known yet. */
+    struct block *to[2];
+    uint64_t last;   /* of the last instruction */
+    uint64_t next;   /* behind the last instruction */
+    uint64_t target; /* of a direct branch */
+};
+
+/* The stride and the branch of a block, as far as they are of the usual kind: with one event and
+ * one call on the way at most. So small that those of most programs stay in the processor's cache.
+ */
+struct step {
+    /* Of a conditional jump: ids of blocks, not taken and taken; 0: not of the usual kind. Of
+     * others [0] is STEP_INDIRECT, or [1] STEP_RETURNS. */
+    uint32_t to[2];
+    uint32_t effect; /* index; 0: there is none */
+    uint16_t instructions;
+    uint8_t event_count, push_count; /* on the way, 0 or 1; an indirect call is a push, too */
+};
+
+enum { STEP_INDIRECT = -2, STEP_RETURNS = -1 };
+
+/* Of a conditional jump: the event and the call on the way to it, as in struct stride. Of another
+ * branch: its own event, all but the target, and the call that it is; what is on the way to a jump
+ * is in the effect before. */
+struct step_effect {
+    struct flow_event event;
+    struct return_place push; /* of a jump: only the function that it leaves */
+};
+
+/* Has what an indirect branch to the block has to know, so that the block itself is not touched. */
+struct block_slot {
+    uint64_t ip;
+    uint32_t id : 30;     /* 0: the slot is empty */
+    uint32_t mode : 2;    /* enum x86_mode */
+    function_id function; /* block.bounds.function */
+};
+
+struct block_cache {
+    struct code_space space;
+    struct shared_blocks *shared; /* borrowed; NULL: none. Set after block_cache_init */
+    struct block_slot *slots;     /* by address and mode, open addressing. Owned */
+    size_t capacity, count;
+    /* By id; [0] is none. Grow, and so move, when blocks are added. */
+    struct array by_id;   /* struct block * */
+    struct array steps;   /* struct step */
+    struct array effects; /* struct step_effect */
+    uint64_t *pages; /* numbers (plus 1) of the pages that blocks lie on, in the same way. Owned */
+    size_t page_capacity, page_count;
+    uint64_t epoch;      /* counts how often blocks were dropped */
+    struct arena memory; /* of the blocks */
+};
+
+void block_cache_init(struct block_cache *cache, const struct process *process,
+                      struct symbols *symbols);
+void block_cache_free(struct block_cache *cache);
+
+static inline size_t block_hash(uint64_t ip)
+{
+    return (size_t)((ip * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
+}
+
+/* The slot of the block at `ip`; an empty one when nobody has asked for it yet. Valid until a block
+ * is added. */
+static inline struct block_slot *block_cache_slot(const struct block_cache *cache, uint64_t ip,
+                                                  enum x86_mode mode)
+{
+    size_t slot = block_hash(ip) & (cache->capacity - 1);
+    while (cache->slots[slot].id &&
+           (cache->slots[slot].ip != ip || cache->slots[slot].mode != mode))
+        slot = (slot + 1) & (cache->capacity - 1);
+    return &cache->slots[slot];
+}
+
+/* Says that block_cache_slot will be asked for `ip` soon. */
+static inline void block_cache_expect(const struct block_cache *cache, uint64_t ip)
+{
+    __builtin_prefetch(&cache->slots[block_hash(ip) & (cache->capacity - 1)]);
+}
+
+/* The block at `ip`; there always is one, perhaps without instructions. Valid until the epoch
+ * changes: by block_cache_advance or block_cache_trim. */
+struct block *block_cache_find(struct block_cache *cache, uint64_t ip, enum x86_mode mode);
+
+static inline struct block *block_of_id(const struct block_cache *cache, uint32_t id)
+{
+    return ((struct block **)cache->by_id.elements)[id];
+}
+
+static inline struct step *step_of(const struct block_cache *cache, uint32_t id)
+{
+    return (struct step *)cache->steps.elements + id;
+}
+
+static inline const struct step_effect *step_effect_of(const struct block_cache *cache,
+                                                       const struct step *step)
+{
+    return (const struct step_effect *)cache->effects.elements + step->effect;
+}
+
+/* Applies the process's changes, the first `count` of them, and drops the blocks below which memory
+ * has changed; in fact all blocks, when there are such. */
+void block_cache_advance(struct block_cache *cache, size_t count);
+
+/* If changes have been applied that are later than `time`: begins anew, with none. */
+void block_cache_rewind(struct block_cache *cache, struct ticks time);
+
+/* Drops all blocks when there are too many; so hostile data cannot fill the memory. */
+void block_cache_trim(struct block_cache *cache);
+
+#endif

@@ -1,0 +1,393 @@
+#include "decode/pt/blocks/control_flow.h"
+
+#include "decode/pt/blocks/reported_flow.h"
+#include "packet/callchain_snapshot.h"
+
+void control_flow_init(struct control_flow *flow)
+{
+    *flow = (struct control_flow){.running = false};
+    event_batch_init(&flow->batch);
+    told_callers_init(&flow->callers);
+}
+
+void control_flow_free(struct control_flow *flow)
+{
+    event_batch_free(&flow->batch);
+    told_callers_free(&flow->callers);
+}
+
+static void emit(struct control_flow *flow, const struct flow_event *event, uint64_t position)
+{
+    if (flow->observer)
+        observe_event(flow, event);
+    event_batch_add(&flow->batch, event, position);
+}
+
+static bool in_current_function(const struct control_flow *flow, uint64_t ip)
+{
+    return ip - flow->current.start < flow->current.end - flow->current.start;
+}
+
+static void enter_function_at(struct control_flow *flow, uint64_t ip)
+{
+    if (in_current_function(flow, ip))
+        return;
+    flow->current =
+        flow->space
+            ? code_space_function(flow->space, ip)
+            : (struct function_bounds){.function = FUNCTION_UNKNOWN, .start = ip, .end = ip + 1};
+}
+
+static void emit_caller(struct control_flow *flow, uint64_t told)
+{
+    uint64_t address = told & TOLD_CALL_ADDRESS_MASK;
+    struct flow_event event = {.kind = FLOW_CALLER, .to = address};
+    if (told & TOLD_CALL_INTERRUPTED)
+        event.flags |= FLOW_INTERRUPTED;
+    else
+        address--; /* a call that never returns may be the last instruction of its function */
+    event.function = flow->space ? code_space_function(flow->space, address).function
+                                 : (function_id)FUNCTION_UNKNOWN;
+    for (uint32_t more = 0; more <= told_call_repeated(told); more++)
+        emit(flow, &event, flow->position);
+}
+
+/* Nothing has happened since the RESUME. */
+static bool is_at_resume(const struct control_flow *flow)
+{
+    return flow->resumed && flow->position == flow->resume_position;
+}
+
+/* No more is to be told of the callers behind the RESUME. */
+static void end_resume(struct control_flow *flow)
+{
+    if (flow->resumed)
+        told_callers_forget(&flow->callers);
+    flow->resumed = false;
+}
+
+/* Behind a RESUME, once the list is there. */
+static void emit_callers(struct control_flow *flow)
+{
+    const struct told_callers *callers = &flow->callers;
+    if (!is_at_resume(flow) || !callers->whole)
+        return;
+    for (size_t i = 0; i < callers->addresses.count; i++)
+        emit_caller(flow, *(uint64_t *)array_at(&callers->addresses, i));
+    if (callers->all)
+        emit(flow, &(struct flow_event){.kind = FLOW_CALLER, .function = FUNCTION_UNKNOWN},
+             flow->position);
+    end_resume(flow); /* another PSB may tell them again before anything runs */
+}
+
+void control_flow_mnt(struct control_flow *flow, uint64_t payload)
+{
+    if (flow->running && !is_at_resume(flow))
+        return;
+    told_callers_add(&flow->callers, payload);
+    emit_callers(flow);
+}
+
+/* The hot and the cold part of one function are apart, but no jump between them is a call. */
+static bool jumps_to_another_function(struct control_flow *flow, uint64_t ip)
+{
+    function_id before = flow->current.function;
+    if (in_current_function(flow, ip))
+        return false;
+    enter_function_at(flow, ip);
+    return flow->current.function != before && flow->last_ip;
+}
+
+/* Whether the newest branch, no call or return, went where its bytes say. */
+static bool went_directly(const struct control_flow *flow)
+{
+    if (flow->branch_kind != BRANCH_JUMP && flow->branch_kind != BRANCH_FAR_JUMP)
+        return true;
+    return flow->branch_direct;
+}
+
+static void emit_stack_pointer(struct control_flow *flow, uint64_t value)
+{
+    struct flow_event event = {
+        .kind = FLOW_STACK, .from = flow->last_ip, .to = value, .function = flow->current.function};
+    emit(flow, &event, flow->position);
+}
+
+void control_flow_stack_pointer(struct control_flow *flow, uint64_t value)
+{
+    if (flow->branch_kind == BRANCH_RETURN || flow->branch_kind == BRANCH_JUMP)
+        flow->branch.next = value;
+    else
+        emit_stack_pointer(flow, value);
+}
+
+/* Emits the newest branch if it can change the call stack, now that it is known to have gone to
+ * `ip`. */
+void control_flow_arrive(struct control_flow *flow, uint64_t ip)
+{
+    struct flow_event *branch = &flow->branch;
+    if (flow->observer)
+        observe_branch(flow, ip);
+    /* Once it has been followed, the flag is of no branch. */
+    bool loads_stack = flow->branch_kind == BRANCH_JUMP && branch->flags & FLOW_LOADS_STACK;
+    switch ((enum branch_kind)flow->branch_kind) {
+    case BRANCH_CALL:
+        branch->kind = FLOW_CALL;
+        break;
+    case BRANCH_RETURN:
+        branch->kind = FLOW_RETURN;
+        break;
+    case BRANCH_FAR_CALL:
+        branch->kind = FLOW_SYSCALL;
+        break;
+    case BRANCH_FAR_RETURN:
+        branch->kind = FLOW_KERNEL_RETURN;
+        break;
+    case BRANCH_NONE:
+    case BRANCH_CONDITIONAL:
+    case BRANCH_JUMP:
+    case BRANCH_FAR_JUMP:
+        if (!jumps_to_another_function(flow, ip) && !loads_stack) {
+            if (flow->branch_kind == BRANCH_JUMP && branch->next)
+                emit_stack_pointer(flow, branch->next);
+            flow->branch_kind = BRANCH_NONE;
+            return;
+        }
+        branch->kind = FLOW_JUMP;
+        if (went_directly(flow))
+            branch->flags |= FLOW_DIRECT;
+        break;
+    }
+    flow->branch_kind = BRANCH_NONE;
+    if (branch->kind == FLOW_KERNEL_RETURN)
+        branch->next = 0;
+    enter_function_at(flow, ip);
+    branch->to = ip;
+    branch->function = flow->current.function;
+    emit(flow, branch, flow->branch_position);
+}
+
+bool control_flow_is_within(const struct control_flow *flow, uint64_t ip)
+{
+    const struct straight_code *straight = &flow->straight;
+    return straight->next == ip && straight->end == flow->position;
+}
+
+static void begin_straight(struct control_flow *flow, const struct block *block)
+{
+    enum { LONGEST = 512 }; /* instructions; so that parts are not read over and over again */
+    struct straight_code *straight = &flow->straight;
+    if (!control_flow_is_within(flow, block->ip) || straight->end - straight->begin > LONGEST)
+        *straight = (struct straight_code){.first = block->ip, .begin = flow->position};
+}
+
+/* A walk along the block that runs, telling OCaml's handlers in their order among its events. */
+struct trap_walk {
+    const struct block_facts *facts; /* NULL: nothing to tell */
+    size_t next;
+};
+
+/* Asks for the facts of those blocks alone that may have any. */
+static struct trap_walk begin_traps(struct control_flow *flow, const struct block *block)
+{
+    struct trap_walk walk = {NULL, flow->straight.told};
+    const struct straight_code *straight = &flow->straight;
+    bool may_load_stack =
+        block->kind == BRANCH_JUMP && !block->direct && straight->first != block->last;
+    if ((flow->current.ocaml || may_load_stack) && block->mode == X86_MODE_64 && flow->space)
+        walk.facts = code_space_block(flow->space, straight->first, block->last);
+    return walk;
+}
+
+/* Emits the traps of the instructions up to the one at `last`. */
+static void emit_traps(struct control_flow *flow, struct trap_walk *walk, uint64_t last)
+{
+    while (walk->facts && walk->next < walk->facts->trap_count) {
+        const struct x86_trap *trap = &walk->facts->traps[walk->next];
+        if (trap->address > last)
+            return;
+        struct flow_event event = {
+            .kind = trap->kind == X86_TRAP_PUSH ? FLOW_TRAP_PUSH : FLOW_TRAP_POP,
+            .from = trap->address,
+            .to = trap->handler,
+            .function = flow->current.function,
+        };
+        emit(flow, &event, flow->straight.begin + trap->instructions + 1);
+        walk->next++;
+    }
+}
+
+/* The code of `block` runs on, without a branch, into another function: hand-written assembly, or a
+ * function whose symbol covers less than its code. Finds the last instruction of each function by
+ * walking. */
+static void fall_through(struct control_flow *flow, const struct block *block,
+                         struct trap_walk *traps)
+{
+    uint64_t ip = block->ip;
+    for (uint32_t done = 0; done + 1 < block->instructions && ip < block->last; done++) {
+        struct branch instruction = code_space_branch(flow->space, ip, block->mode);
+        if (!instruction.length)
+            break;
+        uint64_t next = ip + instruction.length;
+        emit_traps(flow, traps, ip);
+        flow->branch = (struct flow_event){.from = ip};
+        flow->branch_position = flow->position + done + 1;
+        flow->branch_kind = BRANCH_NONE;
+        flow->last_ip = ip;
+        control_flow_arrive(flow, next);
+        ip = next;
+    }
+    enter_function_at(flow, block->last);
+}
+
+void control_flow_block(struct control_flow *flow, const struct block *block)
+{
+    control_flow_arrive(flow, block->ip);
+    if (flow->observer)
+        observe_block(flow, block);
+    begin_straight(flow, block);
+    struct trap_walk traps = begin_traps(flow, block);
+    if (!in_current_function(flow, block->last) && flow->space)
+        fall_through(flow, block, &traps);
+    emit_traps(flow, &traps, block->last);
+    flow->position += block->instructions;
+    flow->straight.next = block->kind == BRANCH_NONE ? block->next : 0;
+    flow->straight.end = flow->position;
+    flow->straight.told = traps.next;
+    flow->last_ip = block->last;
+    flow->running = true;
+    flow->branch = (struct flow_event){.from = block->last};
+    if (flow->transaction)
+        flow->branch.flags |= FLOW_TRANSACTION;
+    if (block->kind == BRANCH_JUMP && traps.facts && traps.facts->loads_stack)
+        flow->branch.flags |= FLOW_LOADS_STACK;
+    flow->branch_position = flow->position;
+    flow->branch_kind = block->reads_own_address ? BRANCH_NONE : block->kind;
+    flow->branch_direct = block->direct;
+    flow->branch_next = block->next;
+    if (block->kind == BRANCH_CALL || block->kind == BRANCH_FAR_CALL)
+        flow->branch.next = block->next;
+}
+
+void control_flow_time(struct control_flow *flow, uint64_t position, struct ticks time)
+{
+    event_batch_anchor(&flow->batch, position, time);
+}
+
+void control_flow_branch_time_exact(struct control_flow *flow)
+{
+    flow->branch.flags |= FLOW_TIME_EXACT;
+}
+
+void control_flow_resume(struct control_flow *flow, uint64_t ip, bool exact)
+{
+    flow->current = (struct function_bounds){.function = FUNCTION_UNKNOWN};
+    flow->branch_kind = BRANCH_NONE;
+    flow->last_ip = 0;
+    flow->running = true;
+    enter_function_at(flow, ip);
+    struct flow_event event = {.kind = FLOW_RESUME,
+                               .to = ip,
+                               .function = flow->current.function,
+                               .flags = exact ? FLOW_TIME_EXACT : 0};
+    emit(flow, &event, flow->position);
+    flow->resumed = true;
+    flow->resume_position = flow->position;
+    emit_callers(flow);
+}
+
+void control_flow_disabled(struct control_flow *flow, bool exact)
+{
+    end_resume(flow);
+    struct flow_event event = {.kind =
+                                   flow->branch_kind == BRANCH_FAR_CALL ? FLOW_SYSCALL : FLOW_STOP,
+                               .from = flow->last_ip,
+                               .next = flow->branch.next,
+                               .function = flow->current.function,
+                               .flags = exact ? FLOW_TIME_EXACT : 0};
+    if (event.kind == FLOW_STOP)
+        event.next = 0;
+    flow->branch_kind = BRANCH_NONE;
+    flow->running = false;
+    emit(flow, &event, flow->position);
+}
+
+void control_flow_interrupted(struct control_flow *flow, uint64_t ip, bool exact)
+{
+    control_flow_arrive(flow, ip);
+    end_resume(flow);
+    flow->running = false;
+    struct flow_event event = {.kind = FLOW_INTERRUPT,
+                               .from = ip,
+                               .function = flow->current.function,
+                               .flags = exact ? FLOW_TIME_EXACT : 0};
+    emit(flow, &event, flow->position);
+}
+
+void control_flow_diverted(struct control_flow *flow, enum flow_kind kind, uint64_t from,
+                           uint64_t to, bool exact)
+{
+    control_flow_arrive(flow, from);
+    end_resume(flow);
+    enter_function_at(flow, to);
+    struct flow_event event = {.kind = (uint8_t)kind,
+                               .from = from,
+                               .to = to,
+                               .function = flow->current.function,
+                               .flags = exact ? FLOW_TIME_EXACT : 0};
+    flow->last_ip = 0;
+    emit(flow, &event, flow->position);
+}
+
+static struct flow_event stop_running(struct control_flow *flow)
+{
+    end_resume(flow);
+    flow->branch_kind = BRANCH_NONE;
+    flow->running = false;
+    return (struct flow_event){
+        .kind = FLOW_STOP, .from = flow->last_ip, .function = flow->current.function};
+}
+
+void control_flow_stop(struct control_flow *flow)
+{
+    if (!flow->running)
+        return;
+    struct flow_event event = stop_running(flow);
+    emit(flow, &event, flow->position);
+}
+
+void control_flow_end(struct control_flow *flow)
+{
+    if (!flow->running)
+        return;
+    struct flow_event event = stop_running(flow);
+    event_batch_add(&flow->batch, &event, flow->position);
+}
+
+void control_flow_aborted_out(struct control_flow *flow, uint64_t from, uint64_t to, bool exact)
+{
+    control_flow_diverted(flow, FLOW_ABORT, from, to, exact);
+    control_flow_stop(flow);
+}
+
+void control_flow_gap(struct control_flow *flow, enum flow_gap gap, uint64_t ip, uint8_t code)
+{
+    end_resume(flow);
+    flow->branch_kind = BRANCH_NONE;
+    flow->running = false;
+    flow->straight.next = 0;
+    flow->current = (struct function_bounds){.function = FUNCTION_UNKNOWN};
+    flow->last_ip = 0;
+    struct flow_event event = {
+        .kind = FLOW_GAP, .from = ip, .gap = gap, .error = code, .flags = FLOW_TIME_LOST};
+    emit(flow, &event, flow->position);
+}
+
+void control_flow_switch_thread(struct control_flow *flow, struct thread_output *output,
+                                struct code_space *space)
+{
+    control_flow_end(flow);
+    event_batch_flush(&flow->batch, output);
+    flow->straight.next = 0;
+    flow->space = space;
+}

@@ -1,0 +1,277 @@
+#include "decode/pt/decode_jobs.h"
+
+#include "base/memory.h"
+#include "decode/flow_options.h"
+#include "decode/pt/decode_plan.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum {
+    STEPS_AT_ONCE = 1 << 13, /* packets decoded before a look at what the others have done */
+    /* Events of slices that have been decoded before their turn, for each worker: some megabytes,
+     * of which most stay in the processor's cache. */
+    KEPT_AT_MOST = 1 << 17,
+    PROGRESS_INTERVAL_NS = 100 * 1000 * 1000,
+};
+
+struct decode_run {
+    struct decode_plan plan;
+    struct event_pool *pools;    /* one for each worker: memory stays in its processor's cache */
+    struct shared_blocks blocks; /* empty when there is one worker only */
+    atomic_uint_fast64_t bytes_done;
+
+    pthread_mutex_t lock;    /* of all below, and of jobs and slices where they change */
+    pthread_cond_t changed;  /* fewer events wait, or fewer workers work on them */
+    pthread_cond_t finished; /* no worker works */
+    size_t next_slice;
+    unsigned decoding;   /* workers that are */
+    unsigned passing_on; /* workers that are */
+    uint64_t kept;       /* events that wait to be passed on */
+    unsigned workers, working;
+    unsigned begun; /* workers that have */
+    struct flow_statistics statistics;
+};
+
+/* Passing events on. */
+
+static bool is_first_of_job(const struct slice_work *work)
+{
+    const struct decode_job *job = work->job;
+    return job->streams.count == 1 &&
+           slice_work_at(&work->stream->slices, work->stream->next) == work;
+}
+
+/* All events of the slice have been passed on. */
+static void drop_slice(struct decode_run *run, struct slice_work *work)
+{
+    run->kept -= work->delivery.events;
+    delivery_free(&work->delivery);
+    work->stream->next++;
+    pthread_cond_broadcast(&run->changed);
+}
+
+static void drop_passed_on(struct decode_run *run, struct stream_work *stream)
+{
+    struct ticks time;
+    while (stream->next < stream->slices.count) {
+        struct slice_work *work = slice_work_at(&stream->slices, stream->next);
+        if (!work->done || delivery_time(&work->delivery, &time))
+            return;
+        drop_slice(run, work);
+    }
+}
+
+/* The stream whose next run is the earliest of all, or may be; NULL when there are no more. */
+static struct stream_work *earliest(struct decode_run *run, struct decode_job *job)
+{
+    struct stream_work *first = NULL;
+    struct ticks first_time = {0};
+    for (size_t i = 0; i < job->streams.count; i++) {
+        struct stream_work *stream = job_stream(job, i);
+        drop_passed_on(run, stream);
+        if (stream->next == stream->slices.count)
+            continue;
+        struct slice_work *work = slice_work_at(&stream->slices, stream->next);
+        struct ticks time = work->slice.time;
+        if (work->done)
+            delivery_time(&work->delivery, &time);
+        if (first && time.value >= first_time.value)
+            continue;
+        first = stream;
+        first_time = time;
+    }
+    return first;
+}
+
+/* Passes on what can be. With the lock held, which is given up meanwhile. */
+static void pass_on(struct decode_run *run, struct decode_job *job)
+{
+    struct stream_work *stream;
+    struct slice_work *work;
+    if (job->busy)
+        return;
+    job->busy = true;
+    run->passing_on++;
+    while ((stream = earliest(run, job)) != NULL &&
+           (work = slice_work_at(&stream->slices, stream->next))->done) {
+        pthread_mutex_unlock(&run->lock);
+        delivery_pass_on(&work->delivery);
+        pthread_mutex_lock(&run->lock);
+    }
+    if (!stream && job->receiver) {
+        pthread_mutex_unlock(&run->lock);
+        thread_output_end(&job->receiver->output);
+        pthread_mutex_lock(&run->lock);
+    }
+    run->passing_on--;
+    job->busy = false;
+}
+
+/* Workers. */
+
+/* If all before the slice has been passed on meanwhile, its events need not be kept any longer: as
+ * long as it is not done nobody else passes any on for its job. */
+static void catch_up(struct decode_run *run, struct slice_work *work)
+{
+    struct delivery *delivery = &work->delivery;
+    struct ticks time;
+    if (delivery->direct)
+        return;
+    pthread_mutex_lock(&run->lock);
+    bool is_next = is_first_of_job(work);
+    pthread_mutex_unlock(&run->lock);
+    if (!is_next)
+        return;
+    while (delivery_time(delivery, &time))
+        delivery_pass_on(delivery);
+    delivery_forget(delivery);
+    delivery->direct = true;
+}
+
+static void decode_slice(struct decode_run *run, struct decoder_memory *memory,
+                         struct slice_work *work)
+{
+    const struct decoder_input input = {.bytes = work->bytes->bytes,
+                                        .size = work->stretch->size,
+                                        .start = work->slice.start,
+                                        .stop = work->slice.stop,
+                                        .offset = work->stretch->end - work->stretch->size,
+                                        .observer = run->plan.request->observer,
+                                        .schedule = &work->stream->schedule,
+                                        .delivery = &work->delivery,
+                                        .lost_after = work->last && work->stretch->lost_after};
+    struct decoder *decoder = decoder_open(run->plan.request->shared, memory, &input);
+    while (decoder_run(decoder, STEPS_AT_ONCE))
+        catch_up(run, work);
+    pthread_mutex_lock(&run->lock);
+    decoder_add_statistics(decoder, &run->statistics);
+    pthread_mutex_unlock(&run->lock);
+    decoder_close(decoder);
+    atomic_fetch_add(&run->bytes_done, work->slice.stop - work->slice.start);
+}
+
+/* The next slice to be decoded; NULL when there are no more. Waits while too many events are
+ * waiting to be passed on, unless it is this one that they wait for. With the lock held.
+ */
+static struct slice_work *next_slice(struct decode_run *run)
+{
+    uint64_t at_most = (uint64_t)run->workers * KEPT_AT_MOST;
+    while (run->next_slice < run->plan.slices.count && run->kept > at_most &&
+           run->decoding + run->passing_on > 0)
+        pthread_cond_wait(&run->changed, &run->lock);
+    if (run->next_slice == run->plan.slices.count)
+        return NULL;
+    return slice_work_at(&run->plan.slices, run->next_slice++);
+}
+
+static void *work(void *context)
+{
+    struct decode_run *run = context;
+    struct decoder_memory *memory = decoder_memory_new(run->blocks.entries ? &run->blocks : NULL);
+    struct slice_work *slice;
+    pthread_mutex_lock(&run->lock);
+    struct event_pool *pool = &run->pools[run->begun++];
+    while ((slice = next_slice(run)) != NULL) {
+        delivery_init(&slice->delivery, pool, is_first_of_job(slice));
+        run->decoding++;
+        pthread_mutex_unlock(&run->lock);
+        decode_slice(run, memory, slice);
+        pthread_mutex_lock(&run->lock);
+        run->decoding--;
+        run->kept += slice->delivery.events;
+        slice->done = true;
+        pass_on(run, slice->job);
+        pthread_cond_broadcast(&run->changed); /* nobody else may be left to wait for */
+    }
+    if (!--run->working)
+        pthread_cond_signal(&run->finished);
+    pthread_mutex_unlock(&run->lock);
+    decoder_memory_free(memory);
+    return NULL;
+}
+
+static unsigned usable_cores(const struct decode_run *run)
+{
+    unsigned cores = run->plan.request->observer ? 1 : run->plan.request->options->cores;
+    cpu_set_t set;
+    if (!cores && sched_getaffinity(0, sizeof(set), &set) == 0)
+        cores = (unsigned)CPU_COUNT(&set);
+    if (cores > run->plan.slices.count)
+        cores = (unsigned)run->plan.slices.count;
+    return cores ? cores : 1;
+}
+
+/* Until the workers are done, tells how far they are. */
+static void watch(struct decode_run *run)
+{
+    const struct flow_options *options = run->plan.request->options;
+    pthread_mutex_lock(&run->lock);
+    while (run->working) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += PROGRESS_INTERVAL_NS;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&run->finished, &run->lock, &until);
+        if (!options->progress)
+            continue;
+        pthread_mutex_unlock(&run->lock);
+        options->progress("Decoding", atomic_load(&run->bytes_done), run->plan.bytes);
+        pthread_mutex_lock(&run->lock);
+    }
+    pthread_mutex_unlock(&run->lock);
+}
+
+/* Decodes on `cores` threads, or on as many of them as the system lets us start; at worst on this
+ * one. */
+static void run_workers(struct decode_run *run, unsigned cores)
+{
+    pthread_t *workers = memory_allocate(cores * sizeof(*workers));
+    unsigned started = 0;
+    run->workers = run->working = cores;
+    while (started < cores && pthread_create(&workers[started], NULL, work, run) == 0)
+        started++;
+    if (started < cores) {
+        pthread_mutex_lock(&run->lock);
+        run->working -= cores - started;
+        pthread_mutex_unlock(&run->lock);
+    }
+    if (!started) {
+        run->working = 1;
+        work(run);
+    }
+    watch(run);
+    for (unsigned i = 0; i < started; i++)
+        pthread_join(workers[i], NULL);
+    free(workers);
+}
+
+void decode_all(const struct decode_request *request, struct flow_statistics *statistics)
+{
+    struct decode_run run = {.statistics = *statistics};
+    pthread_mutex_init(&run.lock, NULL);
+    pthread_cond_init(&run.changed, NULL);
+    pthread_cond_init(&run.finished, NULL);
+    decode_plan_make(&run.plan, request);
+    unsigned cores = usable_cores(&run);
+    run.pools = memory_allocate(cores * sizeof(*run.pools));
+    for (unsigned i = 0; i < cores; i++)
+        event_pool_init(&run.pools[i]);
+    if (cores > 1)
+        shared_blocks_init(&run.blocks);
+    run_workers(&run, cores);
+    if (cores > 1)
+        shared_blocks_free(&run.blocks);
+    decode_plan_free(&run.plan, &run.statistics);
+    for (unsigned i = 0; i < cores; i++)
+        event_pool_free(&run.pools[i]);
+    free(run.pools);
+    pthread_cond_destroy(&run.finished);
+    pthread_cond_destroy(&run.changed);
+    pthread_mutex_destroy(&run.lock);
+    *statistics = run.statistics;
+}

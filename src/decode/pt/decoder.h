@@ -1,0 +1,58 @@
+/* The decoder: the packets of one slice of a recording, in; flow events, out.
+ *
+ * Called by decode_jobs.c. A slice (psb_segment.h) belongs to one thread, or to one processor on which
+ * threads took turns, as its schedule says. No packet in the stretch around it was lost.
+ */
+#ifndef MAGIC_TRACE_DECODE_PT_DECODER_H
+#define MAGIC_TRACE_DECODE_PT_DECODER_H
+
+#include "decode/event_batch.h"
+#include "decode/pt/blocks/shared_blocks.h"
+#include "decode/schedule.h"
+#include "recording/perf_data/perf_data_reader.h"
+#include "symbol/symbols.h"
+
+/* What all decoders of one recording share: safe for use from several threads. */
+struct decoder_shared;
+
+struct decoder_shared *decoder_shared_open(const struct perf_data *data, struct symbols *symbols);
+/* After all decoders are closed. */
+void decoder_shared_close(struct decoder_shared *shared);
+
+/* What decoders learn of the code. Used by one decoder after the other, in one thread. */
+struct decoder_memory;
+
+/* `shared` is for decoders in other threads as well, borrowed; NULL: there are none. */
+struct decoder_memory *decoder_memory_new(struct shared_blocks *shared);
+void decoder_memory_free(struct decoder_memory *memory);
+
+struct decoder_input {
+    const uint8_t *bytes; /* all of the stretch; borrowed until decoder_close */
+    uint64_t size;
+    uint64_t offset;                      /* of its first byte in its ring */
+    uint64_t start, stop;                 /* offsets of the slice in it */
+    const struct schedule *schedule;      /* borrowed; whose events these are */
+    const struct flow_observer *observer; /* NULL: none */
+    struct delivery *delivery;            /* borrowed; what becomes of them */
+    bool lost_after;                      /* data was lost behind the last byte of the stretch */
+};
+
+struct decoder;
+
+/* `memory` is borrowed until decoder_close. */
+struct decoder *decoder_open(struct decoder_shared *shared, struct decoder_memory *memory,
+                             const struct decoder_input *input);
+
+/* Decodes on, for about `steps` packets. False at the end of the slice; all events have then been
+ * handed to the delivery. */
+bool decoder_run(struct decoder *decoder, uint64_t steps);
+
+/* Adds what this decoder has counted. */
+void decoder_add_statistics(const struct decoder *decoder, struct flow_statistics *statistics);
+
+void decoder_close(struct decoder *decoder);
+
+/* In words, what a code in flow_event.error means. */
+const char *decoder_error_text(uint8_t code);
+
+#endif

@@ -1,0 +1,215 @@
+/* Where execution is, who runs there and when: what all packets change. */
+#include "base/memory.h"
+#include "decode/pt/blocks/reported_flow.h"
+#include "decode/pt/decoder_state.h"
+
+enum {
+    /* An error this near to the end of the data, while tracing is off, is what a ring that is being
+     * written leaves behind: part of a packet. */
+    RAGGED_END_BYTES = 16,
+};
+
+/* Who runs, and which code is there. */
+
+static struct paths *paths_of(struct decoder *decoder, const struct process *process)
+{
+    struct array *processes = &decoder->memory->processes;
+    for (size_t i = 0; i < processes->count; i++) {
+        struct paths *paths = *(struct paths **)array_at(processes, i);
+        if (paths->cache.space.process != process)
+            continue;
+        /* Another slice may have been later. */
+        block_cache_rewind(&paths->cache, decoder->time.now);
+        paths_keep_up(paths);
+        return paths;
+    }
+    struct paths *paths = memory_allocate(sizeof(*paths));
+    paths_init(paths, process, decoder->shared->symbols);
+    paths->cache.shared = decoder->memory->shared;
+    *(struct paths **)array_add(processes) = paths;
+    return paths;
+}
+
+/* The kernel may be traced across the switch: then the other thread goes on where it is. */
+static void switch_thread(struct decoder *decoder, const struct schedule_entry *entry)
+{
+    struct control_flow *flow = &decoder->flow;
+    bool running = decoder->at;
+    uint64_t ip = running ? decoder->at->ip : 0;
+    decoder->paths = paths_of(decoder, entry->process);
+    /* Those that are remembered are of another process, or were dropped. */
+    return_stack_forget_blocks(&decoder->returns);
+    if (running)
+        flow->running = true;
+    control_flow_switch_thread(flow, entry->output, &decoder->paths->cache.space);
+    if (!running)
+        return;
+    decoder->at = block_cache_find(&decoder->paths->cache, ip, decoder->mode);
+    control_flow_resume(flow, ip, false);
+}
+
+/* Makes the newest entry of the schedule that has come hold. */
+static void follow_schedule(struct decoder *decoder)
+{
+    const struct schedule *schedule = decoder->input.schedule;
+    const struct schedule_entry *newest = NULL;
+    while (decoder->schedule_next < schedule->entries.count) {
+        const struct schedule_entry *entry = schedule_at(schedule, decoder->schedule_next);
+        if (entry->since.value > decoder->time.now.value)
+            break;
+        newest = entry;
+        decoder->schedule_next++;
+    }
+    if (newest)
+        switch_thread(decoder, newest);
+}
+
+/* Blocks may be gone behind this: the place is looked for anew. */
+static void follow_code(struct decoder *decoder)
+{
+    struct block_cache *cache = &decoder->paths->cache;
+    uint64_t epoch = cache->epoch;
+    uint64_t ip = decoder->at ? decoder->at->ip : 0;
+    /* A user program is never running while it calls execve. */
+    bool may_exec = !decoder->enabled || decoder->shared->setup->kernel;
+    struct ticks exec_until = may_exec ? decoder->time.now : decoder->enabled_at;
+    block_cache_advance(cache, code_space_changes(&cache->space, decoder->time.now, exec_until));
+    block_cache_trim(cache);
+    paths_keep_up(decoder->paths);
+    if (cache->epoch == epoch)
+        return;
+    return_stack_forget_blocks(&decoder->returns);
+    if (decoder->at)
+        decoder->at = block_cache_find(cache, ip, decoder->mode);
+}
+
+void decoder_wake(struct decoder *decoder)
+{
+    follow_schedule(decoder);
+    follow_code(decoder);
+    const struct schedule *schedule = decoder->input.schedule;
+    const struct code_space *space = &decoder->paths->cache.space;
+    uint64_t wake = UINT64_MAX;
+    if (decoder->schedule_next < schedule->entries.count)
+        wake = schedule_at(schedule, decoder->schedule_next)->since.value;
+    if (space->process && space->cursor.next_change < space->process->change_count) {
+        uint64_t change = space->process->changes[space->cursor.next_change].time.value;
+        wake = change < wake ? change : wake;
+    }
+    decoder->wake = wake;
+}
+
+struct block_walk decoder_begin_walk(struct decoder *decoder)
+{
+    decoder_tell_place(decoder);
+    decoder->flow.transaction = decoder->transaction;
+    return (struct block_walk){&decoder->paths->cache, &decoder->flow, &decoder->returns,
+                               decoder->at};
+}
+
+/* Time. */
+
+void decoder_tell_time(struct decoder *decoder)
+{
+    control_flow_time(&decoder->flow, decoder->flow.position, decoder->time.now);
+    decoder->holds_time = false;
+}
+
+/* The same, for an event that happens now; whether a packet has told its time. */
+bool decoder_tell_event_time(struct decoder *decoder)
+{
+    bool exact = decoder->time_is_news || decoder->holds_time;
+    decoder_tell_time(decoder);
+    return exact;
+}
+
+void decoder_wake_if_due(struct decoder *decoder)
+{
+    if (decoder->time.now.value >= decoder->wake)
+        decoder_wake(decoder);
+}
+
+/* Where execution is. */
+
+void decoder_forget_place(struct decoder *decoder)
+{
+    decoder->at = NULL;
+    decoder->enabled = false;
+    decoder->has_fup = decoder->has_stack = false;
+    decoder->transaction = decoder->aborted = false;
+    decoder->fup_owner = FUP_OF_NOTHING;
+    decoder->item_size = decoder->event_data = 0;
+    return_stack_forget(&decoder->returns);
+}
+
+void decoder_forget_asynchronous(struct decoder *decoder)
+{
+    decoder->has_fup = decoder->aborted = false;
+    decoder->fup_owner = FUP_OF_NOTHING;
+}
+
+void decoder_go_to(struct decoder *decoder, uint64_t ip)
+{
+    decoder->at = block_cache_find(&decoder->paths->cache, ip, decoder->mode);
+}
+
+void decoder_resume(struct decoder *decoder, uint64_t ip)
+{
+    decoder_wake_if_due(decoder);
+    bool exact = decoder_tell_event_time(decoder);
+    decoder->enabled = true;
+    decoder->enabled_at = decoder->time.now;
+    decoder_go_to(decoder, ip);
+    control_flow_resume(&decoder->flow, ip, exact);
+}
+
+/* At the end of the ring, while tracing is off. */
+static bool is_ragged_end(const struct decoder *decoder)
+{
+    return !decoder->enabled && decoder->end == decoder->input.bytes + decoder->input.size &&
+           decoder->end - decoder->next < RAGGED_END_BYTES;
+}
+
+/* A packet that is wrong by itself is noticed where the flow has come to. */
+static void observe_failure(const struct decoder *decoder, enum decode_error error, uint64_t ip)
+{
+    uint64_t offset = decoder->input.offset + (uint64_t)(decoder->packet - decoder->input.bytes);
+    if (!ip && decoder->at)
+        ip = decoder->at->ip;
+    observe_error(&decoder->flow, error, ip, offset);
+}
+
+void decoder_tell_failure(struct decoder *decoder, enum decode_error error, uint64_t ip)
+{
+    decoder_tell_time(decoder);
+    if (decoder->flow.observer)
+        observe_failure(decoder, error, ip);
+    control_flow_gap(&decoder->flow, error == DECODE_NO_IMAGE ? FLOW_GAP_NO_IMAGE : FLOW_GAP_ERROR,
+                     ip, error == DECODE_NO_IMAGE ? 0 : (uint8_t)error);
+}
+
+void decoder_fail(struct decoder *decoder, enum decode_error error, uint64_t ip)
+{
+    bool enabled = decoder->enabled;
+    if (!is_ragged_end(decoder))
+        decoder_tell_failure(decoder, error, ip);
+    decoder_forget_place(decoder);
+    /* Without an image the next packet with an address may lead to where there is one. */
+    if (error == DECODE_NO_IMAGE)
+        decoder->enabled = enabled;
+    else
+        decoder_synchronize(decoder);
+}
+
+/* Walks on to `ip`. */
+bool decoder_reach(struct decoder *decoder, uint64_t ip)
+{
+    struct block_walk walk = decoder_begin_walk(decoder);
+    enum decode_error error = walk_to_ip(&walk, ip);
+    decoder->at = walk.at;
+    if (error)
+        decoder_fail(decoder, error, error == DECODE_UNREACHED ? ip : walk.at->ip);
+    else
+        control_flow_arrive(&decoder->flow, ip);
+    return !error;
+}

@@ -1,0 +1,244 @@
+/* What the short ways have in common: how strides and steps (tnt_cache.h, block_cache.h) are taken.
+ * Private to fast_tnt.c, fast_packets.c and packet_cache_learning.c.
+ *
+ * They are taken while decoder->plain: the place in the code is known, and nothing is to be minded
+ * but the packet itself. Between short_ways_enter and short_ways_leave the place is at_id. Where
+ * one cannot deal with a packet it does nothing and says so.
+ */
+#ifndef MAGIC_TRACE_DECODE_PT_FAST_FAST_PATH_H
+#define MAGIC_TRACE_DECODE_PT_FAST_FAST_PATH_H
+
+#include "decode/pt/decoder_state.h"
+#include "packet/packet.h"
+
+#include <string.h>
+
+/* What comes of the packet at decoder->next. */
+enum way {
+    WAY_ON,   /* it was taken */
+    WAY_STOP, /* it is left to the long way; or it was taken, and now something else is due */
+    WAY_LEFT, /* it was taken in the long way, and the short ones have been left */
+};
+
+/* ---- fast_tnt.c ---- */
+
+/* Takes `count` bits, oldest first, of which the lowest is bit 0 of `bits`. False: it was too hard,
+ * so the rest of the bits has been taken in the long way, and the short ones have been left. */
+bool short_bits(struct decoder *decoder, uint64_t bits, unsigned count);
+
+/* The same, one bit after the other. The first takes one; false: it is too hard, and nothing has
+ * happened. Then the second takes it and the rest, `left` bits, in the long way; else, behind the
+ * last one, short_bits_tell is to be called. */
+bool short_bit(struct decoder *decoder, uint64_t bit);
+void short_bits_give_up(struct decoder *decoder, uint64_t bits, unsigned left);
+
+/* ---- fast_packets.c ---- */
+
+/* Takes the TIP packet at decoder->next, but for its time. */
+enum way usual_tip(struct decoder *decoder);
+
+/* Takes the CYC packet at decoder->next. WAY_STOP: it is a rare one and was not taken; or the time
+ * has come to wake. */
+enum way usual_cyc(struct decoder *decoder);
+
+/* ---- packet_cache_lookup.c ---- */
+
+/* Takes packets from decoder->next on by a memo, or learns one of them. WAY_STOP, and
+ * decoder->next is where it was: nothing is known of them, and nothing has happened. Behind a
+ * packet that told the time they are not to be called. The first is for where no cycles are
+ * counted. */
+enum way memo_plain_packets(struct decoder *decoder, uint64_t *steps);
+enum way memo_counted_packets(struct decoder *decoder, uint64_t *steps);
+
+/* ---- packet_cache_learning.c ---- */
+
+/* Takes the packets from decoder->next up to `stop`, or as far as it comes, and puts into the slot
+ * what they did. CYC packets in front of them only where the key is a counted one. Returns as the
+ * two above. */
+enum way memo_learn(struct decoder *decoder, struct memo *slot, const struct memo_key *key,
+                    const uint8_t *stop);
+
+/* ---- Places ---- */
+
+static inline struct block_cache *cache_of(struct decoder *decoder)
+{
+    return &decoder->paths->cache;
+}
+
+static inline struct block *block_at(struct decoder *decoder, uint64_t ip)
+{
+    return block_cache_find(cache_of(decoder), ip, decoder->mode);
+}
+
+static inline void short_ways_enter(struct decoder *decoder)
+{
+    decoder->at_id = decoder->at->id;
+    decoder->last_id = 0;
+}
+
+/* Address of the newest instruction. */
+static inline uint64_t short_ways_last_executed(struct decoder *decoder)
+{
+    uint32_t id = decoder->last_id;
+    return id ? block_of_id(cache_of(decoder), id)->stride.last_ip : decoder->flow.last_ip;
+}
+
+static inline void short_ways_leave(struct decoder *decoder)
+{
+    decoder->at = block_of_id(cache_of(decoder), decoder->at_id);
+    decoder->flow.last_ip = short_ways_last_executed(decoder);
+    decoder->last_id = 0;
+}
+
+/* Bits have been taken: what the packet before has told is the time of the last of them, until the
+ * next packet tells one. */
+static inline void short_bits_tell(struct decoder *decoder)
+{
+    decoder->holds_time |= decoder->time_is_news;
+    decoder->time_is_news = false;
+}
+
+/* The packet before has told when the branch happened that was just taken. An event before that of
+ * the branch, of a call on the way, has another position. */
+static inline void mark_exact(struct decoder *decoder, size_t events_before)
+{
+    struct event_batch *batch = &decoder->flow.batch;
+    size_t newest = batch->count - 1;
+    if (batch->count > events_before && batch->events[newest].time.value == decoder->flow.position)
+        batch->events[newest].flags |= FLOW_TIME_EXACT;
+}
+
+static inline void anchor_branch(struct decoder *decoder)
+{
+    event_batch_anchor(&decoder->flow.batch, decoder->flow.position, decoder->time.now);
+    decoder->time_is_news = false;
+}
+
+/* ---- Strides and steps ---- */
+
+static inline void push_all(struct decoder *decoder, const struct return_place *pushes,
+                            unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        return_stack_push(&decoder->returns, pushes[i], 1);
+}
+
+static inline void run_stride(struct decoder *decoder, const struct block *block)
+{
+    struct control_flow *flow = &decoder->flow;
+    const struct stride *stride = &block->stride;
+    event_batch_add_path(&flow->batch, stride->events, stride->event_count, flow->position);
+    flow->position += stride->instructions;
+    push_all(decoder, stride->pushes, stride->push_count);
+    decoder->last_id = block->id;
+}
+
+static inline void add_event(struct decoder *decoder, const struct stride *stride,
+                             enum flow_kind kind, uint8_t flags, uint64_t next,
+                             const struct block *to)
+{
+    struct flow_event event = {.time = {0},
+                               .from = stride->last_ip,
+                               .to = to->ip,
+                               .next = next,
+                               .function = to->bounds.function,
+                               .kind = (uint8_t)kind,
+                               .flags = stride->flags | flags};
+    event_batch_add_path(&decoder->flow.batch, &event, 1, decoder->flow.position);
+}
+
+/* Takes the step of a block that returns, to `place`. */
+static inline void step_to_place(struct decoder *decoder, const struct step *step,
+                                 const struct return_place *place)
+{
+    struct control_flow *flow = &decoder->flow;
+    event_batch_reserve(&flow->batch, 1);
+    struct flow_event *event = &flow->batch.events[flow->batch.count++];
+    *event = step_effect_of(cache_of(decoder), step)->event;
+    event->time.value += flow->position;
+    event->to = place->address;
+    event->function = place->function;
+    flow->position += step->instructions;
+    decoder->last_id = decoder->at_id;
+    decoder->at_id = place->block;
+}
+
+/* ---- Packets ---- */
+
+enum { LONG_TNT_SIZE = 8 };
+
+static inline uint64_t lowest_bits(uint64_t bits, unsigned count)
+{
+    return bits & ((UINT64_C(1) << count) - 1);
+}
+
+static inline uint64_t read_word(const uint8_t *bytes)
+{
+    uint64_t word;
+    memcpy(&word, bytes, sizeof(word));
+    return word;
+}
+
+static inline bool is_short_tnt(const uint8_t *packet)
+{
+    return !(*packet & 1) && *packet > 2;
+}
+
+static inline bool is_long_tnt(const uint8_t *packet)
+{
+    return packet[0] == 2 && packet[1] == 0xa3;
+}
+
+static inline bool is_tip(const uint8_t *packet)
+{
+    return (*packet & 0x1f) == PT_TIP;
+}
+
+/* The bytes of its address; 0: there is none, or the size is reserved. */
+static inline unsigned tip_address_size(const uint8_t *tip)
+{
+    static const uint8_t sizes[8] = {0, 2, 4, 6, 6, 0, 8, 0};
+    return sizes[*tip >> 5];
+}
+
+/* `count` bits, oldest first, of which the lowest is bit 0 of `bits`. */
+struct tnt {
+    uint64_t bits;
+    unsigned count, size;
+};
+
+/* Up to six bits: a leading 1, the bits, 0. */
+static inline struct tnt short_tnt(const uint8_t *packet)
+{
+    return (struct tnt){(uint64_t)*packet >> 1, 30 - (unsigned)__builtin_clz(*packet), 1};
+}
+
+/* Up to 47 bits behind a leading 1; count 0: it is wrong. */
+static inline struct tnt long_tnt(const uint8_t *packet)
+{
+    uint64_t bits = lowest_bits(read_word(packet + 2), 48);
+    return (struct tnt){bits, bits ? 63 - (unsigned)__builtin_clzll(bits) : 0, LONG_TNT_SIZE};
+}
+
+static inline bool is_cyc(const uint8_t *packet)
+{
+    return (*packet & 3) == 3;
+}
+
+/* A CYC packet of one byte, or of two. Size 0: it is longer; or it is OVF on some processors
+ * (SKD007). */
+struct cyc {
+    unsigned cycles, size;
+};
+
+static inline struct cyc read_cyc(const uint8_t *packet)
+{
+    unsigned cycles = *packet >> 3;
+    if (!(*packet & 4))
+        return (struct cyc){cycles, 1};
+    if (packet[1] & 1 || (packet[1] == 0x02 && packet[2] == 0xf3))
+        return (struct cyc){0, 0};
+    return (struct cyc){cycles | (unsigned)packet[1] >> 1 << 5, 2};
+}
+
+#endif

@@ -1,0 +1,235 @@
+/* Packets that came before: by memos (packet_cache.h).
+ *
+ * Plain packets are TNT and TIP packets where no cycles are counted: what a memo is of are their
+ * bytes. Where cycles are counted, CYC packets stand between them, different ones each time. They
+ * are taken out: a memo is of the TNT and TIP packets and of where CYC packets stand, and the time
+ * is found out for each of them.
+ */
+#include "decode/pt/fast/fast_path.h"
+
+/* Keys. */
+
+static inline struct memo_key place_key(const struct decoder *decoder)
+{
+    struct return_place newest;
+    return (struct memo_key){
+        .block = decoder->paths->epoch << 32 | decoder->at_id,
+        .last_ip = decoder->last_ip >> 16,
+        .newest = return_stack_newest(&decoder->returns, &newest) ? newest.address : 0,
+    };
+}
+
+/* TNT and TIP packets, and how many cycles CYC packets in front of them tell. */
+struct counted_packets {
+    unsigned cycles[MEMO_COUNTED_PACKETS]; /* up to and with this one's */
+    uint8_t ends[MEMO_COUNTED_PACKETS];    /* bytes */
+    unsigned count;
+};
+
+/* That may be read of so many packets, and of a CYC packet behind them. */
+enum { COUNTED_BYTES = MEMO_COUNTED_PACKETS * (2 + 8) + 3 };
+
+static const uint64_t LONG_TNT_WORD = UINT64_C(1) << 63;
+
+/* The packet as a word whose lowest bit is 0, and its size; 0: there is no such word. */
+static inline unsigned read_packet(const uint8_t *packet, uint64_t *word)
+{
+    uint64_t bytes = read_word(packet);
+    if (is_short_tnt(packet)) {
+        *word = (bytes & 0xff) << 1;
+        return 1;
+    }
+    if (is_tip(packet)) {
+        unsigned size = 1 + tip_address_size(packet);
+        if (size == 1 || size >= sizeof(bytes))
+            return 0;
+        *word = lowest_bits(bytes, 8 * size) << 1;
+        return size;
+    }
+    *word = LONG_TNT_WORD | bytes >> 16 << 1;
+    return is_long_tnt(packet) ? LONG_TNT_SIZE : 0;
+}
+
+/* Also makes words of them. Behind a long TNT packet there are no more but a TIP packet: they would
+ * seldom be the same again. */
+static inline void read_counted(struct counted_packets *packets, uint64_t *words,
+                                const uint8_t *start)
+{
+    const uint8_t *next = start;
+    unsigned cycles = 0, i = 0, size = 0;
+    bool is_last = false;
+    while (i < MEMO_COUNTED_PACKETS && !is_last) {
+        struct cyc cyc = {0, 0};
+        uint64_t word;
+        is_last = size == LONG_TNT_SIZE;
+        if (is_last && !is_tip(next))
+            break;
+        if (is_cyc(next))
+            cyc = read_cyc(next);
+        next += cyc.size;
+        size = read_packet(next, &word);
+        if (!size)
+            break;
+        next += size;
+        cycles += cyc.cycles;
+        words[i] = word | (cyc.size != 0);
+        packets->cycles[i] = cycles;
+        packets->ends[i] = (uint8_t)(next - start);
+        i++;
+    }
+    packets->count = i;
+}
+
+/* Lookups. */
+
+/* Whether the calls that are taken off are there; the newest is in the key. */
+static inline bool has_calls_of(const struct return_stack *returns, const struct memo *memo)
+{
+    uint64_t calls = returns->pushed - returns->floor;
+    bool enough = memo->needs_last ? calls == memo->pop_count : calls >= memo->pop_count;
+    for (unsigned i = 1; enough && i < memo->pop_count; i++)
+        enough = returns->places[(returns->pushed - 1 - i) % RETURN_STACK_SLOTS].address ==
+                 memo_places(memo)[i].address;
+    return enough;
+}
+
+static inline void change_calls(struct decoder *decoder, const struct memo *memo)
+{
+    struct return_stack *returns = &decoder->returns;
+    int64_t depth = (int64_t)(returns->pushed - returns->floor) + memo->pops_from;
+    if (depth > RETURN_STACK_DEPTH)
+        returns->floor += (uint64_t)(depth - RETURN_STACK_DEPTH);
+    returns->pushed -= memo->pop_count;
+    push_all(decoder, memo_places(memo) + memo->pop_count, memo->push_count);
+}
+
+/* All but the packets, the events, the position and the time. */
+static inline void run_memo(struct decoder *decoder, const struct memo *memo, uint64_t *steps)
+{
+    decoder->paths->memos.hits++;
+    *steps -= memo->packets < *steps ? memo->packets - 1u : *steps - 1;
+    change_calls(decoder, memo);
+    decoder->last_id = memo->last_id;
+    decoder->at_id = memo->next;
+    decoder->last_ip = memo->last_ip;
+}
+
+static enum way miss(struct decoder *decoder, struct memo *slot, uint64_t hash,
+                     const struct memo_key *key, const uint8_t *stop)
+{
+    return memos_miss(&decoder->paths->memos, slot, hash) ? memo_learn(decoder, slot, key, stop)
+                                                          : WAY_STOP;
+}
+
+enum way memo_plain_packets(struct decoder *decoder, uint64_t *steps)
+{
+    const uint8_t *next = decoder->next;
+    unsigned reach = is_short_tnt(next) || is_tip(next) ? MEMO_BYTES
+                     : is_long_tnt(next)                ? LONG_TNT_SIZE
+                                                        : 0;
+    if (!reach || decoder->mode != decoder->next_mode)
+        return WAY_STOP;
+    struct memo_key key = place_key(decoder);
+    key.words[0] = read_word(next);
+    if (reach == MEMO_BYTES) {
+        key.words[1] = read_word(next + 8);
+        key.words[2] = read_word(next + 16);
+    }
+    uint64_t hash = memo_hash(&key, MEMO_PLAIN_WORDS);
+    struct memo *slot = memos_slot(&decoder->paths->memos, hash);
+    if (!memo_is_of(slot, &key, MEMO_PLAIN_WORDS) || !has_calls_of(&decoder->returns, slot))
+        return miss(decoder, slot, hash, &key, next + reach);
+    run_memo(decoder, slot, steps);
+    event_batch_add_path(&decoder->flow.batch, slot->events, slot->event_count,
+                         decoder->flow.position);
+    decoder->flow.position += slot->instructions;
+    decoder->next = next + slot->size;
+    return WAY_ON;
+}
+
+/* Events of a memo that are still to be added. */
+struct rest {
+    const struct flow_event *next, *end;
+    uint64_t start; /* position of the memo */
+};
+
+/* The branch at `position` happened at the newest time told. */
+static inline void tell_time(struct decoder *decoder, struct rest *rest, uint64_t position)
+{
+    rest->next = event_batch_add_to_anchor(&decoder->flow.batch, rest->next, rest->end, rest->start,
+                                           position, decoder->time.now);
+}
+
+/* Whether a CYC packet follows, which settles the time of what was before. */
+static inline bool is_before_cyc(const uint8_t *next)
+{
+    return is_cyc(next) && read_cyc(next).size;
+}
+
+/* The events, and what the packets do to the time: as the usual way has it, one after the other.
+ * `next` is behind the packets. */
+static inline void time_counted(struct decoder *decoder, const struct memo *memo,
+                                const struct counted_packets *packets, const uint8_t *next)
+{
+    struct control_flow *flow = &decoder->flow;
+    uint64_t position = flow->position;
+    struct rest rest = {memo->events, memo->events + memo->event_count, position};
+    unsigned cycles = 0;
+    bool holds_time = decoder->holds_time;
+    event_batch_reserve(&flow->batch, memo->event_count);
+    for (unsigned i = 0; i < memo->packets; i++) {
+        bool is_news = memo->key.words[i] & 1;
+        if (is_news && holds_time) {
+            tell_time(decoder, &rest, position);
+            holds_time = false;
+        }
+        position = rest.start + memo->ends[i];
+        if (!is_news)
+            continue;
+        packet_time_cyc(&decoder->time, packets->cycles[i] - cycles);
+        cycles = packets->cycles[i];
+        if (memo->tips >> i & 1)
+            tell_time(decoder, &rest, position);
+        else
+            holds_time = true;
+    }
+    if (holds_time && is_before_cyc(next)) {
+        tell_time(decoder, &rest, position);
+        holds_time = false;
+    }
+    event_batch_add_path(&flow->batch, rest.next, (size_t)(rest.end - rest.next), rest.start);
+    event_batch_deliver_some(&flow->batch);
+    decoder->holds_time = holds_time;
+    flow->position = position;
+}
+
+/* Whether nothing is due before the end of the packets. */
+static inline bool is_in_time(const struct decoder *decoder, const struct memo *memo,
+                              const struct counted_packets *packets)
+{
+    uint32_t cycles = packets->cycles[memo->packets - 1];
+    return packet_time_after(&decoder->time, cycles).value < decoder->wake;
+}
+
+enum way memo_counted_packets(struct decoder *decoder, uint64_t *steps)
+{
+    const uint8_t *next = decoder->next;
+    struct counted_packets packets;
+    if (decoder->end - next < COUNTED_BYTES || decoder->mode != decoder->next_mode)
+        return WAY_STOP;
+    struct memo_key key = place_key(decoder);
+    key.block |= MEMO_COUNTED;
+    read_counted(&packets, key.words, next);
+    if (!packets.count)
+        return WAY_STOP;
+    uint64_t hash = memo_hash(&key, MEMO_WORDS);
+    struct memo *slot = memos_slot(&decoder->paths->memos, hash);
+    if (!memo_is_of(slot, &key, MEMO_WORDS) || !has_calls_of(&decoder->returns, slot))
+        return miss(decoder, slot, hash, &key, next + packets.ends[packets.count - 1]);
+    if (!is_in_time(decoder, slot, &packets))
+        return WAY_STOP;
+    run_memo(decoder, slot, steps);
+    decoder->next = next + packets.ends[slot->packets - 1];
+    time_counted(decoder, slot, &packets, decoder->next);
+    return WAY_ON;
+}

@@ -1,0 +1,43 @@
+#include "decode/pt/psb_segment.h"
+
+#include "packet/packet_decoder.h"
+
+enum {
+    /* Long enough to make up for what each slice costs, short enough for what waits to be passed on
+     * to stay in the processor's cache. */
+    SLICE_BYTES = 1 << 16,
+};
+
+/* The time that is told behind the PSB at `psb`; false when none is. */
+static bool time_behind(const uint8_t *bytes, size_t size, size_t psb, struct ticks *time)
+{
+    struct pt_packet packet;
+    while (pt_packet_decode(&packet, bytes + psb, size - psb, 0) == PT_PACKET_OK) {
+        if (packet.kind == PT_PACKET_TSC)
+            time->value = packet.payload;
+        if (packet.kind == PT_PACKET_TSC || packet.kind == PT_PACKET_PSBEND ||
+            packet.kind == PT_PACKET_OVF)
+            return packet.kind == PT_PACKET_TSC;
+        psb += packet.size;
+    }
+    return false;
+}
+
+void slices_cut(struct array *slices, const uint8_t *bytes, size_t size, bool timed)
+{
+    struct slice slice = {.start = 0};
+    size_t next = timed ? pt_packet_find_psb(bytes, size, SLICE_BYTES) : size;
+    while (next < size) {
+        struct ticks time;
+        if (!time_behind(bytes, size, next, &time)) {
+            next = pt_packet_find_psb(bytes, size, next + 1);
+            continue;
+        }
+        slice.stop = next;
+        *(struct slice *)array_add(slices) = slice;
+        slice = (struct slice){.start = next, .time = time};
+        next = pt_packet_find_psb(bytes, size, next + SLICE_BYTES);
+    }
+    slice.stop = size;
+    *(struct slice *)array_add(slices) = slice;
+}

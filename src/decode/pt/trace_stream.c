@@ -1,0 +1,252 @@
+#include "decode/pt/trace_stream.h"
+
+#include "base/memory.h"
+#include "packet/packet_decoder.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+
+/* Where the kernel says that packets of a ring were lost: behind what a PERF_RECORD_AUX with this
+ * flag tells of. */
+struct loss {
+    uint32_t tid, cpu;
+    uint64_t position; /* in the ring */
+};
+
+static struct array find_losses(const struct perf_data *data)
+{
+    struct array losses = array_of(sizeof(struct loss));
+    for (size_t i = 0; i < data->record_count; i++) {
+        const struct side_band_record *record = &data->records[i];
+        /* Of a ring that is overwritten positions are modulo its size, and what was lost shows in
+         * the packets. */
+        if (record->kind != SIDE_BAND_AUX || !(record->aux.flags & PERF_AUX_FLAG_TRUNCATED) ||
+            record->aux.flags & PERF_AUX_FLAG_OVERWRITE)
+            continue;
+        struct loss *loss = array_add(&losses);
+        *loss = (struct loss){record->tid, record->cpu, record->aux.offset + record->aux.size};
+    }
+    return losses;
+}
+
+static struct trace_stream *find_stream(struct trace_streams *streams,
+                                        const struct aux_chunk *chunk)
+{
+    /* From the end: chunks of one ring follow each other. */
+    for (size_t i = streams->streams.count; i-- > 0;) {
+        struct trace_stream *stream = trace_stream_at(streams, i);
+        if (chunk->tid != UINT32_MAX ? stream->tid == chunk->tid
+                                     : stream->tid == UINT32_MAX && stream->cpu == chunk->cpu)
+            return stream;
+    }
+    struct trace_stream *stream = array_add(&streams->streams);
+    stream->tid = chunk->tid;
+    stream->cpu = chunk->tid == UINT32_MAX ? chunk->cpu : UINT32_MAX;
+    stream->stretches = array_of(sizeof(struct trace_stretch));
+    return stream;
+}
+
+static struct trace_stretch *newest_stretch(struct trace_stream *stream)
+{
+    size_t count = stream->stretches.count;
+    return count ? trace_stretch_at(stream, count - 1) : NULL;
+}
+
+/* `follows`: no packet is missing between the newest stretch and this piece. */
+static void add_piece(struct trace_stream *stream, uint32_t ring, uint64_t offset,
+                      const uint8_t *bytes, uint64_t size, bool follows)
+{
+    struct trace_stretch *stretch = newest_stretch(stream);
+    if (!stretch || stretch->ring != ring || !follows || stretch->lost_after) {
+        if (stretch && stretch->ring == ring)
+            stretch->lost_after = true;
+        stretch = array_add(&stream->stretches);
+        stretch->pieces = array_of(sizeof(struct trace_piece));
+        stretch->ring = ring;
+    }
+    struct trace_piece *piece = array_add(&stretch->pieces);
+    *piece = (struct trace_piece){bytes, size};
+    stretch->size += size;
+    stretch->end = offset + size;
+    stream->size += size;
+}
+
+/* The first loss behind `start` and not behind `end` of the ring; `end` + 1 when there is none. */
+static uint64_t next_loss(const struct array *losses, const struct trace_stream *stream,
+                          uint64_t start, uint64_t end)
+{
+    uint64_t first = end + 1;
+    for (size_t i = 0; i < losses->count; i++) {
+        const struct loss *loss = array_at(losses, i);
+        bool mine = stream->tid != UINT32_MAX ? loss->tid == stream->tid : loss->cpu == stream->cpu;
+        if (mine && loss->position > start && loss->position < first)
+            first = loss->position;
+    }
+    return first;
+}
+
+/* ---- snapshots ---- */
+
+static bool continues_earlier_ring(struct trace_stream *stream, const struct aux_chunk *chunk)
+{
+    const struct trace_stretch *newest = newest_stretch(stream);
+    return newest && newest->ring == chunk->index;
+}
+
+/* The packets that were added last, which are those of one chunk, or its end. */
+static const struct trace_piece *newest_piece(struct trace_stream *stream)
+{
+    const struct trace_stretch *newest = newest_stretch(stream);
+    return array_at(&newest->pieces, newest->pieces.count - 1);
+}
+
+/* Whether the last `size` bytes of `piece`, or all if it has fewer, are where the repeated part of
+ * `bytes` ends. */
+static bool ends_alike(const struct trace_piece *piece, const uint8_t *bytes, uint64_t size)
+{
+    uint64_t compared = piece->size < size ? piece->size : size;
+    return memcmp(piece->bytes + piece->size - compared, bytes + size - compared, compared) == 0;
+}
+
+/* How many bytes are alike, of at most `size`; in steps, so that a difference near the beginning
+ * costs little. */
+static uint64_t count_alike(const uint8_t *left, const uint8_t *right, uint64_t size)
+{
+    enum { BLOCK = 256 };
+    uint64_t done = 0;
+    while (done < size) {
+        uint64_t step = size - done < BLOCK ? size - done : BLOCK;
+        if (memcmp(left + done, right + done, step) != 0)
+            break;
+        done += step;
+    }
+    return done;
+}
+
+/* How many bytes of `chunk` repeat the end of `piece`, told by the packets: from its first PSB on,
+ * all that is left of `piece` behind one of its own. 0: none, or the packets are so much alike
+ * (without time, say) that it cannot be told. */
+static uint64_t find_repeated(const struct trace_piece *piece, const struct aux_chunk *chunk)
+{
+    enum { PATIENCE = 16 }; /* bytes compared per byte of the chunk */
+    uint64_t first = pt_packet_find_psb(chunk->bytes, chunk->size, 0);
+    uint64_t budget = chunk->size * PATIENCE;
+    for (uint64_t at = pt_packet_find_psb(piece->bytes, piece->size, 0); at < piece->size;
+         at = pt_packet_find_psb(piece->bytes, piece->size, at + 1)) {
+        uint64_t left = piece->size - at;
+        if (left > chunk->size - first)
+            continue;
+        uint64_t alike = count_alike(piece->bytes + at, chunk->bytes + first, left);
+        if (alike == left)
+            return first + left;
+        if (alike > budget)
+            break;
+        budget -= alike;
+    }
+    return 0;
+}
+
+/* Chunks are filled up with PAD packets to a multiple of 8 bytes, which the ring does not hold and
+ * its offsets do not count (auxtrace_mmap__read() in tools/perf/util/auxtrace.c). At most so many
+ * of the last bytes may be such. */
+static uint64_t count_padding(const struct trace_piece *piece)
+{
+    enum { MOST = 7 };
+    uint64_t count = 0;
+    while (count < MOST && count < piece->size && piece->bytes[piece->size - 1 - count] == 0)
+        count++;
+    return count;
+}
+
+/* By the offsets, if they count from the ring's beginning, and the newest stretch ends at `end`.
+ * False: they do not tell. */
+static bool tell_repeated(const struct trace_piece *piece, uint64_t end,
+                          const struct aux_chunk *chunk, uint64_t *repeated)
+{
+    if (end < chunk->offset || end - chunk->offset > chunk->size)
+        return false;
+    *repeated = end - chunk->offset;
+    return *repeated == 0 || ends_alike(piece, chunk->bytes, *repeated);
+}
+
+/* Snapshots taken one after the other from one ring repeat what both hold. Offsets tell how much,
+ * if they count from the ring's beginning; those of perf record -S do not once the ring has wrapped
+ * (intel_pt_find_snapshot in tools/perf/arch/x86/util/intel-pt.c). Returns how many bytes of
+ * `chunk` are there already; *follows: and nothing is missing before the others. */
+static uint64_t count_repeated(struct trace_stream *stream, const struct aux_chunk *chunk,
+                               bool *follows)
+{
+    *follows = false;
+    if (!continues_earlier_ring(stream, chunk))
+        return 0;
+    uint64_t end = newest_stretch(stream)->end, repeated;
+    struct trace_piece piece = *newest_piece(stream);
+    for (uint64_t padding = count_padding(&piece) + 1; padding-- > 0; piece.size--, end--) {
+        *follows = tell_repeated(&piece, end, chunk, &repeated);
+        if (*follows)
+            return repeated;
+    }
+    if (newest_stretch(stream)->end <= chunk->offset)
+        return 0;
+    repeated = find_repeated(newest_piece(stream), chunk);
+    *follows = repeated > 0;
+    return repeated;
+}
+
+/* ---- chunks ---- */
+
+static void add_chunk(struct trace_streams *streams, const struct array *losses,
+                      const struct aux_chunk *chunk)
+{
+    struct trace_stream *stream = find_stream(streams, chunk);
+    bool follows;
+    uint64_t start = chunk->offset + count_repeated(stream, chunk, &follows);
+    uint64_t end = chunk->offset + chunk->size;
+    while (start < end) {
+        uint64_t loss = next_loss(losses, stream, start, end);
+        uint64_t stop = loss < end ? loss : end;
+        add_piece(stream, chunk->index, start, chunk->bytes + (start - chunk->offset), stop - start,
+                  follows);
+        if (loss <= end)
+            newest_stretch(stream)->lost_after = true;
+        start = stop;
+        follows = true;
+    }
+}
+
+void trace_streams_cut(struct trace_streams *streams, const struct perf_data *data)
+{
+    streams->streams = array_of(sizeof(struct trace_stream));
+    struct array losses = find_losses(data);
+    for (size_t i = 0; i < data->chunk_count; i++) {
+        const struct aux_chunk *chunk = &data->chunks[i];
+        if (chunk->size && chunk->offset <= UINT64_MAX - chunk->size - 1)
+            add_chunk(streams, &losses, chunk);
+    }
+    array_free(&losses);
+}
+
+void trace_streams_free(struct trace_streams *streams)
+{
+    for (size_t i = 0; i < streams->streams.count; i++) {
+        struct trace_stream *stream = trace_stream_at(streams, i);
+        for (size_t j = 0; j < stream->stretches.count; j++)
+            array_free(&trace_stretch_at(stream, j)->pieces);
+        array_free(&stream->stretches);
+    }
+    array_free(&streams->streams);
+}
+
+const uint8_t *trace_stretch_bytes(const struct trace_stretch *stretch, uint8_t **copy)
+{
+    const struct trace_piece *pieces = stretch->pieces.elements;
+    *copy = NULL;
+    if (stretch->pieces.count == 1)
+        return pieces[0].bytes;
+    uint8_t *next = *copy = memory_allocate(stretch->size);
+    for (size_t i = 0; i < stretch->pieces.count; i++) {
+        memcpy(next, pieces[i].bytes, pieces[i].size);
+        next += pieces[i].size;
+    }
+    return *copy;
+}

@@ -1,0 +1,248 @@
+#include "decode/samples/sampled_flow.h"
+
+#include "base/memory.h"
+#include "decode/samples/sampled_event.h"
+#include "decode/samples/sampled_frames.h"
+
+#include <stdlib.h>
+#include <uthash.h>
+
+/* So many periods without a sample, and the thread did not run: less can be the fault of an
+ * interrupt that came late. */
+enum { PERIODS_MISSED = 4 };
+
+enum { RECORDS_PER_PROGRESS = 1024 };
+
+struct sampled_process {
+    uint32_t pid;
+    struct sampled_frames frames;
+    UT_hash_handle hh;
+};
+
+struct sampled_thread {
+    uint32_t tid;
+    const struct thread *thread;
+    struct sampled_process *process;
+    void *object;  /* the sink's */
+    uint64_t last; /* when it was seen to run; nanoseconds */
+    uint64_t off;  /* when it was switched off its processor; 0: it was not */
+    bool running;  /* as the sink knows */
+    UT_hash_handle hh;
+};
+
+struct decoding {
+    const struct sampled_flow_request *request;
+    struct sampled_names names;
+    uint32_t event;  /* index, sampled_event_find */
+    uint64_t period; /* nanoseconds */
+    struct sampled_process *processes;
+    struct sampled_thread *threads;
+    struct flow_statistics *statistics;
+};
+
+bool sampled_flow_recognizes(const struct perf_data *data)
+{
+    return !data->has_setup && sampled_event_find(data) != SAMPLED_EVENT_NONE;
+}
+
+bool sampled_flow_follows(const struct perf_data *data, uint32_t event)
+{
+    return !data->has_setup && sampled_event_is(data, sampled_event_find(data), event);
+}
+
+/* ---- processes and threads ---- */
+
+static struct sampled_process *get_process(struct decoding *decoding, uint32_t pid)
+{
+    struct sampled_process *process;
+    HASH_FIND(hh, decoding->processes, &pid, sizeof pid, process);
+    if (process)
+        return process;
+    process = memory_allocate_zeroed(sizeof *process);
+    process->pid = pid;
+    sampled_frames_init(&process->frames, &decoding->names,
+                        address_spaces_process(decoding->request->spaces, pid));
+    HASH_ADD(hh, decoding->processes, pid, sizeof process->pid, process);
+    return process;
+}
+
+static struct sampled_thread *find_thread(const struct decoding *decoding, uint32_t tid)
+{
+    struct sampled_thread *thread;
+    HASH_FIND(hh, decoding->threads, &tid, sizeof tid, thread);
+    return thread;
+}
+
+/* NULL for one that is not to be shown: a processor that idles. */
+static struct sampled_thread *get_thread(struct decoding *decoding,
+                                         const struct side_band_record *record)
+{
+    const struct flow_sink *sink = decoding->request->sink;
+    struct sampled_thread *thread = find_thread(decoding, record->tid);
+    if (thread)
+        return thread;
+    const struct thread *described = address_spaces_thread(decoding->request->spaces, record->tid);
+    if (!described)
+        return NULL;
+    thread = memory_allocate_zeroed(sizeof *thread);
+    thread->tid = record->tid;
+    thread->thread = described;
+    thread->process = get_process(decoding, described->pid);
+    thread->object = sink->begin(sink->context, described);
+    HASH_ADD(hh, decoding->threads, tid, sizeof thread->tid, thread);
+    return thread;
+}
+
+static void free_all(struct decoding *decoding)
+{
+    struct sampled_thread *thread, *next_thread;
+    HASH_ITER(hh, decoding->threads, thread, next_thread)
+    {
+        HASH_DEL(decoding->threads, thread);
+        free(thread);
+    }
+    struct sampled_process *process, *next_process;
+    HASH_ITER(hh, decoding->processes, process, next_process)
+    {
+        HASH_DEL(decoding->processes, process);
+        sampled_frames_free(&process->frames);
+        free(process);
+    }
+    sampled_names_free(&decoding->names);
+}
+
+/* ---- what happens to a thread ---- */
+
+static void tell(struct decoding *decoding, struct sampled_thread *thread,
+                 const struct stack_sample *sample)
+{
+    if (decoding->request->sink->sample)
+        decoding->request->sink->sample(thread->object, sample);
+}
+
+/* It has not run since `time` at the latest; when nothing was seen of it for long, not since one
+ * period after it was. */
+static void stop(struct decoding *decoding, struct sampled_thread *thread, uint64_t time)
+{
+    if (!thread->running)
+        return;
+    if (time - thread->last > PERIODS_MISSED * decoding->period)
+        time = thread->last + decoding->period;
+    tell(decoding, thread, &(struct stack_sample){.kind = STACK_NOT_RUNNING, .time = {time}});
+    thread->running = false;
+}
+
+/* The thread runs at `time`. */
+static void go_on(struct decoding *decoding, struct sampled_thread *thread, uint64_t time)
+{
+    if (thread->off && time - thread->off >= decoding->period)
+        stop(decoding, thread, thread->off);
+    else if (time - thread->last > PERIODS_MISSED * decoding->period)
+        stop(decoding, thread, time);
+    thread->off = 0;
+}
+
+static void take_sample(struct decoding *decoding, const struct side_band_record *record)
+{
+    if (!sampled_event_is(decoding->request->data, decoding->event, record->sample.event))
+        return;
+    decoding->statistics->bytes += record->sample.size;
+    decoding->statistics->samples++;
+    struct sampled_thread *thread = get_thread(decoding, record);
+    struct stack_sample sample = {.kind = STACK_SAMPLE, .time = {record->time.value}};
+    if (!thread ||
+        !sampled_frames_find(&thread->process->frames, decoding->request->data, record, &sample))
+        return;
+    if (sample.callers == FUNCTION_UNKNOWN && !decoding->request->stitch)
+        sample.cut = false;
+    decoding->statistics->cut_samples += sample.callers != FUNCTION_UNKNOWN;
+    go_on(decoding, thread, record->time.value);
+    tell(decoding, thread, &sample);
+    thread->last = record->time.value;
+    thread->running = true;
+}
+
+static void take_switch(struct decoding *decoding, const struct side_band_record *record)
+{
+    struct sampled_thread *thread = find_thread(decoding, record->tid);
+    if (!thread)
+        return;
+    if (!record->context_switch.out)
+        go_on(decoding, thread, record->time.value);
+    else if (!thread->off)
+        thread->off = record->time.value;
+}
+
+static void take_exit(struct decoding *decoding, const struct side_band_record *record)
+{
+    struct sampled_thread *thread = find_thread(decoding, record->tid);
+    if (thread)
+        stop(decoding, thread, thread->off ? thread->off : record->time.value);
+}
+
+/* Only the thread that calls execve remains. */
+static void take_exec(struct decoding *decoding, const struct side_band_record *record)
+{
+    struct sampled_thread *thread = find_thread(decoding, record->tid);
+    if (!thread)
+        return;
+    go_on(decoding, thread, record->time.value);
+    tell(decoding, thread,
+         &(struct stack_sample){.kind = STACK_EXEC, .time = {record->time.value}});
+    thread->running = false;
+}
+
+static void take_record(struct decoding *decoding, const struct side_band_record *record)
+{
+    switch (record->kind) {
+    case SIDE_BAND_SAMPLE:
+        take_sample(decoding, record);
+        break;
+    case SIDE_BAND_CONTEXT_SWITCH:
+        take_switch(decoding, record);
+        break;
+    case SIDE_BAND_EXIT:
+        take_exit(decoding, record);
+        break;
+    case SIDE_BAND_NAME:
+        if (record->name.exec)
+            take_exec(decoding, record);
+        break;
+    case SIDE_BAND_LOST:
+        decoding->statistics->lost_samples += record->lost.count;
+        break;
+    default:
+        break;
+    }
+}
+
+static void end_threads(struct decoding *decoding)
+{
+    struct sampled_thread *thread, *next;
+    HASH_ITER(hh, decoding->threads, thread, next)
+    {
+        stop(decoding, thread, thread->off ? thread->off : thread->last + decoding->period);
+        decoding->request->sink->end(thread->object);
+    }
+}
+
+void sampled_flow_decode(const struct sampled_flow_request *request,
+                         struct flow_statistics *statistics)
+{
+    const struct perf_data *data = request->data;
+    struct decoding decoding = {
+        .request = request,
+        .names = sampled_names_new(request->symbols),
+        .event = sampled_event_find(data),
+        .statistics = statistics,
+    };
+    decoding.period = sampled_event_period(data, decoding.event);
+    statistics->sampled = true;
+    for (size_t i = 0; i < data->record_count; i++) {
+        if (i % RECORDS_PER_PROGRESS == 0 && request->options->progress)
+            request->options->progress("Decoding", i, data->record_count);
+        take_record(&decoding, &data->records[i]);
+    }
+    end_threads(&decoding);
+    free_all(&decoding);
+}

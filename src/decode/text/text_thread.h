@@ -1,0 +1,52 @@
+/* One thread of perf script's text: from its records to its flow events.
+ *
+ * The counterpart of control_flow.h, which has the instructions: the same program run gives the
+ * same events. Branches inside a function are no events. Text with or without them (the original
+ * magic-trace's dlfilter removes them) gives the same events, but for the times: perf prints the
+ * time of the last packet, so several branches share one, and are given times in proportion to
+ * their number up to the next.
+ *
+ * Used by text_flow.c, one per thread.
+ */
+#ifndef MAGIC_TRACE_DECODE_TEXT_TEXT_THREAD_H
+#define MAGIC_TRACE_DECODE_TEXT_TEXT_THREAD_H
+
+#include "decode/event_batch.h"
+#include "decode/text/text_code.h"
+#include "recording/perf_script/perf_text.h"
+
+struct text_thread {
+    struct text_code *code; /* borrowed */
+    struct thread_output output;
+    struct event_batch batch;
+    struct delivery delivery; /* direct */
+    uint64_t position;        /* branches so far */
+    struct ticks time;        /* the newest that was printed */
+    bool timed;               /* there was one */
+    bool exact;               /* the newest record is the first with its time */
+
+    bool running;                 /* traced code is being executed */
+    struct text_location current; /* where it has got to */
+    bool after_syscall;           /* which stopped tracing */
+    /* An INTERRUPT that stopped tracing: held back until tracing starts again, because at the end
+     * of the text it was no interrupt but the end of tracing. */
+    bool interrupt_held;
+    struct flow_event interrupt;
+};
+
+/* `thread`, `code` and `sink` are borrowed until text_thread_end. */
+void text_thread_begin(struct text_thread *thread, const struct thread *described,
+                       struct text_code *code, const struct flow_sink *sink);
+
+/* The record is one of this thread's; those of BRANCH and DECODE_ERROR. */
+void text_thread_branch(struct text_thread *thread, const struct perf_text_record *record);
+void text_thread_error(struct text_thread *thread, const struct perf_text_record *record);
+
+/* Delivers what is left, ends the thread's output and adds to the counts. */
+void text_thread_end(struct text_thread *thread, struct flow_statistics *statistics);
+
+/* For what else tells of the thread's stack (text_samples.h): the time is now that of `record`. */
+void text_thread_time(struct text_thread *thread, const struct perf_text_record *record);
+void text_thread_emit(struct text_thread *thread, const struct flow_event *event);
+
+#endif

@@ -1,0 +1,39 @@
+/* What a trace tells beside the control flow: values that programs wrote by the PTWRITE
+ * instruction, the processor's frequency where it changes, and when it sleeps.
+ *
+ * They do not bear on the control flow, so they are looked for in the packets by themselves, in a
+ * pass that reads closely only where there may be some. Values are there only in recordings of
+ * which they were asked: the PTWRITE packets of the qemu engine tell of the stack
+ * (packet/callchain_snapshot.h).
+ *
+ * Called by flow.c. Source: Intel SDM volume 3, "Intel Processor Trace": "PTWRITE Packet",
+ * "Core:Bus Ratio (CBR) Packet", "Power Entry (PWRE) Packet", "Power Exit (PWRX) Packet",
+ * IA32_RTIT_CTL.PTWEn and PwrEvtEn.
+ */
+#ifndef MAGIC_TRACE_DECODE_TRACE_MARKS_H
+#define MAGIC_TRACE_DECODE_TRACE_MARKS_H
+
+#include "base/array.h"
+#include "decode/pt/trace_stream.h"
+#include "recording/perf_data/perf_data_reader.h"
+
+enum trace_mark_kind {
+    TRACE_MARK_VALUE,     /* written by the program */
+    TRACE_MARK_FREQUENCY, /* of the processor from now on, in MHz */
+    TRACE_MARK_SLEEP,     /* the processor's C-state from now on; 0: it is awake */
+};
+
+struct trace_mark {
+    enum trace_mark_kind kind;
+    struct nanoseconds time; /* of perf's clock */
+    uint32_t tid;            /* whose it is; UINT32_MAX: not known, or a processor's */
+    uint32_t cpu;            /* whose packets told it; UINT32_MAX: a thread's */
+    uint64_t value;
+};
+
+/* Appends those of all threads, of `data` and the streams that it was cut into, each thread's
+ * together and in their order, but of frequencies as frequency_changes.h tells. */
+void trace_marks_find(struct array *marks, const struct perf_data *data,
+                      const struct trace_streams *streams);
+
+#endif

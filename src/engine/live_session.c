@@ -1,0 +1,433 @@
+#include "engine/live_session.h"
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "engine/pt_packets_setup.h"
+#include "engine/recording_directory.h"
+#include "engine/trigger_hits.h"
+#include "perf_event/running_process.h"
+#include "process/program.h"
+#include "process/program_signals.h"
+#include "recording/session.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How long a program may take to end after Ctrl-C before the person is told what is waited for. */
+enum { PATIENCE_MS = 1000 };
+/* How often the longest delay between hits is told, where that is a condition. */
+enum { DELAY_REPORT_MS = 5000 };
+
+struct live_session {
+    const struct live_recorder *recorder;
+    struct live_target target;
+    struct program_signals *program; /* that was started by us; NULL: attached */
+    const struct signals *signals;
+    struct array processes; /* of int, pidfds of the processes that have not ended */
+    struct hits hits;
+    bool recorded;          /* perf.data is complete, and nothing is recorded any more */
+    bool interrupted;       /* by a signal */
+    bool said_to_wait;      /* that the program goes on after Ctrl-C */
+    uint64_t delay_told_ms; /* when the longest delay was told last: CLOCK_MONOTONIC */
+    struct record_result *result;
+};
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void *context_of(const struct live_session *session)
+{
+    return session->recorder->context;
+}
+
+static const struct record_options *options_of(const struct live_session *session)
+{
+    return session->target.options;
+}
+
+/* ---- opening and closing ---- */
+
+static bool watch_process(struct live_session *session, pid_t pid, struct error *error)
+{
+    int descriptor = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (descriptor < 0 && errno == ESRCH)
+        return error_set(error, ERROR_NOT_FOUND, "there is no process %d: it has ended.", (int)pid);
+    if (descriptor < 0)
+        return error_set_errno(error, ERROR_UNSUPPORTED, errno,
+                               "cannot watch the process %d (pidfd_open; needs Linux 5.3)",
+                               (int)pid);
+    *(int *)array_add(&session->processes) = descriptor;
+    return true;
+}
+
+static void tell_that_it_runs(const struct live_session *session)
+{
+    if (session->recorder->runs)
+        session->recorder->runs(context_of(session));
+}
+
+static bool open_session(struct live_session *session, struct error *error)
+{
+    const struct live_target *target = &session->target;
+    bool ok = true;
+    session->processes = array_of(sizeof(int));
+    for (size_t i = 0; ok && i < target->pid_count; i++)
+        ok = watch_process(session, target->pids[i], error);
+    if (!ok || !session->recorder->open(context_of(session), target, error) ||
+        !hits_open(&session->hits, target->kernel, target->options, target->pids, target->pid_count,
+                   error))
+        return false;
+    struct live_facts facts = {0};
+    session->recorder->facts(context_of(session), &facts);
+    session->hits.clock = facts.tsc;
+    session->delay_told_ms = now_ms();
+    if (!target->held) {
+        tell_that_it_runs(session);
+        session->recorder->start(context_of(session));
+    }
+    return true;
+}
+
+static void close_session(struct live_session *session)
+{
+    hits_free(&session->hits);
+    session->recorder->close(context_of(session));
+    for (size_t i = 0; i < session->processes.count; i++)
+        close(*(int *)array_at(&session->processes, i));
+    array_free(&session->processes);
+}
+
+/* ---- the end, snapshots ---- */
+
+static bool take(struct live_session *session, struct error *error)
+{
+    session->recorder->stop(context_of(session));
+    return session->recorder->drain(context_of(session), error) &&
+           session->recorder->take(context_of(session), error);
+}
+
+/* Nothing more is recorded. */
+static bool finish(struct live_session *session, struct error *error)
+{
+    bool ok = take(session, error) && session->recorder->end(context_of(session), error);
+    struct live_facts facts = {0};
+    session->recorder->facts(context_of(session), &facts);
+    session->result->bytes = facts.bytes;
+    session->result->hits = session->hits.seen;
+    session->recorded = true;
+    hits_close(&session->hits);
+    return ok;
+}
+
+/* With several snapshots recording goes on behind each; of a full execution there is nothing to be
+ * taken. */
+static bool take_snapshot(struct live_session *session, struct error *error)
+{
+    if (session->result->snapshots++ == 0)
+        log_status("Snapshot taken.");
+    if (!options_of(session)->trigger.multi_snapshot)
+        return finish(session, error);
+    if (options_of(session)->full_execution)
+        return true;
+    bool ok = take(session, error);
+    session->recorder->start(context_of(session));
+    return ok;
+}
+
+/* ---- what can happen ---- */
+
+static bool interrupt(struct live_session *session, struct error *error)
+{
+    session->interrupted = session->result->interrupted = true;
+    log_status("Got signal, detaching...");
+    return session->recorded || finish(session, error);
+}
+
+/* A program of ours goes on after the first Ctrl-C, and is killed by the second. */
+static bool hear_for_program(struct live_session *session, struct error *error)
+{
+    if (!program_signals_answer(session->program))
+        return true;
+    if (session->program->interrupts == 1)
+        return interrupt(session, error);
+    log_status("Got signal again, killing the program...");
+    syscall(SYS_pidfd_send_signal, session->program->child.descriptor, SIGKILL, NULL, 0);
+    return true;
+}
+
+static bool hear_signal(struct live_session *session, struct error *error)
+{
+    if (session->program)
+        return hear_for_program(session, error);
+    struct signalfd_siginfo info;
+    if (!signals_next(session->signals, &info) || info.ssi_signo == SIGCHLD ||
+        info.ssi_signo == SIGCONT)
+        return true;
+    if (info.ssi_signo == SIGTSTP) {
+        signals_stop_self();
+        return true;
+    }
+    return interrupt(session, error);
+}
+
+/* Hits that came while the snapshot was taken are in it. */
+static bool hear_hits(struct live_session *session, struct error *error)
+{
+    bool hit = false;
+    while (hits_next(&session->hits)) {
+        hit = true;
+        if (!options_of(session)->trigger.multi_snapshot)
+            break;
+    }
+    return !hit || take_snapshot(session, error);
+}
+
+static void forget_process(struct live_session *session, size_t index)
+{
+    int *descriptors = session->processes.elements;
+    close(descriptors[index]);
+    descriptors[index] = descriptors[--session->processes.count];
+}
+
+/* ---- waiting ---- */
+
+enum waited_for {
+    FOR_SIGNALS,
+    FOR_HITS,
+    FOR_RECORDER,
+    FOR_PROCESSES = FOR_RECORDER + LIVE_DESCRIPTORS
+};
+
+static bool tells_delay(const struct live_session *session)
+{
+    return !session->recorded && options_of(session)->trigger.delay_threshold_ns;
+}
+
+static int patience(const struct live_session *session)
+{
+    if (tells_delay(session))
+        return DELAY_REPORT_MS;
+    return session->recorded && session->interrupted && !session->said_to_wait ? PATIENCE_MS : -1;
+}
+
+static void tell_delay(struct live_session *session)
+{
+    if (!tells_delay(session) || now_ms() - session->delay_told_ms < DELAY_REPORT_MS)
+        return;
+    session->delay_told_ms = now_ms();
+    hits_tell_delay(&session->hits);
+}
+
+static void say_what_is_waited_for(struct live_session *session)
+{
+    if (!session->recorded || !session->interrupted || session->said_to_wait)
+        return;
+    session->said_to_wait = true;
+    log_status("Snapshot taken; the program still runs. Press Ctrl-C again to kill it.");
+}
+
+/* Of what is recorded nothing is waited for any more: -1, which poll passes over. */
+static void fill(const struct live_session *session, struct pollfd *waited)
+{
+    int descriptors[LIVE_DESCRIPTORS] = {-1, -1};
+    if (!session->recorded)
+        session->recorder->descriptors(context_of(session), descriptors);
+    waited[FOR_SIGNALS].fd = session->signals->descriptor;
+    waited[FOR_HITS].fd = hits_descriptor(&session->hits);
+    for (size_t i = 0; i < LIVE_DESCRIPTORS; i++)
+        waited[FOR_RECORDER + i].fd = descriptors[i];
+    for (size_t i = 0; i < session->processes.count; i++)
+        waited[FOR_PROCESSES + i].fd = *(int *)array_at(&session->processes, i);
+    for (size_t i = 0; i < FOR_PROCESSES + session->processes.count; i++)
+        waited[i].events = POLLIN;
+}
+
+/* One wait, and what came of it. */
+static bool wait_once(struct live_session *session, struct pollfd *waited, struct error *error)
+{
+    fill(session, waited);
+    size_t process_count = session->processes.count;
+    int ready = poll(waited, FOR_PROCESSES + process_count, patience(session));
+    if (ready < 0)
+        return errno == EINTR || error_set_errno(error, ERROR_IO, errno, "cannot wait (poll)");
+    if (ready == 0)
+        say_what_is_waited_for(session);
+    tell_delay(session);
+    if (!session->recorded && !session->recorder->drain(context_of(session), error))
+        return false;
+    if (waited[FOR_HITS].revents && !session->recorded && !hear_hits(session, error))
+        return false;
+    if (waited[FOR_SIGNALS].revents && !hear_signal(session, error))
+        return false;
+    for (size_t i = process_count; i-- > 0;)
+        if (waited[FOR_PROCESSES + i].revents)
+            forget_process(session, i);
+    return true;
+}
+
+/* An attached session ends with its recording; a program of ours is waited for. */
+static bool goes_on(const struct live_session *session)
+{
+    return session->processes.count > 0 && (session->program || !session->recorded);
+}
+
+/* Nothing can be recorded any more (the disk is full): what is recorded goes on without us. */
+static void give_up(struct live_session *session)
+{
+    session->recorded = true;
+    hits_close(&session->hits);
+    session->recorder->close(context_of(session));
+}
+
+static bool run_session(struct live_session *session, struct error *error)
+{
+    struct pollfd *waited =
+        memory_allocate_zeroed((FOR_PROCESSES + session->processes.count) * sizeof *waited);
+    bool ok = true;
+    while (goes_on(session)) {
+        struct error ignored;
+        if (wait_once(session, waited, ok ? error : &ignored))
+            continue;
+        ok = false;
+        give_up(session);
+    }
+    free(waited);
+    return ok && (session->recorded || finish(session, error));
+}
+
+/* ---- session.json ---- */
+
+static bool write_session(const struct live_session *live, const char *program, struct error *error)
+{
+    const struct record_options *options = options_of(live);
+    struct live_facts facts = {0};
+    live->recorder->facts(context_of(live), &facts);
+    const struct session session = {
+        .version = MAGIC_TRACE_VERSION,
+        .engine = facts.engine,
+        .clock = record_clock_name(RECORD_CLOCK_DEFAULT),
+        .callgraph = facts.callgraph,
+        .command = (const char **)options->command,
+        .program = program,
+        .wall_clock_ns = facts.wall_clock_ns,
+        .wall_clock_at = facts.wall_clock_at,
+        .full_execution = options->full_execution,
+        .multi_thread = options->multi_thread,
+        .follow = options->follow,
+        .snapshot_size = options->snapshot_size,
+        .exit_status = live->result->exit_status,
+        .untraced = (struct session_untraced *)(uintptr_t)facts.untraced,
+        .untraced_count = facts.untraced_count,
+        .trigger = options->trigger.name,
+        .hits = live->hits.taken.elements,
+        .hit_count = live->hits.taken.count,
+    };
+    return session_write(&session, live->target.directory, error);
+}
+
+/* ---- attach ---- */
+
+static bool attach_session(struct live_session *session, struct error *error)
+{
+    char *program = running_process_executable(session->target.pids[0]);
+    bool ok = open_session(session, error);
+    if (ok) {
+        log_status("Attached. Press Ctrl-C to stop recording.");
+        ok = run_session(session, error) && write_session(session, program, error);
+    }
+    close_session(session);
+    free(program);
+    return ok;
+}
+
+bool live_attach(const struct kernel *kernel, const struct live_recorder *recorder,
+                 const struct record_options *options, struct record_result *result,
+                 struct error *error)
+{
+    *result = (struct record_result){.exit_status = -1};
+    struct signals signals;
+    char *directory = recording_directory_prepare(options->directory, error);
+    if (!directory)
+        return false;
+    bool ok = signals_hold(&signals, error);
+    if (ok) {
+        struct live_session session = {
+            .recorder = recorder,
+            .target = {kernel, options, directory, options->pids, options->pid_count, false},
+            .signals = &signals,
+            .result = result,
+        };
+        ok = attach_session(&session, error);
+        signals_release(&signals, true);
+    }
+    recording_directory_leave(directory, ok);
+    return ok;
+}
+
+/* ---- record ---- */
+
+static bool record_session(struct live_session *session, struct held_program *held,
+                           struct error *error)
+{
+    bool ok = open_session(session, error);
+    if (!ok)
+        launch_give_up(held);
+    ok = ok && launch_go(held, error);
+    if (ok) {
+        session->program->child = held->child;
+        tell_that_it_runs(session);
+        char *program = running_process_executable(held->child.pid);
+        ok = run_session(session, error);
+        session->result->exit_status = program_signals_end(session->program);
+        ok = ok && write_session(session, program, error);
+        free(program);
+    }
+    close_session(session);
+    return ok;
+}
+
+static bool record_into(struct live_session *session, const char *path, struct error *error)
+{
+    struct held_program held = {0};
+    if (!launch_held(&held, path, options_of(session)->command, environ, session->signals, error))
+        return false;
+    session->target.pids = &held.child.pid;
+    session->target.pid_count = 1;
+    return record_session(session, &held, error);
+}
+
+bool live_record(const struct kernel *kernel, const struct live_recorder *recorder,
+                 const struct record_options *options, struct record_result *result,
+                 struct error *error)
+{
+    *result = (struct record_result){.exit_status = -1};
+    struct signals signals;
+    char *path = program_find(options->command[0], error);
+    char *directory = path ? recording_directory_prepare(options->directory, error) : NULL;
+    bool ok = directory && signals_hold(&signals, error);
+    if (ok) {
+        struct program_signals program = {.signals = &signals};
+        struct live_session session = {
+            .recorder = recorder,
+            .target = {kernel, options, directory, NULL, 0, true},
+            .program = &program,
+            .signals = &signals,
+            .result = result,
+        };
+        ok = record_into(&session, path, error);
+        signals_release(&signals, result->interrupted);
+    }
+    if (directory)
+        recording_directory_leave(directory, ok);
+    free(path);
+    return ok;
+}

@@ -1,0 +1,197 @@
+#include "engine/ptrace/ptrace.h"
+
+#include "base/log.h"
+#include "engine/ptrace/breakpoint.h"
+#include "engine/ptrace/supervisor.h"
+#include "engine/recording_directory.h"
+#include "process/signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void probe(struct engine_probe *probe)
+{
+    struct watch watch;
+    struct error error = {0};
+    uint64_t address = (uintptr_t)probe;
+    *probe = (struct engine_probe){0};
+    probe->available = watch_open(&watch, getpid(), &address, 1, &error);
+    watch_close(&watch);
+    if (probe->available)
+        snprintf(probe->why, sizeof probe->why, "single-stepping from a hardware breakpoint on");
+    else
+        snprintf(probe->why, sizeof probe->why, "%.500s", error.text);
+}
+
+/* What the keeper has said so far, and where to hear more. */
+struct hearing {
+    int words;
+    struct keeper_report report;
+    bool done, ended; /* the report is whole; nothing more will come */
+};
+
+static bool read_whole(int descriptor, void *bytes, size_t size)
+{
+    char *next = bytes;
+    while (size > 0) {
+        ssize_t got = read(descriptor, next, size);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        next += got;
+        size -= (size_t)got;
+    }
+    return true;
+}
+
+static void hear(struct hearing *hearing)
+{
+    unsigned char word;
+    uint64_t delay;
+    if (!read_whole(hearing->words, &word, 1)) {
+        hearing->ended = true;
+        return;
+    }
+    switch ((enum keeper_word)word) {
+    case KEEPER_ATTACHED:
+        log_status("Attached. Press Ctrl-C to stop recording.");
+        break;
+    case KEEPER_SNAPSHOT:
+        log_status("Snapshot taken.");
+        break;
+    case KEEPER_DELAY:
+        if (read_whole(hearing->words, &delay, sizeof delay))
+            log_status("Waiting for delay over threshold. Max delay since last report: %.3f ms",
+                       (double)delay / 1e6);
+        break;
+    case KEEPER_DONE:
+        hearing->done = read_whole(hearing->words, &hearing->report, sizeof hearing->report);
+        hearing->ended = true;
+        break;
+    }
+}
+
+/* Until the keeper is done; the first signal closes `stop`. Returns whether there was one. */
+static bool wait_for_keeper(struct hearing *hearing, const struct signals *signals, int stop)
+{
+    struct pollfd waited_for[] = {{.fd = hearing->words, .events = POLLIN},
+                                  {.fd = signals->descriptor, .events = POLLIN}};
+    bool interrupted = false;
+    while (!hearing->ended) {
+        if (poll(waited_for, 2, -1) < 0)
+            continue;
+        if (waited_for[0].revents)
+            hear(hearing);
+        struct signalfd_siginfo info;
+        if (waited_for[1].revents && signals_next(signals, &info) && info.ssi_signo != SIGCHLD &&
+            info.ssi_signo != SIGCONT && !interrupted) {
+            log_status("Got signal, detaching...");
+            interrupted = true;
+            close(stop);
+        }
+    }
+    if (!interrupted)
+        close(stop);
+    return interrupted;
+}
+
+static bool run_keeper(const struct record_options *options, const struct signals *signals,
+                       struct record_result *result, struct error *error)
+{
+    int stop[2], words[2];
+    if (pipe2(stop, O_CLOEXEC) != 0)
+        return error_set_errno(error, ERROR_IO, errno, "cannot make a pipe");
+    if (pipe2(words, O_CLOEXEC) != 0) {
+        error_set_errno(error, ERROR_IO, errno, "cannot make a pipe");
+        close(stop[0]);
+        close(stop[1]);
+        return false;
+    }
+    pid_t keeper = fork();
+    if (keeper == 0) {
+        close(stop[1]);
+        close(words[0]);
+        signal(SIGPIPE, SIG_IGN);
+        keeper_run(options, stop[0], words[1]);
+        _exit(0);
+    }
+    close(stop[0]);
+    close(words[1]);
+    struct hearing hearing = {.words = words[0]};
+    if (keeper < 0)
+        error_set_errno(error, ERROR_IO, errno, "cannot start the process that traces");
+    else
+        result->interrupted = wait_for_keeper(&hearing, signals, stop[1]);
+    close(words[0]);
+    if (keeper < 0) {
+        close(stop[1]);
+        return false;
+    }
+    while (waitpid(keeper, NULL, 0) < 0 && errno == EINTR)
+        ;
+    if (!hearing.done)
+        return error_set(error, ERROR_IO,
+                         "the process that traces (trace-keeper, %d) has died; what it recorded is "
+                         "lost.",
+                         (int)keeper);
+    bool interrupted = result->interrupted && hearing.report.result.snapshots > 0;
+    *result = hearing.report.result;
+    result->interrupted = interrupted;
+    if (hearing.report.error.code == ERROR_NONE)
+        return true;
+    return error_set(error, hearing.report.error.code, "%s", hearing.report.error.text);
+}
+
+/* What has a meaning for engines that know the past. */
+static void warn_of_options(const struct record_options *options)
+{
+    if (options->trigger.immediate_stop)
+        log_warning("-immediate-stop has no effect here: without Intel PT a process is recorded "
+                    "from the trigger on, not up to it.");
+    if (options->trigger.passes_time)
+        log_warning("without Intel PT a process is recorded from the trigger on, not up to it, and "
+                    "behind a snapshot taken by the program there is nothing to see. Trigger on "
+                    "the function that you want to look into.");
+}
+
+static bool attach(const struct record_options *options, struct record_result *result,
+                   struct error *error)
+{
+    warn_of_options(options);
+    struct signals signals;
+    *result = (struct record_result){.exit_status = -1};
+    char *directory = recording_directory_prepare(options->directory, error);
+    if (!directory)
+        return false;
+    struct record_options absolute = *options;
+    absolute.directory = directory;
+    bool ok = signals_hold(&signals, error);
+    if (ok) {
+        ok = run_keeper(&absolute, &signals, result, error);
+        signals_release(&signals, true);
+    }
+    recording_directory_leave(directory, ok);
+    return ok;
+}
+
+static bool serves(const struct record_options *options, struct error *error)
+{
+    return processor_options_served(&options->processor, 0, ptrace_engine.name, error);
+}
+
+const struct engine ptrace_engine = {
+    .name = "ptrace",
+    .former_name = "step",
+    .description = "attaches to a running process and steps it, forward from the trigger; exact, "
+                   "on any machine, a thousand times slower while it traces",
+    .probe = probe,
+    .serves = serves,
+    .attach = attach,
+};

@@ -1,0 +1,30 @@
+/* DIR/soft/control as the recorder sees it: the options of a running recording, its freeze switch,
+ * its log.
+ *
+ * The layout is shared.h's. Made by qemu.c before the program starts; opened again by salvage.
+ */
+#ifndef MAGIC_TRACE_ENGINE_QEMU_CONTROL_H
+#define MAGIC_TRACE_ENGINE_QEMU_CONTROL_H
+
+#include "base/error.h"
+#include "engine/qemu/shared.h"
+
+#include <stdbool.h>
+
+/* Makes DIR/soft with the control file, and DIR/images. The disk space for the options and the
+ * first step of the log is allocated, so that no traced process can fault on a full disk. NULL on
+ * error; unmap with control_close. */
+struct soft_control *control_create(const char *directory, const struct soft_options *options,
+                                    struct error *error);
+
+/* Of a recording that another magic-trace began: checked for magic and version. ERROR_NOT_FOUND
+ * when there is none. */
+struct soft_control *control_open(const char *directory, struct error *error);
+
+/* Every ring ends in order at its next packet, and the moment is noted; when it is frozen already
+ * nothing changes. The traced programs run on. */
+void control_freeze(struct soft_control *control);
+
+void control_close(struct soft_control *control);
+
+#endif

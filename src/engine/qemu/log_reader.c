@@ -1,0 +1,65 @@
+#include "engine/qemu/log_reader.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum { ALIGNMENT = 16 };
+
+/* Bytes before the string that ends a record of this kind; 0 for an unknown kind. `has_string`
+ * tells whether there is one. */
+static size_t fixed_size(unsigned kind, bool *has_string)
+{
+    *has_string = true;
+    switch (kind) {
+    case SOFT_RECORD_MAPPING:
+        return offsetof(struct soft_mapping, path);
+    case SOFT_RECORD_NAME:
+        return offsetof(struct soft_name, name);
+    case SOFT_RECORD_UNTRACED:
+        return offsetof(struct soft_untraced, name);
+    case SOFT_RECORD_FORK:
+    case SOFT_RECORD_EXIT:
+    case SOFT_RECORD_REAPED:
+        *has_string = false;
+        return sizeof(struct soft_fork);
+    case SOFT_RECORD_HIT:
+        *has_string = false;
+        return sizeof(struct soft_hit);
+    case SOFT_RECORD_KEPT:
+        *has_string = false;
+        return sizeof(struct soft_kept);
+    case SOFT_RECORD_DEATH:
+        *has_string = false;
+        return sizeof(struct soft_death);
+    default:
+        return 0;
+    }
+}
+
+static bool is_complete(const struct soft_record *record, size_t available)
+{
+    if (record->magic != SOFT_RECORD_MAGIC ||
+        atomic_load_explicit(&record->ready, memory_order_acquire) != 1)
+        return false;
+    if (record->size > available || record->size % ALIGNMENT != 0)
+        return false;
+    bool has_string;
+    size_t fixed = fixed_size(record->kind, &has_string);
+    if (fixed == 0 || record->size < fixed + has_string)
+        return false;
+    return !has_string || memchr((const char *)record + fixed, 0, record->size - fixed);
+}
+
+const struct soft_record *log_reader_next(struct log_reader *reader)
+{
+    while (reader->offset + sizeof(struct soft_record) <= reader->size) {
+        const struct soft_record *record =
+            (const struct soft_record *)(reader->log + reader->offset);
+        if (is_complete(record, reader->size - reader->offset)) {
+            reader->offset += record->size;
+            return record;
+        }
+        reader->offset += ALIGNMENT;
+    }
+    return NULL;
+}

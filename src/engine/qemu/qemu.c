@@ -1,0 +1,349 @@
+#include "engine/qemu/qemu.h"
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/tsc.h"
+#include "engine/pt_packets_setup.h"
+#include "engine/qemu/collect.h"
+#include "engine/qemu/control.h"
+#include "engine/qemu/emulator.h"
+#include "engine/qemu/supervise.h"
+#include "engine/recording_directory.h"
+#include "process/launch.h"
+#include "process/program.h"
+#include "recording/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* With -clock instructions the ticks are instructions, said to take a nanosecond each. */
+enum { INSTRUCTIONS_PER_SECOND = 1000000000 };
+
+static void probe(struct engine_probe *probe)
+{
+    struct qemu qemu;
+    struct error error;
+    char version[64];
+    *probe = (struct engine_probe){0};
+    probe->available =
+        qemu_find(&qemu, &error) && qemu_check(&qemu, version, sizeof version, &error);
+    if (probe->available) {
+        snprintf(probe->why, sizeof probe->why, "emulation by %.400s %.60s", qemu.path, version);
+        return;
+    }
+    /* An error's text is "what failed. What to do." */
+    const char *advice = strstr(error.text, ". ");
+    int length = advice ? (int)(advice - error.text) : (int)strlen(error.text);
+    snprintf(probe->why, sizeof probe->why, "%.*s", length, error.text);
+    snprintf(probe->advice, sizeof probe->advice, "%s", advice ? advice + 2 : "");
+}
+
+/* ---- starting ---- */
+
+static void set_clock(struct soft_options *options)
+{
+    struct tsc_anchor start = tsc_anchor_now();
+    options->start_tsc = start.tsc;
+    options->start_monotonic_ns = start.monotonic_ns;
+    options->start_realtime_ns = start.realtime_ns;
+    options->tsc_hz = options->clock == RECORD_CLOCK_INSTRUCTIONS ? INSTRUCTIONS_PER_SECOND
+                                                                  : tsc_measure_rate(&start);
+    enum { BUS_HZ = 100 * 1000 * 1000 };
+    options->bus_ratio = (uint32_t)((options->tsc_hz + BUS_HZ / 2) / BUS_HZ);
+}
+
+static uint64_t to_ticks(const struct soft_options *options, uint64_t nanoseconds)
+{
+    return (uint64_t)((unsigned __int128)nanoseconds * options->tsc_hz / 1000000000);
+}
+
+static void set_trigger(struct soft_options *options, const struct trigger *wanted)
+{
+    options->trigger = (struct soft_trigger){
+        .passes_time = wanted->passes_time,
+        .multi_snapshot = wanted->multi_snapshot,
+        .immediate_stop = wanted->immediate_stop,
+        .duration_threshold = to_ticks(options, wanted->duration_threshold_ns),
+        .delay_threshold = to_ticks(options, wanted->delay_threshold_ns),
+    };
+    for (size_t i = 0; i < wanted->place_count; i++) {
+        struct stat status;
+        /* A file that has vanished since it was looked into is not going to run. */
+        if (stat(wanted->places[i].path, &status) != 0)
+            continue;
+        options->trigger.places[options->trigger.place_count++] = (struct soft_trigger_place){
+            .device = status.st_dev,
+            .inode = status.st_ino,
+            .file_offset = wanted->places[i].file_offset,
+        };
+    }
+}
+
+static struct soft_options soft_options(const struct record_options *wanted,
+                                        const struct qemu *qemu)
+{
+    struct soft_options options = {
+        .clock = wanted->clock,
+        .full_execution = wanted->full_execution,
+        .multi_thread = wanted->multi_thread,
+        .follow = wanted->follow,
+        .snapshot_size = wanted->snapshot_size,
+        .coarse_time = wanted->packets.coarse_time,
+        .periods = wanted->packets.periods,
+        .all_returns = wanted->packets.all_returns,
+    };
+    memcpy(options.qemu, qemu->path, sizeof options.qemu);
+    memcpy(options.plugin, qemu->plugin, sizeof options.plugin);
+    set_clock(&options);
+    set_trigger(&options, &wanted->trigger);
+    return options;
+}
+
+/* What is known before the end, so that a killed magic-trace leaves a recording that says what it
+ * is. */
+static struct session session_at_start(const struct soft_options *options,
+                                       const struct record_options *wanted,
+                                       const struct program *program)
+{
+    struct session session = {
+        .version = MAGIC_TRACE_VERSION,
+        .engine = qemu_engine.name,
+        .clock = record_clock_name((enum record_clock)options->clock),
+        .command = (const char **)wanted->command,
+        .program = program->real_path,
+        .full_execution = wanted->full_execution,
+        .multi_thread = wanted->multi_thread,
+        .follow = wanted->follow,
+        .snapshot_size = wanted->snapshot_size,
+        .trigger = wanted->trigger.name,
+        .exit_status = -1,
+    };
+    /* Ticks that are instructions have no time of day, and would not repeat if they had. */
+    if (options->clock != RECORD_CLOCK_INSTRUCTIONS) {
+        session.wall_clock_ns = options->start_realtime_ns;
+        session.wall_clock_at = options->start_monotonic_ns;
+    }
+    return session;
+}
+
+/* ---- finishing ---- */
+
+/* The longer the time between two anchors, the better the rate. */
+static struct clock_conversion conversion(const struct soft_options *options)
+{
+    if (options->clock == RECORD_CLOCK_INSTRUCTIONS)
+        return (struct clock_conversion){.mult = 1};
+    struct tsc_anchor start = {options->start_tsc, options->start_monotonic_ns,
+                               options->start_realtime_ns};
+    struct tsc_anchor end = tsc_anchor_now();
+    uint64_t rate = tsc_rate(&start, &end);
+    uint64_t difference = rate > options->tsc_hz ? rate - options->tsc_hz : options->tsc_hz - rate;
+    /* Salvaged after a restart or a sleep of the machine, the two do not fit together. */
+    if (difference > options->tsc_hz / 1000)
+        rate = options->tsc_hz;
+    return tsc_conversion(&start, rate);
+}
+
+static void remove_working_files(const char *directory)
+{
+    char *soft = memory_format("%s/soft", directory);
+    char *images = memory_format("%s/images", directory);
+    file_remove_tree(soft, NULL);
+    rmdir(images); /* stays when there is something in it */
+    free(soft);
+    free(images);
+}
+
+/* DIR/soft -> perf.data and session.json, then DIR/soft is removed. `watched` as in collect.h. On
+ * an error it is kept, and the error says so. */
+static bool finish(const char *directory, struct soft_control *control, struct session *session,
+                   char *const *command_line, bool watched, struct record_result *result,
+                   struct error *error)
+{
+    control_freeze(control);
+    rings_settle(directory);
+    struct collection collection = {
+        .directory = directory,
+        .control = control,
+        .command_line = command_line,
+        .clock = conversion(&control->options),
+        .watched = watched,
+    };
+    bool ok = collect(&collection, error);
+    session->instructions = collection.instructions;
+    session->untraced = collection.untraced;
+    session->untraced_count = collection.untraced_count;
+    session->deaths = collection.deaths;
+    session->death_count = collection.death_count;
+    session->hits = collection.hits;
+    session->hit_count = collection.hit_count;
+    ok = ok && session_write(session, directory, error);
+    if (ok) {
+        result->instructions = collection.instructions;
+        result->bytes = collection.bytes;
+        result->hits = atomic_load(&control->hits);
+        result->snapshots = atomic_load(&control->snapshots);
+        result->unseen_hits = atomic_load(&control->unseen_hits);
+        remove_working_files(directory);
+    } else if (error->code == ERROR_IO) {
+        size_t used = strlen(error->text);
+        snprintf(error->text + used, sizeof error->text - used,
+                 " What was recorded is kept in %s/soft: magic-trace decode %s finishes it.",
+                 directory, directory);
+    }
+    collection_free(&collection);
+    return ok;
+}
+
+/* The program did not start: nothing is left that would look like a recording. */
+static void forget_recording(const char *directory)
+{
+    remove_working_files(directory);
+    char *session = memory_format("%s/session.json", directory);
+    unlink(session);
+    free(session);
+}
+
+/* qemu has told the reason on stderr, if it had one. */
+static bool explain_nothing_recorded(const struct soft_options *options, int status,
+                                     struct error *error)
+{
+    if (WIFSIGNALED(status))
+        return error_set(
+            error, ERROR_IO,
+            "nothing was recorded: %s was killed by signal %d (%s) before the program's "
+            "first instruction",
+            options->qemu, WTERMSIG(status), strsignal(WTERMSIG(status)));
+    return error_set(
+        error, ERROR_IO,
+        "nothing was recorded: %s ended with status %d before the program's first "
+        "instruction. Its own message stands above; magic-trace doctor checks whether it "
+        "can load %s.",
+        options->qemu, WEXITSTATUS(status), options->plugin);
+}
+
+/* ---- recording ---- */
+
+static bool run(const struct record_options *wanted, const char *directory,
+                const struct program *program, struct soft_control *control,
+                struct record_result *result, struct error *error)
+{
+    const struct soft_options *options = &control->options;
+    struct session session = session_at_start(options, wanted, program);
+    struct signals signals;
+    if (!session_write(&session, directory, error) || !signals_hold(&signals, error)) {
+        forget_recording(directory);
+        return false;
+    }
+    char **arguments = qemu_arguments(options, directory, program);
+    char **environment = qemu_environment();
+    char *plugin_argument = qemu_plugin_argument(options, directory);
+    struct supervision supervision = {
+        .program.signals = &signals,
+        .control = control,
+        .plugin_argument = plugin_argument,
+    };
+    bool ok = launch(&supervision.program.child, arguments, environment, &signals,
+                     options->clock == RECORD_CLOCK_INSTRUCTIONS, error);
+    if (!ok) {
+        forget_recording(directory);
+    } else {
+        session.exit_status = result->exit_status = supervise(&supervision);
+        result->interrupted = supervision.program.interrupts > 0;
+        ok = finish(directory, control, &session, wanted->magic_trace_command, true, result, error);
+        if (!ok && error->code == ERROR_NOT_FOUND) {
+            explain_nothing_recorded(options, result->exit_status, error);
+            forget_recording(directory);
+        }
+    }
+    signals_release(&signals, result->interrupted);
+    qemu_free_arguments(arguments);
+    free(environment);
+    free(plugin_argument);
+    return ok;
+}
+
+static bool record(const struct record_options *wanted, struct record_result *result,
+                   struct error *error)
+{
+    struct error unheard;
+    if (!error)
+        error = &unheard;
+    *result = (struct record_result){.exit_status = -1};
+    struct qemu qemu;
+    struct program program;
+    if (!qemu_find(&qemu, error) || !program_resolve(&program, wanted->command, error))
+        return false;
+    char *directory = recording_directory_absolute(wanted->directory, error);
+    bool ok = false;
+    if (directory) {
+        struct soft_options options = soft_options(wanted, &qemu);
+        struct soft_control *control = control_create(directory, &options, error);
+        if (control)
+            ok = run(wanted, directory, &program, control, result, error);
+        control_close(control);
+    }
+    free(directory);
+    program_free(&program);
+    return ok;
+}
+
+/* ---- salvage ---- */
+
+static bool salvage_into(const char *directory, struct soft_control *control, struct error *error)
+{
+    struct session session;
+    if (!session_read(&session, directory, error) && error->code != ERROR_NOT_FOUND)
+        return false;
+    struct record_result result = {0};
+    static char *const unknown_command[] = {"magic-trace", NULL};
+    char *const *command_line = session.command ? (char *const *)session.command : unknown_command;
+    bool ok = finish(directory, control, &session, command_line, false, &result, error);
+    session.untraced = NULL; /* belonged to the collection */
+    session.untraced_count = 0;
+    session.deaths = NULL; /* likewise */
+    session.death_count = 0;
+    session.hits = NULL; /* likewise */
+    session.hit_count = 0;
+    session_free(&session);
+    return ok;
+}
+
+static bool salvage(const char *directory, struct error *error)
+{
+    struct error unheard;
+    if (!error)
+        error = &unheard;
+    char *absolute = recording_directory_absolute(directory, error);
+    if (!absolute)
+        return false;
+    struct error missing = {0};
+    struct soft_control *control = control_open(absolute, &missing);
+    bool ok = true;
+    if (control)
+        ok = salvage_into(absolute, control, error);
+    else if (missing.code != ERROR_NOT_FOUND)
+        ok = error_set(error, missing.code, "%s", missing.text);
+    control_close(control);
+    free(absolute);
+    return ok;
+}
+
+static bool serves(const struct record_options *options, struct error *error)
+{
+    return processor_options_served(&options->processor, 0, qemu_engine.name, error);
+}
+
+const struct engine qemu_engine = {
+    .name = "qemu",
+    .former_name = "soft",
+    .description = "runs the program in an emulator; exact, on any machine, 4 to 10 times slower",
+    .probe = probe,
+    .serves = serves,
+    .record = record,
+    .salvage = salvage,
+};

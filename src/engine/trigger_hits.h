@@ -1,0 +1,38 @@
+/* The trigger's hits while it is recorded: which count, and what the recording says of them.
+ */
+#ifndef MAGIC_TRACE_ENGINE_TRIGGER_HITS_H
+#define MAGIC_TRACE_ENGINE_TRIGGER_HITS_H
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "engine/breakpoints.h"
+#include "engine/engine.h"
+#include "engine/trigger_conditions.h"
+
+struct hits {
+    const struct record_options *options; /* borrowed */
+    struct breakpoints *breakpoints;      /* NULL: nothing is watched */
+    struct trigger_conditions conditions;
+    struct clock_conversion clock; /* from the ticks that a program passes to perf's clock */
+    struct array taken;            /* of struct session_hit: those that counted */
+    uint64_t seen;                 /* all */
+};
+
+/* Watches the trigger of the options, if there is one. Close in any case. */
+bool hits_open(struct hits *hits, const struct kernel *kernel, const struct record_options *options,
+               const pid_t *pids, size_t pid_count, struct error *error);
+
+/* Stops watching; what was taken stays until hits_free. */
+void hits_close(struct hits *hits);
+void hits_free(struct hits *hits);
+
+/* For poll(2); -1: nothing is watched. */
+int hits_descriptor(const struct hits *hits);
+
+/* The next hit that counts is in `taken`; false: there is none now. */
+bool hits_next(struct hits *hits);
+
+/* With a delay threshold: tells how near it came, since told last. */
+void hits_tell_delay(struct hits *hits);
+
+#endif

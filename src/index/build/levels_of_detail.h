@@ -1,0 +1,31 @@
+/* The coarser levels of a track: which resolutions to keep, and making them of its spans.
+ *
+ * All are made in one reading of the spans: what a level emits is at once what the next is made of.
+ *
+ * Called by index_builder.c when all spans are written.
+ */
+#ifndef MAGIC_TRACE_INDEX_BUILD_LEVELS_OF_DETAIL_H
+#define MAGIC_TRACE_INDEX_BUILD_LEVELS_OF_DETAIL_H
+
+#include "index/build/track_builder.h"
+
+/* How an index is laid out. Answers never depend on it, only their speed and the file's size. */
+struct index_layout {
+    uint32_t chunk_items;  /* of a chunk at most; up to INDEX_CHUNK_ITEMS */
+    uint64_t level_ratio;  /* a level has at most this fraction (1/ratio) of the pieces below */
+    uint64_t level_enough; /* pieces that need no coarser level */
+};
+
+/* A level that was made. */
+struct made_level {
+    unsigned shift;
+    struct array chunks; /* of struct index_chunk; owned */
+};
+
+/* Appends struct made_level, finest first. `written` maps the file as it is with all spans of the
+ * track; the new chunks go to `file`. */
+bool make_coarser_levels(const struct track_builder *track, const struct index_layout *layout,
+                         const struct file_view *written, struct index_file *file,
+                         struct array *levels, struct error *error);
+
+#endif

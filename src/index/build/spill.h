@@ -1,0 +1,36 @@
+/* A growable array that lies in a nameless file: for what grows with the trace and is needed until
+ * the index is complete, without taking memory.
+ *
+ * The file is made with the first element, in the folder of the index, where room is needed anyway;
+ * its pages are mapped, so the kernel writes them out when memory is short. When it cannot grow,
+ * spill->failed says why and spill_add() gives a place that nobody reads: check at the end.
+ */
+#ifndef MAGIC_TRACE_INDEX_BUILD_SPILL_H
+#define MAGIC_TRACE_INDEX_BUILD_SPILL_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct spill {
+    char *elements; /* mapped */
+    size_t count;
+    size_t capacity; /* elements */
+    size_t element_size;
+    int descriptor;     /* -1: nothing was added */
+    const char *beside; /* the index; not owned */
+    void *nowhere;      /* owned; where elements go once it has failed */
+    struct error failed;
+};
+
+struct spill spill_of(size_t element_size, const char *beside);
+void spill_free(struct spill *spill);
+
+/* Adds one element, all bytes 0. Growing moves the elements. */
+void *spill_add(struct spill *spill);
+
+/* Element `index`, which has been added. */
+void *spill_at(const struct spill *spill, size_t index);
+
+#endif

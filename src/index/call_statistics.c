@@ -1,0 +1,267 @@
+/* The calls of one group in a range (function_table.h). */
+#include "base/memory.h"
+#include "index/function_table.h"
+#include "index/scan_parts.h"
+#include "index/span_scan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- bins ---- */
+
+/* Lengths below 4 have a bin each; above, each power of two has 4. */
+unsigned call_bin_of(uint64_t length)
+{
+    if (length < 4)
+        return (unsigned)length;
+    unsigned power = 63 - (unsigned)__builtin_clzll(length);
+    return 4 * (power - 1) + (unsigned)(length >> (power - 2) & 3);
+}
+
+uint64_t call_bin_first(unsigned bin)
+{
+    if (bin < 4)
+        return bin;
+    unsigned power = bin / 4 + 1;
+    return power > 63 ? UINT64_MAX : (UINT64_C(4) + bin % 4) << (power - 2);
+}
+
+/* ---- one reading of all calls ---- */
+
+struct call_reading {
+    const struct trace_index *index;
+    struct index_range range;
+    uint32_t group;
+    size_t state_size;
+    /* What is done with each call that overlaps the range; `state` is a thread's, at first 0. */
+    void (*take)(const struct call_reading *reading, void *state, const struct call_place *call);
+    /* Adds a thread's state to `context`. */
+    void (*add)(const struct call_reading *reading, void *state);
+    void *context;
+};
+
+/* What one thread works with. */
+struct reading_part {
+    const struct call_reading *reading;
+    uint64_t state[]; /* whatever take() makes of it */
+};
+
+static void *begin_part(void *context)
+{
+    const struct call_reading *reading = context;
+    struct reading_part *part = memory_allocate_zeroed(sizeof *part + reading->state_size);
+    part->reading = reading;
+    return part;
+}
+
+static bool scan_part(void *state, const struct scan_part *scanned, struct error *error)
+{
+    struct reading_part *part = state;
+    const struct call_reading *reading = part->reading;
+    const struct index_span *spans;
+    struct span_scan scan = span_scan_begin(reading->index, scanned->track, scanned->range);
+    scan.only_group = reading->group;
+    for (size_t count; (count = span_scan_next(&scan, &spans, error)) > 0;)
+        for (size_t i = count; i-- > 0;)
+            if (index_group_of(reading->index, spans[i].function) == reading->group &&
+                range_overlaps(scanned->range, &spans[i]) && part_counts(scanned, &spans[i]))
+                reading->take(reading, part->state, &(struct call_place){scanned->track, spans[i]});
+    return span_scan_end(&scan);
+}
+
+static void end_part(void *context, void *state)
+{
+    const struct call_reading *reading = context;
+    struct reading_part *part = state;
+    reading->add(reading, part->state);
+    free(part);
+}
+
+static bool read_calls(struct call_reading *reading, struct index_tracks tracks,
+                       struct error *error)
+{
+    const struct part_scanner scanner = {reading, begin_part, scan_part, end_part};
+    return scan_parts(reading->index, tracks, reading->range, &scanner, error);
+}
+
+/* ---- figures and the longest ---- */
+
+struct figures {
+    struct call_statistics *statistics;
+    size_t slowest; /* to be kept */
+};
+
+/* What one thread has found. */
+struct found_figures {
+    struct call_statistics statistics;
+    uint64_t too_short; /* calls shorter than that are not among the longest */
+};
+
+static int compare_slowest(const void *left, const void *right)
+{
+    const struct call_place *a = left, *b = right;
+    uint64_t first = a->span.end - a->span.start, second = b->span.end - b->span.start;
+    if (first != second)
+        return first > second ? -1 : 1;
+    return call_place_compare(a, b);
+}
+
+static void cut_slowest(struct array *slowest, size_t wanted)
+{
+    if (slowest->count > 1)
+        qsort(slowest->elements, slowest->count, slowest->element_size, compare_slowest);
+    if (slowest->count > wanted)
+        slowest->count = wanted;
+}
+
+/* Keeps the longest, in any order until there are twice as many as wanted. Of equally long ones the
+ * first counts, so those that are as long as the shortest kept must be looked at, too. */
+static void offer_slowest(struct found_figures *found, const struct call_place *call, size_t wanted)
+{
+    enum { ROOM = 256 };
+    struct array *slowest = &found->statistics.slowest;
+    slowest->element_size = sizeof *call;
+    if (wanted == 0 || call->span.end - call->span.start < found->too_short)
+        return;
+    array_add_all(slowest, call, 1);
+    if (slowest->count < 2 * wanted + ROOM)
+        return;
+    cut_slowest(slowest, wanted);
+    const struct call_place *shortest = array_at(slowest, wanted - 1);
+    found->too_short = shortest->span.end - shortest->span.start;
+}
+
+static void take_figures(const struct call_reading *reading, void *state,
+                         const struct call_place *call)
+{
+    const struct figures *figures = reading->context;
+    struct found_figures *found = state;
+    struct call_statistics *statistics = &found->statistics;
+    uint64_t length = call->span.end - call->span.start;
+    statistics->calls++;
+    offer_slowest(found, call, figures->slowest);
+    if (!is_whole_call(&call->span, reading->range))
+        return;
+    if (statistics->whole == 0 || length < statistics->min)
+        statistics->min = length;
+    if (length > statistics->max)
+        statistics->max = length;
+    statistics->whole++;
+    statistics->sum += length;
+    statistics->bins[call_bin_of(length)]++;
+}
+
+static void add_figures(const struct call_reading *reading, void *state)
+{
+    const struct figures *figures = reading->context;
+    struct call_statistics *all = figures->statistics;
+    struct call_statistics *found = &((struct found_figures *)state)->statistics;
+    all->calls += found->calls;
+    if (found->whole > 0 && (all->whole == 0 || found->min < all->min))
+        all->min = found->min;
+    if (found->max > all->max)
+        all->max = found->max;
+    all->whole += found->whole;
+    all->sum += found->sum;
+    for (unsigned i = 0; i < CALL_BINS; i++)
+        all->bins[i] += found->bins[i];
+    array_add_all(&all->slowest, found->slowest.elements, found->slowest.count);
+    array_free(&found->slowest);
+    cut_slowest(&all->slowest, figures->slowest);
+}
+
+/* ---- quantiles ---- */
+
+/* Quantiles are found digit by digit, from the highest, each in one reading: how many lengths that
+ * agree in the digits so far have which next one. So memory does not grow with the calls, and most
+ * lengths have one digit. */
+enum { DIGIT_BITS = 16, DIGITS = 1 << DIGIT_BITS, QUANTILES = 2 };
+
+struct digit_counts {
+    uint64_t counts[QUANTILES][DIGITS];
+};
+
+struct digit_search {
+    unsigned shift;              /* of the digit that is searched */
+    uint64_t found[QUANTILES];   /* the digits above it */
+    uint64_t ordinal[QUANTILES]; /* among those with these digits, from 1 */
+    struct digit_counts *counts;
+};
+
+static void take_digit(const struct call_reading *reading, void *state,
+                       const struct call_place *call)
+{
+    const struct digit_search *search = reading->context;
+    struct digit_counts *counts = state;
+    if (!is_whole_call(&call->span, reading->range))
+        return;
+    uint64_t digits = (call->span.end - call->span.start) >> search->shift;
+    for (unsigned i = 0; i < QUANTILES; i++)
+        if (digits >> DIGIT_BITS == search->found[i])
+            counts->counts[i][digits % DIGITS]++;
+}
+
+static void add_digits(const struct call_reading *reading, void *state)
+{
+    const struct digit_search *search = reading->context;
+    const struct digit_counts *counts = state;
+    for (unsigned i = 0; i < QUANTILES; i++)
+        for (unsigned digit = 0; digit < DIGITS; digit++)
+            search->counts->counts[i][digit] += counts->counts[i][digit];
+}
+
+static void choose_digits(struct digit_search *search)
+{
+    for (unsigned i = 0; i < QUANTILES; i++) {
+        unsigned digit = 0;
+        while (digit < DIGITS - 1 && search->counts->counts[i][digit] < search->ordinal[i])
+            search->ordinal[i] -= search->counts->counts[i][digit++];
+        search->found[i] = search->found[i] << DIGIT_BITS | digit;
+    }
+}
+
+static bool find_quantiles(struct call_reading *reading, struct index_tracks tracks,
+                           struct call_statistics *statistics, struct error *error)
+{
+    uint64_t whole = statistics->whole;
+    struct digit_search search = {.ordinal = {(whole + 1) / 2, whole - whole / 100}};
+    while (search.shift + DIGIT_BITS < 64 && statistics->max >> (search.shift + DIGIT_BITS) > 0)
+        search.shift += DIGIT_BITS;
+    search.counts = memory_allocate(sizeof *search.counts);
+    reading->state_size = sizeof *search.counts;
+    reading->take = take_digit;
+    reading->add = add_digits;
+    reading->context = &search;
+    bool ok = true;
+    for (bool last = false; ok && !last; search.shift -= DIGIT_BITS) {
+        memset(search.counts, 0, sizeof *search.counts);
+        ok = read_calls(reading, tracks, error);
+        choose_digits(&search);
+        last = search.shift == 0;
+    }
+    statistics->median = search.found[0];
+    statistics->p99 = search.found[1];
+    free(search.counts);
+    return ok;
+}
+
+bool index_calls(const struct trace_index *index, struct index_tracks tracks,
+                 struct index_range range, uint32_t group, size_t slowest,
+                 struct call_statistics *statistics, struct error *error)
+{
+    *statistics = (struct call_statistics){.slowest = array_of(sizeof(struct call_place))};
+    if (!index_check_group(index, group, error))
+        return false;
+    struct figures figures = {statistics, slowest};
+    struct call_reading reading = {
+        .index = index,
+        .range = range,
+        .group = group,
+        .state_size = sizeof(struct found_figures),
+        .take = take_figures,
+        .add = add_figures,
+        .context = &figures,
+    };
+    return read_calls(&reading, tracks, error) &&
+           (statistics->whole == 0 || find_quantiles(&reading, tracks, statistics, error));
+}

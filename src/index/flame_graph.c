@@ -1,0 +1,183 @@
+#include "index/flame_graph.h"
+
+#include "base/memory.h"
+#include "index/scan_parts.h"
+#include "index/span_scan.h"
+#include "index/stack_tree.h"
+
+#include <stdlib.h>
+
+struct flame {
+    const struct trace_index *index;
+    struct stack_tree tree;
+};
+
+/* What one thread has found. */
+struct flame_part {
+    const struct trace_index *index;
+    struct stack_tree tree;
+    struct array path; /* of uint32_t: the node at each depth */
+};
+
+/* ---- gathering ---- */
+
+static void add_span(struct flame_part *part, const struct scan_part *scanned,
+                     const struct index_span *span)
+{
+    struct array *path = &part->path;
+    while (path->count < span->depth) /* callers are missing in a damaged index alone */
+        *(uint32_t *)array_add(path) = STACK_ROOT;
+    uint32_t parent =
+        span->depth ? *(uint32_t *)array_at(path, span->depth - 1) : (uint32_t)STACK_ROOT;
+    uint32_t number =
+        stack_tree_child(&part->tree, parent, index_group_of(part->index, span->function));
+    path->count = span->depth;
+    *(uint32_t *)array_add(path) = number;
+    if (!range_overlaps(scanned->range, span))
+        return;
+    struct stack_node *node = stack_tree_node(&part->tree, number);
+    uint64_t time = range_clip(scanned->range, span);
+    node->calls += part_counts(scanned, span);
+    node->total += time;
+    node->self += time;
+    if (parent != STACK_ROOT)
+        stack_tree_node(&part->tree, parent)->self -= time;
+}
+
+static bool scan_part(void *state, const struct scan_part *scanned, struct error *error)
+{
+    struct flame_part *part = state;
+    const struct index_span *spans;
+    struct span_scan scan = span_scan_begin(part->index, scanned->track, scanned->range);
+    part->path.count = 0;
+    for (size_t count; (count = span_scan_next(&scan, &spans, error)) > 0;)
+        for (size_t i = count; i-- > 0;)
+            add_span(part, scanned, &spans[i]);
+    return span_scan_end(&scan);
+}
+
+static void *begin_part(void *context)
+{
+    const struct flame *flame = context;
+    struct flame_part *part = memory_allocate(sizeof *part);
+    *part = (struct flame_part){flame->index, stack_tree_new(), array_of(sizeof(uint32_t))};
+    return part;
+}
+
+/* Parents have smaller numbers than their children, so theirs in the other tree are known. */
+static void add_tree(struct stack_tree *tree, const struct stack_tree *other)
+{
+    uint32_t *numbers = memory_allocate(other->nodes.count * sizeof *numbers);
+    numbers[STACK_ROOT] = STACK_ROOT;
+    for (uint32_t i = STACK_ROOT + 1; i < other->nodes.count; i++) {
+        const struct stack_node *from = stack_tree_node(other, i);
+        numbers[i] = stack_tree_child(tree, numbers[from->parent], from->group);
+        struct stack_node *to = stack_tree_node(tree, numbers[i]);
+        to->calls += from->calls;
+        to->total += from->total;
+        to->self += from->self;
+    }
+    free(numbers);
+}
+
+static void end_part(void *context, void *state)
+{
+    struct flame *flame = context;
+    struct flame_part *part = state;
+    add_tree(&flame->tree, &part->tree);
+    stack_tree_free(&part->tree);
+    array_free(&part->path);
+    free(part);
+}
+
+/* ---- the answer ---- */
+
+/* By parent, then the widest first. */
+static int compare_nodes(const void *left, const void *right, void *context)
+{
+    const struct stack_tree *tree = context;
+    const struct stack_node *a = stack_tree_node(tree, *(const uint32_t *)left);
+    const struct stack_node *b = stack_tree_node(tree, *(const uint32_t *)right);
+    if (a->parent != b->parent)
+        return a->parent < b->parent ? -1 : 1;
+    if (a->total != b->total)
+        return a->total > b->total ? -1 : 1;
+    return (a->group > b->group) - (a->group < b->group);
+}
+
+/* The nodes below the root in that order; `first` tells by parent where its children begin, and has
+ * one more at the end. */
+static uint32_t *sort_nodes(const struct stack_tree *tree, uint32_t **first)
+{
+    uint32_t count = (uint32_t)tree->nodes.count;
+    uint32_t *sorted = memory_allocate(count * sizeof *sorted);
+    *first = memory_allocate_zeroed(((size_t)count + 1) * sizeof **first);
+    for (uint32_t i = 1; i < count; i++) {
+        sorted[i - 1] = i;
+        (*first)[stack_tree_node(tree, i)->parent + 1]++;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        (*first)[i + 1] += (*first)[i];
+    qsort_r(sorted, count - 1, sizeof *sorted, compare_nodes, (void *)tree);
+    return sorted;
+}
+
+static uint64_t total_of_root(const struct stack_tree *tree, const uint32_t *sorted,
+                              const uint32_t *first)
+{
+    uint64_t total = 0;
+    for (uint32_t i = first[STACK_ROOT]; i < first[STACK_ROOT + 1]; i++)
+        total += stack_tree_node(tree, sorted[i])->total;
+    return total;
+}
+
+struct told_node {
+    uint32_t number; /* in the tree */
+    uint32_t parent; /* among those that are told */
+};
+
+static void tell(const struct stack_tree *tree, double share, struct array *nodes)
+{
+    uint32_t *first, *sorted = sort_nodes(tree, &first);
+    stack_tree_node(tree, STACK_ROOT)->total = total_of_root(tree, sorted, first);
+    double narrowest = share * (double)stack_tree_node(tree, STACK_ROOT)->total;
+    struct array told = array_of(sizeof(struct told_node));
+    array_add(&told);
+    for (size_t i = 0; i < told.count; i++) {
+        const struct told_node here = *(struct told_node *)array_at(&told, i);
+        const struct stack_node *node = stack_tree_node(tree, here.number);
+        struct flame_node answer = {
+            .parent = here.parent,
+            .group = node->group,
+            .calls = node->calls,
+            .total = node->total,
+            .self = node->self,
+        };
+        for (uint32_t j = first[here.number]; j < first[here.number + 1]; j++) {
+            const struct stack_node *child = stack_tree_node(tree, sorted[j]);
+            if (child->calls == 0)
+                continue; /* it only touches the range */
+            if ((double)child->total >= narrowest)
+                *(struct told_node *)array_add(&told) = (struct told_node){sorted[j], (uint32_t)i};
+            else
+                answer.omitted += child->total;
+        }
+        array_add_all(nodes, &answer, 1);
+    }
+    array_free(&told);
+    free(first);
+    free(sorted);
+}
+
+bool index_flame_graph(const struct trace_index *index, struct index_tracks tracks,
+                       struct index_range range, double share, struct array *nodes,
+                       struct error *error)
+{
+    struct flame flame = {index, stack_tree_new()};
+    const struct part_scanner scanner = {&flame, begin_part, scan_part, end_part};
+    bool ok = scan_parts(index, tracks, range, &scanner, error);
+    if (ok)
+        tell(&flame.tree, share, nodes);
+    stack_tree_free(&flame.tree);
+    return ok;
+}

@@ -1,0 +1,121 @@
+#include "index/function_table.h"
+
+#include "base/memory.h"
+#include "index/open_groups.h"
+#include "index/scan_parts.h"
+#include "index/span_scan.h"
+
+#include <stdlib.h>
+
+struct table {
+    const struct trace_index *index;
+    struct index_range range;
+    struct function_row *rows; /* by group; owned */
+};
+
+/* What one thread has found. */
+struct table_part {
+    const struct table *table;
+    struct function_row *rows; /* by group; owned */
+    struct open_groups open;
+};
+
+static struct function_row *new_rows(const struct trace_index *index)
+{
+    return memory_allocate_zeroed((index->facts.functions + 1) * sizeof(struct function_row));
+}
+
+static void count_call(struct function_row *row, const struct index_span *span,
+                       struct index_range range)
+{
+    row->calls++;
+    if (!is_whole_call(span, range))
+        return;
+    uint64_t length = span->end - span->start;
+    if (row->whole == 0 || length < row->min)
+        row->min = length;
+    if (length > row->max)
+        row->max = length;
+    row->sum += length;
+    row->whole++;
+}
+
+static void add_span(struct table_part *part, const struct scan_part *scanned,
+                     const struct index_span *span)
+{
+    uint32_t group = index_group_of(part->table->index, span->function);
+    bool is_outermost = open_groups_enter(&part->open, span->depth, group);
+    if (!range_overlaps(scanned->range, span))
+        return;
+    struct function_row *row = &part->rows[group];
+    uint64_t time = range_clip(scanned->range, span);
+    uint32_t caller = open_groups_caller(&part->open, span->depth);
+    row->self += time;
+    if (caller != NO_GROUP)
+        part->rows[caller].self -= time;
+    if (is_outermost)
+        row->total += time;
+    if (part_counts(scanned, span))
+        count_call(row, span, part->table->range);
+}
+
+static bool scan_part(void *state, const struct scan_part *scanned, struct error *error)
+{
+    struct table_part *part = state;
+    const struct index_span *spans;
+    struct span_scan scan = span_scan_begin(part->table->index, scanned->track, scanned->range);
+    open_groups_clear(&part->open);
+    for (size_t count; (count = span_scan_next(&scan, &spans, error)) > 0;)
+        for (size_t i = count; i-- > 0;)
+            add_span(part, scanned, &spans[i]);
+    return span_scan_end(&scan);
+}
+
+static void *begin_part(void *context)
+{
+    const struct table *table = context;
+    struct table_part *part = memory_allocate_zeroed(sizeof *part);
+    part->table = table;
+    part->rows = new_rows(table->index);
+    part->open = open_groups_new(table->index->facts.functions);
+    return part;
+}
+
+static void add_row(struct function_row *row, const struct function_row *other)
+{
+    row->calls += other->calls;
+    row->total += other->total;
+    row->self += other->self;
+    if (other->whole > 0 && (row->whole == 0 || other->min < row->min))
+        row->min = other->min;
+    if (other->max > row->max)
+        row->max = other->max;
+    row->whole += other->whole;
+    row->sum += other->sum;
+}
+
+static void end_part(void *context, void *state)
+{
+    struct table *table = context;
+    struct table_part *part = state;
+    for (uint32_t i = 0; i < table->index->facts.functions; i++)
+        add_row(&table->rows[i], &part->rows[i]);
+    free(part->rows);
+    open_groups_free(&part->open);
+    free(part);
+}
+
+bool index_function_table(const struct trace_index *index, struct index_tracks tracks,
+                          struct index_range range, struct array *rows, struct error *error)
+{
+    struct table table = {.index = index, .range = range, .rows = new_rows(index)};
+    const struct part_scanner scanner = {&table, begin_part, scan_part, end_part};
+    bool ok = scan_parts(index, tracks, range, &scanner, error);
+    for (uint32_t i = 0; ok && i < index->facts.functions; i++) {
+        table.rows[i].group = i;
+        if (table.rows[i].calls > 0)
+            array_add_all(rows, &table.rows[i], 1);
+    }
+    free(table.rows);
+    return ok;
+}

@@ -1,0 +1,38 @@
+/* Statistics of the functions in a range (docs/viewer.md section 1, "Statistics"), and of the calls
+ * of one.
+ *
+ * Called by the server. The time that an answer takes grows with the spans of the range.
+ */
+#ifndef MAGIC_TRACE_INDEX_FUNCTION_TABLE_H
+#define MAGIC_TRACE_INDEX_FUNCTION_TABLE_H
+
+#include "index/span_search.h"
+#include "index/trace_index.h"
+
+struct function_row {
+    uint32_t group;
+    uint64_t calls, total, self;
+    uint64_t whole, min, max, sum; /* of whole calls; mean is sum / whole */
+};
+
+/* Appends struct function_row, of every group that is called in the range, by id. */
+bool index_function_table(const struct trace_index *index, struct index_tracks tracks,
+                          struct index_range range, struct array *rows, struct error *error);
+
+enum { CALL_BINS = 256 }; /* 4 for each power of two: bin_first() gives where each begins */
+uint64_t call_bin_first(unsigned bin);
+unsigned call_bin_of(uint64_t length);
+
+struct call_statistics {
+    uint64_t calls, whole, sum, min, max;
+    uint64_t median, p99; /* of whole calls; exact */
+    uint64_t bins[CALL_BINS];
+    struct array slowest; /* of struct call_place, longest first, whole or not;
+                             free with array_free() */
+};
+
+bool index_calls(const struct trace_index *index, struct index_tracks tracks,
+                 struct index_range range, uint32_t group, size_t slowest,
+                 struct call_statistics *statistics, struct error *error);
+
+#endif

@@ -1,0 +1,160 @@
+/* The bytes of an index file (docs/viewer.md section 2), version INDEX_VERSION.
+ *
+ * A header, then sections: arrays of the structures below, 8-byte aligned, little-endian, as they
+ * lie in memory. Only the chunks' bytes are packed (span_codec.h, tile_codec.h). Written by
+ * index_builder.c, checked and read by trace_index.c. Whoever changes anything here or in the
+ * codecs raises INDEX_VERSION: an index of another version is built anew.
+ */
+#ifndef MAGIC_TRACE_INDEX_INDEX_FORMAT_H
+#define MAGIC_TRACE_INDEX_INDEX_FORMAT_H
+
+#include <stdint.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "index files are mapped as they are");
+
+#define INDEX_MAGIC "MTINDEX\n"
+
+enum {
+    INDEX_VERSION = 1,
+    INDEX_CHUNK_ITEMS = 4096, /* at most, of one chunk */
+    INDEX_PADDING = 64,       /* bytes behind the last chunk at least: decoders read ahead */
+    INDEX_SIEVE_WORDS = 16,
+    INDEX_SIEVE_BITS = INDEX_SIEVE_WORDS * 64,
+    INDEX_SHIFT_MAX = 62, /* resolutions are 1 << shift */
+};
+
+/* Times are below 1 << INDEX_SHIFT_MAX, 146 years, so that bins can be counted without overflow. */
+#define INDEX_TIME_MAX ((UINT64_C(1) << INDEX_SHIFT_MAX) - 1)
+
+#define INDEX_NO_STRING UINT32_MAX
+#define INDEX_NO_CROSSING UINT32_MAX
+
+enum index_section {
+    SECTION_CHUNK_BYTES, /* of uint8_t */
+    SECTION_CHUNKS,      /* of struct index_chunk; those of spans first, by track; then by level */
+    SECTION_SIEVES,      /* of struct index_sieve, one for each chunk of spans */
+    SECTION_LEVELS,      /* of struct index_level, by track and then by resolution */
+    SECTION_TRACKS,      /* of struct track_record */
+    SECTION_FUNCTIONS,   /* of struct function_record, by id */
+    SECTION_CROSSING,    /* of struct crossing_span */
+    SECTION_MARKS,       /* of struct mark_record, by time */
+    SECTION_HITS,        /* of struct hit_record, by start */
+    SECTION_COUNTERS,    /* of struct counter_record */
+    SECTION_SAMPLES,     /* of struct sample_record, by counter and then by time */
+    SECTION_STRINGS,     /* of char: strings with their NUL; others name them by offset */
+    INDEX_SECTIONS
+};
+
+struct section_place {
+    uint64_t offset; /* in the file */
+    uint64_t count;  /* of elements */
+};
+
+struct index_header {
+    char magic[8];
+    uint32_t version;
+    uint32_t damage; /* string or INDEX_NO_STRING */
+    uint64_t file_size;
+    uint64_t id;
+    uint64_t spans;
+    uint64_t duration;
+    uint64_t wall_clock;
+    struct section_place sections[INDEX_SECTIONS];
+};
+
+/* Items of one track at one level, in the order of their ends. */
+struct index_chunk {
+    uint64_t offset;              /* of its bytes, in SECTION_CHUNK_BYTES */
+    uint64_t first_end, last_end; /* ns, of its first and its last item */
+    uint32_t size;                /* bytes */
+    uint32_t count;               /* items; at least 1 */
+    uint32_t crossing;            /* of spans: the innermost that is open behind the last; or
+                                     INDEX_NO_CROSSING */
+    uint32_t padding;
+};
+
+/* Which functions a chunk may hold: bit sieve_bit() of each is set. */
+struct index_sieve {
+    uint64_t words[INDEX_SIEVE_WORDS];
+};
+
+/* A span that is open at the end of a chunk. */
+struct crossing_span {
+    uint64_t start, end;
+    uint64_t self;     /* ns */
+    uint64_t children; /* spans that it called directly */
+    uint32_t function;
+    uint32_t depth;
+    uint32_t parent; /* a crossing span with a smaller number; or INDEX_NO_CROSSING */
+    uint8_t flags, ending;
+    uint8_t padding[2];
+};
+
+/* The pieces of a track at a resolution. */
+struct index_level {
+    uint32_t shift; /* the resolution is 1 << shift ns */
+    uint32_t chunk_count;
+    uint64_t first_chunk;
+};
+
+struct track_record {
+    uint32_t pid, tid;
+    uint32_t process, thread; /* strings */
+    uint64_t spans;
+    uint64_t first, last;
+    uint32_t depth;
+    uint32_t is_hits;
+    uint64_t first_chunk; /* of its spans */
+    uint64_t chunk_count;
+    uint32_t first_level;
+    uint32_t level_count; /* resolutions grow */
+};
+
+struct function_record {
+    uint32_t name, symbol, file; /* strings; the latter two or INDEX_NO_STRING */
+    uint32_t line;
+    uint64_t address;
+    uint64_t calls;
+    uint32_t group;
+    uint32_t colour; /* enum index_colour */
+};
+
+struct mark_record {
+    uint64_t time;
+    uint32_t track;
+    uint32_t text;
+    uint32_t kind; /* enum mark_kind */
+    uint32_t padding;
+};
+
+struct hit_record {
+    uint64_t start, end;
+    int64_t argument;
+    uint64_t address;
+    uint32_t track;
+    uint32_t name;
+    uint32_t pid, tid;
+    uint32_t has_argument;
+    uint32_t padding;
+};
+
+struct counter_record {
+    uint32_t name;
+    uint32_t pid;
+    uint64_t first_sample;
+    uint64_t sample_count;
+};
+
+struct sample_record {
+    uint64_t time;
+    double value;
+};
+
+/* Bits of neighbouring functions are spread. */
+static inline uint32_t sieve_bit(uint32_t function)
+{
+    return (function * UINT32_C(0x9e3779b1)) >> 22;
+}
+_Static_assert(INDEX_SIEVE_BITS == 1 << 10, "sieve_bit() gives 10 bits");
+
+#endif

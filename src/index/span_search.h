@@ -1,0 +1,42 @@
+/* Single spans: at a moment, with their parents, and from call to call of a function.
+ *
+ * Called by the server when something is clicked or searched.
+ */
+#ifndef MAGIC_TRACE_INDEX_SPAN_SEARCH_H
+#define MAGIC_TRACE_INDEX_SPAN_SEARCH_H
+
+#include "index/trace_index.h"
+
+/* Appends the spans that hold `time`, start <= time < end (struct index_span), outermost first.
+ * Where spans of length zero lie at that moment, deeper than those, it is the stack of the one that
+ * began last: with its callers, also those that end at the moment. */
+bool index_stack_at(const struct trace_index *index, uint32_t track, uint64_t time,
+                    struct array *stack, struct error *error);
+
+/* Appends the span at `depth` that holds `time`, and before it its callers, outermost first;
+ * nothing when there is none. A span of length zero is given where no other holds its moment at its
+ * depth, of several the last. */
+bool index_span_at(const struct trace_index *index, uint32_t track, uint32_t depth, uint64_t time,
+                   struct array *stack, struct error *error);
+
+/* Time of the span in itself, and how many spans it has called directly. `span` is one that a query
+ * has given; ERROR_NOT_FOUND: it is not in the track. */
+bool index_span_self(const struct trace_index *index, uint32_t track, const struct index_span *span,
+                     uint64_t *self, uint64_t *children, struct error *error);
+
+struct call_place {
+    uint32_t track;
+    struct index_span span;
+};
+
+/* By start, then depth, then track, as qsort(3) has it. */
+int call_place_compare(const struct call_place *a, const struct call_place *b);
+
+/* The first call of `group` behind (forward) or the last before (time, depth, track), by start,
+ * then depth, then track. False without an error when there is none. *ordinal counts from 1 among
+ * the calls of the group in those tracks: it is the number of those up to this one. */
+bool index_next_call(const struct trace_index *index, struct index_tracks tracks, uint32_t group,
+                     const struct call_place *from, bool forward, struct call_place *call,
+                     uint64_t *ordinal, struct error *error);
+
+#endif

@@ -1,0 +1,24 @@
+/* What of a track is drawn at a resolution (docs/viewer.md section 1, "Pieces").
+ *
+ * Called by the server for each tile of the screen.
+ */
+#ifndef MAGIC_TRACE_INDEX_TILES_H
+#define MAGIC_TRACE_INDEX_TILES_H
+
+#include "index/trace_index.h"
+
+struct pieces_request {
+    uint32_t track;
+    struct index_range range;
+    uint64_t resolution; /* ns; a power of two */
+    uint32_t depth;      /* the first row wanted */
+    uint32_t rows;
+    size_t limit; /* pieces at most */
+};
+
+/* Appends struct index_piece to `pieces`, by start, outer first. *more tells that the limit cut
+ * it. */
+bool index_pieces(const struct trace_index *index, const struct pieces_request *request,
+                  struct array *pieces, bool *more, struct error *error);
+
+#endif

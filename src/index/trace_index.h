@@ -1,0 +1,95 @@
+/* The index of a trace: its spans, packed so that any stretch of any size can be asked for quickly.
+ *
+ * Made once by index/build/index_builder.h and mapped here, read-only; many threads may ask at once. What
+ * the queries mean is defined in docs/viewer.md section 1. Times are ns since the trace's first
+ * event. Nothing of an index file is trusted: what does not fit gives ERROR_FORMAT.
+ */
+#ifndef MAGIC_TRACE_INDEX_TRACE_INDEX_H
+#define MAGIC_TRACE_INDEX_TRACE_INDEX_H
+
+#include "base/array.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct trace_index;
+
+/* Strings of this and the next structures belong to the index. */
+struct index_track {
+    uint32_t pid, tid;
+    const char *process, *thread; /* names; never NULL */
+    uint64_t spans;
+    uint32_t depth;       /* spans open at once at most */
+    uint64_t first, last; /* ns: beginning of the first and end of the last span */
+    bool is_hits;         /* holds the trigger's hits, no calls */
+};
+
+enum index_colour { /* whose code a function is */
+                    INDEX_OWN,
+                    INDEX_LIBRARY,
+                    INDEX_KERNEL,
+                    INDEX_INLINED,
+                    INDEX_SPECIAL,
+};
+
+struct index_function {
+    const char *name;   /* never NULL */
+    const char *symbol; /* NULL: not known */
+    const char *file;   /* NULL: not known */
+    uint32_t line;      /* 0: not known */
+    uint64_t address;   /* 0: not known */
+    uint32_t group;     /* smallest id of those of the same name */
+    uint64_t calls;     /* of this id; of a group: index_group_calls() */
+    enum index_colour colour;
+};
+
+struct index_facts {
+    uint64_t id;         /* names trace and index together; changes when the trace does */
+    uint64_t spans;      /* of all tracks */
+    uint64_t duration;   /* ns */
+    uint64_t wall_clock; /* Unix ns at time 0; 0: not known */
+    uint32_t tracks, functions, marks, hits, counters;
+    const char *damage; /* what is wrong with the trace, for a person; NULL: nothing */
+};
+
+/* A span, exactly. */
+struct index_span {
+    uint64_t start, end;
+    uint32_t depth;
+    uint32_t function;
+    uint8_t flags;  /* enum span_flag */
+    uint8_t ending; /* enum span_end */
+};
+
+/* What is drawn: one span (spans == 1), or several that are too short for the resolution. */
+struct index_piece {
+    uint64_t start, end;
+    uint32_t depth;
+    uint32_t function; /* of the longest */
+    uint32_t spans;
+    uint8_t flags, ending; /* of a single span; else 0 */
+};
+
+struct index_range {
+    uint64_t from, to; /* [from, to) */
+};
+
+/* Which tracks are meant: NULL ids, all but those of hits. */
+struct index_tracks {
+    const uint32_t *ids;
+    size_t count;
+};
+
+/* NULL with ERROR_FORMAT when the file is no index of this version or is damaged; then it has to be
+ * built anew. */
+struct trace_index *trace_index_open(const char *path, struct error *error);
+void trace_index_close(struct trace_index *index);
+
+const struct index_facts *trace_index_facts(const struct trace_index *index);
+struct index_track trace_index_track(const struct trace_index *index, uint32_t track);
+struct index_function trace_index_function(const struct trace_index *index, uint32_t function);
+uint64_t trace_index_group_calls(const struct trace_index *index, uint32_t group);
+
+#endif

@@ -1,0 +1,334 @@
+/* Chrome's trace events as JSON: for chrome://tracing, Perfetto, speedscope and whatever else reads
+ * them.
+ *
+ *   spans      B and E, with address, symbol, file, line and what is known of beginning and end as
+ *              arguments; whose code it is as category
+ *   instants   i, of the thread
+ *   counters   C, of the process
+ *   stacks     that were parked and go on: flow arrows (s, f) between the two spans
+ *   names      M; the wall clock in otherData
+ *
+ * Times are microseconds with three decimals, and so exact. Perfetto shows 512 levels of this
+ * format and loses deeper ones.
+ *
+ * Source: "Trace Event Format", https://docs.google.com/document/d/
+ * 1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
+ */
+#include "base/array.h"
+#include "base/memory.h"
+#include "output/export/export.h"
+#include "output/export/export_events.h"
+#include "output/export/stack_flows.h"
+#include "output/fxt/fxt_format.h"
+#include "output/json_quoted.h"
+#include "output/span_words.h"
+#include "output/text_writer.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* What is said of a function wherever it is called. */
+struct function_text {
+    char *name;  /* name and category, each behind a comma; NULL: not made yet. Owned */
+    char *known; /* as arguments: its symbol, file and line; may be empty. Owned */
+};
+
+struct chrome {
+    struct block_writer *out;
+    const struct span_source *source;
+    struct array functions; /* of struct function_text, by index of the function */
+    char **places; /* by track: the process and the thread, and the name of the time; owned */
+    struct stack_flows flows;
+    bool began; /* there is an event already */
+};
+
+/* ------------------------------------------------------------------ names */
+
+static void put_name(struct chrome *chrome, const struct span_track *track, const char *what,
+                     const char *name)
+{
+    char *text = json_quoted(name);
+    char *line = memory_format("%s{\"ph\":\"M\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32
+                               ",\"name\":\"%s\",\"args\":{\"name\":%s}}",
+                               chrome->began ? ",\n" : "", track->pid, track->tid, what, text);
+    text_put(chrome->out, line);
+    chrome->began = true;
+    free(line);
+    free(text);
+}
+
+static void put_names(struct chrome *chrome)
+{
+    for (size_t i = 0; i < chrome->source->track_count; i++) {
+        const struct span_track *track = &chrome->source->tracks[i];
+        put_name(chrome, track, "process_name", track->process_name);
+        put_name(chrome, track, "thread_name", track->thread_name);
+        chrome->places[i] = memory_format(
+            "\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"ts\":", track->pid, track->tid);
+    }
+}
+
+/* `"key":"value"` behind what there is already; frees `before`. */
+static char *add_pair(char *before, const char *key, const char *value)
+{
+    if (!value)
+        return before;
+    char *text = json_quoted(value);
+    char *after = memory_format("%s%s\"%s\":%s", before, *before ? "," : "", key, text);
+    free(text);
+    free(before);
+    return after;
+}
+
+static void make_texts(struct function_text *texts, const struct span_function *function)
+{
+    char *name = json_quoted(function->name);
+    bool plain = !function->special && function->origin == SPAN_OWN;
+    texts->name = memory_format(",\"name\":%s%s%s%s", name, plain ? "" : ",\"cat\":\"",
+                                plain ? "" : span_origin_word(function), plain ? "" : "\"");
+    free(name);
+    char *known = add_pair(memory_copy_string(""), FXT_NAME_SYMBOL, function->symbol);
+    known = add_pair(known, FXT_NAME_FILE, function->file);
+    texts->known = known;
+    if (function->line) {
+        texts->known = memory_format("%s%s\"" FXT_NAME_LINE "\":%" PRIu32, known, *known ? "," : "",
+                                     function->line);
+        free(known);
+    }
+}
+
+static const struct function_text *texts_of(struct chrome *chrome,
+                                            const struct span_function *function)
+{
+    while (chrome->functions.count <= function->index)
+        array_add(&chrome->functions);
+    struct function_text *texts = array_at(&chrome->functions, function->index);
+    if (!texts->name)
+        make_texts(texts, function);
+    return texts;
+}
+
+/* ------------------------------------------------------------------ events */
+
+/* Up to the time, behind which more can be put; to be ended by "}". */
+static void begin_event(struct chrome *chrome, const char *phase, const struct span_event *event)
+{
+    text_put(chrome->out, chrome->began ? ",\n{\"ph\":\"" : "{\"ph\":\"");
+    chrome->began = true;
+    text_put(chrome->out, phase);
+    text_put(chrome->out, chrome->places[event->track]);
+    text_put_microseconds(chrome->out, event->time.value);
+}
+
+/* The arguments of an event, told one after the other. */
+struct arguments {
+    struct block_writer *out;
+    bool any;
+};
+
+static void put_key(struct arguments *arguments, const char *key)
+{
+    text_put(arguments->out, arguments->any ? ",\"" : ",\"args\":{\"");
+    text_put(arguments->out, key);
+    text_put(arguments->out, "\":");
+    arguments->any = true;
+}
+
+static void put_word(struct arguments *arguments, const char *key, const char *word)
+{
+    put_key(arguments, key);
+    text_put(arguments->out, "\"");
+    text_put(arguments->out, word);
+    text_put(arguments->out, "\"");
+}
+
+static void put_uint(struct arguments *arguments, const char *key, uint64_t number)
+{
+    put_key(arguments, key);
+    text_put_number(arguments->out, number);
+}
+
+/* As text: a reader's numbers may be doubles, which do not hold it. */
+static void put_address(struct arguments *arguments, const char *key, uint64_t address)
+{
+    put_key(arguments, key);
+    text_put(arguments->out, "\"");
+    text_put_hexadecimal(arguments->out, address);
+    text_put(arguments->out, "\"");
+}
+
+static void put_flag(struct arguments *arguments, const char *key)
+{
+    put_key(arguments, key);
+    text_put(arguments->out, "true");
+}
+
+static void put_known(struct arguments *arguments, const char *known)
+{
+    if (!*known)
+        return;
+    text_put(arguments->out, arguments->any ? "," : ",\"args\":{");
+    text_put(arguments->out, known);
+    arguments->any = true;
+}
+
+static void end_event(const struct arguments *arguments)
+{
+    text_put(arguments->out, arguments->any ? "}}" : "}");
+}
+
+static void put_hit(struct arguments *arguments, const struct span_hit *hit)
+{
+    put_uint(arguments, FXT_NAME_TIMESTAMP, hit->time.value);
+    put_uint(arguments, FXT_NAME_PID, hit->pid);
+    put_uint(arguments, FXT_NAME_TID, hit->tid);
+    put_address(arguments, FXT_NAME_IP, hit->address);
+    if (hit->has_passed)
+        put_uint(arguments, FXT_NAME_PASSED, hit->passed.value);
+    if (hit->has_argument) {
+        put_key(arguments, FXT_NAME_ARGUMENT);
+        text_put_signed(arguments->out, hit->argument);
+    }
+}
+
+static void put_flow(struct chrome *chrome, const char *phase, const struct span_event *event,
+                     uint64_t number)
+{
+    begin_event(chrome, phase, event);
+    text_put(chrome->out, ",\"name\":\"goes on\",\"cat\":\"stack\",\"bp\":\"e\",\"id\":");
+    text_put_number(chrome->out, number);
+    text_put(chrome->out, "}");
+}
+
+static void put_enter(struct chrome *chrome, const struct span_event *event)
+{
+    const struct function_text *texts = texts_of(chrome, event->function);
+    struct arguments arguments = {.out = chrome->out};
+    begin_event(chrome, "B", event);
+    text_put(chrome->out, texts->name);
+    if (event->address)
+        put_address(&arguments, FXT_NAME_ADDRESS, event->address);
+    put_known(&arguments, texts->known);
+    if (event->flags & SPAN_START_INFERRED)
+        put_flag(&arguments, FXT_NAME_START_INFERRED);
+    if (event->hit)
+        put_hit(&arguments, event->hit);
+    end_event(&arguments);
+    uint64_t arrow = stack_flows_end(&chrome->flows, event);
+    if (arrow)
+        put_flow(chrome, "f", event, arrow);
+}
+
+static void put_leave(struct chrome *chrome, const struct span_event *event)
+{
+    uint64_t arrow = stack_flows_begin(&chrome->flows, event);
+    if (arrow)
+        put_flow(chrome, "s", event, arrow);
+    struct arguments arguments = {.out = chrome->out};
+    begin_event(chrome, "E", event);
+    if (event->end != SPAN_END_RETURN)
+        put_word(&arguments, FXT_NAME_END, span_end_word(event->end));
+    if (event->flags & SPAN_END_INFERRED)
+        put_flag(&arguments, FXT_NAME_END_INFERRED);
+    if (event->flags & SPAN_ACROSS_GAP)
+        put_flag(&arguments, FXT_NAME_ACROSS_GAP);
+    end_event(&arguments);
+}
+
+static void put_instant(struct chrome *chrome, const struct span_event *event)
+{
+    char *text = json_quoted(event->text);
+    begin_event(chrome, "i", event);
+    text_put(chrome->out, ",\"s\":\"t\",\"cat\":\"" FXT_NAME_SPECIAL "\",\"name\":");
+    text_put(chrome->out, text);
+    text_put(chrome->out, "}");
+    free(text);
+}
+
+static void put_counter(struct chrome *chrome, const struct span_event *event)
+{
+    char *text = json_quoted(event->text);
+    begin_event(chrome, "C", event);
+    text_put(chrome->out, ",\"name\":");
+    text_put(chrome->out, text);
+    text_put(chrome->out, ",\"args\":{\"value\":");
+    text_put_double(chrome->out, event->value);
+    text_put(chrome->out, "}}");
+    free(text);
+}
+
+static void put_event(struct chrome *chrome, const struct span_event *event)
+{
+    switch (event->kind) {
+    case SPAN_ENTER:
+        put_enter(chrome, event);
+        break;
+    case SPAN_LEAVE:
+        put_leave(chrome, event);
+        break;
+    case SPAN_INSTANT:
+        put_instant(chrome, event);
+        break;
+    case SPAN_COUNTER:
+        put_counter(chrome, event);
+        break;
+    }
+}
+
+/* ------------------------------------------------------------------ the whole */
+
+static void put_end(struct chrome *chrome, const char *name)
+{
+    char *text = json_quoted(name);
+    text_put(chrome->out, "\n],\n\"otherData\":{\"trace\":");
+    text_put(chrome->out, text);
+    if (chrome->source->wall_clock) {
+        text_put(chrome->out, ",\"unix_time_ns_at_0\":\"");
+        text_put_number(chrome->out, chrome->source->wall_clock);
+        text_put(chrome->out, "\"");
+    }
+    text_put(chrome->out, "}}\n");
+    free(text);
+}
+
+static void free_chrome(struct chrome *chrome)
+{
+    for (size_t i = 0; i < chrome->functions.count; i++) {
+        struct function_text *texts = array_at(&chrome->functions, i);
+        free(texts->name);
+        free(texts->known);
+    }
+    array_free(&chrome->functions);
+    for (size_t i = 0; i < chrome->source->track_count; i++)
+        free(chrome->places[i]);
+    free(chrome->places);
+    stack_flows_free(&chrome->flows);
+}
+
+static bool write_chrome(const struct export_trace *trace, struct block_writer *out,
+                         struct export_summary *summary, struct error *error)
+{
+    struct span_source *source = trace->source;
+    struct chrome chrome = {
+        .out = out,
+        .source = source,
+        .functions = array_of(sizeof(struct function_text)),
+        .places = memory_allocate_zeroed((source->track_count + 1) * sizeof(char *)),
+    };
+    struct export_events events;
+    export_events_init(&events, source, out, summary);
+    text_put(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+    put_names(&chrome);
+    const struct span_event *event;
+    while ((event = export_events_next(&events)))
+        put_event(&chrome, event);
+    put_end(&chrome, trace->name);
+    free_chrome(&chrome);
+    return export_events_finish(&events, error);
+}
+
+const struct export_format export_chrome = {
+    .name = "chrome",
+    .suffix = ".json",
+    .write = write_chrome,
+};

@@ -1,0 +1,551 @@
+#include "output/fxt/fxt_writer.h"
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "output/block_writer.h"
+#include "output/fxt/fxt_counter_text.h"
+#include "output/fxt/fxt_format.h"
+#include "output/fxt/fxt_strings.h"
+#include "output/fxt/fxt_threads.h"
+#include "output/fxt/wall_clock.h"
+#include "output/output_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+/* Times are written as they are, in nanoseconds. */
+static const uint64_t TICKS_PER_SECOND = 1000000000;
+
+/* Events between two looks at the progress line and at whether the disk is full. */
+static const uint64_t EVENTS_PER_CHECK = 1 << 16;
+
+/* Words of the longest records of each type. A call's beginning: header, time, address, symbol,
+ * file, line, that it is inferred, and its stack. A hit: header, time, and its arguments. An end:
+ * header, time, and four short arguments. */
+enum { CALL_WORDS_MAX = 9, HIT_WORDS_MAX = 2 + 10, END_WORDS_MAX = 2 + 4 };
+
+/* A record that is nearly the same whenever it is written: all but its thread and its time. */
+struct call_template {
+    uint64_t words[CALL_WORDS_MAX];
+    uint64_t word_count; /* 0: it was not made yet */
+    uint64_t address;    /* what it was made for */
+    uint8_t flags;
+};
+
+/* What is remembered of each function. */
+struct function_memo {
+    struct fxt_string_memo name, symbol, file;
+    struct call_template call;
+};
+
+/* What is remembered of each counter. */
+struct counter_memo {
+    const char *text;
+    struct fxt_counter_name parts;
+    struct fxt_string_memo name, argument;
+    UT_hash_handle hh;
+};
+
+struct writer_track {
+    size_t depth;         /* open spans */
+    struct array threads; /* of struct fxt_thread: its rows, each for FXT_DEPTH_MAX frames */
+};
+
+/* A row of a thread, and its number in the trace. */
+struct row_reference {
+    uint32_t track;
+    size_t row;
+    uint64_t number;
+};
+
+struct writer {
+    struct block_writer blocks;
+    struct fxt_strings strings;
+    struct fxt_threads threads;
+    const struct span_source *source;
+    struct writer_track *tracks;   /* one for each of the source; owned */
+    struct row_reference last_row; /* of the last event */
+    struct function_memo *memos;   /* by index of the function; owned */
+    size_t memo_count;
+    uint32_t next_synthetic_tid;
+    struct counter_memo *counters; /* by text */
+    struct arena names;            /* of rows of deep frames, and counters */
+    uint64_t event_count;
+    struct fxt_summary summary;
+};
+
+/* ------------------------------------------------------------------ records without events */
+
+static void write_beginning(struct writer *writer)
+{
+    uint64_t *record = block_writer_reserve(&writer->blocks, 3 * FXT_WORD);
+    record[0] = FXT_MAGIC;
+    record[1] = fxt_header(FXT_RECORD_INITIALIZATION, 2);
+    record[2] = TICKS_PER_SECOND;
+}
+
+/* The format has no record for the wall clock that Perfetto reads: see wall_clock.h. */
+static void write_wall_clock(struct writer *writer, uint64_t wall_clock)
+{
+    uint8_t blob[WALL_CLOCK_SIZE_MAX] = {0};
+    size_t size = wall_clock_encode(blob, wall_clock);
+    uint64_t words = 1 + fxt_words(size);
+    uint64_t *record = block_writer_reserve(&writer->blocks, words * FXT_WORD);
+    record[0] = fxt_header(FXT_RECORD_BLOB, words) | (uint64_t)size << 32 |
+                (uint64_t)FXT_BLOB_PERFETTO << 48;
+    memcpy(record + 1, blob, (words - 1) * FXT_WORD);
+}
+
+static void write_process_name(struct writer *writer, uint32_t pid, const char *name)
+{
+    uint64_t reference = fxt_strings_reference_once(&writer->strings, name);
+    uint64_t *record = block_writer_reserve(&writer->blocks, 2 * FXT_WORD);
+    record[0] =
+        fxt_header(FXT_RECORD_KERNEL_OBJECT, 2) | FXT_OBJECT_PROCESS << 16 | reference << 24;
+    record[1] = pid;
+}
+
+static void write_thread_name(struct writer *writer, uint32_t pid, uint32_t tid, const char *name)
+{
+    uint64_t reference = fxt_strings_reference_once(&writer->strings, name);
+    uint64_t *record = block_writer_reserve(&writer->blocks, 4 * FXT_WORD);
+    record[0] = fxt_header(FXT_RECORD_KERNEL_OBJECT, 4) | FXT_OBJECT_THREAD << 16 |
+                reference << 24 | UINT64_C(1) << 40;
+    record[1] = tid;
+    record[2] = fxt_argument_header(FXT_ARGUMENT_KOID, 2, FXT_STRING_PROCESS);
+    record[3] = pid;
+}
+
+static void write_names(struct writer *writer)
+{
+    for (size_t i = 0; i < writer->source->track_count; i++) {
+        const struct span_track *track = &writer->source->tracks[i];
+        write_process_name(writer, track->pid, track->process_name);
+        write_thread_name(writer, track->pid, track->tid, track->thread_name);
+    }
+}
+
+/* ------------------------------------------------------------------ rows of a thread */
+
+static bool is_real_id(const struct writer *writer, uint32_t id)
+{
+    for (size_t i = 0; i < writer->source->track_count; i++)
+        if (writer->source->tracks[i].tid == id || writer->source->tracks[i].pid == id)
+            return true;
+    return false;
+}
+
+static void add_row(struct writer *writer, struct writer_track *state,
+                    const struct span_track *track)
+{
+    size_t row = state->threads.count;
+    struct fxt_thread *thread = array_add(&state->threads);
+    thread->pid = track->pid;
+    thread->tid = track->tid;
+    if (row == 0)
+        return;
+    while (is_real_id(writer, writer->next_synthetic_tid))
+        writer->next_synthetic_tid++;
+    thread->tid = writer->next_synthetic_tid++;
+    char *name = memory_format("%s" FXT_DEEP_SUFFIX_FORMAT, track->thread_name,
+                               (unsigned)(row * FXT_DEPTH_MAX),
+                               (unsigned)(row * FXT_DEPTH_MAX + FXT_DEPTH_MAX - 1), track->tid);
+    write_thread_name(writer, thread->pid, thread->tid, arena_copy_string(&writer->names, name));
+    free(name);
+}
+
+static void add_rows(struct writer *writer, uint32_t track, size_t last)
+{
+    struct writer_track *state = &writer->tracks[track];
+    while (last >= state->threads.count)
+        add_row(writer, state, &writer->source->tracks[track]);
+}
+
+static uint64_t look_up_row(struct writer *writer, uint32_t track, size_t row)
+{
+    struct array *threads = &writer->tracks[track].threads;
+    if (row >= threads->count)
+        add_rows(writer, track, row);
+    uint64_t reference =
+        fxt_threads_reference(&writer->threads, (struct fxt_thread *)threads->elements + row);
+    writer->last_row = (struct row_reference){track, row, reference};
+    return reference;
+}
+
+/* The number of the row that shows the next span, inside of those that are open. */
+static inline uint64_t reference_of_next(struct writer *writer, uint32_t track)
+{
+    const struct row_reference *last = &writer->last_row;
+    size_t row = writer->tracks[track].depth / FXT_DEPTH_MAX;
+    if (last->track == track && last->row == row && fxt_threads_all_hold(&writer->threads))
+        return last->number;
+    return look_up_row(writer, track, row);
+}
+
+/* ------------------------------------------------------------------ events */
+
+static inline uint64_t event_header(enum fxt_event_type type, uint64_t words, uint64_t arguments,
+                                    uint64_t thread)
+{
+    return fxt_header(FXT_RECORD_EVENT, words) | (uint64_t)type << 16 | arguments << 20 |
+           thread << 24;
+}
+
+static inline uint64_t string_argument(uint64_t name, uint64_t value)
+{
+    return fxt_argument_header(FXT_ARGUMENT_STRING, 1, name) | value << 32;
+}
+
+static inline uint64_t stack_argument(uint32_t stack)
+{
+    return fxt_argument_header(FXT_ARGUMENT_UINT32, 1, FXT_STRING_STACK) | (uint64_t)stack << 32;
+}
+
+static void make_room_for_memos(struct writer *writer, uint32_t index)
+{
+    size_t count = index + index / 2 + 64;
+    writer->memos = memory_resize(writer->memos, count * sizeof *writer->memos);
+    memset(writer->memos + writer->memo_count, 0,
+           (count - writer->memo_count) * sizeof *writer->memos);
+    writer->memo_count = count;
+}
+
+static inline struct function_memo *memo_of(struct writer *writer,
+                                            const struct span_function *function)
+{
+    if (function->index >= writer->memo_count)
+        make_room_for_memos(writer, function->index);
+    return &writer->memos[function->index];
+}
+
+/* An event record to which arguments are added. */
+struct event_record {
+    uint64_t *words;
+    uint64_t word_count, argument_count;
+};
+
+static inline void add_short(struct event_record *record, uint64_t argument)
+{
+    record->words[record->word_count++] = argument;
+    record->argument_count++;
+}
+
+static inline void add_long(struct event_record *record, enum fxt_argument_type type, uint64_t name,
+                            uint64_t value)
+{
+    record->words[record->word_count++] = fxt_argument_header(type, 2, name);
+    record->words[record->word_count++] = value;
+    record->argument_count++;
+}
+
+/* The longest record is reserved and what was not needed given back, so that records are made where
+ * they stay. Meanwhile nothing else may be written: all references are to be known before. */
+static inline struct event_record reserve_record(struct writer *writer, size_t words_max)
+{
+    return (struct event_record){
+        .words = block_writer_reserve(&writer->blocks, words_max * FXT_WORD), .word_count = 2};
+}
+
+static inline void give_back(struct writer *writer, size_t words_max, size_t words)
+{
+    block_writer_give_back(&writer->blocks, (words_max - words) * FXT_WORD);
+}
+
+/* As the original has them, and the process. */
+static void add_hit(struct event_record *record, const struct span_hit *hit)
+{
+    add_long(record, FXT_ARGUMENT_UINT64, FXT_STRING_TIMESTAMP, hit->time.value);
+    add_short(record, fxt_argument_header(FXT_ARGUMENT_UINT32, 1, FXT_STRING_PID) |
+                          (uint64_t)hit->pid << 32);
+    add_short(record, fxt_argument_header(FXT_ARGUMENT_UINT32, 1, FXT_STRING_TID) |
+                          (uint64_t)hit->tid << 32);
+    add_long(record, FXT_ARGUMENT_POINTER, FXT_STRING_IP, hit->address);
+    if (hit->has_passed)
+        add_long(record, FXT_ARGUMENT_UINT64, FXT_STRING_PASSED, hit->passed.value);
+    if (hit->has_argument)
+        add_long(record, FXT_ARGUMENT_INT64, FXT_STRING_ARGUMENT, (uint64_t)hit->argument);
+}
+
+static uint64_t category_of(const struct span_function *function)
+{
+    static const uint16_t of_origins[] = {[SPAN_OWN] = 0,
+                                          [SPAN_LIBRARY] = FXT_STRING_LIBRARY,
+                                          [SPAN_KERNEL] = FXT_STRING_KERNEL,
+                                          [SPAN_INLINED] = FXT_STRING_INLINED};
+    return function->special ? FXT_STRING_SPECIAL : of_origins[function->origin];
+}
+
+static void write_hit(struct writer *writer, const struct span_event *event)
+{
+    const struct span_function *function = event->function;
+    struct function_memo *memo = memo_of(writer, function);
+    uint64_t name = fxt_strings_reference(&writer->strings, &memo->name, function->name);
+    uint64_t thread = reference_of_next(writer, event->track);
+    struct event_record record = reserve_record(writer, HIT_WORDS_MAX);
+    add_hit(&record, event->hit);
+    record.words[0] =
+        event_header(FXT_EVENT_BEGIN, record.word_count, record.argument_count, thread) |
+        category_of(function) << 32 | name << 48;
+    record.words[1] = event->time.value;
+    give_back(writer, HIT_WORDS_MAX, record.word_count);
+}
+
+/* Without thread and time. */
+static void make_call(struct writer *writer, const struct span_event *event,
+                      struct function_memo *memo)
+{
+    const struct span_function *function = event->function;
+    struct fxt_strings *strings = &writer->strings;
+    struct event_record record = {.words = memo->call.words, .word_count = 2};
+    uint64_t name = fxt_strings_reference(strings, &memo->name, function->name);
+    if (event->address)
+        add_long(&record, FXT_ARGUMENT_POINTER, FXT_STRING_ADDRESS, event->address);
+    if (function->symbol)
+        add_short(&record,
+                  string_argument(FXT_STRING_SYMBOL,
+                                  fxt_strings_reference(strings, &memo->symbol, function->symbol)));
+    if (function->file)
+        add_short(&record,
+                  string_argument(FXT_STRING_FILE,
+                                  fxt_strings_reference(strings, &memo->file, function->file)));
+    if (function->line)
+        add_short(&record, fxt_argument_header(FXT_ARGUMENT_INT32, 1, FXT_STRING_LINE) |
+                               (uint64_t)function->line << 32);
+    if (event->flags & SPAN_START_INFERRED)
+        add_short(&record, string_argument(FXT_STRING_START_INFERRED, FXT_STRING_TRUE));
+    record.words[0] = event_header(FXT_EVENT_BEGIN, record.word_count, record.argument_count, 0) |
+                      category_of(function) << 32 | name << 48;
+    memo->call.word_count = record.word_count;
+    memo->call.address = event->address;
+    memo->call.flags = event->flags;
+}
+
+/* The template must not outlive a reference that is in it. */
+static inline bool is_made_for(const struct call_template *call, const struct span_event *event,
+                               const struct fxt_strings *strings)
+{
+    return call->word_count > 0 && call->address == event->address && call->flags == event->flags &&
+           fxt_strings_all_hold(strings);
+}
+
+/* What a short argument more adds to the header of an event. */
+static const uint64_t ONE_SHORT_ARGUMENT = UINT64_C(1) << 4 | UINT64_C(1) << 20;
+
+static inline void write_call(struct writer *writer, const struct span_event *event)
+{
+    struct function_memo *memo = memo_of(writer, event->function);
+    if (!is_made_for(&memo->call, event, &writer->strings))
+        make_call(writer, event, memo);
+    uint64_t thread = reference_of_next(writer, event->track);
+    uint64_t *words = block_writer_reserve(&writer->blocks, sizeof memo->call.words);
+    memcpy(words, memo->call.words, sizeof memo->call.words);
+    words[0] |= thread << 24;
+    words[1] = event->time.value;
+    uint64_t word_count = memo->call.word_count;
+    if (event->stack) {
+        words[word_count++] = stack_argument(event->stack);
+        words[0] += ONE_SHORT_ARGUMENT;
+    }
+    give_back(writer, CALL_WORDS_MAX, word_count);
+}
+
+static inline void write_enter(struct writer *writer, const struct span_event *event)
+{
+    if (event->hit)
+        write_hit(writer, event);
+    else
+        write_call(writer, event);
+    writer->tracks[event->track].depth++;
+    writer->summary.spans++;
+}
+
+/* Why a span ended, as it is written for all but the usual way. */
+static const uint16_t end_texts[SPAN_END_LAST + 1] = {
+    [SPAN_END_TAIL_CALL] = FXT_STRING_TAIL_CALL,
+    [SPAN_END_UNWOUND] = FXT_STRING_UNWOUND,
+    [SPAN_END_GAP] = FXT_STRING_GAP,
+    [SPAN_END_OF_TRACE] = FXT_STRING_END_OF_TRACE,
+    [SPAN_END_EXEC] = FXT_STRING_EXEC,
+    [SPAN_END_FILTER] = FXT_STRING_FILTER,
+    [SPAN_END_SWITCH] = FXT_STRING_SWITCH,
+};
+
+static inline void write_leave(struct writer *writer, const struct span_event *event)
+{
+    struct writer_track *track = &writer->tracks[event->track];
+    if (track->depth == 0)
+        return; /* every reader ignores an end without a begin */
+    track->depth--;
+    uint64_t thread = reference_of_next(writer, event->track);
+    struct event_record record = reserve_record(writer, END_WORDS_MAX);
+    if (event->end != SPAN_END_RETURN)
+        add_short(&record, string_argument(FXT_STRING_END, end_texts[event->end]));
+    if (event->flags & SPAN_END_INFERRED)
+        add_short(&record, string_argument(FXT_STRING_END_INFERRED, FXT_STRING_TRUE));
+    if (event->flags & SPAN_ACROSS_GAP)
+        add_short(&record, string_argument(FXT_STRING_ACROSS_GAP, FXT_STRING_TRUE));
+    if (event->stack)
+        add_short(&record, stack_argument(event->stack));
+    record.words[0] = event_header(FXT_EVENT_END, record.word_count, record.argument_count, thread);
+    record.words[1] = event->time.value;
+    give_back(writer, END_WORDS_MAX, record.word_count);
+}
+
+/* An instant nests under the innermost open span and counts against the depth, so it is shown where
+ * the next span would be. */
+static void write_instant(struct writer *writer, const struct span_event *event)
+{
+    uint64_t name = fxt_strings_reference_once(&writer->strings, event->text);
+    uint64_t thread = reference_of_next(writer, event->track);
+    uint64_t *record = block_writer_reserve(&writer->blocks, 2 * FXT_WORD);
+    record[0] = event_header(FXT_EVENT_INSTANT, 2, 0, thread) | (uint64_t)FXT_STRING_SPECIAL << 32 |
+                name << 48;
+    record[1] = event->time.value;
+    writer->summary.instants++;
+}
+
+static struct counter_memo *memo_of_counter(struct writer *writer, const char *text)
+{
+    struct counter_memo *memo;
+    HASH_FIND_STR(writer->counters, text, memo);
+    if (memo)
+        return memo;
+    memo = arena_allocate(&writer->names, sizeof *memo);
+    *memo = (struct counter_memo){.text = arena_copy_string(&writer->names, text),
+                                  .parts = fxt_counter_split(text, &writer->names)};
+    HASH_ADD_KEYPTR(hh, writer->counters, memo->text, strlen(memo->text), memo);
+    return memo;
+}
+
+static void write_counter(struct writer *writer, const struct span_event *event)
+{
+    struct counter_memo *memo = memo_of_counter(writer, event->text);
+    uint64_t name = fxt_strings_reference(&writer->strings, &memo->name, memo->parts.name);
+    uint64_t argument =
+        fxt_strings_reference(&writer->strings, &memo->argument, memo->parts.argument);
+    uint64_t thread = reference_of_next(writer, event->track);
+    uint64_t *record = block_writer_reserve(&writer->blocks, 5 * FXT_WORD);
+    record[0] = event_header(FXT_EVENT_COUNTER, 5, 1, thread) | name << 48;
+    record[1] = event->time.value;
+    record[2] = fxt_argument_header(FXT_ARGUMENT_DOUBLE, 2, argument);
+    memcpy(&record[3], &event->value, sizeof event->value);
+    record[4] = 0;
+}
+
+static inline void write_event(struct writer *writer, const struct span_event *event)
+{
+    switch (event->kind) {
+    case SPAN_ENTER:
+        write_enter(writer, event);
+        break;
+    case SPAN_LEAVE:
+        write_leave(writer, event);
+        break;
+    case SPAN_INSTANT:
+        write_instant(writer, event);
+        break;
+    case SPAN_COUNTER:
+        write_counter(writer, event);
+        break;
+    }
+}
+
+static void write_batch(struct writer *writer, const struct span_event *events, size_t count)
+{
+    if (writer->event_count == 0)
+        writer->summary.first = events[0].time;
+    writer->summary.last = events[count - 1].time;
+    for (size_t i = 0; i < count; i++)
+        write_event(writer, &events[i]);
+    writer->event_count += count;
+}
+
+static bool write_events(struct writer *writer, struct span_source *source,
+                         const struct fxt_options *options, struct error *error)
+{
+    struct error ended = {0};
+    struct span_event room;
+    const struct span_event *events;
+    uint64_t next_check = 0;
+    size_t count;
+    while ((count = span_source_take(source, &room, &events, &ended)) > 0) {
+        write_batch(writer, events, count);
+        if (writer->event_count < next_check)
+            continue;
+        next_check = writer->event_count + EVENTS_PER_CHECK;
+        if (block_writer_failed(&writer->blocks))
+            break; /* block_writer_finish has the reason */
+        log_progress("Writing the trace", writer->summary.spans, options->expected_spans);
+    }
+    log_progress_end();
+    if (ended.code == ERROR_NONE)
+        return true;
+    if (error)
+        *error = ended;
+    return false;
+}
+
+/* ------------------------------------------------------------------ the whole */
+
+static bool write_trace(struct writer *writer, struct span_source *source,
+                        const struct fxt_options *options, struct error *error)
+{
+    writer->source = source;
+    writer->next_synthetic_tid = FXT_SYNTHETIC_TID_BASE;
+    writer->last_row.track = UINT32_MAX; /* none */
+    writer->tracks = memory_allocate_zeroed((source->track_count + 1) * sizeof *writer->tracks);
+    for (size_t i = 0; i < source->track_count; i++)
+        writer->tracks[i].threads = array_of(sizeof(struct fxt_thread));
+    write_beginning(writer);
+    if (source->wall_clock)
+        write_wall_clock(writer, source->wall_clock);
+    fxt_strings_init(&writer->strings, &writer->blocks);
+    fxt_threads_init(&writer->threads, &writer->blocks);
+    write_names(writer);
+    bool ok = write_events(writer, source, options, error);
+    fxt_threads_free(&writer->threads);
+    fxt_strings_free(&writer->strings);
+    for (size_t i = 0; i < source->track_count; i++)
+        array_free(&writer->tracks[i].threads);
+    free(writer->tracks);
+    free(writer->memos);
+    HASH_CLEAR(hh, writer->counters);
+    arena_free(&writer->names);
+    return ok;
+}
+
+static bool wants_gzip(const char *path, enum fxt_compression compression)
+{
+    size_t length = strlen(path);
+    if (compression == FXT_COMPRESS_BY_SUFFIX)
+        return length >= 3 && strcmp(path + length - 3, ".gz") == 0;
+    return compression == FXT_COMPRESS_GZIP;
+}
+
+bool fxt_write(struct span_source *source, const char *path, const struct fxt_options *options,
+               struct error *error)
+{
+    static const struct fxt_options DEFAULTS = {0};
+    if (!options)
+        options = &DEFAULTS;
+    struct output_file file;
+    if (!output_file_create(&file, path, error))
+        return false;
+    struct writer writer = {0};
+    bool ok = block_writer_open(&writer.blocks, file.descriptor, path,
+                                wants_gzip(path, options->compression), error);
+    if (ok) {
+        bool written = write_trace(&writer, source, options, error);
+        ok = block_writer_finish(&writer.blocks, written ? error : NULL) && written;
+    }
+    if (!ok) {
+        output_file_abandon(&file);
+        return false;
+    }
+    if (options->summary)
+        *options->summary = writer.summary;
+    return output_file_commit(&file, error);
+}

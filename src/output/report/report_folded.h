@@ -1,0 +1,22 @@
+/* Stacks for flame graphs: one line "THREAD-TID;caller;callee NANOSECONDS" per distinct stack, with
+ * the time spent in its innermost function itself, as https://github.com/brendangregg/FlameGraph
+ * and its kin read it.
+ *
+ * A semicolon in a name becomes a colon and a line break a space, because the format has no escape.
+ * Memory is per distinct stack, not per call. Of stacks deeper than 1,024 frames those in the
+ * middle are one, "[...]".
+ */
+#ifndef MAGIC_TRACE_OUTPUT_REPORT_REPORT_FOLDED_H
+#define MAGIC_TRACE_OUTPUT_REPORT_REPORT_FOLDED_H
+
+#include "base/error.h"
+#include "stack/spans/span.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Reads `source` to its end. When the source fails half way, what came before is still printed and
+ * the source's error returned. */
+bool report_folded(struct span_source *source, FILE *stream, struct error *error);
+
+#endif

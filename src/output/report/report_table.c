@@ -1,0 +1,348 @@
+#include "output/report/report_table.h"
+
+#include "base/array.h"
+#include "output/duration.h"
+#include "output/report/durations.h"
+#include "output/report/report_counters.h"
+#include "output/report/report_events.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char NOT_WHOLE[] = "; what was seen counts in total and self, not in min to max";
+
+/* What is known of one function. */
+struct function_figures {
+    const struct span_function *function; /* NULL: not called so far */
+    uint64_t calls;
+    uint64_t total, self;   /* ns */
+    struct durations whole; /* of the calls seen from beginning to end */
+};
+
+struct open_call {
+    uint32_t function; /* index */
+    bool start_inferred;
+    uint64_t start;
+    uint64_t callees; /* ns spent in them so far */
+};
+
+struct track_state {
+    struct array calls;       /* of struct open_call, outermost first */
+    struct array open_counts; /* of uint32_t, by function: how many of its calls are open */
+};
+
+struct table {
+    struct array figures; /* of struct function_figures, by function */
+    struct array tracks;  /* of struct track_state */
+    uint64_t calls, instants;
+    uint64_t start_inferred, end_inferred, still_open; /* calls that were not seen whole */
+    uint64_t hits;                                     /* of the trigger */
+    size_t hit_track_count;
+    struct report_counters counters;
+    const struct span_hit *longest_hit; /* since the time that was passed; NULL: none passed one */
+    const struct span_function *hit;    /* what the last of them is called; NULL: none */
+    bool began;
+    uint64_t first, last; /* ns: the span of time of the trace */
+};
+
+/* ------------------------------------------------------------------ reading */
+
+static void *element_at(struct array *array, size_t index)
+{
+    while (array->count <= index)
+        array_add(array);
+    return array_at(array, index);
+}
+
+static struct function_figures *figures_of(struct table *table, uint32_t function)
+{
+    return element_at(&table->figures, function);
+}
+
+static struct track_state *track_of(struct table *table, uint32_t track)
+{
+    while (table->tracks.count <= track) {
+        struct track_state *state = array_add(&table->tracks);
+        state->calls = array_of(sizeof(struct open_call));
+        state->open_counts = array_of(sizeof(uint32_t));
+    }
+    return array_at(&table->tracks, track);
+}
+
+static void enter(struct table *table, const struct span_event *event)
+{
+    struct track_state *track = track_of(table, event->track);
+    uint32_t function = event->function->index;
+    struct open_call *call = array_add(&track->calls);
+    *call = (struct open_call){
+        .function = function,
+        .start_inferred = event->flags & SPAN_START_INFERRED,
+        .start = event->time.value,
+    };
+    ++*(uint32_t *)element_at(&track->open_counts, function);
+    struct function_figures *figures = figures_of(table, function);
+    figures->function = event->function;
+    figures->calls++;
+    table->calls++;
+    table->start_inferred += call->start_inferred;
+}
+
+static bool end_was_seen(const struct span_event *event)
+{
+    return !(event->flags & SPAN_END_INFERRED) && event->end != SPAN_END_GAP;
+}
+
+static void leave(struct table *table, const struct span_event *event)
+{
+    struct track_state *track = track_of(table, event->track);
+    if (track->calls.count == 0)
+        return;
+    struct open_call call = *(struct open_call *)array_at(&track->calls, --track->calls.count);
+    uint64_t length = event->time.value - call.start;
+    struct function_figures *figures = figures_of(table, call.function);
+    figures->self += length - call.callees;
+    bool outermost = --*(uint32_t *)array_at(&track->open_counts, call.function) == 0;
+    if (outermost)
+        figures->total += length;
+    if (track->calls.count > 0)
+        ((struct open_call *)array_at(&track->calls, track->calls.count - 1))->callees += length;
+    if (event->end == SPAN_END_OF_TRACE)
+        table->still_open++;
+    else if (!end_was_seen(event))
+        table->end_inferred++;
+    else if (!call.start_inferred)
+        durations_add(&figures->whole, length);
+}
+
+/* A hit is where its span ends, unless a filter has cut that off. */
+static void count_hit(struct table *table, const struct span_event *event)
+{
+    if (event->kind == SPAN_LEAVE && event->end != SPAN_END_FILTER) {
+        table->hits++;
+        table->hit = event->function;
+    }
+    if (event->hit && event->hit->has_passed &&
+        (!table->longest_hit ||
+         report_hit_length(event->hit) > report_hit_length(table->longest_hit)))
+        table->longest_hit = event->hit;
+}
+
+static void read_call(struct table *table, const struct span_event *event)
+{
+    switch (event->kind) {
+    case SPAN_ENTER:
+        enter(table, event);
+        break;
+    case SPAN_LEAVE:
+        leave(table, event);
+        break;
+    case SPAN_INSTANT:
+        table->instants++;
+        break;
+    case SPAN_COUNTER:
+        report_counters_add(&table->counters, event);
+        break;
+    }
+}
+
+static void read_event(struct table *table, const struct span_event *event, bool is_hit)
+{
+    if (!table->began)
+        table->first = event->time.value;
+    table->began = true;
+    table->last = event->time.value;
+    if (is_hit)
+        count_hit(table, event);
+    else
+        read_call(table, event);
+}
+
+/* ------------------------------------------------------------------ printing */
+
+static int by_self(const void *a, const void *b)
+{
+    const struct function_figures *x = *(struct function_figures *const *)a;
+    const struct function_figures *y = *(struct function_figures *const *)b;
+    if (x->self != y->self)
+        return x->self < y->self ? 1 : -1;
+    return strcmp(x->function->name, y->function->name);
+}
+
+static int by_total(const void *a, const void *b)
+{
+    const struct function_figures *x = *(struct function_figures *const *)a;
+    const struct function_figures *y = *(struct function_figures *const *)b;
+    if (x->total != y->total)
+        return x->total < y->total ? 1 : -1;
+    return by_self(a, b);
+}
+
+/* The functions that were called, in the order of the table. */
+static struct array sorted_rows(const struct table *table, enum report_sort sort)
+{
+    struct array rows = array_of(sizeof(struct function_figures *));
+    for (size_t i = 0; i < table->figures.count; i++) {
+        struct function_figures *figures = array_at(&table->figures, i);
+        if (figures->function)
+            array_add_all(&rows, &figures, 1);
+    }
+    if (rows.count > 0)
+        qsort(rows.elements, rows.count, rows.element_size,
+              sort == REPORT_SORT_TOTAL ? by_total : by_self);
+    return rows;
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* Self times of the program's functions, and of what is none ("[syscall]"), which is mostly
+ * waiting. */
+struct self_sums {
+    uint64_t program, special;
+};
+
+static struct self_sums sum_up(const struct array *rows)
+{
+    struct self_sums sums = {0};
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct function_figures *figures = *(struct function_figures **)array_at(rows, i);
+        if (figures->function->special)
+            sums.special += figures->self;
+        else
+            sums.program += figures->self;
+    }
+    return sums;
+}
+
+static void print_head(const struct table *table, const struct span_source *source,
+                       const struct self_sums *sums, FILE *stream)
+{
+    char text[DURATION_TEXT_SIZE];
+    size_t threads = source->track_count - table->hit_track_count;
+    fprintf(stream, "%" PRIu64 " call%s in %zu thread%s within %s", table->calls,
+            table->calls == 1 ? "" : "s", threads, threads == 1 ? "" : "s",
+            duration_format(text, table->last - table->first));
+    fprintf(stream, "; in the program %s", duration_format(text, sums->program));
+    if (sums->special)
+        fprintf(stream, ", outside of it (rows without self%%) %s",
+                duration_format(text, sums->special));
+    fputc('\n', stream);
+}
+
+static void print_hits(const struct table *table, FILE *stream)
+{
+    char text[DURATION_TEXT_SIZE];
+    if (!table->hit)
+        return;
+    fprintf(stream, "Note: %s, %" PRIu64 " time%s", table->hit->name, table->hits,
+            table->hits == 1 ? "" : "s");
+    if (table->longest_hit)
+        fprintf(stream, ", %s%s after the beginning that was marked",
+                table->hits == 1 ? "" : "at most ",
+                duration_format(text, report_hit_length(table->longest_hit)));
+    fputs("; -tree shows where.\n", stream);
+}
+
+static void print_notes(const struct table *table, FILE *stream)
+{
+    print_hits(table, stream);
+    if (table->instants)
+        fprintf(stream,
+                "Note: the trace has %" PRIu64
+                " gap%s, where it is not known what happened; -tree shows where.\n",
+                table->instants, table->instants == 1 ? "" : "s");
+    if (table->start_inferred)
+        fprintf(stream, "Note: the beginning of %" PRIu64 " call%s was not seen%s.\n",
+                table->start_inferred, table->start_inferred == 1 ? "" : "s", NOT_WHOLE);
+    if (table->still_open)
+        fprintf(stream, "Note: %" PRIu64 " call%s still open when the trace ends%s.\n",
+                table->still_open, table->still_open == 1 ? " is" : "s are", NOT_WHOLE);
+    if (table->end_inferred)
+        fprintf(stream, "Note: the end of %" PRIu64 " call%s was not seen%s.\n",
+                table->end_inferred, table->end_inferred == 1 ? "" : "s", NOT_WHOLE);
+    report_counters_print(&table->counters, stream);
+}
+
+static void print_quantiles(struct durations *whole, FILE *stream)
+{
+    if (whole->count == 0) {
+        fprintf(stream, "%10s %10s %10s %10s  ", "-", "-", "-", "-");
+        return;
+    }
+    const uint64_t values[] = {
+        whole->min,
+        durations_quantile(whole, 0.5),
+        durations_quantile(whole, 0.99),
+        whole->max,
+    };
+    char text[DURATION_TEXT_SIZE];
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+        fprintf(stream, "%10s ", duration_format(text, values[i]));
+    fputc(' ', stream);
+}
+
+static void print_row(struct function_figures *figures, uint64_t program_self, FILE *stream)
+{
+    char text[DURATION_TEXT_SIZE];
+    fprintf(stream, "%10" PRIu64 " %10s ", figures->calls, duration_format(text, figures->total));
+    fprintf(stream, "%10s ", duration_format(text, figures->self));
+    if (figures->function->special)
+        fprintf(stream, "%6s ", "-");
+    else
+        fprintf(stream, "%5.1f%% ", percent(figures->self, program_self));
+    print_quantiles(&figures->whole, stream);
+    fprintf(stream, "%s\n", figures->function->name);
+}
+
+static void print_table(const struct table *table, const struct span_source *source,
+                        const struct report_table_options *options, FILE *stream)
+{
+    struct array rows = sorted_rows(table, options->sort);
+    struct self_sums sums = sum_up(&rows);
+    print_head(table, source, &sums, stream);
+    print_notes(table, stream);
+    size_t shown = options->top && options->top < rows.count ? options->top : rows.count;
+    if (shown)
+        fprintf(stream, "\n%10s %10s %10s %6s %10s %10s %10s %10s  %s\n", "calls", "total", "self",
+                "self%", "min", "median", "p99", "max", "function");
+    for (size_t i = 0; i < shown; i++)
+        print_row(*(struct function_figures **)array_at(&rows, i), sums.program, stream);
+    if (shown < rows.count)
+        fprintf(stream, "... and %zu more functions\n", rows.count - shown);
+    array_free(&rows);
+}
+
+static void free_table(struct table *table)
+{
+    for (size_t i = 0; i < table->figures.count; i++)
+        durations_free(&figures_of(table, (uint32_t)i)->whole);
+    for (size_t i = 0; i < table->tracks.count; i++) {
+        struct track_state *track = track_of(table, (uint32_t)i);
+        array_free(&track->calls);
+        array_free(&track->open_counts);
+    }
+    array_free(&table->figures);
+    array_free(&table->tracks);
+    report_counters_free(&table->counters);
+}
+
+bool report_table(struct span_source *source, const struct report_table_options *options,
+                  FILE *stream, struct error *error)
+{
+    struct table table = {
+        .figures = array_of(sizeof(struct function_figures)),
+        .tracks = array_of(sizeof(struct track_state)),
+    };
+    struct report_events events;
+    report_events_init(&events, source);
+    struct span_event event;
+    while (report_events_next(&events, &event))
+        read_event(&table, &event, report_events_is_hit(&events, &event));
+    table.hit_track_count = events.hit_track_count;
+    print_table(&table, source, options, stream);
+    free_table(&table);
+    return report_events_finish(&events, stream, error);
+}

@@ -1,0 +1,37 @@
+/* The table of functions: how often each was called and where the time went.
+ *
+ *     calls      total       self  self%        min     median        p99        max  function
+ *
+ *   total        from enter to leave, callees included; of a recursive function only the outermost
+ *                call counts, so that no nanosecond counts twice in a thread. Threads add up.
+ *   self         total without callees.
+ *   min to max   of single calls whose beginning and end were seen, recursive ones included; "-"
+ *                when no call was seen whole. median and p99 are exact up to 64 calls, then from a
+ *                histogram and within 0.4 % (output/report/durations.h).
+ */
+#ifndef MAGIC_TRACE_OUTPUT_REPORT_REPORT_TABLE_H
+#define MAGIC_TRACE_OUTPUT_REPORT_REPORT_TABLE_H
+
+#include "base/error.h"
+#include "stack/spans/span.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum report_sort {
+    REPORT_SORT_SELF,
+    REPORT_SORT_TOTAL,
+};
+
+struct report_table_options {
+    enum report_sort sort;
+    size_t top; /* rows; 0: all */
+};
+
+/* Reads `source` to its end. When the source fails half way, the table of what came before is still
+ * printed and the source's error returned. */
+bool report_table(struct span_source *source, const struct report_table_options *options,
+                  FILE *stream, struct error *error);
+
+#endif

@@ -1,0 +1,367 @@
+#include "output/report/report_tree.h"
+
+#include "base/array.h"
+#include "base/memory.h"
+#include "output/duration.h"
+#include "output/report/report_events.h"
+#include "output/report/trace_window.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum {
+    INDENT = 2,         /* columns per level */
+    INDENT_LEVELS = 50, /* deeper lines tell their depth in words */
+    NOT_SHOWN = -1,
+};
+
+struct tree_line {
+    const struct span_function *function; /* NULL: an instant */
+    const struct span_hit *hit;           /* this is no call, but a hit of the trigger; or NULL */
+    const char *text;                     /* of an instant */
+    uint64_t start, length;               /* ns; length is known when the span has ended */
+    uint32_t depth;
+    uint8_t flags; /* enum span_flag */
+    uint8_t end;   /* enum span_end */
+};
+
+struct open_span {
+    const struct span_function *function;
+    const struct span_hit *hit; /* or NULL */
+    uint64_t start;
+    int64_t line; /* index into the track's lines, or NOT_SHOWN */
+    uint8_t flags;
+};
+
+struct tree_track {
+    struct array open;  /* of struct open_span */
+    struct array lines; /* of struct tree_line, callers before callees, in time order */
+};
+
+struct tree {
+    const struct span_source *source;
+    struct trace_window window;
+    bool showing;        /* the window has begun: its callers are lines already */
+    struct array tracks; /* of struct tree_track */
+    uint64_t last;       /* ns: time of the last event */
+};
+
+/* ------------------------------------------------------------------ reading */
+
+static struct tree_track *track_of(struct tree *tree, uint32_t track)
+{
+    while (tree->tracks.count <= track) {
+        struct tree_track *added = array_add(&tree->tracks);
+        added->open = array_of(sizeof(struct open_span));
+        added->lines = array_of(sizeof(struct tree_line));
+    }
+    return array_at(&tree->tracks, track);
+}
+
+static void show(struct tree_track *track, size_t depth)
+{
+    struct open_span *span = array_at(&track->open, depth);
+    span->line = (int64_t)track->lines.count;
+    struct tree_line *line = array_add(&track->lines);
+    line->function = span->function;
+    line->start = span->start;
+    line->depth = (uint32_t)depth;
+    line->flags = span->flags;
+}
+
+/* What is open when the window begins is shown as the callers of what happens in it. */
+static void show_open_spans(struct tree *tree)
+{
+    for (size_t i = 0; i < tree->tracks.count; i++) {
+        struct tree_track *track = array_at(&tree->tracks, i);
+        for (size_t depth = 0; depth < track->open.count; depth++)
+            if (!((struct open_span *)array_at(&track->open, depth))->hit)
+                show(track, depth);
+    }
+    tree->showing = true;
+}
+
+static void enter(struct tree_track *track, const struct span_event *event, bool shown)
+{
+    struct open_span *span = array_add(&track->open);
+    *span = (struct open_span){
+        .function = event->function,
+        .hit = event->hit,
+        .start = event->time.value,
+        .line = NOT_SHOWN,
+        .flags = event->flags,
+    };
+    if (shown && !event->hit)
+        show(track, track->open.count - 1);
+}
+
+/* The track of the thread where it happened; `fallback` when that has none. */
+static uint32_t track_of_hit(const struct tree *tree, const struct span_hit *hit, uint32_t fallback)
+{
+    for (size_t i = 0; i < tree->source->track_count; i++) {
+        const struct span_track *track = &tree->source->tracks[i];
+        /* The original does not say which process it was. */
+        if (track->tid == hit->tid && (track->pid == hit->pid || hit->pid == 0) && i != fallback)
+            return (uint32_t)i;
+    }
+    return fallback;
+}
+
+/* A hit's span ends when it happens, and so it is shown at its place in time. */
+static void add_hit(struct tree *tree, const struct open_span *span, const struct span_event *event)
+{
+    struct tree_track *track = track_of(tree, track_of_hit(tree, span->hit, event->track));
+    struct tree_line *line = array_add(&track->lines);
+    line->function = span->function;
+    line->hit = span->hit;
+    line->start = event->time.value;
+    line->length = report_hit_length(span->hit);
+    line->depth = (uint32_t)track->open.count;
+}
+
+static void leave(struct tree *tree, const struct span_event *event, bool shown)
+{
+    struct tree_track *track = track_of(tree, event->track);
+    if (track->open.count == 0)
+        return;
+    const struct open_span *span = array_at(&track->open, --track->open.count);
+    if (span->hit && shown && event->end != SPAN_END_FILTER) {
+        struct open_span hit = *span; /* adding tracks moves it */
+        add_hit(tree, &hit, event);
+        return;
+    }
+    if (span->line == NOT_SHOWN)
+        return;
+    struct tree_line *line = array_at(&track->lines, (size_t)span->line);
+    line->length = event->time.value - span->start;
+    line->flags |= event->flags;
+    line->end = (uint8_t)event->end;
+}
+
+static void add_instant(struct tree_track *track, const struct span_event *event)
+{
+    struct tree_line *line = array_add(&track->lines);
+    line->text = event->text;
+    line->start = event->time.value;
+    line->depth = (uint32_t)track->open.count;
+}
+
+static void read_event(struct tree *tree, const struct span_event *event)
+{
+    enum window_state state = trace_window_meet(&tree->window, event);
+    if (tree->window.opened && !tree->showing)
+        show_open_spans(tree);
+    struct tree_track *track = track_of(tree, event->track);
+    switch (event->kind) {
+    case SPAN_ENTER:
+        enter(track, event, state == WINDOW_INSIDE);
+        break;
+    case SPAN_LEAVE:
+        leave(tree, event, state == WINDOW_INSIDE);
+        break;
+    case SPAN_INSTANT:
+        if (state == WINDOW_INSIDE)
+            add_instant(track, event);
+        break;
+    case SPAN_COUNTER:
+        break;
+    }
+    tree->last = event->time.value;
+}
+
+/* ------------------------------------------------------------------ equal neighbours */
+
+/* The shape of a line and all below it. */
+struct subtree {
+    size_t lines;
+    uint64_t hash;  /* of the functions and how they are nested, not of times */
+    size_t skip_to; /* not 0: this and what follows up to there repeats what was printed */
+};
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    /* The multiplier of SplitMix64 (Steele, Lea, Flood 2014). */
+    hash = (hash ^ value) * UINT64_C(0xbf58476d1ce4e5b9);
+    return hash ^ hash >> 29;
+}
+
+static struct subtree *measure_subtrees(const struct array *lines)
+{
+    struct subtree *subtrees = memory_allocate((lines->count + 1) * sizeof *subtrees);
+    for (size_t i = lines->count; i-- > 0;) {
+        const struct tree_line *line = array_at(lines, i);
+        uint64_t hash = mix((uintptr_t)line->function, (uintptr_t)line->text);
+        hash = mix(hash, (uint64_t)line->flags << 8 | line->end);
+        if (line->hit)
+            hash = mix(hash, line->hit->has_argument ? (uint64_t)line->hit->argument : 0);
+        size_t next = i + 1;
+        while (next < lines->count &&
+               ((struct tree_line *)array_at(lines, next))->depth > line->depth) {
+            hash = mix(hash, subtrees[next].hash);
+            next += subtrees[next].lines;
+        }
+        subtrees[i] = (struct subtree){.lines = next - i, .hash = mix(hash, next - i)};
+    }
+    return subtrees;
+}
+
+/* The neighbours that look like line `first`, itself included, and how long they took together. */
+struct repetition {
+    uint64_t count;
+    uint64_t together; /* ns */
+    size_t end;        /* the line after the last of them */
+};
+
+static struct repetition find_repetition(const struct array *lines, const struct subtree *subtrees,
+                                         size_t first)
+{
+    struct repetition repetition = {.end = first};
+    uint32_t depth = ((struct tree_line *)array_at(lines, first))->depth;
+    while (repetition.end < lines->count) {
+        const struct tree_line *line = array_at(lines, repetition.end);
+        if (line->depth != depth || subtrees[repetition.end].hash != subtrees[first].hash)
+            break;
+        repetition.count++;
+        repetition.together += line->length;
+        repetition.end += subtrees[repetition.end].lines;
+    }
+    return repetition;
+}
+
+/* ------------------------------------------------------------------ printing */
+
+static const char *end_in_words(enum span_end end)
+{
+    switch (end) {
+    case SPAN_END_RETURN:
+        return NULL;
+    case SPAN_END_TAIL_CALL:
+        return "ended by a tail call";
+    case SPAN_END_UNWOUND:
+        return "unwound";
+    case SPAN_END_GAP:
+        return "ended in a gap";
+    case SPAN_END_OF_TRACE:
+        return "still open when the trace ends";
+    case SPAN_END_EXEC:
+        return "ended by exec";
+    case SPAN_END_FILTER:
+        return "ended by the filter";
+    case SPAN_END_SWITCH:
+        return "another stack goes on";
+    }
+    return NULL;
+}
+
+static void print_marks(const struct tree_line *line, FILE *stream)
+{
+    if (line->flags & SPAN_START_INFERRED)
+        fputs("  [beginning not seen]", stream);
+    const char *end = end_in_words(line->end);
+    if (end)
+        fprintf(stream, "  [%s]", end);
+    else if (line->flags & SPAN_END_INFERRED)
+        fputs("  [end not seen]", stream);
+    if (line->flags & SPAN_ACROSS_GAP)
+        fputs("  [goes on across a gap]", stream);
+}
+
+static void print_hit(const struct tree_line *line, FILE *stream)
+{
+    fprintf(stream, "-- %s", line->function->name);
+    if (line->hit->has_argument)
+        fprintf(stream, ", argument %" PRId64, line->hit->argument);
+    fputs(" --", stream);
+}
+
+static void print_line(const struct tree_line *line, uint64_t first,
+                       const struct repetition *repetition, FILE *stream)
+{
+    char text[DURATION_TEXT_SIZE];
+    fprintf(stream, "%18s ", duration_format_exact(text, line->start - first));
+    bool lasts = line->hit ? line->hit->has_passed : line->function != NULL;
+    fprintf(stream, "%10s  ", lasts ? duration_format(text, line->length) : "");
+    uint32_t levels = line->depth < INDENT_LEVELS ? line->depth : INDENT_LEVELS;
+    fprintf(stream, "%*s", (int)levels * INDENT, "");
+    if (line->depth > INDENT_LEVELS)
+        fprintf(stream, "(depth %" PRIu32 ") ", line->depth);
+    if (line->hit)
+        print_hit(line, stream);
+    else if (line->function)
+        fputs(line->function->name, stream);
+    else
+        fprintf(stream, "-- %s --", line->text);
+    print_marks(line, stream);
+    if (repetition->count > 1) {
+        fprintf(stream, "  x%" PRIu64, repetition->count);
+        if (lasts)
+            fprintf(stream, ", together %s", duration_format(text, repetition->together));
+    }
+    fputc('\n', stream);
+}
+
+/* A repetition is printed as its first occurrence with all below it. */
+static void print_lines(const struct array *lines, uint64_t first, bool fold, FILE *stream)
+{
+    struct subtree *subtrees = fold ? measure_subtrees(lines) : NULL;
+    for (size_t i = 0; i < lines->count;) {
+        if (fold && subtrees[i].skip_to) {
+            i = subtrees[i].skip_to;
+            continue;
+        }
+        struct repetition repetition = {.count = 1};
+        if (fold)
+            repetition = find_repetition(lines, subtrees, i);
+        if (repetition.count > 1)
+            subtrees[i + subtrees[i].lines].skip_to = repetition.end;
+        print_line(array_at(lines, i), first, &repetition, stream);
+        i++;
+    }
+    free(subtrees);
+}
+
+static void print_tree(const struct tree *tree, const struct span_source *source, bool fold,
+                       FILE *stream)
+{
+    bool printed = false;
+    for (size_t i = 0; i < tree->tracks.count; i++) {
+        const struct tree_track *track = array_at(&tree->tracks, i);
+        if (track->lines.count == 0)
+            continue;
+        const struct span_track *thread = &source->tracks[i];
+        fprintf(stream,
+                "%sthread %s (tid %" PRIu32 ") of process %s (pid %" PRIu32 ")\n%18s %10s  %s\n",
+                printed ? "\n" : "", thread->thread_name, thread->tid, thread->process_name,
+                thread->pid, "offset", "duration", "call");
+        print_lines(&track->lines, tree->window.first, fold, stream);
+        printed = true;
+    }
+}
+
+static void free_tree(struct tree *tree)
+{
+    for (size_t i = 0; i < tree->tracks.count; i++) {
+        struct tree_track *track = array_at(&tree->tracks, i);
+        array_free(&track->open);
+        array_free(&track->lines);
+    }
+    array_free(&tree->tracks);
+}
+
+bool report_tree(struct span_source *source, const struct report_tree_options *options,
+                 FILE *stream, struct error *error)
+{
+    struct tree tree = {.source = source, .tracks = array_of(sizeof(struct tree_track))};
+    if (!trace_window_init(&tree.window, options, error))
+        return false;
+    struct report_events events;
+    report_events_init(&events, source);
+    struct span_event event;
+    while (report_events_next(&events, &event))
+        read_event(&tree, &event);
+    struct nanoseconds last = {tree.last};
+    print_tree(&tree, source, options->fold, stream);
+    free_tree(&tree);
+    return report_events_finish(&events, stream, error) &&
+           trace_window_check(&tree.window, last, error);
+}

@@ -1,0 +1,175 @@
+#include "perf_event/running_process.h"
+
+#include "base/file.h"
+#include "base/memory.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { LARGEST_KEPT = 256 << 20 };
+
+void running_processes_begin(struct running_processes *processes, const char *directory)
+{
+    *processes = (struct running_processes){
+        .directory = directory,
+        .records = array_of(sizeof(struct side_band_record)),
+        .pids = array_of(sizeof(pid_t)),
+    };
+}
+
+void running_processes_free(struct running_processes *processes)
+{
+    array_free(&processes->records);
+    array_free(&processes->pids);
+    arena_free(&processes->memory);
+}
+
+static struct side_band_record *add_record(struct running_processes *processes,
+                                           enum side_band_kind kind, pid_t pid, pid_t tid)
+{
+    struct side_band_record *record = array_add(&processes->records);
+    record->kind = kind;
+    record->time = (struct nanoseconds){1}; /* before everything */
+    record->pid = (uint32_t)pid;
+    record->tid = (uint32_t)tid;
+    record->cpu = UINT32_MAX;
+    return record;
+}
+
+static void add_name(struct running_processes *processes, pid_t pid, pid_t tid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/comm", (int)pid, (int)tid);
+    char *name = file_read(path, NULL, NULL);
+    if (!name)
+        return;
+    name[strcspn(name, "\n")] = 0;
+    add_record(processes, SIDE_BAND_NAME, pid, tid)->name.name =
+        arena_copy_string(&processes->memory, name);
+    free(name);
+}
+
+/* Code that is in no file (the vDSO, what a JIT compiler made) is kept with the recording as it
+ * stands now. Returns the path, or NULL. */
+static const char *keep_memory(struct running_processes *processes, pid_t pid, uint64_t start,
+                               uint64_t size)
+{
+    if (size > LARGEST_KEPT)
+        return NULL;
+    uint8_t *bytes = memory_allocate(size);
+    struct iovec local = {bytes, size}, remote = {(void *)(uintptr_t)start, size};
+    char *path = memory_format("%s/images/memory-%d-%llx", processes->directory, (int)pid,
+                               (unsigned long long)start);
+    const char *kept = NULL;
+    if (process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)size) {
+        int descriptor = file_create_private(path, NULL);
+        if (descriptor >= 0 && file_write_all(descriptor, bytes, size, path, NULL))
+            kept = arena_copy_string(&processes->memory, path);
+        if (descriptor >= 0)
+            close(descriptor);
+    }
+    free(bytes);
+    free(path);
+    return kept;
+}
+
+/* A line of /proc/PID/maps (proc(5)); code alone. */
+static void add_mapping(struct running_processes *processes, pid_t pid, const char *line)
+{
+    unsigned long start, end, offset, inode;
+    unsigned major, minor;
+    char permissions[8];
+    int name = 0;
+    if (sscanf(line, "%lx-%lx %7s %lx %x:%x %lu %n", &start, &end, permissions, &offset, &major,
+               &minor, &inode, &name) < 7 ||
+        permissions[2] != 'x')
+        return;
+    const char *path = line + name;
+    if (*path != '/') {
+        path = keep_memory(processes, pid, start, end - start);
+        offset = 0;
+    }
+    if (!path)
+        return;
+    struct side_band_record *record = add_record(processes, SIDE_BAND_MAPPING, pid, pid);
+    record->mapping.start = start;
+    record->mapping.length = end - start;
+    record->mapping.file_offset = offset;
+    record->mapping.inode = inode;
+    record->mapping.device_major = major;
+    record->mapping.device_minor = minor;
+    record->mapping.protection = PROT_READ | PROT_EXEC;
+    record->mapping.flags = MAP_PRIVATE;
+    record->mapping.executable = true;
+    record->mapping.path = arena_copy_string(&processes->memory, path);
+}
+
+static void add_process(struct running_processes *processes, pid_t pid)
+{
+    for (size_t i = 0; i < processes->pids.count; i++)
+        if (*(pid_t *)array_at(&processes->pids, i) == pid)
+            return;
+    *(pid_t *)array_add(&processes->pids) = pid;
+    add_name(processes, pid, pid);
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    char *maps = file_read(path, NULL, NULL);
+    char *rest = maps;
+    for (char *line; rest && (line = strsep(&rest, "\n")) != NULL;)
+        add_mapping(processes, pid, line);
+    free(maps);
+}
+
+void running_processes_add_thread(struct running_processes *processes, pid_t pid, pid_t tid)
+{
+    add_process(processes, pid);
+    for (size_t i = 0; i < processes->records.count; i++) {
+        const struct side_band_record *known = array_at(&processes->records, i);
+        if (known->kind == SIDE_BAND_NAME && known->tid == (uint32_t)tid)
+            return;
+    }
+    struct side_band_record *birth = add_record(processes, SIDE_BAND_FORK, pid, tid);
+    birth->fork.parent_pid = birth->fork.parent_tid = (uint32_t)pid;
+    add_name(processes, pid, tid);
+}
+
+void running_processes_add(struct running_processes *processes, pid_t pid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *tasks = opendir(path);
+    if (!tasks)
+        return;
+    for (struct dirent *task; (task = readdir(tasks)) != NULL;) {
+        int tid = atoi(task->d_name);
+        if (tid > 0)
+            running_processes_add_thread(processes, pid, tid);
+    }
+    closedir(tasks);
+}
+
+char *running_process_executable(pid_t pid)
+{
+    char link[64];
+    snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
+    return file_read_link(link);
+}
+
+bool running_processes_write(struct raw_perf_data_writer *writer, const char *directory,
+                             const pid_t *pids, size_t pid_count, struct error *error)
+{
+    struct running_processes processes;
+    running_processes_begin(&processes, directory);
+    for (size_t i = 0; i < pid_count; i++)
+        running_processes_add(&processes, pids[i]);
+    bool ok = true;
+    for (size_t i = 0; ok && i < processes.records.count; i++)
+        ok = raw_perf_data_write_side_band(writer, array_at(&processes.records, i), error);
+    running_processes_free(&processes);
+    return ok;
+}

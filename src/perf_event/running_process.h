@@ -1,0 +1,43 @@
+/* What was before the recording: the names and mapped code of processes that run already, as the
+ * kernel would have told it, had somebody listened then.
+ *
+ * Read from /proc, by engines that attach. The process may go on meanwhile: what it does then, the
+ * kernel (or the engine) tells by records of its own.
+ */
+#ifndef MAGIC_TRACE_PERF_EVENT_RUNNING_PROCESS_H
+#define MAGIC_TRACE_PERF_EVENT_RUNNING_PROCESS_H
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "recording/perf_data/raw_perf_data_writer.h"
+
+#include <sys/types.h>
+
+struct running_processes {
+    const char *directory; /* the recording's folder, which has images/; borrowed */
+    struct array records;  /* of struct side_band_record, at 1 ns: before everything */
+    struct array pids;     /* of pid_t: whose mappings are known */
+    struct arena memory;   /* the records' strings */
+};
+
+void running_processes_begin(struct running_processes *processes, const char *directory);
+void running_processes_free(struct running_processes *processes);
+
+/* Name and birth of the thread `tid` of process `pid`; of a process that is new, its name and its
+ * code too. Code that is in no file (the vDSO, what a JIT compiler made) is copied to images/. What
+ * cannot be read, because the process has ended, is left out. */
+void running_processes_add_thread(struct running_processes *processes, pid_t pid, pid_t tid);
+
+/* The process and all its threads. */
+void running_processes_add(struct running_processes *processes, pid_t pid);
+
+/* The file that a process runs; the caller frees. NULL and errno: there is no such process, or we
+ * may not see it. */
+char *running_process_executable(pid_t pid);
+
+/* Writes all that into perf.data. Not of a program that waits for its exec: it has nothing that it
+ * keeps. */
+bool running_processes_write(struct raw_perf_data_writer *writer, const char *directory,
+                             const pid_t *pids, size_t pid_count, struct error *error);
+
+#endif

@@ -1,0 +1,46 @@
+/* Sees to it that every thread of a process has the breakpoints: those that are there, and those
+ * that are born while events are being opened.
+ *
+ * What is born later inherits in the kernel. breakpoint_events.h tells what can be known of what a
+ * thread has inherited.
+ *
+ * Used by watched_processes.c alone.
+ */
+#ifndef MAGIC_TRACE_PERF_EVENT_WATCHED_THREADS_H
+#define MAGIC_TRACE_PERF_EVENT_WATCHED_THREADS_H
+
+#include "perf_event/breakpoint_events.h"
+#include "perf_event/record_layouts.h"
+
+struct watched_threads {
+    struct breakpoint_events *events;
+    struct record_rings *rings;
+    struct array opened; /* of struct opened_thread, by tid */
+};
+
+/* Where a process is to be watched. */
+struct process_wish {
+    uint32_t pid;
+    const uint64_t *addresses;
+    size_t count;
+    size_t watched; /* all its threads have the first so many */
+    bool listen;    /* they have no side band yet */
+};
+
+/* Both belong to the caller and outlive it. Free with watched_threads_free. */
+void watched_threads_begin(struct watched_threads *threads, struct breakpoint_events *events,
+                           struct record_rings *rings);
+void watched_threads_free(struct watched_threads *threads);
+
+/* Watches the threads of a process, or, by the events' scope, its first one. True too when there is
+ * no such process. */
+bool watched_threads_open(struct watched_threads *threads, const struct process_wish *wish,
+                          struct error *error);
+
+/* The side band tells, in the order of time, of the birth of a thread in a process that is watched
+ * as `wish` says, and of ends. `round`: of struct record_origin. */
+bool watched_threads_born(struct watched_threads *threads, const struct process_wish *wish,
+                          const struct birth_record *birth, uint64_t round, struct error *error);
+void watched_threads_ended(struct watched_threads *threads, uint32_t tid);
+
+#endif

@@ -1,0 +1,24 @@
+#include "process/exec_failure.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+_Noreturn void exec_failure_tell(int pipe)
+{
+    enum { EXIT_NOT_EXECUTED = 127 }; /* as shells tell it */
+    int reason = errno;
+    /* When nobody reads this, nobody is left to be told. */
+    ssize_t ignored = write(pipe, &reason, sizeof reason);
+    (void)ignored;
+    _exit(EXIT_NOT_EXECUTED);
+}
+
+int exec_failure_hear(int pipe)
+{
+    int reason;
+    ssize_t got;
+    do {
+        got = read(pipe, &reason, sizeof reason);
+    } while (got < 0 && errno == EINTR);
+    return got == (ssize_t)sizeof reason ? reason : 0;
+}

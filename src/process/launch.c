@@ -1,0 +1,135 @@
+#include "process/launch.h"
+
+#include "process/exec_failure.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/personality.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static _Noreturn void become(const char *path, char *const *arguments, char *const *environment,
+                             const struct signals *signals, bool fixed_addresses, int failures)
+{
+    signals_restore_in_child(signals);
+    if (fixed_addresses) {
+        int persona = personality(0xffffffff); /* asks, changes nothing */
+        personality((unsigned)persona | ADDR_NO_RANDOMIZE);
+    }
+    execve(path, arguments, environment);
+    exec_failure_tell(failures);
+}
+
+/* Nothing of the program runs before a byte has come. */
+static _Noreturn void wait_and_become(const char *path, char *const *arguments,
+                                      char *const *environment, const struct signals *signals,
+                                      bool fixed_addresses, int go, int failures)
+{
+    char byte;
+    if (read(go, &byte, 1) != 1)
+        _exit(127);
+    become(path, arguments, environment, signals, fixed_addresses, failures);
+}
+
+static bool watch(struct child *child, struct error *error)
+{
+    /* The child cannot be reaped by anybody but us, so its number still means it. */
+    child->descriptor = (int)syscall(SYS_pidfd_open, child->pid, 0);
+    if (child->descriptor >= 0)
+        return true;
+    int reason = errno;
+    kill(child->pid, SIGKILL);
+    waitpid(child->pid, NULL, 0);
+    return error_set_errno(error, ERROR_UNSUPPORTED, reason,
+                           "cannot watch the program (pidfd_open; needs Linux 5.3)");
+}
+
+static bool cannot_start(const char *name, int reason, struct error *error)
+{
+    return error_set_errno(error, ERROR_IO, reason, "cannot start %s%s", name,
+                           reason == E2BIG ? ": the command line and environment are too long"
+                                           : "");
+}
+
+static void close_pipe(const int *pipe)
+{
+    close(pipe[0]);
+    close(pipe[1]);
+}
+
+bool launch_held(struct held_program *held, const char *path, char *const *arguments,
+                 char *const *environment, const struct signals *signals, struct error *error)
+{
+    int go[2], failures[2];
+    held->path = path;
+    /* No pipe: writing to one whose reader was killed would kill us. */
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go) != 0)
+        return cannot_start(held->path, errno, error);
+    if (pipe2(failures, O_CLOEXEC) != 0) {
+        cannot_start(held->path, errno, error);
+        close_pipe(go);
+        return false;
+    }
+    held->child.pid = fork();
+    if (held->child.pid == 0) {
+        close(go[1]); /* or our own end would keep us waiting when the holder dies */
+        wait_and_become(path, arguments, environment, signals, held->fixed_addresses, go[0],
+                        failures[1]);
+    }
+    int reason = errno;
+    close(go[0]);
+    close(failures[1]);
+    held->go = go[1];
+    held->failures = failures[0];
+    bool ok =
+        held->child.pid > 0 ? watch(&held->child, error) : cannot_start(held->path, reason, error);
+    if (!ok) {
+        close(held->go);
+        close(held->failures);
+    }
+    return ok;
+}
+
+void launch_let_go(struct held_program *held)
+{
+    send(held->go, "", 1, MSG_NOSIGNAL); /* to one that was killed meanwhile: no matter */
+    close(held->go);
+}
+
+bool launch_outcome(struct held_program *held, struct error *error)
+{
+    int failure = exec_failure_hear(held->failures);
+    close(held->failures);
+    if (!failure)
+        return true;
+    close(held->child.descriptor);
+    waitpid(held->child.pid, NULL, 0);
+    return cannot_start(held->path, failure, error);
+}
+
+bool launch_go(struct held_program *held, struct error *error)
+{
+    launch_let_go(held);
+    return launch_outcome(held, error);
+}
+
+void launch_give_up(struct held_program *held)
+{
+    close(held->go);
+    close(held->failures);
+    waitpid(held->child.pid, NULL, 0);
+    close(held->child.descriptor);
+}
+
+bool launch(struct child *child, char *const *arguments, char *const *environment,
+            const struct signals *signals, bool fixed_addresses, struct error *error)
+{
+    struct held_program held = {.fixed_addresses = fixed_addresses};
+    if (!launch_held(&held, arguments[0], arguments, environment, signals, error) ||
+        !launch_go(&held, error))
+        return false;
+    *child = held.child;
+    return true;
+}

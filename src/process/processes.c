@@ -1,0 +1,127 @@
+#include "process/processes.h"
+
+#include "base/array.h"
+#include "base/file.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* State and parent from a stat file of /proc; the name before them may hold anything, parentheses
+ * too. */
+static bool read_stat(const char *path, char *state, pid_t *parent)
+{
+    char *text = file_read(path, NULL, NULL);
+    if (!text)
+        return false;
+    char *after_name = strrchr(text, ')');
+    bool ok = after_name && sscanf(after_name + 1, " %c %d", state, parent) == 2;
+    free(text);
+    return ok;
+}
+
+static pid_t parent_of(pid_t pid, char *state)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    pid_t parent;
+    return read_stat(path, state, &parent) ? parent : 0;
+}
+
+bool process_descends_from(pid_t pid, pid_t ancestor)
+{
+    /* Bounded, because the tree may change while it is climbed. */
+    for (int level = 0; pid > 1 && level < 1000; level++) {
+        if (pid == ancestor)
+            return true;
+        char state;
+        pid = parent_of(pid, &state);
+    }
+    return false;
+}
+
+char thread_state(pid_t pid, pid_t tid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/stat", pid, tid);
+    char state;
+    pid_t parent;
+    return read_stat(path, &state, &parent) ? state : 0;
+}
+
+/* Whether `argument` is `word`, perhaps with more of qemu's ",key=value" behind it. Two commas are
+ * no such end: they are one comma of the value. */
+static bool begins_with_word(const char *argument, const char *word)
+{
+    size_t length = strlen(word);
+    return strncmp(argument, word, length) == 0 &&
+           (argument[length] == 0 || (argument[length] == ',' && argument[length + 1] != ','));
+}
+
+static bool has_argument(pid_t pid, const char *word)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/cmdline", pid);
+    size_t size;
+    char *line = file_read(path, &size, NULL);
+    if (!line)
+        return false;
+    bool found = false;
+    for (char *argument = line; !found && argument < line + size; argument += strlen(argument) + 1)
+        found = begins_with_word(argument, word);
+    free(line);
+    return found;
+}
+
+/* Adds the living processes that are to be killed to `pids` (of pid_t). */
+static void find_ours(struct array *pids, pid_t program, const char *word)
+{
+    DIR *processes = opendir("/proc");
+    if (!processes)
+        return;
+    pid_t self = getpid();
+    for (struct dirent *entry; (entry = readdir(processes));) {
+        if (!isdigit((unsigned char)entry->d_name[0]))
+            continue;
+        pid_t pid = (pid_t)atoi(entry->d_name);
+        char state;
+        pid_t parent = parent_of(pid, &state);
+        if (pid == self || parent == 0 || state == 'Z')
+            continue;
+        /* Being the subreaper, we are the parent of whatever loses its own while we kill. */
+        if (parent == self || process_descends_from(pid, program) || has_argument(pid, word))
+            *(pid_t *)array_add(pids) = pid;
+    }
+    closedir(processes);
+}
+
+void processes_kill_all(pid_t program, const char *word)
+{
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    /* Each round takes what the last one's victims had started before they died. A process that
+     * does not die (stuck in the kernel) must not keep us for ever. */
+    enum { ROUNDS = 100 };
+    for (int round = 0; round < ROUNDS; round++) {
+        struct array pids = array_of(sizeof(pid_t));
+        find_ours(&pids, program, word);
+        for (size_t i = 0; i < pids.count; i++)
+            kill(*(pid_t *)array_at(&pids, i), SIGKILL);
+        for (size_t i = 0; i < pids.count; i++) {
+            pid_t pid = *(pid_t *)array_at(&pids, i);
+            if (pid != program)
+                waitpid(pid, NULL, WNOHANG);
+        }
+        bool none = pids.count == 0;
+        array_free(&pids);
+        if (none)
+            break;
+        usleep(1000);
+    }
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+}

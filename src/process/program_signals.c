@@ -1,0 +1,133 @@
+#include "process/program_signals.h"
+
+#include "process/processes.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* timeout(1) and others send a signal twice, to the process and to its group. No person presses
+ * this fast. */
+enum { SAME_INTERRUPT_NS = 100 * 1000 * 1000 };
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* What the terminal sends goes to its whole foreground process group, the program included. Other
+ * signals of the kernel (an alarm set before magic-trace was executed) come to us alone. */
+static bool reached_program(const struct signalfd_siginfo *info)
+{
+    if (info->ssi_code != SI_KERNEL)
+        return false;
+    return info->ssi_signo == SIGINT || info->ssi_signo == SIGQUIT || info->ssi_signo == SIGHUP ||
+           info->ssi_signo == SIGTSTP;
+}
+
+/* A sender that has ended and been waited for cannot be told from a stranger: its signal is passed
+ * on, for that is what kill(1) of a person looks like. */
+static bool sent_by_program(const struct program_signals *program,
+                            const struct signalfd_siginfo *info)
+{
+    return info->ssi_code <= 0 && info->ssi_pid != 0 &&
+           process_descends_from((pid_t)info->ssi_pid, program->child.pid);
+}
+
+/* A shell without job control starts background commands so: the Ctrl-C that others get is not for
+ * them. */
+static bool ignores(int number)
+{
+    struct sigaction action;
+    return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+static void pass_on(const struct program_signals *program, const struct signalfd_siginfo *info)
+{
+    siginfo_t queued = {.si_signo = (int)info->ssi_signo, .si_code = SI_QUEUE};
+    queued.si_pid = (pid_t)info->ssi_pid;
+    queued.si_uid = info->ssi_uid;
+    queued.si_value.sival_ptr = (void *)(uintptr_t)info->ssi_ptr;
+    /* Only values of sigqueue(3) may be passed on under another's name. */
+    syscall(SYS_pidfd_send_signal, program->child.descriptor, info->ssi_signo,
+            info->ssi_code == SI_QUEUE ? &queued : NULL, 0);
+}
+
+static bool interrupt(struct program_signals *program)
+{
+    uint64_t now = now_ns();
+    if (program->interrupts > 0 && now - program->last_interrupt_ns < SAME_INTERRUPT_NS)
+        return false;
+    program->last_interrupt_ns = now;
+    program->interrupts++;
+    return true;
+}
+
+static void continue_program(struct program_signals *program)
+{
+    if (!program->stopped)
+        return;
+    siginfo_t event = {0};
+    /* After `fg` the shell has continued the whole group: do not do it twice. */
+    bool runs = waitid(P_PID, (id_t)program->child.pid, &event, WCONTINUED | WNOHANG) == 0 &&
+                event.si_pid != 0;
+    if (!runs)
+        syscall(SYS_pidfd_send_signal, program->child.descriptor, SIGCONT, NULL, 0);
+    program->stopped = false;
+}
+
+/* SIGCHLD: the program stopped, was continued by somebody, or ended (the pidfd tells that). */
+static void note_stop(struct program_signals *program)
+{
+    siginfo_t event = {0};
+    if (waitid(P_PID, (id_t)program->child.pid, &event, WSTOPPED | WCONTINUED | WNOHANG) != 0 ||
+        event.si_pid == 0)
+        return;
+    program->stopped = event.si_code == CLD_STOPPED;
+    /* A shell runs each job in a process group of its own, whose leader it watches. When we are no
+     * leader, a SIGSTOP to the program alone is between it and its sender. */
+    if (program->stopped && (event.si_status != SIGSTOP || getpgrp() == getpid()))
+        signals_stop_self();
+}
+
+/* Whether it was an interrupt that counts. */
+static bool answer(struct program_signals *program, const struct signalfd_siginfo *info)
+{
+    switch (info->ssi_signo) {
+    case SIGCHLD:
+        note_stop(program);
+        return false;
+    case SIGCONT:
+        continue_program(program);
+        return false;
+    case SIGINT:
+        if (sent_by_program(program, info) || (reached_program(info) && ignores(SIGINT)))
+            return false;
+        if (!reached_program(info))
+            pass_on(program, info);
+        return interrupt(program);
+    default:
+        if (!reached_program(info) && !sent_by_program(program, info))
+            pass_on(program, info);
+        return false;
+    }
+}
+
+bool program_signals_answer(struct program_signals *program)
+{
+    struct signalfd_siginfo info;
+    return signals_next(program->signals, &info) && answer(program, &info);
+}
+
+int program_signals_end(struct program_signals *program)
+{
+    int status = -1;
+    while (waitpid(program->child.pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    close(program->child.descriptor);
+    return status;
+}

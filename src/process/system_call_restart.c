@@ -1,0 +1,76 @@
+#include "process/system_call_restart.h"
+
+#include "base/file.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+
+/* What a system call returns inside of the kernel: its include/linux/errno.h. */
+enum {
+    KERNEL_ERESTARTSYS = 512,
+    KERNEL_ERESTARTNOINTR = 513,
+    KERNEL_ERESTARTNOHAND = 514,
+    KERNEL_ERESTART_RESTARTBLOCK = 516,
+    SYSCALL_LENGTH = 2,     /* bytes of the instruction */
+    CODE_SEGMENT_64 = 0x33, /* of user space */
+};
+
+static uint64_t signals_of(const char *status, const char *key)
+{
+    const char *line = strstr(status, key);
+    return line ? strtoull(line + strlen(key), NULL, 16) : 0;
+}
+
+static bool has_deliverable_signal(pid_t tid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/status", (int)tid);
+    char *status = file_read(path, NULL, NULL);
+    if (!status)
+        return true;
+    uint64_t pending = signals_of(status, "\nSigPnd:\t") | signals_of(status, "\nShdPnd:\t");
+    pending &= ~signals_of(status, "\nSigBlk:\t") & ~((uint64_t)1 << (SIGTRAP - 1));
+    free(status);
+    return pending != 0;
+}
+
+/* The system call to begin again; -1: none. */
+static long call_to_restart(const struct user_regs_struct *registers, bool all)
+{
+    long call = (long)registers->orig_rax;
+    if (call < 0 || registers->cs != CODE_SEGMENT_64)
+        return -1;
+    switch (-(long)registers->rax) {
+    case EINTR:
+        return call == SYS_close ? -1 : call; /* the descriptor is closed all the same */
+    case KERNEL_ERESTARTSYS:
+    case KERNEL_ERESTARTNOINTR:
+    case KERNEL_ERESTARTNOHAND:
+        return all ? call : -1;
+    case KERNEL_ERESTART_RESTARTBLOCK:
+        return all ? SYS_restart_syscall : -1;
+    default:
+        return -1;
+    }
+}
+
+void restart_system_call(pid_t tid, bool all)
+{
+    struct user_regs_struct registers;
+    if (ptrace(PTRACE_GETREGS, tid, NULL, &registers) != 0)
+        return;
+    long call = call_to_restart(&registers, all);
+    if (call < 0 || has_deliverable_signal(tid))
+        return;
+    registers.rax = (uint64_t)call;
+    registers.orig_rax = UINT64_MAX; /* the kernel has nothing left to restart */
+    registers.rip -= SYSCALL_LENGTH;
+    ptrace(PTRACE_SETREGS, tid, NULL, &registers);
+}

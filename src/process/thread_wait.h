@@ -1,0 +1,17 @@
+/* Waiting for one of the threads that this process traces.
+ *
+ * Used by stepper.c and tracee.c, from the thread that traces.
+ */
+#ifndef MAGIC_TRACE_PROCESS_THREAD_WAIT_H
+#define MAGIC_TRACE_PROCESS_THREAD_WAIT_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Waits until the thread has stopped or ended, and takes its status, as from waitpid. False: it is
+ * not there, or it has died without a status to be had yet: the end of a process's first thread is
+ * told when all its other threads have been waited for (ptrace(2), "Death under ptrace"), which
+ * whoever waits for that thread alone would never do. */
+bool thread_wait(pid_t tid, int *status);
+
+#endif

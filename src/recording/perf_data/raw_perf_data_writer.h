@@ -1,0 +1,79 @@
+/* Writes perf.data, file mode, out of records as the kernel made them: for engines that read the
+ * kernel's rings. Stock `perf script` of Linux 6.1 reads the file.
+ *
+ * Called by the engines, and by perf_data_writer.h, which is this for packets that no kernel made.
+ * Order of calls: open; then, when there are packets, the AUXTRACE_INFO; then records and AUX
+ * chunks in any order, and ids whenever events are opened; then close, which writes the header, the
+ * ids and the features. Until close the file is not valid: it is written under a temporary name
+ * beside `path` and renamed by close, so what stood there before stays whole. After a failure (the
+ * disk is full) every later call fails in the same way.
+ */
+#ifndef MAGIC_TRACE_RECORDING_PERF_DATA_RAW_PERF_DATA_WRITER_H
+#define MAGIC_TRACE_RECORDING_PERF_DATA_RAW_PERF_DATA_WRITER_H
+
+#include "base/error.h"
+#include "recording/perf_data/perf_data.h"
+#include "recording/sideband.h"
+
+#include <linux/perf_event.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+/* All that the kernel's perf_event_open was told for one event, on however many threads and CPUs.
+ * With several events in a file each has PERF_SAMPLE_IDENTIFIER, and the same of TID, TIME, ID,
+ * STREAM_ID and CPU: whoever reads the file knows a record's event by them. */
+struct raw_perf_data_event {
+    struct perf_event_attr attribute; /* written up to PERF_ATTR_SIZE_VER5 */
+    const char *name;                 /* as perf calls it: "cycles:u"; borrowed until close */
+};
+
+struct raw_perf_data_writer;
+
+/* At least one event; the list is copied. `command_line` (argv of magic-trace, NULL-terminated,
+ * borrowed until close) goes into the CMDLINE feature; NULL when there is none to tell. */
+struct raw_perf_data_writer *
+raw_perf_data_writer_open(const char *path, const struct raw_perf_data_event *events,
+                          size_t event_count, char *const *command_line, struct error *error);
+
+/* An id (PERF_EVENT_IOC_ID, or read_format PERF_FORMAT_ID) under which records of events[event]
+ * come. Each event needs at least one: perf passes over events that have none. Events that are
+ * inherited by a child have their parent's. Those added before the first record also serve readers
+ * of a file that was cut off. */
+void raw_perf_data_add_id(struct raw_perf_data_writer *writer, size_t event, uint64_t id);
+
+/* How the packets were made; the PT event's attr.type is `pmu_type`. Before all records. */
+bool raw_perf_data_write_pt_setup(struct raw_perf_data_writer *writer, const struct pt_setup *setup,
+                                  uint32_t pmu_type, struct error *error);
+
+/* Whole records with their headers, one behind the other, as they stood in a ring. */
+bool raw_perf_data_write_records(struct raw_perf_data_writer *writer, const void *records,
+                                 size_t size, struct error *error);
+
+/* A record that the kernel did not make: what was mapped before the recording began. It gets the
+ * sample id that events[0] asks for, and that event's first id, which must have been added. A path
+ * is cut at PATH_MAX and the name of a thread at 15 bytes, as the kernel does. */
+bool raw_perf_data_write_side_band(struct raw_perf_data_writer *writer,
+                                   const struct side_band_record *record, struct error *error);
+
+/* `chunk->bytes` and `chunk->size` are ignored; the bytes are those of `parts`, one after the other
+ * (a ring that wrapped has two). PAD packets bring the chunk's size to a multiple of 8, so only the
+ * last chunk of a ring may end in the middle of a packet. */
+bool raw_perf_data_write_aux(struct raw_perf_data_writer *writer, const struct aux_chunk *chunk,
+                             const struct iovec *parts, size_t part_count, struct error *error);
+
+/* The SAMPLE_TIME feature: the first and the last time of all. Without it the feature is left out,
+ * which perf minds only when asked for a percentage of the time. */
+void raw_perf_data_set_times(struct raw_perf_data_writer *writer, struct nanoseconds first,
+                             struct nanoseconds last);
+
+/* So far. */
+uint64_t raw_perf_data_size(const struct raw_perf_data_writer *writer);
+
+/* Completes the file and frees the writer, in any case. */
+bool raw_perf_data_writer_close(struct raw_perf_data_writer *writer, struct error *error);
+
+/* Gives up: removes the temporary file, frees the writer. */
+void raw_perf_data_writer_abandon(struct raw_perf_data_writer *writer);
+
+#endif

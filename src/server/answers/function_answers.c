@@ -1,0 +1,259 @@
+/* /api/table, /api/calls and /api/find: functions, added up. */
+#include "base/memory.h"
+#include "index/function_table.h"
+#include "server/answers/name_pattern.h"
+#include "server/answers/query.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ROWS_MAX = 10000,
+    ROWS_STANDARD = 1000,
+    SLOWEST_MAX = 1000,
+    SLOWEST_STANDARD = 20,
+    MATCHES_MAX = 5000,
+    MATCHES_STANDARD = 200,
+};
+
+/* ---- the table ---- */
+
+enum table_order { BY_SELF, BY_TOTAL, BY_CALLS, BY_MAX };
+
+static uint64_t sort_key(const struct function_row *row, enum table_order order)
+{
+    switch (order) {
+    case BY_TOTAL:
+        return row->total;
+    case BY_CALLS:
+        return row->calls;
+    case BY_MAX:
+        return row->max;
+    default:
+        return row->self;
+    }
+}
+
+/* Greatest first; of equals the smaller id. */
+static int compare_rows(const void *a, const void *b, void *context)
+{
+    const struct function_row *left = a, *right = b;
+    const enum table_order order = *(enum table_order *)context;
+    uint64_t one = sort_key(left, order), other = sort_key(right, order);
+    if (one != other)
+        return one < other ? 1 : -1;
+    return left->group < right->group ? -1 : left->group > right->group;
+}
+
+static const char *function_name(const struct query *query, uint32_t function)
+{
+    return trace_index_function(query->index, function).name;
+}
+
+static void write_row(struct json_text *json, const struct query *query,
+                      const struct function_row *row)
+{
+    json_text_open(json, '{');
+    query_write_number(json, "group", row->group);
+    query_write_string(json, "name", function_name(query, row->group));
+    query_write_number(json, "calls", row->calls);
+    query_write_number(json, "total", row->total);
+    query_write_number(json, "self", row->self);
+    query_write_number(json, "whole", row->whole);
+    query_write_number(json, "min", row->whole ? row->min : 0);
+    query_write_number(json, "max", row->max);
+    json_text_key(json, "mean");
+    json_text_real(json, row->whole ? (double)row->sum / (double)row->whole : 0);
+    json_text_close(json, '}');
+}
+
+static bool write_table(const struct query *query, const struct array *rows, size_t top,
+                        struct http_answer *answer, struct error *error)
+{
+    struct json_text json;
+    if (!query_json_open(answer, &json, error))
+        return false;
+    size_t shown = rows->count < top ? rows->count : top;
+    uint64_t time = 0, omitted = 0;
+    json_text_open(&json, '{');
+    json_text_key(&json, "rows");
+    json_text_open(&json, '[');
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct function_row *row = array_at(rows, i);
+        time += row->self;
+        if (i < shown)
+            write_row(&json, query, row);
+        else
+            omitted += row->self;
+    }
+    json_text_close(&json, ']');
+    query_write_number(&json, "omittedRows", rows->count - shown);
+    query_write_number(&json, "omittedSelf", omitted);
+    query_write_number(&json, "time", time);
+    json_text_close(&json, '}');
+    return query_json_close(&json, error);
+}
+
+bool answer_table(const struct query *query, struct http_answer *answer, struct error *error)
+{
+    static const char *const orders[] = {
+        [BY_SELF] = "self", [BY_TOTAL] = "total", [BY_CALLS] = "calls", [BY_MAX] = "max", NULL};
+    struct index_range range;
+    size_t choice;
+    uint64_t top;
+    if (!query_range(query, &range, error) ||
+        !parameter_number(query->parameters, "top", ROWS_STANDARD, 1, ROWS_MAX, &top, error) ||
+        !parameter_choice(query->parameters, "sort", orders, &choice, error))
+        return false;
+    struct array ids, rows = array_of(sizeof(struct function_row));
+    struct index_tracks tracks;
+    enum table_order order = (enum table_order)choice;
+    bool ok = query_tracks(query, &ids, &tracks, error) &&
+              index_function_table(query->index, tracks, range, &rows, error);
+    if (ok && rows.count > 0)
+        qsort_r(rows.elements, rows.count, sizeof(struct function_row), compare_rows, &order);
+    ok = ok && write_table(query, &rows, (size_t)top, answer, error);
+    array_free(&rows);
+    array_free(&ids);
+    return ok;
+}
+
+/* ---- the calls of one ---- */
+
+static void write_histogram(struct json_text *json, const struct call_statistics *statistics)
+{
+    json_text_key(json, "histogram");
+    json_text_open(json, '[');
+    for (unsigned bin = 0; bin < CALL_BINS; bin++) {
+        if (statistics->bins[bin] == 0)
+            continue;
+        json_text_open(json, '{');
+        query_write_number(json, "from", call_bin_first(bin));
+        query_write_number(json, "to", bin + 1 < CALL_BINS ? call_bin_first(bin + 1) : UINT64_MAX);
+        query_write_number(json, "count", statistics->bins[bin]);
+        json_text_close(json, '}');
+    }
+    json_text_close(json, ']');
+}
+
+static bool write_calls(const struct call_statistics *statistics, struct http_answer *answer,
+                        struct error *error)
+{
+    struct json_text json;
+    if (!query_json_open(answer, &json, error))
+        return false;
+    bool any = statistics->whole > 0;
+    json_text_open(&json, '{');
+    query_write_number(&json, "calls", statistics->calls);
+    query_write_number(&json, "whole", statistics->whole);
+    query_write_number(&json, "sum", statistics->sum);
+    query_write_number(&json, "min", any ? statistics->min : 0);
+    query_write_number(&json, "max", statistics->max);
+    query_write_number(&json, "median", any ? statistics->median : 0);
+    query_write_number(&json, "p99", any ? statistics->p99 : 0);
+    write_histogram(&json, statistics);
+    json_text_key(&json, "slowest");
+    json_text_open(&json, '[');
+    for (size_t i = 0; i < statistics->slowest.count; i++)
+        query_write_place(&json, array_at(&statistics->slowest, i));
+    json_text_close(&json, ']');
+    json_text_close(&json, '}');
+    return query_json_close(&json, error);
+}
+
+bool answer_calls(const struct query *query, struct http_answer *answer, struct error *error)
+{
+    struct index_range range;
+    uint32_t group;
+    uint64_t slowest;
+    if (!query_group(query, &group, error) || !query_range(query, &range, error) ||
+        !parameter_number(query->parameters, "slowest", SLOWEST_STANDARD, 0, SLOWEST_MAX, &slowest,
+                          error))
+        return false;
+    struct array ids;
+    struct index_tracks tracks;
+    struct call_statistics statistics = {0};
+    bool ok =
+        query_tracks(query, &ids, &tracks, error) &&
+        index_calls(query->index, tracks, range, group, (size_t)slowest, &statistics, error) &&
+        write_calls(&statistics, answer, error);
+    array_free(&statistics.slowest);
+    array_free(&ids);
+    return ok;
+}
+
+/* ---- finding by name ---- */
+
+struct match {
+    uint32_t group;
+    uint64_t calls;
+};
+
+static int compare_matches(const void *a, const void *b)
+{
+    const struct match *left = a, *right = b;
+    if (left->calls != right->calls)
+        return left->calls < right->calls ? 1 : -1;
+    return left->group < right->group ? -1 : left->group > right->group;
+}
+
+/* Functions are looked at by group: the others have the same name. */
+static struct array find_matches(const struct query *query, const struct name_pattern *pattern)
+{
+    struct array matches = array_of(sizeof(struct match));
+    for (uint32_t id = 0; id < query->facts->functions; id++) {
+        struct index_function function = trace_index_function(query->index, id);
+        if (function.group != id || !name_pattern_matches(pattern, function.name))
+            continue;
+        *(struct match *)array_add(&matches) =
+            (struct match){id, trace_index_group_calls(query->index, id)};
+    }
+    if (matches.count > 0)
+        qsort(matches.elements, matches.count, sizeof(struct match), compare_matches);
+    return matches;
+}
+
+static bool write_matches(const struct query *query, const struct array *matches, uint64_t limit,
+                          struct http_answer *answer, struct error *error)
+{
+    struct json_text json;
+    if (!query_json_open(answer, &json, error))
+        return false;
+    json_text_open(&json, '{');
+    json_text_key(&json, "matches");
+    json_text_open(&json, '[');
+    for (size_t i = 0; i < matches->count && i < limit; i++) {
+        const struct match *match = array_at(matches, i);
+        json_text_open(&json, '{');
+        query_write_number(&json, "group", match->group);
+        query_write_string(&json, "name", function_name(query, match->group));
+        query_write_number(&json, "calls", match->calls);
+        json_text_close(&json, '}');
+    }
+    json_text_close(&json, ']');
+    query_write_number(&json, "total", matches->count);
+    json_text_close(&json, '}');
+    return query_json_close(&json, error);
+}
+
+bool answer_find(const struct query *query, struct http_answer *answer, struct error *error)
+{
+    static const char *const modes[] = {"text", "regex", NULL};
+    const char *text = parameters_find(query->parameters, "q");
+    size_t mode;
+    uint64_t limit;
+    if (!text || !*text)
+        return error_set(error, ERROR_USAGE, "there is nothing to be searched for.");
+    if (!parameter_choice(query->parameters, "mode", modes, &mode, error) ||
+        !parameter_number(query->parameters, "limit", MATCHES_STANDARD, 1, MATCHES_MAX, &limit,
+                          error))
+        return false;
+    struct name_pattern pattern;
+    if (!name_pattern_open(&pattern, text, mode == 1, error))
+        return false;
+    struct array matches = find_matches(query, &pattern);
+    name_pattern_close(&pattern);
+    bool ok = write_matches(query, &matches, limit, answer, error);
+    array_free(&matches);
+    return ok;
+}

@@ -1,0 +1,257 @@
+/* /api/span, /api/stack and /api/next: single spans. */
+#include "base/memory.h"
+#include "index/function_table.h"
+#include "index/marks.h"
+#include "server/answers/query.h"
+#include "stack/spans/span.h"
+
+#include <stdlib.h>
+
+enum { STACK_MAX = 20000 }; /* of deeper ones the innermost are told */
+
+static const char *const endings[] = {
+    [SPAN_END_RETURN] = "return",         [SPAN_END_TAIL_CALL] = "tail call",
+    [SPAN_END_UNWOUND] = "unwound",       [SPAN_END_GAP] = "gap",
+    [SPAN_END_OF_TRACE] = "end of trace", [SPAN_END_EXEC] = "exec",
+    [SPAN_END_FILTER] = "filter",         [SPAN_END_SWITCH] = "switch",
+};
+
+static bool read_moment(const struct query *query, uint32_t *track, uint64_t *time,
+                        struct error *error)
+{
+    return query_track(query, track, error) &&
+           parameter_time(query->parameters, "time", 0, query->facts->duration, time, error);
+}
+
+static void write_stack(struct json_text *json, const struct index_span *spans, size_t count)
+{
+    size_t first = count > STACK_MAX ? count - STACK_MAX : 0;
+    json_text_open(json, '[');
+    for (size_t i = first; i < count; i++)
+        query_write_stack_entry(json, &spans[i]);
+    json_text_close(json, ']');
+}
+
+bool answer_stack(const struct query *query, struct http_answer *answer, struct error *error)
+{
+    uint32_t track;
+    uint64_t time;
+    struct json_text json;
+    if (!read_moment(query, &track, &time, error))
+        return false;
+    struct array stack = array_of(sizeof(struct index_span));
+    bool ok = index_stack_at(query->index, track, time, &stack, error) &&
+              query_json_open(answer, &json, error);
+    if (ok) {
+        json_text_open(&json, '{');
+        json_text_key(&json, "stack");
+        write_stack(&json, stack.elements, stack.count);
+        json_text_close(&json, '}');
+        ok = query_json_close(&json, error);
+    }
+    array_free(&stack);
+    return ok;
+}
+
+/* ---- one span with all that is known of it ---- */
+
+struct span_details {
+    uint32_t track;
+    struct index_span span;
+    uint64_t self, children;
+    struct index_hit hit; /* of a span on a track of hits */
+    bool has_hit;
+};
+
+static bool find_hit(const struct query *query, struct span_details *details, struct error *error)
+{
+    enum { HITS_AT_ONCE = 1000 };
+    if (!trace_index_track(query->index, details->track).is_hits)
+        return true;
+    struct index_range range = {details->span.start, details->span.start + 1};
+    struct array hits = array_of(sizeof(struct index_hit));
+    bool more;
+    bool ok = index_hits(query->index, range, HITS_AT_ONCE, &hits, &more, error);
+    for (size_t i = 0; ok && i < hits.count && !details->has_hit; i++) {
+        details->hit = *(struct index_hit *)array_at(&hits, i);
+        details->has_hit = details->hit.track == details->track &&
+                           details->hit.start == details->span.start &&
+                           details->hit.end == details->span.end;
+    }
+    array_free(&hits);
+    return ok;
+}
+
+static void write_arguments(struct json_text *json, const struct span_details *details)
+{
+    json_text_key(json, "arguments");
+    json_text_open(json, '{');
+    if (details->has_hit) {
+        const struct index_hit *hit = &details->hit;
+        query_write_number(json, "pid", hit->pid);
+        query_write_number(json, "tid", hit->tid);
+        if (hit->address) {
+            json_text_key(json, "address");
+            json_text_address(json, hit->address);
+        }
+        if (hit->has_argument) {
+            char *digits = memory_format("%lld", (long long)hit->argument);
+            query_write_string(json, "argument", digits);
+            free(digits);
+        }
+    }
+    json_text_close(json, '}');
+}
+
+static void write_flag(struct json_text *json, const char *key, bool value)
+{
+    json_text_key(json, key);
+    json_text_bool(json, value);
+}
+
+static void write_function(struct json_text *json, const struct query *query, uint32_t id)
+{
+    struct index_function function = trace_index_function(query->index, id);
+    query_write_number(json, "function", id);
+    query_write_string(json, "name", function.name);
+    query_write_string(json, "symbol", function.symbol);
+    query_write_string(json, "file", function.file);
+    query_write_number(json, "line", function.line);
+    json_text_key(json, "address");
+    json_text_address(json, function.address);
+}
+
+static void write_details(struct json_text *json, const struct query *query,
+                          const struct span_details *details)
+{
+    const struct index_span *span = &details->span;
+    json_text_open(json, '{');
+    query_write_number(json, "track", details->track);
+    query_write_number(json, "depth", span->depth);
+    query_write_number(json, "start", span->start);
+    query_write_number(json, "end", span->end);
+    query_write_number(json, "self", details->self);
+    query_write_number(json, "children", details->children);
+    write_function(json, query, span->function);
+    write_flag(json, "beganInferred", span->flags & SPAN_START_INFERRED);
+    write_flag(json, "endInferred", span->flags & SPAN_END_INFERRED);
+    write_flag(json, "acrossGap", span->flags & SPAN_ACROSS_GAP);
+    query_write_string(json, "ended",
+                       span->ending <= SPAN_END_LAST ? endings[span->ending] : "unknown");
+    write_arguments(json, details);
+    json_text_close(json, '}');
+}
+
+static bool write_span(const struct query *query, const struct array *stack,
+                       const struct span_details *details, struct http_answer *answer,
+                       struct error *error)
+{
+    struct json_text json;
+    if (!query_json_open(answer, &json, error))
+        return false;
+    json_text_open(&json, '{');
+    json_text_key(&json, "span");
+    if (details)
+        write_details(&json, query, details);
+    else
+        json_text_null(&json);
+    json_text_key(&json, "parents");
+    write_stack(&json, stack->elements, details ? stack->count - 1 : 0);
+    json_text_close(&json, '}');
+    return query_json_close(&json, error);
+}
+
+bool answer_span(const struct query *query, struct http_answer *answer, struct error *error)
+{
+    struct span_details details = {0};
+    uint64_t time, depth;
+    if (!read_moment(query, &details.track, &time, error) ||
+        !parameter_number(query->parameters, "depth", 0, 0, UINT32_MAX, &depth, error))
+        return false;
+    struct array stack = array_of(sizeof(struct index_span));
+    bool ok = index_span_at(query->index, details.track, (uint32_t)depth, time, &stack, error);
+    const struct index_span *span = stack.count ? array_at(&stack, stack.count - 1) : NULL;
+    if (ok && span) {
+        details.span = *span;
+        ok = index_span_self(query->index, details.track, span, &details.self, &details.children,
+                             error) &&
+             find_hit(query, &details, error);
+    }
+    ok = ok && write_span(query, &stack, span ? &details : NULL, answer, error);
+    array_free(&stack);
+    return ok;
+}
+
+/* ---- from call to call ---- */
+
+/* All calls of the group in the tracks. */
+static bool count_calls(const struct query *query, struct index_tracks tracks, uint32_t group,
+                        uint64_t *count, struct error *error)
+{
+    *count = trace_index_group_calls(query->index, group);
+    if (!tracks.ids &&
+        query->facts->hits == 0) /* hits are calls of their group, in no such track */
+        return true;
+    struct call_statistics statistics = {0};
+    const struct index_range whole = {0, query->facts->duration + 1};
+    bool ok = index_calls(query->index, tracks, whole, group, 0, &statistics, error);
+    *count = statistics.calls;
+    array_free(&statistics.slowest);
+    return ok;
+}
+
+struct next_call {
+    struct call_place place;
+    uint64_t ordinal, of;
+    bool found;
+};
+
+static bool write_next(const struct next_call *call, struct http_answer *answer,
+                       struct error *error)
+{
+    struct json_text json;
+    if (!query_json_open(answer, &json, error))
+        return false;
+    json_text_open(&json, '{');
+    json_text_key(&json, "call");
+    if (call->found)
+        query_write_place(&json, &call->place);
+    else
+        json_text_null(&json);
+    query_write_number(&json, "ordinal", call->found ? call->ordinal : 0);
+    query_write_number(&json, "of", call->of);
+    json_text_close(&json, '}');
+    return query_json_close(&json, error);
+}
+
+bool answer_next(const struct query *query, struct http_answer *answer, struct error *error)
+{
+    static const char *const directions[] = {"next", "previous", NULL};
+    struct call_place from = {0};
+    uint32_t group;
+    uint64_t depth;
+    size_t direction;
+    if (!query_group(query, &group, error) ||
+        !read_moment(query, &from.track, &from.span.start, error) ||
+        !parameter_number(query->parameters, "depth", 0, 0, UINT32_MAX, &depth, error) ||
+        !parameter_choice(query->parameters, "direction", directions, &direction, error))
+        return false;
+    from.span.depth = (uint32_t)depth;
+    struct array ids;
+    struct index_tracks tracks;
+    struct next_call call = {0};
+    struct error failure = {0};
+    bool ok = query_tracks(query, &ids, &tracks, error);
+    if (ok) {
+        call.found = index_next_call(query->index, tracks, group, &from, direction == 0,
+                                     &call.place, &call.ordinal, &failure);
+        if (!call.found && failure.code != ERROR_NONE) {
+            *error = failure;
+            ok = false;
+        }
+    }
+    ok = ok && count_calls(query, tracks, group, &call.of, error) &&
+         write_next(&call, answer, error);
+    array_free(&ids);
+    return ok;
+}

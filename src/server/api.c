@@ -1,0 +1,116 @@
+#include "server/api.h"
+
+#include "server/answers/query.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PATIENCE_SECONDS = 10 };
+
+/* `constant`: depends on the index alone. `takes_long`: its time grows with the spans of the range,
+ * so that no more of them run at once than there are processors. */
+static const struct route {
+    const char *name;
+    answer_function *answer;
+    bool constant, takes_long;
+} routes[] = {
+    {"trace", answer_trace, .constant = false},
+    {"functions", answer_functions, .constant = true},
+    {"pieces", answer_pieces, .constant = true},
+    {"span", answer_span, .constant = true},
+    {"stack", answer_stack, .constant = true},
+    {"table", answer_table, .constant = true, .takes_long = true},
+    {"flame", answer_flame, .constant = true, .takes_long = true},
+    {"find", answer_find, .constant = true, .takes_long = true},
+    {"calls", answer_calls, .constant = true, .takes_long = true},
+    {"next", answer_next, .constant = true, .takes_long = true},
+    {"marks", answer_marks, .constant = true},
+    {"counter", answer_counter, .constant = true},
+    {"source", answer_source, .constant = false},
+    {"text", answer_text, .constant = true},
+    {"raw", answer_raw, .constant = false},
+};
+
+void api_open(struct api *api, const struct trace_index *index, const char *name, const char *trace)
+{
+    *api = (struct api){.index = index, .name = name, .trace = trace};
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    sem_init(&api->long_answers, 0, processors > 1 ? (unsigned)processors : 2);
+}
+
+void api_close(struct api *api)
+{
+    sem_destroy(&api->long_answers);
+}
+
+static const struct route *find_route(const char *name)
+{
+    for (size_t i = 0; i < sizeof routes / sizeof *routes; i++)
+        if (strcmp(routes[i].name, name) == 0)
+            return &routes[i];
+    return NULL;
+}
+
+static enum http_status status_of(enum error_code code)
+{
+    switch (code) {
+    case ERROR_USAGE:
+        return HTTP_BAD_REQUEST;
+    case ERROR_NOT_FOUND:
+        return HTTP_NOT_FOUND;
+    default:
+        return HTTP_INTERNAL_ERROR;
+    }
+}
+
+static bool wait_for_turn(struct api *api)
+{
+    struct timespec latest;
+    clock_gettime(CLOCK_REALTIME, &latest);
+    latest.tv_sec += PATIENCE_SECONDS;
+    return sem_timedwait(&api->long_answers, &latest) == 0;
+}
+
+static void carry_out(struct api *api, const struct route *route,
+                      const struct http_request *request, struct http_answer *answer)
+{
+    const struct query query = {.api = api,
+                                .index = api->index,
+                                .facts = trace_index_facts(api->index),
+                                .parameters = &request->parameters};
+    struct error error = {0};
+    if (!route->answer(&query, answer, &error))
+        http_answer_error(answer, status_of(error.code), "%s", error.text);
+}
+
+void api_answer(struct api *api, const char *path, const struct http_request *request,
+                struct http_answer *answer)
+{
+    const struct route *route = find_route(path);
+    if (!route) {
+        http_answer_error(answer, HTTP_NOT_FOUND, "there is no /api/%.60s.", path);
+        return;
+    }
+    if (route->constant) {
+        snprintf(answer->etag, sizeof answer->etag, "\"%016llx\"",
+                 (unsigned long long)trace_index_facts(api->index)->id);
+        answer->caching = HTTP_CACHED;
+        /* Unchanged as long as the trace is: that need not be computed again to be known. */
+        if (http_etag_matches(request->if_none_match, answer->etag))
+            return;
+    }
+    if (route->takes_long && !wait_for_turn(api)) {
+        http_answer_error(answer, HTTP_BUSY,
+                          "other questions that take long are being answered. Ask again.");
+        return;
+    }
+    /* Pages ask more than they wait for; whoever stood in line may have gone meanwhile. */
+    if (route->takes_long && http_is_abandoned(request))
+        http_answer_error(answer, HTTP_BUSY, "nobody waits for the answer any more.");
+    else
+        carry_out(api, route, request, answer);
+    if (route->takes_long)
+        sem_post(&api->long_answers);
+}

@@ -1,0 +1,29 @@
+/* What the page asks of a trace (docs/viewer.md section 3): from a name and its parameters to an
+ * answer.
+ *
+ * Called by viewer.c for everything below /api/; may be called from many threads at once.
+ */
+#ifndef MAGIC_TRACE_SERVER_API_H
+#define MAGIC_TRACE_SERVER_API_H
+
+#include "index/trace_index.h"
+#include "server/http/http.h"
+
+#include <semaphore.h>
+
+struct api {
+    const struct trace_index *index;
+    const char *name;  /* of the trace, for people */
+    const char *trace; /* the trace's file; NULL: there is none (a recording was decoded) */
+    sem_t long_answers;
+};
+
+void api_open(struct api *api, const struct trace_index *index, const char *name,
+              const char *trace);
+void api_close(struct api *api);
+
+/* `path`: behind /api/. */
+void api_answer(struct api *api, const char *path, const struct http_request *request,
+                struct http_answer *answer);
+
+#endif

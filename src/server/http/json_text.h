@@ -1,0 +1,37 @@
+/* Writing JSON (RFC 8259) to a stream, piece by piece.
+ *
+ * Answers have up to a million values: a tree of them, as JSON libraries want it, would take more
+ * memory than the answer itself. The caller sees to the order of the calls; commas come by
+ * themselves.
+ */
+#ifndef MAGIC_TRACE_SERVER_HTTP_JSON_TEXT_H
+#define MAGIC_TRACE_SERVER_HTTP_JSON_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct json_text {
+    FILE *stream;
+    bool follows; /* something stands before the next value in the same object or array */
+};
+
+void json_text_open(struct json_text *json, char bracket);  /* '{' or '[' */
+void json_text_close(struct json_text *json, char bracket); /* '}' or ']' */
+void json_text_key(struct json_text *json, const char *key);
+
+/* NULL: null. What is not UTF-8 becomes U+FFFD. */
+void json_text_string(struct json_text *json, const char *text);
+void json_text_string_part(struct json_text *json, const char *text, size_t length);
+void json_text_number(struct json_text *json, uint64_t number);
+void json_text_signed(struct json_text *json, int64_t number);
+/* What JSON has no number for, infinities and NaN, is null. */
+void json_text_real(struct json_text *json, double number);
+void json_text_bool(struct json_text *json, bool value);
+void json_text_null(struct json_text *json);
+
+/* "0x7f..." as a string; 0: null */
+void json_text_address(struct json_text *json, uint64_t address);
+
+#endif

@@ -1,0 +1,20 @@
+/* The site that shows a trace: the page, and what it asks of the index (docs/viewer.md).
+ *
+ * Called by cli/serve/serve.c. */
+#ifndef MAGIC_TRACE_SERVER_VIEWER_H
+#define MAGIC_TRACE_SERVER_VIEWER_H
+
+#include "server/api.h"
+#include "server/http/authentication.h"
+#include "server/http/http_server.h"
+
+struct viewer {
+    struct gate gate;
+    struct api api;
+    const char *web_folder; /* page.h; NULL: the page is that of the binary */
+};
+
+/* The site of `viewer`, whose parts are open; valid as long as it is. */
+struct http_site viewer_site(struct viewer *viewer);
+
+#endif

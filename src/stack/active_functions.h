@@ -1,0 +1,73 @@
+/* How often each function is on a thread's stack just now.
+ *
+ * Asked before the stack is searched: when the answer is 0 nothing is searched, and when it is not,
+ * the search ends at a frame to which the stack is then cut. So searches cost no more than the
+ * calls that made the frames they pass, however deep the stack and however strange the control
+ * flow.
+ *
+ * A hash table with open addressing (linear probing); functions are never removed, only counted
+ * down.
+ */
+#ifndef MAGIC_TRACE_STACK_ACTIVE_FUNCTIONS_H
+#define MAGIC_TRACE_STACK_ACTIVE_FUNCTIONS_H
+
+#include "symbol/symbols.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct open_function {
+    uint32_t key; /* the function's id + 1; 0: the slot is free */
+    uint32_t count : 31;
+    uint32_t is_gogo : 1; /* see goroutines.h: asked at each jump */
+};
+
+struct open_functions {
+    struct open_function *slots; /* owned */
+    uint32_t slot_count;         /* a power of two */
+    uint32_t used_count;
+    bool has_gogo; /* one of them is */
+};
+
+void open_functions_init(struct open_functions *open);
+void open_functions_free(struct open_functions *open);
+
+/* The slot of `function`, or the free one where it belongs. Ids are dense: neighbours in the table
+ * are neighbours in the object, which spreads them well enough when they are multiplied by an odd
+ * constant (Knuth's 2^32 / golden ratio). */
+static inline struct open_function *open_functions_slot(const struct open_functions *open,
+                                                        function_id function)
+{
+    uint32_t key = function + 1, index = function * UINT32_C(2654435769);
+    struct open_function *slot;
+    do
+        slot = &open->slots[index++ & (open->slot_count - 1)];
+    while (slot->key != key && slot->key != 0);
+    return slot;
+}
+
+/* The function is known. */
+static inline void open_functions_add(struct open_functions *open, function_id function)
+{
+    open_functions_slot(open, function)->count++;
+}
+
+static inline bool open_functions_knows(const struct open_functions *open, function_id function)
+{
+    return open_functions_slot(open, function)->key != 0;
+}
+
+/* Counted 0 times so far. */
+void open_functions_add_new(struct open_functions *open, function_id function, bool is_gogo);
+
+static inline void open_functions_remove(struct open_functions *open, function_id function)
+{
+    open_functions_slot(open, function)->count--;
+}
+
+static inline uint32_t open_functions_count(const struct open_functions *open, function_id function)
+{
+    return open_functions_slot(open, function)->count;
+}
+
+#endif

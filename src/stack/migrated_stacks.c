@@ -1,0 +1,174 @@
+#include "stack/migrated_stacks.h"
+
+#include "stack/rules/goroutines.h"
+#include "stack/stitching.h"
+
+#include <stdlib.h>
+
+/* One end of a goroutine's way from thread to thread. */
+struct end {
+    struct goroutine_moment moment;
+    struct thread_stack *stack;
+};
+
+static int compare_numbers(uint64_t left, uint64_t right)
+{
+    return left < right ? -1 : left > right;
+}
+
+static int compare_times(const void *left_pointer, const void *right_pointer)
+{
+    const struct end *left = left_pointer, *right = right_pointer;
+    return compare_numbers(left->moment.time.value, right->moment.time.value);
+}
+
+static int compare_pointers_and_times(const void *left_pointer, const void *right_pointer)
+{
+    const struct end *left = left_pointer, *right = right_pointer;
+    int order = compare_numbers(left->moment.pointer, right->moment.pointer);
+    return order != 0 ? order : compare_times(left_pointer, right_pointer);
+}
+
+static void collect(struct array *ends, struct thread_stack *stack, const struct array *moments)
+{
+    for (size_t i = 0; i < moments->count; i++)
+        *(struct end *)array_add(ends) =
+            (struct end){*(const struct goroutine_moment *)array_at(moments, i), stack};
+}
+
+static void sort(struct array *ends, int (*compare)(const void *, const void *))
+{
+    if (ends->count > 0)
+        qsort(ends->elements, ends->count, ends->element_size, compare);
+}
+
+/* The newest of `departures` (by pointer and time) that `arrival` can come from; NULL: none. */
+static const struct end *find_departure(const struct array *departures, const struct end *arrival)
+{
+    size_t low = 0, high = departures->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (compare_pointers_and_times(array_at(departures, middle), arrival) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct end *found = low > 0 ? array_at(departures, low - 1) : NULL;
+    return found != NULL && found->moment.pointer == arrival->moment.pointer ? found : NULL;
+}
+
+static bool is_known(const struct end *end)
+{
+    return thread_stack_frame(end->stack, end->moment.frame)->kind != FRAME_PLACEHOLDER;
+}
+
+static void go_out(struct end *end)
+{
+    end->moment.frame = thread_stack_parent(end->stack, end->moment.frame);
+}
+
+/* Goes outwards in both stacks, as far as both are known. False when they do not agree. */
+static bool go_to_end_of_common(struct end *left, struct end *right)
+{
+    for (; is_known(left) && is_known(right); go_out(left), go_out(right))
+        if (thread_stack_frame(left->stack, left->moment.frame)->function !=
+            thread_stack_frame(right->stack, right->moment.frame)->function)
+            return false;
+    return true;
+}
+
+/* Adds to `to` the frame at `from`, called by the leaf of `to`. */
+static frame_id copy_frame(struct thread_stack *to, frame_id caller, const struct end *from)
+{
+    const struct frame_tree *tree = &from->stack->tree;
+    const struct frame *frame = frame_tree_at(tree, from->moment.frame);
+    struct activation activation = {
+        .function = frame->function,
+        .kind = frame->kind,
+        .return_address = frame_tree_return_address(tree, from->moment.frame),
+        .origin = frame_tree_origin(tree, from->moment.frame),
+    };
+    bool added;
+    frame_id copy = frame_tree_child(&to->tree, caller, &activation, &added);
+    if (added)
+        frame_tree_set_start(&to->tree, copy, frame_tree_start(tree, from->moment.frame));
+    return copy;
+}
+
+/* The same chain of callers in `to` as the one of `from` in its own tree. FRAME_NONE: there is no
+ * room. */
+static frame_id copy_chain(struct thread_stack *to, struct end from)
+{
+    struct array chain = array_of(sizeof(struct end));
+    for (; is_known(&from); go_out(&from))
+        *(struct end *)array_add(&chain) = from;
+    frame_id copy = FRAME_NONE;
+    if (!frame_tree_full(&to->tree))
+        copy = frame_tree_add_placeholder(&to->tree);
+    for (size_t i = chain.count; i-- > 0 && copy != FRAME_NONE;)
+        copy = frame_tree_full(&to->tree) ? FRAME_NONE : copy_frame(to, copy, array_at(&chain, i));
+    array_free(&chain);
+    return copy;
+}
+
+/* `placeholder` is an unknown caller; those from `known` on are its own. */
+static void extend(const struct end *placeholder, const struct end *known)
+{
+    struct thread_stack *stack = placeholder->stack;
+    frame_id unknown = placeholder->moment.frame, caller = known->moment.frame;
+    if (known->stack != stack)
+        caller = copy_chain(stack, *known);
+    else if (thread_stack_parent(stack, frame_tree_root(&stack->tree, caller)) == unknown)
+        return; /* damaged data: the stack would be its own caller */
+    if (caller != FRAME_NONE)
+        frame_tree_link(&stack->tree, unknown, caller);
+}
+
+static void adopt(const struct end *arrival, const struct end *departure)
+{
+    struct end there = *departure, here = *arrival;
+    if (!go_to_end_of_common(&there, &here))
+        return;
+    if (is_known(&there))
+        extend(&here, &there);
+    else if (is_known(&here))
+        extend(&there, &here);
+}
+
+/* Spans that are open where stacks begin and go on are as many as their frames, which grow. */
+static void count_anew(struct thread_stack *const *stacks, size_t count, bool before)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t spans = spans_open_at_beginnings(stacks[i]);
+        stacks[i]->statistics.spans += before ? -spans : spans;
+    }
+}
+
+static void adopt_all(const struct array *arrivals, const struct array *departures)
+{
+    for (size_t i = 0; i < arrivals->count; i++) {
+        const struct end *arrival = array_at(arrivals, i);
+        const struct end *departure = find_departure(departures, arrival);
+        if (departure != NULL)
+            adopt(arrival, departure);
+    }
+}
+
+void adopt_stacks(struct thread_stack *const *stacks, size_t count)
+{
+    struct array arrivals = array_of(sizeof(struct end));
+    struct array departures = array_of(sizeof(struct end));
+    for (size_t i = 0; i < count; i++) {
+        collect(&arrivals, stacks[i], &stacks[i]->arrivals);
+        collect(&departures, stacks[i], &stacks[i]->departures);
+    }
+    sort(&arrivals, compare_times);
+    sort(&departures, compare_pointers_and_times);
+    if (arrivals.count > 0) {
+        count_anew(stacks, count, true);
+        adopt_all(&arrivals, &departures);
+        count_anew(stacks, count, false);
+    }
+    array_free(&arrivals);
+    array_free(&departures);
+}

@@ -1,0 +1,249 @@
+#include "stack/rules/common_moves.h"
+
+#include "stack/rules/goroutines.h"
+#include "stack/rules/kernel_entry.h"
+#include "stack/rules/stack_pointer_switch.h"
+#include "stack/rules/unwinding.h"
+#include "stack/stack_moves.h"
+#include "stack/stitching.h"
+
+/* True when the stack is in no state that any rule asks about before it makes a plain move. */
+static bool is_at_ease(const struct thread_stack *stack)
+{
+    return stack->started && stack->leaf != FRAME_NONE && stack->transaction == FRAME_NONE &&
+           !is_told_move(stack) && !frame_tree_full(&stack->tree) &&
+           !is_outside_frame(thread_stack_leaf(stack));
+}
+
+/* Of functions that are not special (is_special_function), and that frames can have. */
+static inline bool is_ordinary(const struct flow_event *event)
+{
+    return !(event->flags & FLOW_TRANSACTION) &&
+           event->function - FUNCTION_FIRST <= FRAME_FUNCTION_MAXIMUM - FUNCTION_FIRST;
+}
+
+static inline void go_to(struct thread_stack *stack, struct ticks time)
+{
+    if (time.value > stack->now.value)
+        stack->now = time;
+}
+
+/* Callers that are remembered, and frames that are not counted when somebody asks. */
+enum { CALLERS_MAX = 64, UNCOUNTED_MAX = 8 };
+
+struct caller {
+    const struct frame *frame;
+    frame_id id;
+};
+
+/* The way through a batch.
+ *
+ * Callers are remembered, so that a return has not to wait for what was called. Most frames that
+ * are entered are left again before anybody asks which functions are open: they are counted only
+ * when somebody does. */
+struct walk {
+    struct thread_stack *stack;
+    const struct frame *leaf; /* stack->leaf */
+    struct caller *callers;   /* of the leaf, the innermost last */
+    uint32_t caller_count;    /* 0: it is known to the tree alone */
+    uint32_t uncounted; /* so many innermost frames are not in stack->open: the leaf and callers */
+    bool is_alone;      /* no other stack is parked, and no OCaml handler is set */
+    bool knows_open;    /* and no function is open that is not on the stack */
+};
+
+static inline struct caller caller_of_leaf(const struct walk *walk)
+{
+    if (walk->caller_count > 0)
+        return walk->callers[walk->caller_count - 1];
+    frame_id id = thread_stack_parent(walk->stack, walk->stack->leaf);
+    return (struct caller){thread_stack_frame(walk->stack, id), id};
+}
+
+/* So many calls further out than the leaf, of those not counted. */
+static inline const struct frame *uncounted_frame(const struct walk *walk, uint32_t calls)
+{
+    return calls == 0 ? walk->leaf : walk->callers[walk->caller_count - calls].frame;
+}
+
+static void count_all(struct walk *walk)
+{
+    for (uint32_t i = 0; i < walk->uncounted; i++)
+        open_functions_add(&walk->stack->open, uncounted_frame(walk, i)->function);
+    walk->uncounted = 0;
+}
+
+static inline bool is_open(struct walk *walk, function_id function)
+{
+    if (walk->uncounted > UNCOUNTED_MAX)
+        count_all(walk);
+    for (uint32_t i = 0; i < walk->uncounted; i++)
+        if (uncounted_frame(walk, i)->function == function)
+            return true;
+    return open_functions_count(&walk->stack->open, function) > 0;
+}
+
+static inline void remember_caller(struct walk *walk)
+{
+    if (walk->caller_count == CALLERS_MAX) {
+        count_all(walk);
+        walk->caller_count = 0;
+    }
+    struct caller *caller = &walk->callers[walk->caller_count++];
+    caller->frame = walk->leaf;
+    caller->id = walk->stack->leaf;
+}
+
+/* The leaf is closed. */
+static inline void discount_leaf(struct walk *walk)
+{
+    if (walk->uncounted > 0)
+        walk->uncounted--;
+    else
+        open_functions_remove(&walk->stack->open, walk->leaf->function);
+}
+
+/* `kind` is what enters it. */
+static inline __attribute__((always_inline)) void enter(struct walk *walk, frame_id parent,
+                                                        const struct activation *activation,
+                                                        uint64_t address, enum history_kind kind)
+{
+    struct thread_stack *stack = walk->stack;
+    frame_id leaf = place_leaf(stack, parent, activation, address);
+    walk->leaf = thread_stack_frame(stack, leaf);
+    walk->uncounted++;
+    stack->statistics.spans++;
+    record_step(stack, kind, leaf);
+}
+
+/* Not in the leaf's own function: that may be a local call. */
+static inline bool call_plainly(struct walk *walk, const struct flow_event *event)
+{
+    struct activation called = {
+        .function = event->function, .kind = FRAME_FUNCTION, .return_address = event->next};
+    frame_id caller = walk->stack->leaf;
+    if (walk->leaf->function == event->function)
+        return false;
+    go_to(walk->stack, event->time);
+    remember_caller(walk);
+    enter(walk, caller, &called, event->to, HISTORY_ENTER);
+    return true;
+}
+
+static inline bool may_go_on_elsewhere(const struct thread_stack *stack, uint64_t address)
+{
+    return stack->traps.count > 0 || parked_places_may_hold(&stack->parked_places, address);
+}
+
+/* To the caller that the leaf was called by. */
+static inline bool return_plainly(struct walk *walk, const struct flow_event *event)
+{
+    struct thread_stack *stack = walk->stack;
+    const struct frame *leaf = walk->leaf;
+    bool called = leaf->kind == FRAME_FUNCTION || leaf->kind == FRAME_LOCAL;
+    if (leaf->return_address != event->to || !called || event->next != 0 ||
+        (!walk->is_alone && may_go_on_elsewhere(stack, event->to)))
+        return false;
+    struct caller caller = caller_of_leaf(walk);
+    if (caller.frame->function != event->function || caller.frame->kind == FRAME_PLACEHOLDER)
+        return false;
+    go_to(stack, event->time);
+    discount_leaf(walk);
+    if (walk->caller_count > 0)
+        walk->caller_count--;
+    stack->leaf = caller.id;
+    walk->leaf = caller.frame;
+    record_step(stack, HISTORY_RETURN, caller.id);
+    return true;
+}
+
+static bool stays_by_rule(struct walk *walk, const struct flow_event *event)
+{
+    if (walk->stack->traps.count > 0 || runs_gogo(walk->stack))
+        return false;
+    count_all(walk);
+    return stays_in_leaf(walk->stack, event);
+}
+
+/* An indirect jump: through a table of the linker, a thunk, a pointer at the end of a function. It
+ * cannot lead to a frame further out when nobody runs that function. */
+static inline bool stays_plainly(struct walk *walk, const struct flow_event *event)
+{
+    if (walk->knows_open && !walk->stack->open.has_gogo && !(event->flags & FLOW_LOADS_STACK) &&
+        !is_open(walk, event->function))
+        return true;
+    return stays_by_rule(walk, event);
+}
+
+static inline bool jump_plainly(struct walk *walk, const struct flow_event *event)
+{
+    go_to(walk->stack, event->time); /* which code there is depends on it */
+    if (event->next != 0 || (!(event->flags & FLOW_DIRECT) && !stays_plainly(walk, event)))
+        return false;
+    if (walk->leaf->function == event->function)
+        return true;
+    struct activation activation = taken_over(walk->stack, event->function);
+    discount_leaf(walk);
+    enter(walk, walk->leaf->parent, &activation, event->to, HISTORY_REPLACE);
+    return true;
+}
+
+static inline bool move_plainly(struct walk *walk, const struct flow_event *event)
+{
+    if (!is_ordinary(event))
+        return false;
+    if (event->kind == FLOW_CALL)
+        return call_plainly(walk, event);
+    if (event->kind == FLOW_RETURN)
+        return return_plainly(walk, event);
+    return event->kind == FLOW_JUMP && jump_plainly(walk, event);
+}
+
+/* As many events as there are ids for the frames that they may add. */
+static size_t count_with_room(const struct thread_stack *stack, size_t count)
+{
+    uint32_t room = stack->tree.limit - FRAMES_PER_EVENT - stack->tree.count + 1;
+    return count < room ? count : room;
+}
+
+static bool all_jump_directly(const struct flow_event *events, size_t count)
+{
+    size_t i = 0;
+    while (i < count && events[i].kind == FLOW_JUMP && events[i].flags & FLOW_DIRECT)
+        i++;
+    return i == count;
+}
+
+/* As the rules leave it behind moves. A pointer that was told is that of the code before; direct
+ * jumps leave it as it is (end_move_by). */
+static void be_at_ease(struct thread_stack *stack, const struct flow_event *moves, size_t count)
+{
+    stack->stopped = false;
+    stack->uncalled = FRAME_NONE;
+    if (all_jump_directly(moves, count))
+        return;
+    stack->pointer_fresh = false;
+    stack->move = (struct stack_move){0};
+}
+
+size_t follow_plain_moves(struct thread_stack *stack, const struct flow_event *events, size_t count)
+{
+    size_t done = 0;
+    if (!is_at_ease(stack))
+        return 0;
+    struct caller callers[CALLERS_MAX];
+    bool is_alone = stack->parked.count == 0 && stack->traps.count == 0;
+    struct walk walk = {
+        .stack = stack,
+        .leaf = thread_stack_leaf(stack),
+        .callers = callers,
+        .is_alone = is_alone,
+        .knows_open = is_alone && !may_be_open_before(stack),
+    };
+    count = count_with_room(stack, count);
+    while (done < count && move_plainly(&walk, &events[done]))
+        done++;
+    count_all(&walk);
+    if (done > 0)
+        be_at_ease(stack, events, done);
+    return done;
+}

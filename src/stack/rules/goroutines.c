@@ -1,0 +1,128 @@
+#include "stack/rules/goroutines.h"
+
+#include "stack/go_runtime.h"
+#include "stack/rules/calls_on_other_stack.h"
+#include "stack/rules/stack_pointer_switch.h"
+#include "stack/rules/stack_switch.h"
+#include "stack/rules/unwinding.h"
+
+static enum go_role role_of(const struct thread_stack *stack, function_id function)
+{
+    return stack->code.go_role(stack->code.context, function);
+}
+
+/* How the goroutine that runs has come to the scheduler. */
+struct waiting {
+    frame_id frame;     /* that it waits in; FRAME_NONE: not known */
+    function_id called; /* by that frame */
+};
+
+/* morestack is called by other functions that jump to it, so what was called does not count. */
+static struct waiting find_waiting(const struct thread_stack *stack)
+{
+    struct waiting waiting = {.frame = stack->leaf};
+    for (;; waiting.frame = thread_stack_parent(stack, waiting.frame)) {
+        const struct frame *frame = thread_stack_frame(stack, waiting.frame);
+        if (frame->kind == FRAME_PLACEHOLDER)
+            return (struct waiting){.frame = FRAME_NONE};
+        if (role_of(stack, frame->function) == GO_ROLE_WAIT)
+            return waiting;
+        waiting.called = frame->function;
+    }
+}
+
+static void go_on_behind(struct thread_stack *stack, const struct flow_event *event)
+{
+    if (thread_stack_is_root(stack, stack->leaf))
+        thread_stack_discover(stack, event->function, event->to);
+    else
+        thread_stack_return(stack, thread_stack_parent(stack, stack->leaf));
+}
+
+/* mcall and morestack leave the stack pointer at their return address, which gogo drops. */
+enum { RETURN_ADDRESS_SIZE = 8 };
+
+/* The goroutine whose stack pointer was here when it was parked. Of several the one that was parked
+ * last: others have gone on in other threads. */
+static bool go_on_at_pointer(struct thread_stack *stack, const struct flow_event *event)
+{
+    for (size_t i = stack->parked.count; i-- > 0;) {
+        const struct parked_stack *parked = array_at(&stack->parked, i);
+        if (parked->pointer + RETURN_ADDRESS_SIZE == stack->move.to &&
+            leaf_returns_to(stack, parked->leaf, event->to)) {
+            unpark(stack, i, thread_stack_parent(stack, parked->leaf), event);
+            return true;
+        }
+    }
+    return false;
+}
+
+void note_goroutine_leaves(struct thread_stack *stack)
+{
+    if (!is_told_move(stack) || role_of(stack, thread_stack_leaf(stack)->function) != GO_ROLE_WAIT)
+        return;
+    *(struct goroutine_moment *)array_add(&stack->departures) = (struct goroutine_moment){
+        .time = stack->now,
+        .pointer = stack->move.from + RETURN_ADDRESS_SIZE,
+        .frame = thread_stack_parent(stack, stack->leaf),
+    };
+}
+
+/* One goes on, or begins, that has not been parked here. */
+static void begin_goroutine(struct thread_stack *stack, const struct flow_event *event)
+{
+    begin_new_stack(stack, event);
+    if (is_told_move(stack) && !thread_stack_is_start(stack, event->to))
+        *(struct goroutine_moment *)array_add(&stack->arrivals) =
+            (struct goroutine_moment){stack->now, stack->move.to, stack->leaf};
+}
+
+/* The goroutine that ran waits in its leaf. `ended`: it does not. */
+static void go_on_elsewhere(struct thread_stack *stack, bool ended, const struct flow_event *event)
+{
+    if (ended)
+        thread_stack_leave(stack);
+    else
+        park_running(stack);
+    bool found =
+        is_told_move(stack) ? go_on_at_pointer(stack, event) : go_on_in_parked(stack, event);
+    if (!found)
+        begin_goroutine(stack, event);
+}
+
+/* Without the flag the event is from a text. */
+static void recover(struct thread_stack *stack, const struct flow_event *event)
+{
+    struct flow_event landing = *event;
+    landing.flags |= FLOW_LOADS_STACK;
+    land(stack, &landing);
+}
+
+/* True when the goroutine that runs, in the leaf, goes on at event->to, as far as is known. */
+static bool is_own(const struct thread_stack *stack, const struct flow_event *event)
+{
+    if (!leaf_returns_to(stack, stack->leaf, event->to))
+        return false;
+    if (is_told_move(stack))
+        return stack->move.from + RETURN_ADDRESS_SIZE == stack->move.to;
+    return !is_parked_at(stack, event->to);
+}
+
+bool switch_goroutine(struct thread_stack *stack, const struct flow_event *event)
+{
+    if (!runs_gogo(stack))
+        return false;
+    frame_id scheduler = thread_stack_parent(stack, stack->leaf);
+    enum go_role role = role_of(stack, thread_stack_frame(stack, scheduler)->function);
+    struct waiting waiting = find_waiting(stack);
+    if (waiting.frame != FRAME_NONE)
+        thread_stack_return(stack, waiting.frame);
+    stack->move.from = pointer_before_call(stack, stack->leaf);
+    if (role == GO_ROLE_RECOVERY)
+        recover(stack, event);
+    else if (waiting.frame != FRAME_NONE && (role == GO_ROLE_NEWSTACK || is_own(stack, event)))
+        go_on_behind(stack, event);
+    else
+        go_on_elsewhere(stack, role_of(stack, waiting.called) == GO_ROLE_GOEXIT, event);
+    return true;
+}

@@ -1,0 +1,29 @@
+/* The rule of OCaml's exceptions: traps.
+ *
+ * `try` pushes the address of its handler on a chain of traps; `raise` goes to the newest one. The
+ * pushes and pops are instructions that the flow decoder recognises (FLOW_TRAP_PUSH, FLOW_TRAP_POP;
+ * facts/ocaml-traps.md), so the frame that handles an exception is known exactly, through recursion
+ * and through C.
+ *
+ * A trap whose frame is gone (longjmp has passed it) is dropped when it is met. At the end of a
+ * segment all are forgotten: a raise to a handler that is not known is then like any other
+ * unwinding (unwinding.h).
+ */
+#ifndef MAGIC_TRACE_STACK_RULES_OCAML_TRAPS_H
+#define MAGIC_TRACE_STACK_RULES_OCAML_TRAPS_H
+
+#include "stack/thread_stack.h"
+
+struct trap {
+    uint64_t handler; /* address */
+    frame_id frame;   /* that has pushed it */
+};
+
+void rule_trap_push(struct thread_stack *stack, const struct flow_event *event);
+void rule_trap_pop(struct thread_stack *stack, const struct flow_event *event);
+
+/* Control went to event->to by a return or an indirect jump. True when that is the handler of the
+ * newest trap: the stack is then cut to the trap's frame. */
+bool raise_to_trap(struct thread_stack *stack, const struct flow_event *event);
+
+#endif

@@ -1,0 +1,53 @@
+#include "stack/rules/signals.h"
+
+#include "stack/rules/context_rewrites.h"
+#include "stack/rules/kernel_entry.h"
+#include "stack/rules/unwinding.h"
+#include "stack/stitching.h"
+
+void enter_signal_handler(struct thread_stack *stack, const struct flow_event *event,
+                          uint64_t interrupted)
+{
+    begin_redirect(stack, event, interrupted, FUNCTION_UNKNOWN);
+}
+
+void enter_restorer(struct thread_stack *stack, function_id function, uint64_t address)
+{
+    settle_as_handler(stack);
+    const struct frame *handler = thread_stack_leaf(stack);
+    struct activation restorer = {
+        .function = function,
+        .kind = FRAME_SIGNAL_RETURN,
+        .return_address = handler->return_address,
+    };
+    thread_stack_return(stack, thread_stack_parent(stack, stack->leaf));
+    thread_stack_enter(stack, &restorer, address);
+}
+
+static bool is_nowhere_open(const struct thread_stack *stack, function_id function)
+{
+    return open_functions_count(&stack->open, function) == 0 && !was_open_before(stack, function);
+}
+
+bool leave_signal_handler(struct thread_stack *stack, const struct flow_event *event)
+{
+    const struct frame *restorer = thread_stack_leaf(stack);
+    bool starts = thread_stack_is_start(stack, event->to);
+    if (restorer->kind == FRAME_FUNCTION && thread_stack_is_root(stack, stack->leaf) && !starts &&
+        restorer->function != event->function) {
+        /* The segment began in a handler: what was interrupted has not been seen before. */
+        thread_stack_discover(stack, event->function, event->to);
+        return true;
+    }
+    if (restorer->kind != FRAME_SIGNAL_RETURN)
+        return false;
+    thread_stack_return(stack, thread_stack_parent(stack, stack->leaf));
+    if (continues_at(restorer->return_address, event->to))
+        return true;
+    /* The next signal was waiting, or the handler has changed where the program goes on. */
+    if (starts || is_nowhere_open(stack, event->function))
+        begin_redirect(stack, event, restorer->return_address, restorer->function);
+    else
+        land(stack, event);
+    return true;
+}

@@ -1,0 +1,117 @@
+#include "stack/rules/transactions.h"
+
+#include "stack/rules/kernel_entry.h"
+#include "stack/rules/unwinding.h"
+
+/* Frames in which a transaction ends up at most, and those in which it began, up to where both
+ * meet: what it has written, return addresses too, must fit into the first-level cache. */
+enum { FRAMES_LIMIT = 256 };
+
+static bool moves(const struct flow_event *event)
+{
+    return event->kind != FLOW_TRAP_PUSH && event->kind != FLOW_TRAP_POP &&
+           event->kind != FLOW_STACK && event->kind != FLOW_CALLER && event->kind != FLOW_ABORT;
+}
+
+void note_transaction(struct thread_stack *stack, const struct flow_event *event)
+{
+    if (!moves(event))
+        return;
+    if (!(event->flags & FLOW_TRANSACTION))
+        stack->transaction = FRAME_NONE;
+    else if (stack->transaction == FRAME_NONE)
+        stack->transaction = stack->leaf;
+}
+
+/* The frames that have been left since the transaction began, innermost first, and where what has
+ * been entered since lies. */
+struct undoing {
+    frame_id left[FRAMES_LIMIT];
+    unsigned count;
+    frame_id common; /* also on the stack now; FRAME_NONE: too far out */
+};
+
+static void list_frames_of_beginning(const struct thread_stack *stack, struct undoing *undoing)
+{
+    frame_id id = stack->transaction;
+    undoing->count = 0;
+    while (undoing->count < FRAMES_LIMIT) {
+        undoing->left[undoing->count++] = id;
+        if (thread_stack_frame(stack, id)->kind == FRAME_PLACEHOLDER)
+            return;
+        id = thread_stack_parent(stack, id);
+    }
+}
+
+/* Index of `frame` in the list; its length when it is not there. */
+static unsigned find_in_list(const struct undoing *undoing, frame_id frame)
+{
+    unsigned index = 0;
+    while (index < undoing->count && undoing->left[index] != frame)
+        index++;
+    return index;
+}
+
+static struct undoing plan_undoing(const struct thread_stack *stack)
+{
+    struct undoing undoing;
+    list_frames_of_beginning(stack, &undoing);
+    undoing.common = stack->leaf;
+    for (unsigned i = 0; i < FRAMES_LIMIT; i++) {
+        unsigned index = find_in_list(&undoing, undoing.common);
+        if (index < undoing.count) {
+            undoing.count = index;
+            return undoing;
+        }
+        if (thread_stack_frame(stack, undoing.common)->kind == FRAME_PLACEHOLDER)
+            break;
+        undoing.common = thread_stack_parent(stack, undoing.common);
+    }
+    undoing.common = FRAME_NONE;
+    return undoing;
+}
+
+/* True when the stack is again as it was when the transaction began. */
+static bool undo(struct thread_stack *stack)
+{
+    struct undoing undoing = plan_undoing(stack);
+    if (undoing.common == FRAME_NONE)
+        return false;
+    if (undoing.common != stack->leaf)
+        stack->statistics.unwound++;
+    if (undoing.count == 0)
+        thread_stack_unwind(stack, undoing.common);
+    while (undoing.count > 0)
+        thread_stack_enter_again(stack, undoing.left[--undoing.count]);
+    return true;
+}
+
+static bool begun_in(const struct thread_stack *stack, function_id function)
+{
+    return stack->transaction != FRAME_NONE &&
+           thread_stack_frame(stack, stack->transaction)->function == function;
+}
+
+/* Where it goes on is not traced. */
+static void abort_unseen(struct thread_stack *stack)
+{
+    if (stack->transaction == FRAME_NONE)
+        return;
+    leave_unseen_kernel(stack);
+    undo(stack);
+}
+
+void rule_abort(struct thread_stack *stack, const struct flow_event *event)
+{
+    if (!event->to) {
+        abort_unseen(stack);
+        return;
+    }
+    if (stack->leaf == FRAME_NONE) {
+        thread_stack_begin_at(stack, event, false);
+        return;
+    }
+    leave_unseen_kernel(stack);
+    if (!begun_in(stack, event->function) || !undo(stack))
+        land(stack, event);
+}

@@ -1,0 +1,84 @@
+#include "stack/rules/unwind_targets.h"
+
+#include <stdlib.h>
+
+/* Programs have few calls of setjmp. What lands anywhere (code that a JIT compiler made, exceptions
+ * behind gaps) would fill the memory: all are then forgotten, and looked for again, but for so many
+ * looks at each frame only. */
+enum { SITES_LIMIT = 64, LOOKS_PER_FRAME = 16 };
+
+static struct landing_site *find_known_site(const struct array *sites, uint64_t return_address)
+{
+    for (size_t i = 0; i < sites->count; i++) {
+        struct landing_site *site = array_at(sites, i);
+        if (site->return_address == return_address)
+            return site;
+    }
+    return NULL;
+}
+
+/* False when too much has been looked at. */
+static bool make_room(struct thread_stack *stack)
+{
+    struct array *sites = &stack->call_sites;
+    if (sites->count < SITES_LIMIT)
+        return true;
+    if (stack->call_site_looks > (uint64_t)LOOKS_PER_FRAME * stack->tree.count)
+        return false;
+    for (size_t i = 0; i < sites->count; i++)
+        stack->call_site_looks += ((const struct landing_site *)array_at(sites, i))->looked_at;
+    landing_sites_free(sites);
+    return true;
+}
+
+/* NULL when it is not known, and too much has been looked at. */
+static struct landing_site *find_site(struct thread_stack *stack, uint64_t return_address)
+{
+    struct landing_site *site = find_known_site(&stack->call_sites, return_address);
+    if (site == NULL && make_room(stack)) {
+        site = array_add(&stack->call_sites);
+        *site = (struct landing_site){.return_address = return_address,
+                                      .looked_at = 1,
+                                      .callers = array_of(sizeof(frame_id))};
+    }
+    return site;
+}
+
+static int compare_ids(const void *left_pointer, const void *right_pointer)
+{
+    frame_id left = *(const frame_id *)left_pointer, right = *(const frame_id *)right_pointer;
+    return left < right ? -1 : left > right;
+}
+
+static void look_at_new_frames(struct landing_site *site, const struct frame_tree *tree)
+{
+    size_t known = site->callers.count;
+    for (; site->looked_at < tree->count; site->looked_at++) {
+        const struct frame *frame = frame_tree_at(tree, site->looked_at);
+        if (frame->kind == FRAME_FUNCTION && frame->return_address == site->return_address)
+            *(frame_id *)array_add(&site->callers) = frame_tree_parent(tree, site->looked_at);
+    }
+    if (site->callers.count > known)
+        qsort(site->callers.elements, site->callers.count, sizeof(frame_id), compare_ids);
+}
+
+bool landing_sites_may_have_called(struct thread_stack *stack, frame_id frame,
+                                   uint64_t return_address)
+{
+    struct landing_site *site = find_site(stack, return_address);
+    if (site == NULL)
+        return false;
+    look_at_new_frames(site, &stack->tree);
+    if (site->callers.count == 0)
+        return false;
+    return thread_stack_frame(stack, frame)->return_address == 0 ||
+           bsearch(&frame, site->callers.elements, site->callers.count, sizeof(frame_id),
+                   compare_ids) != NULL;
+}
+
+void landing_sites_free(struct array *sites)
+{
+    for (size_t i = 0; i < sites->count; i++)
+        array_free(&((struct landing_site *)array_at(sites, i))->callers);
+    array_free(sites);
+}

@@ -1,0 +1,190 @@
+#include "stack/rules/unwinding.h"
+
+#include "stack/rules/context_rewrites.h"
+#include "stack/rules/forced_unwinding.h"
+#include "stack/rules/setjmp_calls.h"
+#include "stack/rules/unwind_target_pointers.h"
+#include "stack/rules/unwind_targets.h"
+#include "stack/stitching.h"
+
+void take_over(struct thread_stack *stack, function_id function, uint64_t address)
+{
+    if (thread_stack_leaf(stack)->function != function)
+        thread_stack_replace(stack, function, address);
+}
+
+/* A jump back to the function that was called in this frame returns from its cold part, even when
+ * the same function is open further out. */
+static bool returns_from_cold_part(const struct thread_stack *stack, const struct flow_event *event)
+{
+    return event->function != FUNCTION_UNKNOWN &&
+           frame_tree_origin(&stack->tree, stack->leaf) == event->function;
+}
+
+bool stays_in_leaf(const struct thread_stack *stack, const struct flow_event *event)
+{
+    const struct frame *leaf = thread_stack_leaf(stack);
+    if (event->flags & FLOW_LOADS_STACK)
+        return false;
+    if (leaf->function == event->function || returns_from_cold_part(stack, event))
+        return true;
+    if (open_functions_count(&stack->open, event->function) == 0 && stack->parked.count == 0 &&
+        !was_open_before(stack, event->function))
+        return true;
+    return thread_stack_is_start(stack, event->to);
+}
+
+static void unwind_to(struct thread_stack *stack, frame_id frame)
+{
+    if (frame != stack->leaf)
+        stack->statistics.unwound++;
+    settle_before_unwinding(stack, frame);
+    thread_stack_unwind(stack, frame);
+}
+
+/* What an unwinder takes for the call in progress: a handler's frame holds the interrupted
+ * instruction itself. */
+static uint64_t call_in_progress(const struct frame *callee)
+{
+    return callee->return_address + (callee->kind == FRAME_SIGNAL);
+}
+
+/* The innermost activation whose call in progress has its landing pad at event->to; FRAME_NONE when
+ * there is none. */
+static frame_id find_landing_pad(const struct thread_stack *stack, const struct flow_event *event)
+{
+    uint32_t left = open_functions_count(&stack->open, event->function);
+    frame_id callee = stack->leaf;
+    frame_id id = thread_stack_parent(stack, callee);
+    left -= thread_stack_frame(stack, callee)->function == event->function;
+    while (left > 0) {
+        if (thread_stack_frame(stack, id)->function == event->function) {
+            left--;
+            uint64_t call = call_in_progress(thread_stack_frame(stack, callee));
+            if (stack->code.landing_pad(stack->code.context, stack->now, call) == event->to)
+                return id;
+        }
+        callee = id;
+        id = thread_stack_parent(stack, id);
+    }
+    return FRAME_NONE;
+}
+
+bool land_on_pad(struct thread_stack *stack, const struct flow_event *event)
+{
+    frame_id frame = find_landing_pad(stack, event);
+    if (frame != FRAME_NONE)
+        unwind_to(stack, frame);
+    return frame != FRAME_NONE;
+}
+
+/* The activations of a function that control may have landed in. */
+struct landing {
+    frame_id innermost;     /* FRAME_NONE: there is none */
+    bool several;           /* it is not the only one */
+    bool called_from_there; /* only those that have called setjmp from there were counted */
+    uint64_t call;          /* return address of the call in progress in all; 0: not known */
+};
+
+static void count_activation(struct landing *landing, frame_id id, uint64_t call)
+{
+    if (landing->innermost == FRAME_NONE) {
+        landing->innermost = id;
+        landing->call = call;
+        return;
+    }
+    landing->several = true;
+    if (landing->call != call)
+        landing->call = 0;
+}
+
+/* Of the frames in `range`. */
+static struct landing find_in_range(struct thread_stack *stack, const struct flow_event *event,
+                                    struct landing_range range)
+{
+    struct landing any = {.innermost = FRAME_NONE}, callers = {.called_from_there = true};
+    uint32_t left = open_functions_count(&stack->open, event->function);
+    bool only = left == 1;
+    uint64_t call = 0;
+    frame_id id = stack->leaf;
+    for (size_t i = 0; left > 0 && i < range.end && !callers.several; i++) {
+        bool is_activation = thread_stack_frame(stack, id)->function == event->function;
+        left -= is_activation;
+        if (is_activation && is_in_range(&range, i)) {
+            count_activation(&any, id, call);
+            if (!only && landing_sites_may_have_called(stack, id, event->to))
+                count_activation(&callers, id, call);
+        }
+        call = frame_tree_return_address(&stack->tree, id);
+        id = thread_stack_parent(stack, id);
+    }
+    return callers.innermost != FRAME_NONE ? callers : any;
+}
+
+/* Where the frame must be further out than the segment is known, `innermost` is FRAME_NONE. */
+static struct landing find_activations(struct thread_stack *stack, const struct flow_event *event)
+{
+    struct landing_place landed = {event->to, stack->move.to};
+    struct landing_range range = told_landings_range(stack, stack->leaf, landed);
+    const struct segment *segment = array_at(&stack->segments, stack->segments.count - 1);
+    if (landed.pointer == 0)
+        range.except = protected_calls_exception(stack, segment, stack->leaf, event->to);
+    struct landing landing = find_in_range(stack, event, range);
+    bool limited = range.end != SIZE_MAX;
+    if (landing.innermost == FRAME_NONE && limited)
+        landing = find_in_range(stack, event, (struct landing_range){0, SIZE_MAX, SIZE_MAX});
+    else if (!landing.called_from_there && !limited)
+        landing.several = landing.several || was_open_before(stack, event->function);
+    return landing;
+}
+
+static void land_in_open_function(struct thread_stack *stack, const struct flow_event *event)
+{
+    struct landing landing = find_activations(stack, event);
+    bool entered = landing.innermost != FRAME_NONE &&
+                   thread_stack_frame(stack, landing.innermost)->return_address != 0;
+    if (landing.called_from_there && entered && landing.call != 0)
+        protected_calls_learn(stack, event->to, landing.call);
+    if (landing.innermost != FRAME_NONE && !landing.several) {
+        unwind_to(stack, landing.innermost);
+        return;
+    }
+    stack->statistics.unwound++;
+    frame_id fallback = landing.innermost != FRAME_NONE
+                            ? thread_stack_parent(stack, landing.innermost)
+                            : thread_stack_placeholder(stack);
+    thread_stack_land(stack, event, fallback, landing.called_from_there);
+}
+
+/* The leaf's caller is known, what runs in the leaf's place is not. */
+static void land_anywhere(struct thread_stack *stack, const struct flow_event *event)
+{
+    thread_stack_land(stack, event, thread_stack_parent(stack, stack->leaf), false);
+}
+
+static void land_in_other_frame(struct thread_stack *stack, const struct flow_event *event)
+{
+    if (open_functions_count(&stack->open, event->function) > 0)
+        land_in_open_function(stack, event);
+    else
+        land_anywhere(stack, event);
+    told_landings_note(stack, event->to);
+}
+
+void land(struct thread_stack *stack, const struct flow_event *event)
+{
+    bool open = open_functions_count(&stack->open, event->function) > 0;
+    bool jumps = event->flags & FLOW_LOADS_STACK || was_open_before(stack, event->function);
+    if (stays_in_leaf(stack, event) || (!open && !jumps))
+        take_over(stack, event->function, event->to);
+    else if (!land_on_pad(stack, event) && !land_in_cleanup(stack, event))
+        land_in_other_frame(stack, event);
+}
+
+void land_by_return(struct thread_stack *stack, const struct flow_event *event)
+{
+    if (land_on_pad(stack, event))
+        return;
+    stack->statistics.repaired++;
+    land_in_other_frame(stack, event);
+}

@@ -1,0 +1,181 @@
+#include "stack/spans/hit_spans.h"
+
+#include "base/memory.h"
+#include "stack/spans/span_overlay.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* More tracks than that nobody reads; further hits are shown without their length, and not before
+ * the track that is free first. */
+enum { LANES_MAX = 64, LANE_NAME_SIZE = 16 };
+
+struct lane {
+    uint64_t end; /* of the last hit on it */
+};
+
+struct hit_event {
+    uint64_t time;
+    uint32_t order; /* where times are equal */
+    uint32_t lane;
+    bool enter;
+    const struct span_hit *hit;
+};
+
+struct hit_lanes {
+    struct span_hit *hits;
+    struct hit_event *events; /* owned; by time */
+    size_t event_count;
+    struct lane lanes[LANES_MAX];
+    uint32_t lane_count;
+};
+
+/* ---- lanes ---- */
+
+static uint32_t choose_lane(struct hit_lanes *hits, uint64_t start)
+{
+    for (uint32_t i = 0; i < hits->lane_count; i++)
+        if (hits->lanes[i].end <= start)
+            return i;
+    return hits->lane_count < LANES_MAX ? hits->lane_count++ : LANES_MAX;
+}
+
+static uint32_t lane_free_first(const struct hit_lanes *hits)
+{
+    uint32_t first = 0;
+    for (uint32_t i = 1; i < hits->lane_count; i++)
+        if (hits->lanes[i].end < hits->lanes[first].end)
+            first = i;
+    return first;
+}
+
+static void add_event(struct hit_lanes *hits, uint64_t time, uint32_t lane, bool enter,
+                      const struct span_hit *hit)
+{
+    uint32_t order = (uint32_t)hits->event_count;
+    hits->events[hits->event_count++] = (struct hit_event){time, order, lane, enter, hit};
+}
+
+static void place(struct hit_lanes *hits, const struct span_hit *hit)
+{
+    uint64_t end = hit->time.value;
+    uint64_t start = hit->has_passed && hit->passed.value < end ? hit->passed.value : end;
+    uint32_t lane = choose_lane(hits, start);
+    if (lane == LANES_MAX) {
+        lane = lane_free_first(hits);
+        if (end < hits->lanes[lane].end)
+            end = hits->lanes[lane].end;
+        start = end;
+    }
+    hits->lanes[lane].end = end;
+    add_event(hits, start, lane, true, hit);
+    add_event(hits, end, lane, false, hit);
+}
+
+static int by_start(const void *left, const void *right)
+{
+    const struct span_hit *a = left, *b = right;
+    uint64_t first = a->has_passed ? a->passed.value : a->time.value;
+    uint64_t second = b->has_passed ? b->passed.value : b->time.value;
+    return (first > second) - (first < second);
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const struct hit_event *a = left, *b = right;
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+/* Packets tell the time at the first branch only, so the hit that a recording begins with can lie
+ * that much before its first event. */
+enum { BEGINNING_NS = 1000 };
+
+/* What came before the trace's beginning is not in it. */
+static void take_hits(struct hit_lanes *hits, const struct session *session,
+                      struct nanoseconds origin)
+{
+    hits->events = memory_allocate_zeroed(2 * session->hit_count * sizeof *hits->events);
+    size_t count = 0;
+    for (size_t i = 0; i < session->hit_count; i++) {
+        const struct session_hit *hit = &session->hits[i];
+        if (hit->time + BEGINNING_NS < origin.value)
+            continue;
+        bool passed = hit->passed >= origin.value && hit->passed <= hit->time;
+        hits->hits[count++] = (struct span_hit){
+            .time = {hit->time > origin.value ? hit->time - origin.value : 0},
+            .passed = {passed ? hit->passed - origin.value : 0},
+            .has_passed = passed,
+            .has_argument = hit->has_argument,
+            .argument = hit->argument,
+            .address = hit->address,
+            .pid = hit->pid,
+            .tid = hit->tid,
+        };
+    }
+    qsort(hits->hits, count, sizeof *hits->hits, by_start);
+    for (size_t i = 0; i < count; i++)
+        place(hits, &hits->hits[i]);
+    qsort(hits->events, hits->event_count, sizeof *hits->events, by_time);
+}
+
+/* ---- as an overlay ---- */
+
+static void add_tracks(const struct hit_lanes *hits, const struct span_source *source,
+                       struct span_overlay *overlay)
+{
+    uint32_t number = span_overlay_free_number(source, LANES_MAX);
+    for (uint32_t i = 0; i < hits->lane_count; i++) {
+        char name[LANE_NAME_SIZE] = "hits";
+        if (i > 0)
+            snprintf(name, LANE_NAME_SIZE, "hits %u", i + 1);
+        *(struct span_track *)array_add(&overlay->tracks) = (struct span_track){
+            .pid = number,
+            .tid = number + i,
+            .process_name = "Snapshot symbol hits",
+            .thread_name = arena_copy_string(&overlay->memory, name),
+        };
+    }
+}
+
+static void add_span_events(const struct hit_lanes *hits, const struct span_function *function,
+                            uint32_t first_track, struct span_overlay *overlay)
+{
+    for (size_t i = 0; i < hits->event_count; i++) {
+        const struct hit_event *event = &hits->events[i];
+        *(struct span_event *)array_add(&overlay->events) = (struct span_event){
+            .kind = event->enter ? SPAN_ENTER : SPAN_LEAVE,
+            .track = first_track + event->lane,
+            .time = {event->time},
+            .function = function,
+            .hit = event->enter ? event->hit : NULL,
+        };
+    }
+}
+
+static const struct span_function *function_of_hits(const struct session *session,
+                                                    struct span_functions *functions)
+{
+    char *name = memory_format("hit %s", session->trigger ? session->trigger : "trigger");
+    const struct span_function *function = span_functions_get_special(functions, name);
+    free(name);
+    return function;
+}
+
+struct span_source *hit_spans(struct span_source *source, const struct session *session,
+                              struct nanoseconds origin, struct span_functions *functions)
+{
+    if (session->hit_count == 0)
+        return source;
+    struct span_overlay overlay = span_overlay_new();
+    struct hit_lanes *hits = memory_allocate_zeroed(sizeof *hits);
+    hits->hits = arena_allocate(&overlay.memory, session->hit_count * sizeof *hits->hits);
+    take_hits(hits, session, origin);
+    add_tracks(hits, source, &overlay);
+    add_span_events(hits, function_of_hits(session, functions), (uint32_t)source->track_count,
+                    &overlay);
+    free(hits->events);
+    free(hits);
+    return span_overlay_open(source, &overlay, functions);
+}

@@ -1,0 +1,343 @@
+#include "stack/spans/replay.h"
+
+void replay_init(struct replay *replay, const struct thread_stack *stack)
+{
+    replay_init_with_clock(replay, stack, NULL);
+}
+
+void replay_init_with_clock(struct replay *replay, const struct thread_stack *stack,
+                            const struct clock_conversion *clock)
+{
+    *replay = (struct replay){
+        .stack = stack,
+        .spread = spread_of(&stack->history, clock),
+        .to_enter = array_of(sizeof(frame_id)),
+    };
+}
+
+void replay_free(struct replay *replay)
+{
+    array_free(&replay->to_enter);
+}
+
+static const struct frame *frame_at(const struct replay *replay, frame_id id)
+{
+    return frame_tree_at(&replay->stack->tree, id);
+}
+
+static frame_id parent_of(const struct replay *replay, frame_id id)
+{
+    return frame_tree_parent(&replay->stack->tree, id);
+}
+
+static frame_id find_placeholder(const struct replay *replay)
+{
+    frame_id id = replay->leaf;
+    while (frame_at(replay, id)->kind != FRAME_PLACEHOLDER)
+        id = parent_of(replay, id);
+    return id;
+}
+
+/* The segment that begins next; NULL when there is none. */
+static const struct segment *next_segment(const struct replay *replay)
+{
+    const struct array *segments = &replay->stack->segments;
+    return replay->segment < segments->count ? array_at(segments, replay->segment) : NULL;
+}
+
+static uint32_t depth_of(const struct replay *replay, frame_id id)
+{
+    uint32_t depth = 0;
+    for (; frame_at(replay, id)->kind != FRAME_PLACEHOLDER; id = parent_of(replay, id))
+        depth++;
+    return depth;
+}
+
+/* What a stack is known by from one time that it runs to the next: the placeholder below it. */
+static uint32_t stack_of(const struct replay *replay, frame_id leaf)
+{
+    while (frame_at(replay, leaf)->kind != FRAME_PLACEHOLDER)
+        leaf = parent_of(replay, leaf);
+    return leaf;
+}
+
+static void plan_leave(struct replay *replay, frame_id to, enum span_end end)
+{
+    bool all = end == SPAN_END_SWITCH && frame_at(replay, to)->kind == FRAME_PLACEHOLDER;
+    replay->leave_to = to;
+    replay->end = end;
+    replay->parked = all ? stack_of(replay, to) : 0;
+    replay->resumed = 0;
+}
+
+static void plan_enter(struct replay *replay, frame_id frame, bool seen)
+{
+    *(frame_id *)array_add(&replay->to_enter) = frame;
+    replay->innermost_seen = seen;
+}
+
+/* All frames from `leaf` out to `open`, which is open already, or out to the root. */
+static void plan_chain(struct replay *replay, frame_id leaf, frame_id open, bool seen)
+{
+    for (frame_id id = leaf; id != open && frame_at(replay, id)->kind != FRAME_PLACEHOLDER;
+         id = parent_of(replay, id))
+        plan_enter(replay, id, seen);
+}
+
+static void plan_begin(struct replay *replay, frame_id leaf, bool seen)
+{
+    const struct segment *segment = next_segment(replay);
+    frame_id kept = segment->kept_as;
+    replay->segment++;
+    replay->resumed = 0;
+    if (kept != FRAME_NONE)
+        replay->leaf = replay->leave_to = kept;
+    else if (segment->start == SEGMENT_SWITCH)
+        replay->resumed = stack_of(replay, leaf);
+    plan_chain(replay, leaf, kept, seen);
+}
+
+/* The segment ends: what does not stay open in the next one is left. */
+static void plan_end(struct replay *replay, enum span_end end)
+{
+    const struct segment *next = next_segment(replay);
+    bool kept = next != NULL && next->kept != FRAME_NONE;
+    plan_leave(replay, kept ? next->kept : find_placeholder(replay), end);
+    if (end == SPAN_END_GAP && kept && depth_of(replay, next->kept) > replay->across_gap)
+        replay->across_gap = depth_of(replay, next->kept);
+}
+
+/* The stack was parked, and a new segment or one that was parked earlier goes on next. */
+static void plan_switch(struct replay *replay)
+{
+    const struct history_step *following = spread_peek(&replay->spread);
+    const struct segment *next = next_segment(replay);
+    if (following != NULL && following->kind == HISTORY_RESUME)
+        plan_leave(replay, find_placeholder(replay), SPAN_END_SWITCH);
+    else if (next != NULL && next->start == SEGMENT_NEW && next->kept != FRAME_NONE)
+        plan_end(replay, SPAN_END_TAIL_CALL); /* it was no switch: see stack_switch.h */
+    else
+        plan_end(replay, SPAN_END_SWITCH);
+}
+
+/* Another stack goes on: all of this one is left, all of that one entered. */
+static void plan_resume(struct replay *replay, frame_id leaf)
+{
+    plan_leave(replay, find_placeholder(replay), SPAN_END_SWITCH);
+    plan_chain(replay, leaf, FRAME_NONE, false);
+    replay->resumed = stack_of(replay, leaf);
+}
+
+static bool is_long(const struct gap *gap)
+{
+    return gap->end.value > gap->begin.value;
+}
+
+static bool begin_gap(struct replay *replay, uint32_t index, struct replay_event *event)
+{
+    const struct gap *gap = array_at(&replay->stack->gaps, index);
+    replay->gap = is_long(gap) ? gap : NULL;
+    *event = (struct replay_event){
+        .kind = SPAN_INSTANT, .time = replay->time, .place = replay->place, .gap = gap};
+    return true;
+}
+
+static void enter_gap(struct replay *replay, struct replay_event *event)
+{
+    *event = (struct replay_event){
+        .kind = SPAN_ENTER, .time = replay->time, .place = replay->place, .gap = replay->gap};
+    replay->gap = NULL;
+}
+
+static bool leave_gap(struct replay *replay, uint32_t index, struct replay_event *event)
+{
+    const struct gap *gap = array_at(&replay->stack->gaps, index);
+    *event = (struct replay_event){
+        .kind = SPAN_LEAVE, .time = replay->time, .place = replay->place, .gap = gap};
+    return is_long(gap);
+}
+
+/* Plans what the step does to the stack. True when it is an event itself, which is then filled in.
+ */
+static bool take_step(struct replay *replay, const struct history_step *step,
+                      struct replay_event *event)
+{
+    switch (step->kind) {
+    case HISTORY_BEGIN:
+    case HISTORY_BEGIN_SEEN:
+        plan_begin(replay, step->frame, step->kind == HISTORY_BEGIN_SEEN);
+        return false;
+    case HISTORY_ENTER_MOVABLE:
+        plan_leave(replay, parent_of(replay, step->frame), SPAN_END_UNWOUND);
+        plan_enter(replay, step->frame, true);
+        return false;
+    case HISTORY_UNWIND:
+        plan_leave(replay, step->frame, SPAN_END_UNWOUND);
+        return false;
+    case HISTORY_REPLACE:
+        plan_leave(replay, parent_of(replay, replay->leaf), SPAN_END_TAIL_CALL);
+        plan_enter(replay, step->frame, true);
+        return false;
+    case HISTORY_END_GAP:
+        plan_end(replay, SPAN_END_GAP);
+        return false;
+    case HISTORY_END_LANDING:
+        plan_end(replay, SPAN_END_UNWOUND);
+        return false;
+    case HISTORY_END_SWITCH:
+        plan_switch(replay);
+        return false;
+    case HISTORY_RESUME:
+        plan_resume(replay, step->frame);
+        return false;
+    case HISTORY_END_EXEC:
+        plan_leave(replay, find_placeholder(replay), SPAN_END_EXEC);
+        return false;
+    case HISTORY_END_TRACE:
+        plan_leave(replay, find_placeholder(replay), SPAN_END_OF_TRACE);
+        return false;
+    case HISTORY_GAP:
+        return begin_gap(replay, step->frame, event);
+    case HISTORY_GAP_END:
+        return leave_gap(replay, step->frame, event);
+    case HISTORY_DEATH:
+        *event = (struct replay_event){.kind = SPAN_INSTANT,
+                                       .time = replay->time,
+                                       .place = replay->place,
+                                       .death = replay->stack->death};
+        return true;
+    case HISTORY_ENTER:
+        plan_enter(replay, step->frame, true);
+        return false;
+    case HISTORY_RETURN:
+        plan_leave(replay, step->frame, SPAN_END_RETURN);
+        return false;
+    case HISTORY_PAUSE:
+    case HISTORY_KIND_COUNT:
+        return false;
+    }
+    return false;
+}
+
+struct replayed {
+    const struct replay *replay;
+    struct replay_event *next;
+};
+
+/* Events are filled in field by field: a structure that is made elsewhere and copied costs several
+ * times as much, since it is read in other pieces than it was written in. */
+static inline void make_event(void *context, const struct spread_step *step,
+                              enum span_event_kind kind, const struct frame *frame,
+                              enum span_end end)
+{
+    struct replayed *replayed = context;
+    struct replay_event *event = replayed->next++;
+    event->kind = kind;
+    event->time = step->step.time;
+    event->place = step->place;
+    event->function = frame->function;
+    event->address = kind == SPAN_ENTER ? replay_start(replayed->replay, step, frame) : 0;
+    event->flags = 0;
+    event->end = end;
+    event->stack = 0;
+    event->gap = NULL;
+    event->death = NULL;
+}
+
+static void leave_leaf(struct replay *replay, struct replay_event *event)
+{
+    const struct frame *leaf = frame_at(replay, replay->leaf);
+    bool inferred = replay->end == SPAN_END_GAP || replay->end == SPAN_END_OF_TRACE;
+    *event = (struct replay_event){
+        .kind = SPAN_LEAVE,
+        .time = replay->time,
+        .place = replay->place,
+        .function = leaf->function,
+        .flags = inferred ? SPAN_END_INFERRED : 0,
+        .end = replay->end,
+        .stack = replay->parked,
+    };
+    replay->parked = 0;
+    if (replay->depth == replay->across_gap) {
+        event->flags |= SPAN_ACROSS_GAP;
+        replay->across_gap--;
+    }
+    replay->depth--;
+    replay->leaf = parent_of(replay, replay->leaf);
+}
+
+static void enter_next(struct replay *replay, struct replay_event *event)
+{
+    size_t index = --replay->to_enter.count;
+    frame_id id = *(frame_id *)array_at(&replay->to_enter, index);
+    bool seen = index == 0 && replay->innermost_seen;
+    *event = (struct replay_event){
+        .kind = SPAN_ENTER,
+        .time = replay->time,
+        .place = replay->place,
+        .function = frame_at(replay, id)->function,
+        .address = frame_tree_start(&replay->stack->tree, id),
+        .flags = seen ? 0 : SPAN_START_INFERRED,
+        .stack = replay->resumed,
+    };
+    replay->resumed = 0;
+    replay->depth++;
+    replay->leaf = replay->leave_to = id;
+}
+
+/* Something is planned. */
+static void do_planned(struct replay *replay, struct replay_event *event)
+{
+    if (replay->leaf != replay->leave_to)
+        leave_leaf(replay, event);
+    else if (replay->to_enter.count > 0)
+        enter_next(replay, event);
+    else
+        enter_gap(replay, event);
+}
+
+/* The next event, which may be of a step that needs a plan. False when there is none before
+ * `before`. */
+static bool take_event(struct replay *replay, struct replay_event *event, struct nanoseconds before)
+{
+    while (!replay_is_planned(replay)) {
+        const struct spread_step *step = spread_look(&replay->spread);
+        if (step == NULL || step->place.value >= before.value)
+            return false;
+        spread_skip(&replay->spread);
+        replay->time = step->step.time;
+        replay->place = step->place;
+        if (take_step(replay, &step->step, event))
+            return true;
+    }
+    if (replay->place.value >= before.value)
+        return false;
+    do_planned(replay, event);
+    return true;
+}
+
+size_t replay_read(struct replay *replay, struct replay_event *events, size_t room,
+                   struct nanoseconds before)
+{
+    size_t count = 0;
+    while (count < room) {
+        struct replayed replayed = {replay, events + count};
+        count += replay_take_plain_steps(replay, room - count, before, make_event, &replayed);
+        if (count == room || !take_event(replay, &events[count], before))
+            break;
+        count++;
+    }
+    return count;
+}
+
+bool replay_place(struct replay *replay, struct nanoseconds *place)
+{
+    const struct spread_step *step = NULL;
+    bool planned = replay_is_planned(replay);
+    if (!planned)
+        step = spread_look(&replay->spread);
+    if (!planned && step == NULL)
+        return false;
+    *place = planned ? replay->place : step->place;
+    return true;
+}

@@ -1,0 +1,163 @@
+/* The second pass over one thread: from its history to span events, properly nested.
+ *
+ * By now all callers are discovered, so a segment begins with its whole stack, outermost frame
+ * first. Functions are ids still; timeline turns them into what output/ sees. Each event has its
+ * own time, in ticks, and the place at which it is shown, in nanoseconds (timestamp_disambiguation.h).
+ *
+ * Nearly all steps are calls, returns from one call, and tail calls. What they do is known at once;
+ * any other step is *planned* first: what is to be left, then what is to be entered.
+ */
+#ifndef MAGIC_TRACE_STACK_SPANS_REPLAY_H
+#define MAGIC_TRACE_STACK_SPANS_REPLAY_H
+
+#include "base/array.h"
+#include "stack/spans/span.h"
+#include "stack/spans/timestamp_disambiguation.h"
+#include "stack/thread_stack.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct replay_event {
+    enum span_event_kind kind;
+    struct ticks time;
+    struct nanoseconds place;
+    function_id function;  /* of ENTER and LEAVE, unless `gap` is set */
+    uint64_t address;      /* of ENTER */
+    uint8_t flags;         /* enum span_flag */
+    enum span_end end;     /* of LEAVE */
+    uint32_t stack;        /* as in span_event */
+    const struct gap *gap; /* of INSTANT; of ENTER and LEAVE of a gap drawn as a span; else NULL */
+    const char *death; /* of INSTANT: it is no gap but the thread's death, in words; else NULL */
+};
+
+/* `stack` is borrowed and must not change while it is replayed. */
+struct replay {
+    const struct thread_stack *stack;
+    struct spread spread;
+    struct ticks time;        /* of the newest step */
+    struct nanoseconds place; /* of it */
+    /* Innermost frame that is entered and not left, or the placeholder below it all. */
+    frame_id leaf;
+    frame_id leave_to;     /* the frames from leaf up to this one are still to be left */
+    enum span_end end;     /* why they end */
+    uint32_t parked;       /* a stack that the next LEAVE is the innermost of; 0: none */
+    uint32_t resumed;      /* a stack that the next ENTER is the outermost of; 0: none */
+    struct array to_enter; /* frame_id, innermost first: still to be entered, once all is left */
+    bool innermost_seen;   /* the innermost of them starts now; the others were open before */
+    const struct gap *gap; /* to be entered as a span, after its INSTANT; else NULL */
+    size_t segment;        /* index of the next one to begin */
+    uint32_t depth;        /* spans open, gaps not counted */
+    uint32_t across_gap;   /* of these, the outermost that were open before a gap */
+};
+
+/* Ticks are taken to be nanoseconds. */
+void replay_init(struct replay *replay, const struct thread_stack *stack);
+/* `clock` is borrowed; NULL: ticks are nanoseconds. */
+void replay_init_with_clock(struct replay *replay, const struct thread_stack *stack,
+                            const struct clock_conversion *clock);
+void replay_free(struct replay *replay);
+
+/* Makes the next event of what replay_take_plain_steps gives: `frame` is entered, or left for the
+ * reason `end`. */
+typedef void replay_make(void *context, const struct spread_step *step, enum span_event_kind kind,
+                         const struct frame *frame, enum span_end end);
+
+static inline bool replay_is_planned(const struct replay *replay)
+{
+    return replay->leaf != replay->leave_to || replay->to_enter.count > 0 || replay->gap != NULL;
+}
+
+static inline bool replay_may_be_plain(enum history_kind kind)
+{
+    const uint32_t plain = 1 << HISTORY_ENTER | 1 << HISTORY_RETURN | 1 << HISTORY_REPLACE;
+    return plain >> kind & 1;
+}
+
+/* Where the plain steps have led to. */
+struct replay_plain {
+    const struct frame_tree *tree;
+    const struct frame *leaf;
+    frame_id leaf_id;
+    uint32_t depth;
+    size_t room; /* for events */
+};
+
+/* False: the step needs a plan, or there is no room. */
+static inline __attribute__((always_inline)) bool
+replay_take_plain_step(struct replay_plain *plain, const struct spread_step *step,
+                       replay_make *make, void *context)
+{
+    if (plain->room < 2 || !replay_may_be_plain(step->step.kind))
+        return false;
+    const struct frame *leaf = plain->leaf;
+    const struct frame *frame = frame_tree_at(plain->tree, step->step.frame);
+    if (step->step.kind == HISTORY_ENTER) {
+        make(context, step, SPAN_ENTER, frame, SPAN_END_RETURN);
+        plain->depth++;
+    } else if (step->step.kind == HISTORY_REPLACE) {
+        make(context, step, SPAN_LEAVE, leaf, SPAN_END_TAIL_CALL);
+        make(context, step, SPAN_ENTER, frame, SPAN_END_RETURN);
+        plain->room--;
+    } else if (leaf->parent == step->step.frame && frame->kind != FRAME_LINK) {
+        make(context, step, SPAN_LEAVE, leaf, SPAN_END_RETURN);
+        plain->depth--;
+    } else {
+        return false; /* a return from several calls, or past a link */
+    }
+    plain->room--;
+    plain->leaf = frame;
+    plain->leaf_id = step->step.frame;
+    return true;
+}
+
+/* Takes the steps that need no plan, as far as they come and have room: nearly all. `make` is
+ * called for each of their events; their number is given. Inlined, so that who wants millions of
+ * events makes them where it wants them; any other step is for replay_read. */
+static inline __attribute__((always_inline)) size_t
+replay_take_plain_steps(struct replay *replay, size_t room, struct nanoseconds before,
+                        replay_make *make, void *context)
+{
+    const struct frame_tree *tree = &replay->stack->tree;
+    struct replay_plain plain = {tree, frame_tree_at(tree, replay->leaf), replay->leaf,
+                                 replay->depth, room};
+    const struct spread_step *step, *end;
+    if (replay_is_planned(replay) || replay->across_gap > 0)
+        return 0;
+    while ((step = spread_look(&replay->spread)) != NULL) {
+        end = spread_end(&replay->spread);
+        while (step != end && step->place.value < before.value &&
+               replay_take_plain_step(&plain, step, make, context))
+            step++;
+        spread_go_to(&replay->spread, step);
+        if (step != end)
+            break;
+    }
+    replay->leaf = replay->leave_to = plain.leaf_id;
+    replay->depth = plain.depth;
+    return room - plain.room;
+}
+
+/* Where the function of `frame`, which `step` enters, begins; 0 unknown. */
+static inline uint64_t replay_start(const struct replay *replay, const struct spread_step *step,
+                                    const struct frame *frame)
+{
+    return frame_starts_get(&replay->stack->tree.starts, step->step.frame, frame->function,
+                            frame->start_choice);
+}
+
+/* Fills `events` with those that come next and are shown before `before`; gives their number, at
+ * most `room`. 0: there are none, see replay_place. */
+size_t replay_read(struct replay *replay, struct replay_event *events, size_t room,
+                   struct nanoseconds before);
+
+/* False at the end. */
+static inline bool replay_next(struct replay *replay, struct replay_event *event)
+{
+    return replay_read(replay, event, 1, (struct nanoseconds){UINT64_MAX}) == 1;
+}
+
+/* Nothing is shown before `place` any more. False at the end. */
+bool replay_place(struct replay *replay, struct nanoseconds *place);
+
+#endif

@@ -1,0 +1,251 @@
+#include "stack/spans/span_filter.h"
+
+#include "base/array.h"
+#include "base/edit_distance.h"
+#include "base/memory.h"
+#include "stack/spans/counter_values.h"
+#include "stack/spans/open_spans.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- names ---- */
+
+/* Takes one name off *text. NULL when there is none. The caller frees. */
+static char *take_name(const char **text)
+{
+    const char *start = *text + strspn(*text, " \t\n");
+    bool quoted = *start == '"';
+    start += quoted;
+    size_t length = quoted ? strcspn(start, "\"") : strcspn(start, " \t\n()");
+    if (length == 0 || (quoted && start[length] != '"'))
+        return NULL;
+    *text = start + length + quoted;
+    return strndup(start, length);
+}
+
+bool span_filter_names_parse(struct span_filter_names *names, const char *text)
+{
+    struct span_filter_names parsed = {0};
+    text += strspn(text, " \t\n");
+    if (*text == '(') {
+        text++;
+        parsed.from = take_name(&text);
+        parsed.to = parsed.from ? take_name(&text) : NULL;
+        text += strspn(text, " \t\n");
+    }
+    if (!parsed.to || *text != ')' || text[1 + strspn(text + 1, " \t\n")]) {
+        span_filter_names_free(&parsed);
+        return false;
+    }
+    span_filter_names_free(names);
+    *names = parsed;
+    return true;
+}
+
+void span_filter_names_free(struct span_filter_names *names)
+{
+    free(names->from);
+    free(names->to);
+    *names = (struct span_filter_names){0};
+}
+
+/* ---- filtering ---- */
+
+/* The newest ENTER of a track. */
+struct newest_enter {
+    uint64_t time;
+    bool given, seen; /* it was given out; and its beginning was seen */
+};
+
+struct filter {
+    struct span_source source; /* first: what the consumer sees */
+    struct span_source *wrapped;
+    const struct span_filter_names *names;
+    struct open_spans open;
+    struct counter_values counters;
+    struct newest_enter *newest; /* per track */
+    uint64_t time;               /* of what was given out last */
+    bool inside;                 /* of a region */
+    /* While a region begins or ends, what is open and counters are given out before the event that
+     * made it do so. */
+    enum { FILTER_READS, FILTER_ENTERS, FILTER_LEAVES } state;
+    struct span_event held;
+};
+
+static bool is_called(const struct span_function *function, const char *name)
+{
+    return strcmp(function->name, name) == 0 ||
+           (function->symbol && strcmp(function->symbol, name) == 0);
+}
+
+/* An inferred beginning is no call that anybody has seen. */
+static bool calls(const struct span_event *event, const char *name)
+{
+    return event->kind == SPAN_ENTER && !event->hit && !(event->flags & SPAN_START_INFERRED) &&
+           is_called(event->function, name);
+}
+
+/* What a region begins with. */
+static void keep(struct filter *filter, const struct span_event *event)
+{
+    open_spans_keep(&filter->open, event);
+    counter_values_keep(&filter->counters, event);
+}
+
+static void begin(struct filter *filter, int state, const struct span_event *event)
+{
+    filter->state = state;
+    open_spans_walk(&filter->open);
+    counter_values_walk(&filter->counters);
+    filter->held = *event;
+}
+
+/* What is left to give out of a region's beginning or end; false: nothing. */
+static bool next_of_border(struct filter *filter, struct span_event *event)
+{
+    if (filter->state == FILTER_LEAVES) {
+        if (open_spans_leave(&filter->open, filter->held.time, event))
+            return true;
+        filter->state = FILTER_READS;
+        filter->inside = false;
+        open_spans_keep(&filter->open, &filter->held);
+        return false;
+    }
+    if (filter->state == FILTER_ENTERS) {
+        if (counter_values_next(&filter->counters, filter->held.time, event) ||
+            open_spans_enter(&filter->open, filter->held.time, event))
+            return true;
+        filter->state = FILTER_READS;
+        filter->inside = true;
+        *event = filter->held;
+        open_spans_keep(&filter->open, event);
+        return true;
+    }
+    return false;
+}
+
+/* Where a region's border would leave a span no length, it gets a nanosecond, as elsewhere
+ * (timestamp_disambiguation.h). */
+static void keep_order(struct filter *filter, struct span_event *event)
+{
+    struct newest_enter *newest = &filter->newest[event->track];
+    uint64_t earliest = filter->time;
+    bool later = event->kind == SPAN_LEAVE || (event->kind == SPAN_ENTER && newest->seen);
+    if (newest->given && later && earliest <= newest->time)
+        earliest = newest->time + 1;
+    if (event->time.value < earliest)
+        event->time.value = earliest;
+    filter->time = event->time.value;
+    if (event->kind == SPAN_ENTER)
+        *newest = (struct newest_enter){
+            .time = event->time.value,
+            .given = event->hit == NULL,
+            .seen = !(event->flags & SPAN_START_INFERRED),
+        };
+}
+
+static bool next_kept(struct span_source *source, struct span_event *event, struct error *error)
+{
+    struct filter *filter = source->context;
+    filter->wrapped->no_lines = source->no_lines;
+    for (;;) {
+        if (next_of_border(filter, event))
+            return true;
+        if (!filter->wrapped->next(filter->wrapped, event, error))
+            return false;
+        source->function_count = filter->wrapped->function_count;
+        if (filter->inside && calls(event, filter->names->to)) {
+            begin(filter, FILTER_LEAVES, event);
+        } else if (!filter->inside && calls(event, filter->names->from)) {
+            begin(filter, FILTER_ENTERS, event);
+        } else {
+            keep(filter, event);
+            if (filter->inside)
+                return true;
+        }
+    }
+}
+
+static bool next(struct span_source *source, struct span_event *event, struct error *error)
+{
+    if (!next_kept(source, event, error))
+        return false;
+    keep_order(source->context, event);
+    return true;
+}
+
+static void close_filter(struct span_source *source)
+{
+    struct filter *filter = source->context;
+    open_spans_free(&filter->open);
+    counter_values_free(&filter->counters);
+    free(filter->newest);
+    filter->wrapped->close(filter->wrapped);
+    free(filter);
+}
+
+struct span_source *span_filter(struct span_source *source, const struct span_filter_names *names)
+{
+    struct filter *filter = memory_allocate_zeroed(sizeof *filter);
+    filter->source = *source;
+    filter->source.context = filter;
+    filter->source.next = next;
+    filter->source.take = NULL;
+    filter->source.close = close_filter;
+    filter->wrapped = source;
+    filter->names = names;
+    open_spans_init(&filter->open, source->track_count);
+    counter_values_init(&filter->counters, source);
+    filter->newest = memory_allocate_zeroed((source->track_count + 1) * sizeof *filter->newest);
+    return &filter->source;
+}
+
+static void offer_once(struct nearest *nearest, struct array *offered,
+                       const struct span_function *function)
+{
+    while (offered->count <= function->index)
+        array_add(offered);
+    bool *known = array_at(offered, function->index);
+    if (!*known)
+        nearest_offer(nearest, function->name);
+    *known = true;
+}
+
+static bool never_called(const struct filter *filter, const struct nearest *nearest,
+                         struct error *error)
+{
+    char names[512];
+    nearest_list(nearest, names, sizeof names);
+    return error_set(error, ERROR_NOT_FOUND,
+                     "-filter: no call of %s was recorded, so nothing is left to show.%s%s%s",
+                     filter->names->from, *names ? " Did you mean " : "", names, *names ? "?" : "");
+}
+
+bool span_filter_begin(struct span_source *source, struct error *error)
+{
+    struct filter *filter = source->context;
+    struct nearest nearest = nearest_to(filter->names->from);
+    struct array offered = array_of(sizeof(bool)); /* by index of the function */
+    struct span_event event;
+    struct error ended = {0};
+    bool found = false;
+    while (!found && filter->wrapped->next(filter->wrapped, &event, &ended)) {
+        found = calls(&event, filter->names->from);
+        if (found)
+            begin(filter, FILTER_ENTERS, &event);
+        else
+            keep(filter, &event);
+        if (event.kind == SPAN_ENTER && !event.hit)
+            offer_once(&nearest, &offered, event.function);
+    }
+    source->function_count = filter->wrapped->function_count;
+    array_free(&offered);
+    if (found)
+        return true;
+    if (ended.code == ERROR_NONE)
+        return never_called(filter, &nearest, error);
+    if (error)
+        *error = ended;
+    return false;
+}

@@ -1,0 +1,31 @@
+/* Adds events that are known beforehand to a source of spans, and tracks for them: hits of the
+ * trigger, samples beside Intel PT, counters.
+ *
+ * Used by hit_spans.c, sample_spans.c and processor_counters.c.
+ */
+#ifndef MAGIC_TRACE_STACK_SPANS_SPAN_OVERLAY_H
+#define MAGIC_TRACE_STACK_SPANS_SPAN_OVERLAY_H
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "stack/spans/span.h"
+#include "stack/spans/span_functions.h"
+
+struct span_overlay {
+    struct array tracks; /* struct span_track */
+    struct array events; /* struct span_event, by time; `track` counts the source's tracks first,
+                            then `tracks` */
+    struct arena memory; /* owns what both point into */
+};
+
+struct span_overlay span_overlay_new(void);
+
+/* A number that no process or thread of the source has, nor any of the `count` - 1 after it. */
+uint32_t span_overlay_free_number(const struct span_source *source, uint32_t count);
+
+/* Wraps `source`; close() closes it and frees the overlay, which is given away. At equal times its
+ * events come first. `functions` are those of the source and must outlive it. */
+struct span_source *span_overlay_open(struct span_source *source, struct span_overlay *overlay,
+                                      const struct span_functions *functions);
+
+#endif

@@ -1,8 +1,0 @@
-/* What a file of a page is, by the end of its name. */
-#ifndef MAGIC_TRACE_VIEW_CONTENT_TYPE_H
-#define MAGIC_TRACE_VIEW_CONTENT_TYPE_H
-
-/* A static string; application/octet-stream where the name says nothing. */
-const char *content_type_of(const char *path);
-
-#endif

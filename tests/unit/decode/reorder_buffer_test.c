@@ -1,0 +1,235 @@
+/* What a decoder hands over: passed on at once, or kept as runs until it is a slice's turn. */
+#include "decode/reorder_buffer.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+enum { THREADS = 2 };
+
+/* Notes what comes in which order, of both threads: by `from`; the negative are their STOPs. */
+struct world {
+    struct flow_sink sink;
+    struct thread threads[THREADS];
+    struct thread_output outputs[THREADS];
+    struct array received; /* int64_t */
+    struct event_pool pool;
+    struct delivery delivery;
+};
+
+static void *sink_begin(void *context, const struct thread *thread)
+{
+    return context;
+}
+
+static void sink_events(void *object, const struct flow_event *events, size_t count)
+{
+    struct world *world = object;
+    for (size_t i = 0; i < count; i++) {
+        int64_t from = (int64_t)events[i].from;
+        *(int64_t *)array_add(&world->received) = events[i].kind == FLOW_STOP ? -from : from;
+    }
+}
+
+static void sink_end(void *object)
+{
+}
+
+static int begin(void **state)
+{
+    static struct world world;
+    world = (struct world){
+        .sink = {.context = &world, .begin = sink_begin, .events = sink_events, .end = sink_end},
+        .received = array_of(sizeof(int64_t))};
+    for (unsigned i = 0; i < THREADS; i++)
+        world.outputs[i] = (struct thread_output){.thread = &world.threads[i], .sink = &world.sink};
+    event_pool_init(&world.pool);
+    delivery_init(&world.delivery, &world.pool, false);
+    *state = &world;
+    return 0;
+}
+
+static int end(void **state)
+{
+    struct world *world = *state;
+    for (unsigned i = 0; i < THREADS; i++)
+        thread_output_end(&world->outputs[i]);
+    delivery_free(&world->delivery);
+    event_pool_free(&world->pool);
+    array_free(&world->received);
+    return 0;
+}
+
+/* `count` events of a thread, from number `from` on, at ten times their number. */
+static void add(struct world *world, unsigned thread, enum flow_kind kind, uint64_t from,
+                size_t count)
+{
+    struct event_chunk chunk = event_pool_get(&world->pool, count);
+    assert_true(count <= chunk.capacity);
+    for (size_t i = 0; i < count; i++)
+        chunk.events[i] =
+            (struct flow_event){.time = {10 * (from + i)}, .from = from + i, .kind = (uint8_t)kind};
+    delivery_add(&world->delivery, &world->outputs[thread], chunk.events, count,
+                 !thread_output_must_see((uint8_t)kind));
+    delivery_take_chunk(&world->delivery, chunk);
+}
+
+static void expect_received(const struct world *world, const int64_t *expected, size_t count)
+{
+    assert_int_equal(world->received.count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(*(int64_t *)array_at(&world->received, i), expected[i]);
+}
+
+#define EXPECT_RECEIVED(world, ...)                                                                \
+    expect_received(world, (int64_t[]){__VA_ARGS__}, sizeof((int64_t[]){__VA_ARGS__}) / 8)
+
+static void expect_time(const struct world *world, uint64_t expected)
+{
+    struct ticks time;
+    assert_true(delivery_time(&world->delivery, &time));
+    assert_int_equal(time.value, expected);
+}
+
+static void expect_no_more(const struct world *world)
+{
+    struct ticks time;
+    assert_false(delivery_time(&world->delivery, &time));
+}
+
+static void a_direct_delivery_keeps_nothing(void **state)
+{
+    struct world *w = *state;
+    w->delivery.direct = true;
+    add(w, 0, FLOW_CALL, 1, 3);
+    EXPECT_RECEIVED(w, 1, 2, 3);
+    add(w, 1, FLOW_INTERRUPT, 4, 1);
+    delivery_stop(&w->delivery, &w->outputs[1]);
+    EXPECT_RECEIVED(w, 1, 2, 3, -4);
+    expect_no_more(w);
+}
+
+static void others_keep_everything_until_it_is_passed_on(void **state)
+{
+    struct world *w = *state;
+    add(w, 0, FLOW_CALL, 1, 3);
+    add(w, 0, FLOW_RETURN, 4, 1);
+    assert_int_equal(w->received.count, 0);
+    expect_time(w, 10);
+    delivery_pass_on(&w->delivery);
+    EXPECT_RECEIVED(w, 1, 2, 3, 4);
+    expect_no_more(w);
+}
+
+static void runs_of_threads_come_in_their_order(void **state)
+{
+    struct world *w = *state;
+    add(w, 0, FLOW_CALL, 1, 2);
+    delivery_stop(&w->delivery, &w->outputs[0]);
+    add(w, 1, FLOW_CALL, 3, 1);
+    add(w, 1, FLOW_RETURN, 4, 1);
+    delivery_stop(&w->delivery, &w->outputs[1]);
+    add(w, 0, FLOW_CALL, 5, 1);
+    expect_time(w, 10);
+    delivery_pass_on(&w->delivery);
+    EXPECT_RECEIVED(w, 1, 2);
+    expect_time(w, 30);
+    delivery_pass_on(&w->delivery);
+    EXPECT_RECEIVED(w, 1, 2, 3, 4);
+    expect_time(w, 50);
+    delivery_pass_on(&w->delivery);
+    EXPECT_RECEIVED(w, 1, 2, 3, 4, 5);
+    expect_no_more(w);
+}
+
+static void a_run_ends_where_its_thread_stops(void **state)
+{
+    struct world *w = *state;
+    add(w, 0, FLOW_INTERRUPT, 1, 1);
+    delivery_stop(&w->delivery, &w->outputs[0]);
+    add(w, 0, FLOW_INTERRUPT, 2, 1);
+    add(w, 0, FLOW_CALL, 3, 1);
+    delivery_pass_on(&w->delivery);
+    EXPECT_RECEIVED(w, -1);
+    delivery_pass_on(&w->delivery);
+    EXPECT_RECEIVED(w, -1, 2, 3);
+    expect_no_more(w);
+}
+
+/* The INTERRUPT was in the slice before. */
+static void a_stop_alone_is_a_run_of_unknown_time(void **state)
+{
+    struct world *w = *state;
+    struct flow_event interrupt = {.from = 1, .kind = FLOW_INTERRUPT};
+    thread_output_add(&w->outputs[0], &interrupt, 1, false);
+    delivery_stop(&w->delivery, &w->outputs[0]);
+    add(w, 1, FLOW_CALL, 2, 1);
+    expect_time(w, 0);
+    delivery_pass_on(&w->delivery);
+    EXPECT_RECEIVED(w, -1);
+    delivery_pass_on(&w->delivery);
+    EXPECT_RECEIVED(w, -1, 2);
+}
+
+/* A run is plain only if all that was added to it is. */
+static void a_run_with_a_gap_in_it_is_not_plain(void **state)
+{
+    struct world *w = *state;
+    add(w, 0, FLOW_CALL, 1, 1);
+    add(w, 0, FLOW_GAP, 2, 2); /* are one */
+    add(w, 0, FLOW_CALL, 4, 1);
+    delivery_pass_on(&w->delivery);
+    EXPECT_RECEIVED(w, 1, 2, 4);
+}
+
+static void a_delivery_can_be_used_again(void **state)
+{
+    struct world *w = *state;
+    add(w, 0, FLOW_CALL, 1, 1);
+    add(w, 1, FLOW_CALL, 2, 1);
+    delivery_pass_on(&w->delivery);
+    delivery_forget(&w->delivery);
+    expect_no_more(w);
+    add(w, 0, FLOW_CALL, 3, 1);
+    expect_time(w, 30);
+    delivery_pass_on(&w->delivery);
+    EXPECT_RECEIVED(w, 1, 3);
+    expect_no_more(w);
+}
+
+/* Kept events are not written over, and when they have been passed on their memory is. */
+static void chunks_are_used_again(void **state)
+{
+    struct world *w = *state;
+    struct event_chunk first = event_pool_get(&w->pool, 1);
+    delivery_take_chunk(&w->delivery, first);
+    struct event_chunk second = event_pool_get(&w->pool, 1);
+    assert_ptr_not_equal(second.events, first.events);
+    delivery_take_chunk(&w->delivery, second);
+    delivery_forget(&w->delivery);
+    struct event_chunk third = event_pool_get(&w->pool, first.capacity);
+    assert_true(third.events == first.events || third.events == second.events);
+    struct event_chunk larger = event_pool_get(&w->pool, first.capacity + 1);
+    assert_int_equal(larger.capacity, first.capacity + 1);
+    delivery_take_chunk(&w->delivery, third);
+    delivery_take_chunk(&w->delivery, larger);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_direct_delivery_keeps_nothing),
+        TEST(others_keep_everything_until_it_is_passed_on),
+        TEST(runs_of_threads_come_in_their_order),
+        TEST(a_run_ends_where_its_thread_stops),
+        TEST(a_stop_alone_is_a_run_of_unknown_time),
+        TEST(a_run_with_a_gap_in_it_is_not_plain),
+        TEST(a_delivery_can_be_used_again),
+        TEST(chunks_are_used_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,163 @@
+#include "ask_everything.h"
+
+#include "index/flame_graph.h"
+#include "index/function_table.h"
+#include "index/marks.h"
+#include "index/span_search.h"
+#include "index/tiles.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Keeps the reading of answers from being optimised away. */
+static volatile uint64_t sink;
+
+struct asking {
+    const struct trace_index *index;
+    const struct index_facts *facts;
+    uint64_t random;
+};
+
+static uint64_t choose(struct asking *asking, uint64_t limit)
+{
+    asking->random = asking->random * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return limit ? (asking->random >> 20) % limit : 0;
+}
+
+static struct index_range choose_range(struct asking *asking)
+{
+    uint64_t from = choose(asking, asking->facts->duration + 2);
+    uint64_t to =
+        choose(asking, 4) ? from + choose(asking, asking->facts->duration / 2 + 2) : UINT64_MAX;
+    return (struct index_range){choose(asking, 3) ? from : 0, to};
+}
+
+static void ask_facts(struct asking *asking)
+{
+    const struct index_facts *facts = asking->facts;
+    if (facts->damage)
+        sink += strlen(facts->damage);
+    for (uint32_t i = 0; i < facts->tracks; i++) {
+        struct index_track track = trace_index_track(asking->index, i);
+        sink += strlen(track.process) + strlen(track.thread) + track.depth;
+    }
+    for (uint32_t i = 0; i < facts->functions; i++) {
+        struct index_function function = trace_index_function(asking->index, i);
+        sink += strlen(function.name) + trace_index_group_calls(asking->index, function.group);
+        sink += function.symbol ? strlen(function.symbol) : 0;
+        sink += function.file ? strlen(function.file) : 0;
+    }
+}
+
+static void ask_pieces(struct asking *asking, uint32_t track)
+{
+    const struct pieces_request request = {
+        .track = track,
+        .range = choose_range(asking),
+        .resolution = UINT64_C(1) << choose(asking, 64),
+        .depth = (uint32_t)choose(asking, 3),
+        .rows = choose(asking, 2) ? UINT32_MAX : 3,
+        .limit = choose(asking, 2) ? 10 : 100000,
+    };
+    struct array pieces = array_of(sizeof(struct index_piece));
+    bool more;
+    index_pieces(asking->index, &request, &pieces, &more, NULL);
+    for (size_t i = 0; i < pieces.count; i++) {
+        const struct index_piece *piece = array_at(&pieces, i);
+        sink += trace_index_function(asking->index, piece->function).calls;
+    }
+    array_free(&pieces);
+}
+
+static void ask_spans(struct asking *asking, uint32_t track)
+{
+    struct array stack = array_of(sizeof(struct index_span));
+    uint64_t time = choose(asking, asking->facts->duration + 2), self, children;
+    index_stack_at(asking->index, track, time, &stack, NULL);
+    index_span_at(asking->index, track, (uint32_t)choose(asking, 8), time, &stack, NULL);
+    for (size_t i = 0; i < stack.count && i < 5; i++) {
+        const struct index_span *span = array_at(&stack, i);
+        sink += trace_index_function(asking->index, span->function).calls;
+        index_span_self(asking->index, track, span, &self, &children, NULL);
+    }
+    array_free(&stack);
+}
+
+static void ask_group(struct asking *asking)
+{
+    const struct index_tracks tracks = {0};
+    struct call_statistics statistics;
+    uint32_t group = (uint32_t)choose(asking, asking->facts->functions);
+    struct call_place from = {.span = {.start = choose(asking, asking->facts->duration + 2)}};
+    struct call_place call;
+    uint64_t ordinal;
+    index_calls(asking->index, tracks, choose_range(asking), group, 5, &statistics, NULL);
+    array_free(&statistics.slowest);
+    index_next_call(asking->index, tracks, group, &from, true, &call, &ordinal, NULL);
+    index_next_call(asking->index, tracks, group, &from, false, &call, &ordinal, NULL);
+}
+
+static void ask_range(struct asking *asking)
+{
+    const struct index_tracks tracks = {0};
+    struct array rows = array_of(sizeof(struct function_row));
+    struct array nodes = array_of(sizeof(struct flame_node));
+    index_function_table(asking->index, tracks, choose_range(asking), &rows, NULL);
+    index_flame_graph(asking->index, tracks, choose_range(asking), 0, &nodes, NULL);
+    array_free(&rows);
+    array_free(&nodes);
+}
+
+static void ask_marks(struct asking *asking)
+{
+    struct array marks = array_of(sizeof(struct index_mark));
+    struct array hits = array_of(sizeof(struct index_hit));
+    struct array points = array_of(sizeof(struct counter_point));
+    bool more;
+    index_marks(asking->index, choose_range(asking), 100, &marks, &more, NULL);
+    index_hits(asking->index, choose_range(asking), 100, &hits, &more, NULL);
+    for (size_t i = 0; i < marks.count; i++)
+        sink += strlen(((struct index_mark *)array_at(&marks, i))->text);
+    for (size_t i = 0; i < hits.count; i++)
+        sink += strlen(((struct index_hit *)array_at(&hits, i))->name);
+    for (uint32_t i = 0; i < asking->facts->counters; i++) {
+        sink += strlen(trace_index_counter(asking->index, i).name);
+        index_counter_points(asking->index, i, choose_range(asking), 10, &points, NULL);
+    }
+    array_free(&marks);
+    array_free(&hits);
+    array_free(&points);
+}
+
+static void ask(struct asking *asking)
+{
+    ask_facts(asking);
+    for (int i = 0; i < 4 && asking->facts->tracks > 0; i++) {
+        uint32_t track = (uint32_t)choose(asking, asking->facts->tracks);
+        ask_pieces(asking, track);
+        ask_spans(asking, track);
+    }
+    ask_group(asking);
+    ask_range(asking);
+    ask_marks(asking);
+}
+
+void ask_everything(const uint8_t *bytes, size_t size, uint64_t seed)
+{
+    int descriptor = memfd_create("index", MFD_CLOEXEC);
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    if (descriptor < 0)
+        return;
+    if (write(descriptor, bytes, size) == (ssize_t)size) {
+        struct trace_index *index = trace_index_open(path, NULL);
+        if (index) {
+            struct asking asking = {index, trace_index_facts(index), seed};
+            ask(&asking);
+            trace_index_close(index);
+        }
+    }
+    close(descriptor);
+}

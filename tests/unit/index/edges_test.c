@@ -1,0 +1,317 @@
+/* What traces can be at their edges: empty, of marks alone, very deep, very wide, very long,
+ * damaged; and the facts that an index keeps.
+ */
+#include "base/memory.h"
+#include "index/marks.h"
+#include "index_test.h"
+#include "oracle.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* A trace made by hand: events are added, then it is indexed. */
+struct hand_made {
+    struct made_trace trace; /* whose spans are not used */
+    struct array tracks;     /* of struct span_track */
+    struct array functions;  /* of struct span_function *; each owned */
+};
+
+static struct hand_made hand_made_new(size_t tracks, size_t functions)
+{
+    struct hand_made made = {
+        .tracks = array_of(sizeof(struct span_track)),
+        .functions = array_of(sizeof(struct span_function *)),
+    };
+    made.trace.events = array_of(sizeof(struct span_event));
+    for (uint32_t i = 0; i < tracks; i++)
+        *(struct span_track *)array_add(&made.tracks) =
+            (struct span_track){i / 10, i, "process", "thread"};
+    for (uint32_t i = 0; i < functions; i++) {
+        struct span_function *function = memory_allocate_zeroed(sizeof *function);
+        function->name = memory_format("function %u", i);
+        function->index = i;
+        array_add_all(&made.functions, &function, 1);
+    }
+    return made;
+}
+
+static void hand_made_free(struct hand_made *made)
+{
+    for (size_t i = 0; i < made->functions.count; i++) {
+        struct span_function *function = *(struct span_function **)array_at(&made->functions, i);
+        free((void *)function->name);
+        free(function);
+    }
+    array_free(&made->functions);
+    array_free(&made->tracks);
+    array_free(&made->trace.events);
+}
+
+static struct span_event *add(struct hand_made *made, enum span_event_kind kind, uint32_t track,
+                              uint64_t time)
+{
+    struct span_event *event = array_add(&made->trace.events);
+    event->kind = kind;
+    event->track = track;
+    event->time.value = time;
+    return event;
+}
+
+static struct span_event *enter(struct hand_made *made, uint32_t track, uint64_t time,
+                                uint32_t function)
+{
+    struct span_event *event = add(made, SPAN_ENTER, track, time);
+    event->function = *(struct span_function **)array_at(&made->functions, function);
+    return event;
+}
+
+static struct span_event *leave(struct hand_made *made, uint32_t track, uint64_t time)
+{
+    return add(made, SPAN_LEAVE, track, time);
+}
+
+static struct span_source *source_of(struct hand_made *made)
+{
+    struct span_source *source = made_trace_source(&made->trace);
+    source->tracks = made->tracks.elements;
+    source->track_count = made->tracks.count;
+    source->function_count = made->functions.count;
+    return source;
+}
+
+static struct trace_index *index_of(struct hand_made *made)
+{
+    return index_source(source_of(made));
+}
+
+static const struct index_range WHOLE = {0, UINT64_MAX};
+static const struct index_tracks ALL = {0};
+
+static size_t count_pieces(const struct trace_index *index, uint32_t track, uint64_t resolution)
+{
+    const struct pieces_request request = {.track = track,
+                                           .range = WHOLE,
+                                           .resolution = resolution,
+                                           .rows = UINT32_MAX,
+                                           .limit = 10000000};
+    struct array pieces = array_of(sizeof(struct index_piece));
+    struct error error = {0};
+    bool more;
+    assert_true(index_pieces(index, &request, &pieces, &more, &error));
+    assert_false(more);
+    size_t count = pieces.count;
+    array_free(&pieces);
+    return count;
+}
+
+static size_t count_stack(const struct trace_index *index, uint32_t track, uint64_t time)
+{
+    struct array stack = array_of(sizeof(struct index_span));
+    struct error error = {0};
+    assert_true(index_stack_at(index, track, time, &stack, &error));
+    size_t count = stack.count;
+    array_free(&stack);
+    return count;
+}
+
+static size_t count_rows(const struct trace_index *index)
+{
+    struct array rows = array_of(sizeof(struct function_row));
+    struct error error = {0};
+    assert_true(index_function_table(index, ALL, WHOLE, &rows, &error));
+    size_t count = rows.count;
+    array_free(&rows);
+    return count;
+}
+
+static void test_empty_trace(void **state)
+{
+    struct hand_made made = hand_made_new(0, 0);
+    struct trace_index *index = index_of(&made);
+    const struct index_facts *facts = trace_index_facts(index);
+    assert_int_equal(facts->spans, 0);
+    assert_int_equal(facts->duration, 0);
+    assert_int_equal(facts->tracks, 0);
+    assert_null(facts->damage);
+    assert_int_equal(count_rows(index), 0);
+    struct array stack = array_of(sizeof(struct index_span));
+    struct error error = {0};
+    assert_false(index_stack_at(index, 0, 0, &stack, &error));
+    assert_int_equal(error.code, ERROR_USAGE);
+    trace_index_close(index);
+    hand_made_free(&made);
+}
+
+static void test_marks_alone(void **state)
+{
+    struct hand_made made = hand_made_new(2, 0);
+    add(&made, SPAN_INSTANT, 0, 1000)->text = "[lost]";
+    add(&made, SPAN_INSTANT, 1, 3000)->text = "[decode error: no]";
+    struct trace_index *index = index_of(&made);
+    assert_int_equal(trace_index_facts(index)->duration, 2000);
+    assert_int_equal(count_pieces(index, 1, 1), 0);
+    assert_int_equal(count_stack(index, 0, 0), 0);
+    struct array marks = array_of(sizeof(struct index_mark));
+    bool more;
+    assert_true(index_marks(index, WHOLE, 10, &marks, &more, NULL));
+    assert_int_equal(marks.count, 2);
+    const struct index_mark *first = array_at(&marks, 0), *second = array_at(&marks, 1);
+    assert_int_equal(first->kind, MARK_GAP);
+    assert_int_equal(second->kind, MARK_ERROR);
+    assert_int_equal(second->time, 2000);
+    array_free(&marks);
+    trace_index_close(index);
+    hand_made_free(&made);
+}
+
+static void test_deep_recursion(void **state)
+{
+    enum { DEPTH = 100000 };
+    struct hand_made made = hand_made_new(1, 1);
+    for (uint32_t i = 0; i < DEPTH; i++)
+        enter(&made, 0, i, 0);
+    for (uint32_t i = 0; i < DEPTH; i++)
+        leave(&made, 0, DEPTH + i);
+    struct trace_index *index = index_of(&made);
+    assert_int_equal(trace_index_track(index, 0).depth, DEPTH);
+    assert_int_equal(count_stack(index, 0, DEPTH - 1), DEPTH);
+    assert_int_equal(count_stack(index, 0, 500), 501);
+    assert_int_equal(count_stack(index, 0, 2 * DEPTH - 2), 1);
+    assert_int_equal(count_pieces(index, 0, 1), DEPTH);
+    assert_int_equal(count_rows(index), 1);
+    struct array nodes = array_of(sizeof(struct flame_node));
+    struct error error = {0};
+    assert_true(index_flame_graph(index, ALL, WHOLE, 0, &nodes, &error));
+    assert_int_equal(nodes.count, DEPTH + 1);
+    array_free(&nodes);
+    const struct index_span outermost = {.start = 0, .end = 2 * DEPTH - 1};
+    uint64_t self, children;
+    assert_true(index_span_self(index, 0, &outermost, &self, &children, &error));
+    assert_int_equal(self, 2);
+    assert_int_equal(children, 1);
+    trace_index_close(index);
+    hand_made_free(&made);
+}
+
+static void test_many_tracks_and_functions(void **state)
+{
+    enum { TRACKS = 3000, FUNCTIONS = 200000 };
+    struct hand_made made = hand_made_new(TRACKS, FUNCTIONS);
+    for (uint32_t i = 0; i < FUNCTIONS; i++)
+        enter(&made, i % TRACKS, i, i);
+    for (uint32_t i = 0; i < FUNCTIONS; i++)
+        leave(&made, i % TRACKS, FUNCTIONS + i);
+    struct trace_index *index = index_of(&made);
+    assert_int_equal(trace_index_facts(index)->tracks, TRACKS);
+    assert_int_equal(trace_index_facts(index)->functions, FUNCTIONS);
+    assert_string_equal(trace_index_function(index, FUNCTIONS - 1).name, "function 199999");
+    assert_int_equal(count_rows(index), FUNCTIONS);
+    assert_int_equal(count_pieces(index, TRACKS - 1, 1), FUNCTIONS / TRACKS);
+    trace_index_close(index);
+    hand_made_free(&made);
+}
+
+/* 100,000 spans of no length at one moment, and then a span of ten hours. */
+static void test_moments_and_hours(void **state)
+{
+    enum { MOMENTS = 100000 };
+    const uint64_t hours = UINT64_C(36000000000000);
+    struct hand_made made = hand_made_new(1, 2);
+    for (uint32_t i = 0; i < MOMENTS; i++) {
+        enter(&made, 0, 7, 0);
+        leave(&made, 0, 7);
+    }
+    enter(&made, 0, 7, 1);
+    leave(&made, 0, 7 + hours);
+    struct trace_index *index = index_of(&made);
+    assert_int_equal(trace_index_facts(index)->duration, hours);
+    for (uint64_t resolution = 1; resolution <= UINT64_C(1) << 40; resolution *= 1024)
+        assert_int_equal(count_pieces(index, 0, resolution), 2);
+    assert_int_equal(count_stack(index, 0, 0), 1);
+    assert_int_equal(count_stack(index, 0, hours - 1), 1);
+    assert_int_equal(count_stack(index, 0, hours), 0);
+    trace_index_close(index);
+    hand_made_free(&made);
+}
+
+static void test_backward_and_distant_times(void **state)
+{
+    struct hand_made made = hand_made_new(1, 1);
+    enter(&made, 0, 100, 0);
+    enter(&made, 0, 50, 0); /* before the beginning */
+    leave(&made, 0, 60);
+    leave(&made, 0, UINT64_MAX);
+    leave(&made, 0, UINT64_MAX);    /* nothing is open */
+    enter(&made, 5, UINT64_MAX, 0); /* no such track */
+    enter(&made, 0, UINT64_MAX, 0); /* stays open */
+    struct trace_index *index = index_of(&made);
+    assert_int_equal(trace_index_facts(index)->spans, 3);
+    assert_int_equal(count_pieces(index, 0, UINT64_C(1) << 63), 2);
+    trace_index_close(index);
+    hand_made_free(&made);
+}
+
+static void test_damage_and_clock(void **state)
+{
+    struct hand_made made = hand_made_new(1, 1);
+    enter(&made, 0, 100, 0);
+    leave(&made, 0, 150);
+    struct span_source *source = source_of(&made);
+    error_set(&made.trace.fails_with, ERROR_FORMAT, "it ends too early");
+    source->wall_clock = 1000000;
+    struct trace_index *index = index_source(source);
+    assert_string_equal(trace_index_facts(index)->damage, "it ends too early");
+    assert_int_equal(trace_index_facts(index)->wall_clock, 1000100);
+    assert_int_equal(trace_index_facts(index)->spans, 1);
+    trace_index_close(index);
+    hand_made_free(&made);
+}
+
+static void test_functions(void **state)
+{
+    struct hand_made made = hand_made_new(1, 3);
+    struct span_function **functions = made.functions.elements;
+    functions[1]->origin = SPAN_KERNEL;
+    functions[1]->symbol = "symbol";
+    functions[1]->file = "file.c";
+    functions[1]->line = 12;
+    functions[2]->special = true;
+    for (uint32_t i = 0; i < 3; i++) {
+        enter(&made, 0, i, i)->address = 0x100;
+        enter(&made, 0, i, 0)->address = i < 2 ? 0x100 : 0x200; /* of another process */
+        leave(&made, 0, i);
+        leave(&made, 0, i);
+    }
+    enter(&made, 0, 9, 0); /* where it is not known which */
+    leave(&made, 0, 9);
+    struct trace_index *index = index_of(&made);
+    assert_int_equal(trace_index_facts(index)->functions, 4);
+    assert_int_equal(trace_index_group_calls(index, 0), 5);
+    struct index_function kernel = trace_index_function(index, 1);
+    assert_int_equal(kernel.colour, INDEX_KERNEL);
+    assert_string_equal(kernel.symbol, "symbol");
+    assert_string_equal(kernel.file, "file.c");
+    assert_int_equal(kernel.line, 12);
+    assert_int_equal(kernel.address, 0x100);
+    assert_int_equal(trace_index_function(index, 2).colour, INDEX_SPECIAL);
+    struct index_function other = trace_index_function(index, 3);
+    assert_int_equal(other.group, 0);
+    assert_int_equal(other.address, 0x200);
+    trace_index_close(index);
+    hand_made_free(&made);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_empty_trace),       cmocka_unit_test(test_marks_alone),
+        cmocka_unit_test(test_deep_recursion),    cmocka_unit_test(test_many_tracks_and_functions),
+        cmocka_unit_test(test_moments_and_hours), cmocka_unit_test(test_backward_and_distant_times),
+        cmocka_unit_test(test_damage_and_clock),  cmocka_unit_test(test_functions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

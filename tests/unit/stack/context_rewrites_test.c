@@ -1,0 +1,380 @@
+/* Where sigreturn leads elsewhere than back: each rule of context_rewrites.h, reached by a small story.
+ * The notation of spans is explained in scene.h; h is a signal's handler, r the restorer. */
+#include "scene.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static int set_up(void **state)
+{
+    static struct scene scene;
+    scene_init(&scene);
+    *state = &scene;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    scene_free(*state);
+    return 0;
+}
+
+/* a has called b, which is interrupted; the handler has returned, and sigreturn leads to `to`. */
+static void interrupt_b_and_go_to(struct scene *s, uint64_t to)
+{
+    interrupt(s, at('b', 0x20));
+    resume(s, at('h', 0));
+    return_to(s, at('r', 0));
+    system_call(s, at('r', 0x7));
+    resume(s, to);
+}
+
+static void begin_in_b(struct scene *s)
+{
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'b');
+}
+
+static void what_returns_to_the_caller_has_run_in_the_place_of_the_interrupted(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    interrupt_b_and_go_to(s, at('f', 0));
+    call(s, at('f', 0x10), 'g');
+    return_after(s, at('f', 0x10));
+    return_after(s, at('a', 0x10));
+    call(s, at('a', 0x20), 'c');
+    assert_spans(s, "a(b(I()h()r(S()))uf(g())c()$)$");
+    assert_int_equal(s->stack.statistics.repaired, 0);
+}
+
+static void an_injected_call_returns_to_what_was_interrupted(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    interrupt_b_and_go_to(s, at('f', 0));
+    return_to(s, at('b', 0x20));
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "a(b(I()h()r(S())f()))$");
+    assert_int_equal(s->stack.statistics.repaired, 0);
+}
+
+static void an_injected_call_ends_in_the_activation_that_was_interrupted(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    call(s, at('b', 0x10), 'b');
+    interrupt_b_and_go_to(s, at('f', 0));
+    return_to(s, at('b', 0x20));
+    call(s, at('b', 0x30), 'c');
+    assert_spans(s, "a(b(b(I()h()r(S())f()c()$)$)$)$");
+}
+
+static void code_without_a_name_can_be_injected(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    interrupt_b_and_go_to(s, at('f', 0x123));
+    return_to(s, at('b', 0x20));
+    assert_spans(s, "a(b(I()h()r(S())f())$)$");
+    assert_int_equal(s->stack.statistics.repaired, 0);
+}
+
+static void a_waiting_handler_runs_on_top(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    interrupt_b_and_go_to(s, at('i', 0));
+    return_to(s, at('r', 0));
+    system_call(s, at('r', 0x7));
+    resume(s, at('b', 0x20));
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "a(b(I()h()r(S())i()r(S())))$");
+}
+
+static void a_waiting_handler_may_return_to_a_restorer_without_name(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('b', 0x10));
+    interrupt(s, at('b', 0x20));
+    resume(s, at('h', 0));
+    return_to(s, at('r', 0));
+    system_call(s, at('r', 0x7));
+    resume(s, at('i', 0));
+    return_to(s, at('r', 0x40)); /* the restorer has no name: it begins anywhere */
+    system_call(s, at('r', 0x47));
+    resume(s, at('b', 0x20));
+    assert_spans(s, "b?(I()h()r(S())i()r(S()))$");
+}
+
+static void what_has_waited_before_is_no_redirection(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    interrupt_b_and_go_to(s, at('i', 0));
+    return_to(s, at('r', 0));
+    system_call(s, at('r', 0x7));
+    resume(s, at('i', 0));
+    jump(s, at('a', 0x70));
+    assert_spans(s, "a(b(I()h()r(S())i()r(S())i()u)u)$");
+}
+
+static void what_was_redirected_is_open_no_more(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    interrupt_b_and_go_to(s, at('f', 0));
+    return_after(s, at('a', 0x10));
+    call(s, at('a', 0x20), 'c');
+    jump(s, at('b', 0x70));
+    assert_spans(s, "a(b(I()h()r(S()))uf()c()tb()$)$");
+}
+
+static void a_redirection_can_be_taken_over_by_a_tail_call(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    interrupt_b_and_go_to(s, at('f', 0));
+    jump(s, at('g', 0));
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "a(b(I()h()r(S()))uf()tg())$");
+}
+
+static void a_redirection_of_the_outermost_function_known_discovers_its_caller(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('b', 0x10));
+    interrupt_b_and_go_to(s, at('f', 0));
+    return_to(s, at('a', 0x15));
+    call(s, at('a', 0x20), 'c');
+    assert_spans(s, "a?(b?(I()h()r(S()))uf()c()$)$");
+}
+
+static void what_is_left_by_longjmp_has_run_in_the_place_of_the_interrupted(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    interrupt_b_and_go_to(s, at('f', 0));
+    call(s, at('f', 0x10), 'l');
+    jump(s, at('a', 0x70));
+    call(s, at('a', 0x80), 'c');
+    assert_spans(s, "a(b(I()h()r(S()))uf(l()u)uc()$)$");
+}
+
+static void an_injected_call_that_lands_in_the_interrupted_function_ran_on_top(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    interrupt_b_and_go_to(s, at('f', 0));
+    call(s, at('f', 0x10), 'l');
+    jump(s, at('b', 0x70));
+    assert_spans(s, "a(b(I()h()r(S())f(l()u)u)$)$");
+}
+
+static void what_has_been_injected_before_is_no_redirection(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    interrupt_b_and_go_to(s, at('f', 0));
+    return_to(s, at('b', 0x20));
+    interrupt_b_and_go_to(s, at('f', 0));
+    jump(s, at('a', 0x70));
+    assert_spans(s, "a(b(I()h()r(S())f()I()h()r(S())f()u)u)$");
+}
+
+static void what_go_injects_is_no_redirection(void **state)
+{
+    struct scene *s = *state;
+    s->go_roles[id_of('f')] = GO_ROLE_INJECTED;
+    begin_in_b(s);
+    interrupt_b_and_go_to(s, at('f', 0));
+    jump(s, at('a', 0x70));
+    assert_spans(s, "a(b(I()h()r(S())f()u)u)$");
+}
+
+static void a_handler_seen_before_is_no_redirection(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    interrupt_b_and_go_to(s, at('h', 0));
+    jump(s, at('a', 0x70));
+    assert_spans(s, "a(b(I()h()r(S())h()u)u)$");
+}
+
+static void a_redirection_can_be_redirected(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    interrupt_b_and_go_to(s, at('f', 0));
+    interrupt(s, at('f', 0x20));
+    resume(s, at('h', 0));
+    return_to(s, at('r', 0));
+    system_call(s, at('r', 0x7));
+    resume(s, at('g', 0));
+    return_to(s, at('f', 0x20));
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "a(b(I()h()r(S()))uf(I()h()r(S())g()))$");
+}
+
+static void a_redirection_of_a_redirection_returns_for_the_first(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    interrupt_b_and_go_to(s, at('f', 0));
+    interrupt(s, at('f', 0x20));
+    resume(s, at('h', 0));
+    return_to(s, at('r', 0));
+    system_call(s, at('r', 0x7));
+    resume(s, at('g', 0));
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "a(b(I()h()r(S()))uf(I()h()r(S()))ug())$");
+}
+
+static void redirections_that_never_end_are_forgotten(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    for (int i = 0; i < 200; i++) {
+        interrupt(s, at('b', 0x20));
+        resume(s, at('h', 0));
+        return_to(s, at('r', 0));
+        system_call(s, at('r', 0x7));
+        resume(s, at('f', 0));
+        gap(s, FLOW_GAP_OVERFLOW, 0);
+        resume(s, at('b', 0x20));
+    }
+    assert_true(s->stack.redirects.count <= 64);
+    follow_end(&s->stack, &(struct follow_ending){0});
+    assert_well_formed(&s->stack);
+}
+
+static void another_program_has_other_handlers(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    interrupt_b_and_go_to(s, at('b', 0x20));
+    system_call(s, at('b', 0x30));
+    s->program_changes++;
+    resume(s, at('a', 0));
+    assert_int_equal(s->stack.run_on_top.count, 0);
+}
+
+static void a_restartable_sequence_is_aborted_in_its_place(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    interrupt(s, at('b', 0x20));
+    resume(s, at('f', 0)); /* its abort handler */
+    direct_jump(s, at('b', 0x10));
+    return_after(s, at('a', 0x10));
+    call(s, at('a', 0x20), 'c');
+    assert_spans(s, "a(b(I())uf()tb()c()$)$");
+    assert_int_equal(s->stack.statistics.unwound, 0);
+}
+
+static void a_handler_that_is_left_the_first_time_is_no_redirection(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    interrupt(s, at('b', 0x20));
+    resume(s, at('h', 0));
+    jump(s, at('a', 0x70));
+    assert_spans(s, "a(b(I()h()u)u)$");
+}
+
+static void the_first_handler_of_a_recording_may_have_a_restorer_without_name(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('b', 0x10));
+    interrupt(s, at('b', 0x20));
+    resume(s, at('h', 0));
+    return_to(s, at('r', 0x40));
+    system_call(s, at('r', 0x47));
+    resume(s, at('b', 0x20));
+    assert_spans(s, "b?(I()h()r(S()))$");
+}
+
+static void an_injected_call_may_begin_functions_by_returns(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('b', 0x10));
+    interrupt_b_and_go_to(s, at('f', 0));
+    return_to(s, at('x', 0));
+    assert_spans(s, "b?(I()h()r(S())f()x()$)$");
+}
+
+static void an_injected_call_may_return_to_where_the_interrupted_would(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    call(s, at('b', 0x10), 'b');
+    interrupt(s, at('b', 0x15));
+    resume(s, at('h', 0));
+    return_to(s, at('r', 0));
+    system_call(s, at('r', 0x7));
+    resume(s, at('f', 0));
+    return_to(s, at('b', 0x15));
+    call(s, at('b', 0x30), 'c');
+    assert_spans(s, "a(b(b(I()h()r(S())f()c()$)$)$)$");
+}
+
+static void an_injected_call_known_from_before_returns_too(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    for (int i = 0; i < 2; i++) {
+        interrupt_b_and_go_to(s, at('f', 0));
+        return_to(s, at('b', 0x20));
+        assert_int_equal(s->stack.redirects.count, 0);
+    }
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "a(b(I()h()r(S())f()I()h()r(S())f()))$");
+}
+
+static void what_has_run_in_the_place_of_another_is_settled(void **state)
+{
+    struct scene *s = *state;
+    begin_in_b(s);
+    interrupt_b_and_go_to(s, at('f', 0));
+    return_after(s, at('a', 0x10));
+    assert_int_equal(s->stack.redirects.count, 0);
+}
+
+#define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RULE(what_returns_to_the_caller_has_run_in_the_place_of_the_interrupted),
+        RULE(an_injected_call_returns_to_what_was_interrupted),
+        RULE(an_injected_call_ends_in_the_activation_that_was_interrupted),
+        RULE(code_without_a_name_can_be_injected),
+        RULE(a_waiting_handler_runs_on_top),
+        RULE(a_waiting_handler_may_return_to_a_restorer_without_name),
+        RULE(what_has_waited_before_is_no_redirection),
+        RULE(what_was_redirected_is_open_no_more),
+        RULE(a_redirection_of_a_redirection_returns_for_the_first),
+        RULE(a_redirection_can_be_taken_over_by_a_tail_call),
+        RULE(a_redirection_of_the_outermost_function_known_discovers_its_caller),
+        RULE(what_is_left_by_longjmp_has_run_in_the_place_of_the_interrupted),
+        RULE(an_injected_call_that_lands_in_the_interrupted_function_ran_on_top),
+        RULE(what_has_been_injected_before_is_no_redirection),
+        RULE(what_go_injects_is_no_redirection),
+        RULE(a_handler_seen_before_is_no_redirection),
+        RULE(a_redirection_can_be_redirected),
+        RULE(redirections_that_never_end_are_forgotten),
+        RULE(a_restartable_sequence_is_aborted_in_its_place),
+        RULE(a_handler_that_is_left_the_first_time_is_no_redirection),
+        RULE(the_first_handler_of_a_recording_may_have_a_restorer_without_name),
+        RULE(another_program_has_other_handlers),
+        RULE(an_injected_call_may_begin_functions_by_returns),
+        RULE(an_injected_call_may_return_to_where_the_interrupted_would),
+        RULE(an_injected_call_known_from_before_returns_too),
+        RULE(what_has_run_in_the_place_of_another_is_settled),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

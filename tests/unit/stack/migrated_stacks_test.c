@@ -1,0 +1,189 @@
+/* Goroutines that go on in another thread. Two threads; see goroutines_test.c for the functions. */
+#include "scene.h"
+#include "stack/migrated_stacks.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* Stack pointers: of the threads' own stacks, and of a goroutine in mcall. */
+enum { G0 = 0x1000, A = 0x2000, B = 0x4000 };
+
+static struct scene left, right;
+
+static void begin_thread(struct scene *s)
+{
+    scene_init(s);
+    s->go_roles[id_of('g')] = GO_ROLE_GOGO;
+    s->go_roles[id_of('m')] = GO_ROLE_WAIT;
+    s->go_roles[id_of('t')] = GO_ROLE_WAIT;
+    resume(s, at('t', 0));
+    call(s, at('t', 0x10), 's');
+    call(s, at('s', 0x10), 'g');
+}
+
+static int set_up(void **state)
+{
+    begin_thread(&left);
+    begin_thread(&right);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    scene_free(&left);
+    scene_free(&right);
+    return 0;
+}
+
+/* `function` calls mcall at `offset`, where the stack pointer is `pointer`. */
+static void leave(struct scene *s, char function, uint64_t offset, uint64_t pointer)
+{
+    call(s, at(function, offset), 'm');
+    stack_pointer(s, pointer);
+    stack_pointer(s, G0);
+    call(s, at('m', 0x10), 's');
+}
+
+static void go_on(struct scene *s, char function, uint64_t offset, uint64_t pointer)
+{
+    stack_pointer(s, G0 - 0x100);
+    jump_loading_stack(s, at(function, offset) + SCENE_CALL_LENGTH, pointer + 8);
+}
+
+static void begin_goroutine(struct scene *s, uint64_t to)
+{
+    stack_pointer(s, G0 - 0x100);
+    jump_loading_stack(s, to, A + 0x100);
+}
+
+static void adopt_both(void)
+{
+    struct thread_stack *stacks[] = {&left.stack, &right.stack};
+    follow_end(&left.stack, &(struct follow_ending){0});
+    follow_end(&right.stack, &(struct follow_ending){0});
+    adopt_stacks(stacks, 2);
+}
+
+static void callers_come_along(void **state)
+{
+    begin_goroutine(&left, at('a', 0));
+    call(&left, at('a', 0x10), 'b');
+    call(&left, at('b', 0x10), 'c');
+    leave(&left, 'c', 0x10, A);
+    right.time = left.time;
+    go_on(&right, 'c', 0x10, A);
+    return_after(&right, at('b', 0x10));
+    call(&right, at('b', 0x20), 'd');
+    adopt_both();
+    assert_spans_of_ended(&left, "t(s(g()))sa(b(c(m(s()$)$)$)$)$");
+    assert_spans_of_ended(&right, "t(s(g()))sa?(b?(c?()d()$)$)$");
+}
+
+static void callers_that_are_seen_later_are_those_of_before(void **state)
+{
+    begin_goroutine(&left, at('b', 0x50)); /* begun before the trace */
+    leave(&left, 'b', 0x60, A);
+    right.time = left.time;
+    go_on(&right, 'b', 0x60, A);
+    return_to(&right, at('a', 0x15));
+    adopt_both();
+    assert_spans_of_ended(&left, "t(s(g()))sa?(b?(m(s()$)$)$)$");
+    assert_spans_of_ended(&right, "t(s(g()))sa?(b?())$");
+}
+
+static void a_goroutine_comes_from_where_it_was_last(void **state)
+{
+    begin_goroutine(&left, at('a', 0));
+    call(&left, at('a', 0x10), 'c');
+    leave(&left, 'c', 0x10, A);
+    call(&left, at('s', 0x10), 'g');
+    begin_goroutine(&left, at('b', 0)); /* in the same place */
+    call(&left, at('b', 0x10), 'c');
+    leave(&left, 'c', 0x10, A);
+    right.time = left.time;
+    go_on(&right, 'c', 0x10, A);
+    adopt_both();
+    assert_spans_of_ended(&right, "t(s(g()))sb?(c?()$)$");
+}
+
+static void a_goroutine_does_not_come_from_where_it_will_be(void **state)
+{
+    go_on(&right, 'c', 0x10, A);
+    left.time = right.time;
+    begin_goroutine(&left, at('a', 0));
+    call(&left, at('a', 0x10), 'c');
+    leave(&left, 'c', 0x10, A);
+    adopt_both();
+    assert_spans_of_ended(&right, "t(s(g()))sc?()$");
+}
+
+static void stacks_that_do_not_agree_stay_apart(void **state)
+{
+    begin_goroutine(&left, at('a', 0));
+    call(&left, at('a', 0x10), 'c');
+    leave(&left, 'c', 0x10, A);
+    right.time = left.time;
+    go_on(&right, 'c', 0x10, A);
+    return_to(&right, at('b', 0x15));
+    adopt_both();
+    assert_spans_of_ended(&right, "t(s(g()))sb?(c?())$");
+}
+
+static void another_pointer_is_another_goroutine(void **state)
+{
+    begin_goroutine(&left, at('a', 0));
+    call(&left, at('a', 0x10), 'c');
+    leave(&left, 'c', 0x10, A);
+    right.time = left.time;
+    go_on(&right, 'c', 0x10, B);
+    adopt_both();
+    assert_spans_of_ended(&right, "t(s(g()))sc?()$");
+}
+
+static void callers_beyond_one_that_differs_are_not_adopted(void **state)
+{
+    begin_goroutine(&left, at('z', 0));
+    call(&left, at('z', 0x10), 'a');
+    call(&left, at('a', 0x10), 'c');
+    leave(&left, 'c', 0x10, A);
+    right.time = left.time;
+    go_on(&right, 'c', 0x10, A);
+    return_to(&right, at('b', 0x15));
+    adopt_both();
+    assert_spans_of_ended(&right, "t(s(g()))sb?(c?())$");
+}
+
+static void of_several_goroutines_the_pointer_tells_which_goes_on(void **state)
+{
+    begin_goroutine(&left, at('a', 0));
+    call(&left, at('a', 0x10), 'c');
+    leave(&left, 'c', 0x10, B);
+    call(&left, at('s', 0x10), 'g');
+    begin_goroutine(&left, at('b', 0));
+    call(&left, at('b', 0x10), 'c');
+    leave(&left, 'c', 0x10, A);
+    right.time = left.time;
+    go_on(&right, 'c', 0x10, B);
+    adopt_both();
+    assert_spans_of_ended(&right, "t(s(g()))sa?(c?()$)$");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+        TEST(callers_come_along),
+        TEST(callers_that_are_seen_later_are_those_of_before),
+        TEST(a_goroutine_comes_from_where_it_was_last),
+        TEST(a_goroutine_does_not_come_from_where_it_will_be),
+        TEST(stacks_that_do_not_agree_stay_apart),
+        TEST(another_pointer_is_another_goroutine),
+        TEST(callers_beyond_one_that_differs_are_not_adopted),
+        TEST(of_several_goroutines_the_pointer_tells_which_goes_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,521 @@
+/* What a recording may tell of stacks: callers behind a resume (tracing_pause.h), the stack pointer
+ * where it is loaded (stack_pointer_switch.h). */
+#include "scene.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* Stack pointers: of the thread's own stack, and of two others. */
+enum { MAIN = 0x70000, ONE = 0x20000, TWO = 0x30000 };
+
+static int set_up(void **state)
+{
+    static struct scene scene;
+    scene_init(&scene);
+    *state = &scene;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    scene_free(*state);
+    return 0;
+}
+
+/* --- Callers --- */
+
+static void callers_that_are_told_are_open_from_the_beginning(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('c', 0x40));
+    caller(s, at('b', 0x15));
+    caller(s, at('a', 0x15));
+    no_caller(s);
+    return_to(s, at('b', 0x15));
+    assert_spans(s, "a?(b?(c?())$)$");
+}
+
+static void callers_beyond_all_measure_are_not_learned(void **state)
+{
+    enum { GAPS = 4, TOLD = 1 << 16 };
+    struct scene *s = *state;
+    for (int i = 0; i < GAPS; i++) {
+        resume(s, at('a', 0x40));
+        for (int j = 0; j < TOLD; j++)
+            caller(s, at('a', 0x15));
+        gap(s, FLOW_GAP_OVERFLOW, FLOW_TIME_LOST);
+    }
+    assert_in_range(s->stack.tree.count, TOLD, TOLD + TOLD / 64);
+    return_to(s, at('b', 0x15));
+    assert_int_equal(thread_stack_leaf(&s->stack)->function, id_of('b'));
+}
+
+static void what_is_told_of_a_known_stack_is_ignored(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'b');
+    system_call(s, at('b', 0x10));
+    resume(s, at('b', 0x12));
+    caller(s, at('z', 0x15));
+    no_caller(s);
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "a(b(S()))$");
+}
+
+static void a_told_caller_is_returned_to_by_its_address(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0x40));
+    caller(s, at('a', 0x15));
+    caller(s, at('a', 0x25));
+    caller(s, at('m', 0x15));
+    no_caller(s);
+    return_to(s, at('a', 0x15));
+    return_to(s, at('a', 0x25));
+    return_to(s, at('m', 0x15));
+    assert_int_equal(s->stack.statistics.repaired, 0);
+    assert_spans(s, "m?(a?(a?(a?())))$");
+}
+
+static void a_told_handler_returns_to_what_it_interrupted(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('h', 0x40));
+    interrupted_caller(s, at('b', 0x30));
+    caller(s, at('a', 0x15));
+    no_caller(s);
+    return_to(s, at('r', 0)); /* the restorer */
+    system_call(s, at('r', 0x10));
+    resume(s, at('b', 0x30));
+    return_to(s, at('a', 0x15));
+    assert_spans(s, "a?(b?(h?()r(S())))$");
+}
+
+/* Which of the a's went on would not be known without its callers. */
+static void stacks_that_are_whole_are_stitched_from_their_roots(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    no_caller(s);
+    call(s, at('m', 0x10), 'a');
+    call(s, at('a', 0x10), 'a');
+    call(s, at('a', 0x10), 'a');
+    gap(s, FLOW_GAP_OVERFLOW, FLOW_TIME_LOST);
+    resume(s, at('a', 0x40));
+    caller(s, at('a', 0x15));
+    caller(s, at('m', 0x15));
+    no_caller(s);
+    return_after(s, at('a', 0x10));
+    return_after(s, at('m', 0x10));
+    assert_spans(s, "m(a(a(a()g!O())+)+)$+");
+}
+
+/* --- The stack pointer --- */
+
+/* Fiber f, on ONE, begins; then the thread's own stack goes on, then f. All switch in `s`, which is
+ * called from one place in each, so addresses do not tell them apart. */
+static void switch_to_start(struct scene *s, uint64_t from, uint64_t to, char function)
+{
+    stack_pointer(s, from);
+    return_loading_stack(s, at(function, 0), to);
+}
+
+static void switch_to_call(struct scene *s, uint64_t from, uint64_t to, uint64_t call_site)
+{
+    stack_pointer(s, from);
+    return_loading_stack(s, call_site + SCENE_CALL_LENGTH, to);
+}
+
+static void of_stacks_parked_in_one_place_the_pointer_chooses(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    switch_to_start(s, MAIN, ONE, 'f');
+    call(s, at('f', 0x10), 'y');
+    call(s, at('y', 0x10), 's');
+    switch_to_start(s, ONE - 0x100, TWO, 'g');
+    call(s, at('g', 0x10), 'y');
+    call(s, at('y', 0x10), 's');
+    switch_to_call(s, TWO - 0x100, ONE - 0xf8, at('y', 0x10)); /* not the running one */
+    return_after(s, at('f', 0x10));
+    assert_int_equal(s->stack.statistics.repaired, 0);
+    assert_spans(s, "a(s()s)sf(y(s()s)s)sg(y(s()s)s)sf?(y?())$");
+}
+
+static void a_return_near_the_pointer_stays_in_its_stack(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    switch_to_start(s, MAIN, ONE, 'f');
+    call(s, at('f', 0x10), 'y');
+    call(s, at('y', 0x10), 's');
+    switch_to_start(s, ONE - 0x100, TWO, 'g');
+    call(s, at('g', 0x10), 'y');
+    call(s, at('y', 0x10), 's');
+    switch_to_call(s, TWO - 0x100, TWO - 0xf8, at('y', 0x10)); /* to itself */
+    return_after(s, at('g', 0x10));
+    assert_spans(s, "a(s()s)sf(y(s()s)s)sg(y(s()))$");
+}
+
+static void a_stack_in_the_place_of_a_dead_one_is_new(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    switch_to_start(s, MAIN, ONE, 'f');
+    call(s, at('f', 0x10), 's');
+    switch_to_call(s, ONE - 0x100, MAIN + 8, at('a', 0x10));
+    call(s, at('a', 0x20), 's');
+    switch_to_start(s, MAIN, ONE, 'f');
+    assert_int_equal(s->stack.parked.count, 1);
+    assert_spans(s, "a(s()s)sf(s()s)sa?(s()s)sf()$");
+}
+
+static void a_jump_far_away_lands_in_the_nearest_stack(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'b');
+    call(s, at('b', 0x10), 's');
+    switch_to_start(s, MAIN, ONE, 'f');
+    stack_pointer(s, ONE - 0x100);
+    jump_loading_stack(s, at('a', 0x40), MAIN + 0x200); /* longjmp, out of b */
+    assert_spans(s, "a(b(s()s)s)sf()sa?(b?(s?()u)u)$");
+}
+
+/* Its pointer was not told: a short block that loads the pointer tells only the new one. */
+static void a_stack_left_without_a_pointer_goes_on_where_it_would_return(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    return_to(s, at('f', 0));
+    call(s, at('f', 0x10), 's');
+    switch_to_call(s, ONE, MAIN, at('a', 0x10));
+    call(s, at('a', 0x20), 's');
+    assert_int_equal(s->stack.parked.count, 1);
+    assert_int_equal(s->stack.statistics.repaired, 0);
+    assert_spans(s, "a(s()s)sf(s()s)sa?(s()$)$");
+}
+
+/* The same jump may be a longjmp in a recording that tells nothing of stacks. */
+static void a_jump_that_loads_no_pointer_is_a_tail_call(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    no_caller(s);
+    call(s, at('a', 0x10), 'b');
+    call(s, at('b', 0x10), 'c');
+    jump(s, at('a', 0x40));
+    return_after(s, at('b', 0x10));
+    assert_spans(s, "a(b(c()ta())$)$");
+}
+
+static void pointers_told_on_the_way_of_a_move_do_not_count(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    stack_pointer(s, MAIN);
+    stack_pointer(s, ONE);
+    return_loading_stack(s, at('f', 0), ONE);
+    assert_spans(s, "a(s()s)sf()$");
+}
+
+static void what_moves_nothing_does_not_end_a_move(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    stack_pointer(s, MAIN);
+    push_trap(s, at('s', 0x80));
+    pop_trap(s);
+    direct_jump(s, at('s', 0x50));
+    stack_pointer(s, ONE);
+    call(s, at('s', 0x60), 'f');
+    assert_int_equal(s->stack.elsewhere.count, 1);
+}
+
+static void a_pointer_told_once_is_no_move(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    stack_pointer(s, MAIN);
+    call(s, at('a', 0x10), 'b');
+    assert_int_equal(s->stack.elsewhere.count, 0);
+    assert_int_equal(s->stack.pointer, MAIN);
+}
+
+static void two_stacks_go_on_by_turns(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    switch_to_start(s, MAIN, ONE, 'f');
+    call(s, at('f', 0x10), 's');
+    switch_to_call(s, ONE - 0x100, MAIN + 8, at('a', 0x10));
+    call(s, at('a', 0x20), 's');
+    switch_to_call(s, MAIN, ONE - 0xf8, at('f', 0x10));
+    call(s, at('f', 0x20), 's');
+    switch_to_call(s, ONE - 0x100, MAIN + 8, at('a', 0x20));
+    assert_int_equal(s->stack.statistics.repaired, 0);
+    assert_int_equal(s->stack.parked.count, 1);
+    assert_int_equal(s->stack.segments.count, 2);
+    assert_spans(s, "a(s()s)sf(s()s)sa?(s()s)sf?(s()s)sa?()$");
+}
+
+static void a_move_beyond_the_top_of_a_stack_goes_to_another(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    switch_to_start(s, MAIN, ONE, 'f');
+    call(s, at('f', 0x10), 's');
+    switch_to_call(s, ONE - 0x100, TWO, at('z', 0x10)); /* MAIN is above, and f's stack below */
+    assert_spans(s, "a(s()s)sf(s()s)sz?()$");
+}
+
+static void the_top_of_a_stack_is_known_when_it_goes_on(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    switch_to_start(s, MAIN, ONE, 'f');
+    call(s, at('f', 0x10), 's');
+    switch_to_call(s, ONE - 0x100, MAIN + 8, at('a', 0x10));
+    call(s, at('a', 0x20), 's');
+    switch_to_call(s, MAIN, ONE - 0xf8, at('f', 0x10));
+    call(s, at('f', 0x20), 's');
+    switch_to_call(s, ONE - 0x100, TWO, at('z', 0x10));
+    assert_spans(s, "a(s()s)sf(s()s)sa?(s()s)sf?(s()s)sz?()$");
+}
+
+static void a_stack_does_not_go_on_far_below_where_it_was_left(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call(s, at('a', 0x10), 's');
+    switch_to_start(s, MAIN, ONE, 'f');
+    call(s, at('f', 0x10), 's');
+    switch_to_call(s, ONE - 0x100, MAIN - 0x1000, at('a', 0x10));
+    assert_spans(s, "m(a(s()s)s)sf(s()s)sa?()$");
+}
+
+/* The thread's own stack lies below, so that it might go on at any pointer. */
+static void switch_twice_above(struct scene *s)
+{
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'y');
+    call(s, at('y', 0x10), 's');
+    switch_to_start(s, 0x1000, ONE, 'f');
+    call(s, at('f', 0x10), 'y');
+    call(s, at('y', 0x10), 's');
+}
+
+static void of_stacks_that_may_go_on_the_nearest_does(void **state)
+{
+    struct scene *s = *state;
+    switch_twice_above(s);
+    switch_to_start(s, ONE - 0x100, TWO, 'g');
+    call(s, at('g', 0x10), 's');
+    switch_to_call(s, TWO - 0x100, ONE - 0xf8, at('y', 0x10));
+    return_after(s, at('f', 0x10));
+    assert_spans(s, "a(y(s()s)s)sf(y(s()s)s)sg(s()s)sf?(y?())$");
+}
+
+static void the_nearest_may_have_pushed_more_before_it_was_left(void **state)
+{
+    struct scene *s = *state;
+    switch_twice_above(s);
+    switch_to_start(s, ONE - 0x100, TWO, 'g');
+    call(s, at('g', 0x10), 's');
+    switch_to_call(s, TWO - 0x100, ONE - 0x110, at('y', 0x10));
+    return_after(s, at('f', 0x10));
+    assert_spans(s, "a(y(s()s)s)sf(y(s()s)s)sg(s()s)sf?(y?())$");
+}
+
+static void the_running_stack_goes_on_when_it_is_the_nearest(void **state)
+{
+    struct scene *s = *state;
+    switch_twice_above(s);
+    switch_to_call(s, ONE - 0x100, ONE - 0xf8, at('y', 0x10));
+    return_after(s, at('f', 0x10));
+    assert_spans(s, "a(y(s()s)s)sf(y(s()))$");
+}
+
+static void a_landing_near_the_pointer_in_a_function_never_seen_stays_in_its_stack(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('m', 0));
+    call(s, at('m', 0x10), 'a');
+    call(s, at('a', 0x10), 'b');
+    stack_pointer(s, MAIN);
+    jump_loading_stack(s, at('z', 0x40), MAIN + 0x40);
+    assert_spans(s, "m(a(b()uz?()$)$)$");
+}
+
+static void a_landing_in_no_known_stack_begins_one(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    switch_to_start(s, MAIN, ONE, 'f');
+    stack_pointer(s, ONE - 0x100);
+    jump_loading_stack(s, at('z', 0x40), MAIN + 0x200);
+    assert_int_equal(s->stack.parked.count, 2);
+    assert_spans(s, "a(s()s)sf()sz?()$");
+}
+
+static void a_new_stack_below_others_is_not_in_their_place(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    switch_to_start(s, MAIN, TWO, 'f');
+    call(s, at('f', 0x10), 's');
+    switch_to_start(s, TWO - 0x100, ONE, 'g');
+    assert_int_equal(s->stack.parked.count, 2);
+}
+
+static void a_return_to_a_function_start_near_the_pointer_is_a_tail_call(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 'b');
+    switch_to_start(s, MAIN, MAIN + 8, 'f');
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "a(b()tf())$");
+}
+
+/* The handler h, in a, has switched to f. */
+static void switch_from_handler(struct scene *s)
+{
+    resume(s, at('a', 0));
+    interrupt(s, at('a', 0x20));
+    resume(s, at('h', 0));
+    switch_to_start(s, MAIN, ONE, 'f');
+}
+
+static void a_handler_that_had_switched_away_returns_to_its_restorer(void **state)
+{
+    struct scene *s = *state;
+    switch_from_handler(s);
+    switch_to_start(s, ONE - 0x100, MAIN + 8, 'r');
+    system_call(s, at('r', 0x7));
+    resume(s, at('a', 0x20));
+    assert_spans(s, "a(I()h()s)sf()sa?(h?()r(S()))$");
+}
+
+static void a_new_stack_is_no_restorer_of_a_handler_that_had_switched_away(void **state)
+{
+    struct scene *s = *state;
+    switch_from_handler(s);
+    switch_to_start(s, ONE - 0x100, TWO, 'g');
+    assert_int_equal(s->stack.parked.count, 2);
+    assert_spans(s, "a(I()h()s)sf()sg()$");
+}
+
+static void a_handler_on_a_stack_of_its_own_can_be_left_for_what_it_interrupted(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    interrupt(s, at('a', 0x20));
+    resume(s, at('h', 0));
+    stack_pointer(s, 0x90000);
+    jump_loading_stack(s, at('a', 0x40), MAIN);
+    assert_spans(s, "a(I()h()u)$");
+}
+
+static void a_new_stack_far_above_is_no_restorer_either(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    interrupt(s, at('a', 0x20));
+    resume(s, at('h', 0));
+    switch_to_start(s, 0x1000, ONE, 'f');
+    switch_to_start(s, ONE - 0x100, TWO, 'g');
+    assert_spans(s, "a(I()h()s)sf()sg()$");
+}
+
+/* `function` calls e, at e10, on another stack, which returns. */
+static void call_elsewhere(struct scene *s, char function)
+{
+    stack_pointer(s, MAIN);
+    stack_pointer(s, 0x60000);
+    call(s, at(function, 0x8), 'e');
+    return_after(s, at(function, 0x8));
+}
+
+static void what_has_called_on_another_stack_can_switch_to_one(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call(s, at('a', 0x10), 's');
+    call_elsewhere(s, 's');
+    switch_to_start(s, MAIN, ONE, 'f');
+    assert_spans(s, "a(s(e())s)sf()$");
+}
+
+static void others_than_what_has_called_on_another_stack_return_by_the_pointer(void **state)
+{
+    struct scene *s = *state;
+    resume(s, at('a', 0));
+    call_elsewhere(s, 'a');
+    call(s, at('a', 0x10), 'y');
+    call(s, at('y', 0x10), 's');
+    switch_to_start(s, MAIN, ONE, 'f');
+    call(s, at('f', 0x10), 'y');
+    call(s, at('y', 0x10), 's');
+    switch_to_call(s, ONE - 0x100, MAIN + 8, at('y', 0x10));
+    return_after(s, at('a', 0x10));
+    assert_spans(s, "a(e()y(s()s)s)sf(y(s()s)s)sa?(y?())$");
+}
+
+#define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RULE(callers_that_are_told_are_open_from_the_beginning),
+        RULE(callers_beyond_all_measure_are_not_learned),
+        RULE(what_is_told_of_a_known_stack_is_ignored),
+        RULE(a_told_caller_is_returned_to_by_its_address),
+        RULE(a_told_handler_returns_to_what_it_interrupted),
+        RULE(stacks_that_are_whole_are_stitched_from_their_roots),
+        RULE(of_stacks_parked_in_one_place_the_pointer_chooses),
+        RULE(a_return_near_the_pointer_stays_in_its_stack),
+        RULE(a_stack_in_the_place_of_a_dead_one_is_new),
+        RULE(a_jump_far_away_lands_in_the_nearest_stack),
+        RULE(a_stack_left_without_a_pointer_goes_on_where_it_would_return),
+        RULE(a_jump_that_loads_no_pointer_is_a_tail_call),
+        RULE(pointers_told_on_the_way_of_a_move_do_not_count),
+        RULE(what_moves_nothing_does_not_end_a_move),
+        RULE(a_pointer_told_once_is_no_move),
+        RULE(two_stacks_go_on_by_turns),
+        RULE(a_move_beyond_the_top_of_a_stack_goes_to_another),
+        RULE(the_top_of_a_stack_is_known_when_it_goes_on),
+        RULE(a_stack_does_not_go_on_far_below_where_it_was_left),
+        RULE(of_stacks_that_may_go_on_the_nearest_does),
+        RULE(the_nearest_may_have_pushed_more_before_it_was_left),
+        RULE(the_running_stack_goes_on_when_it_is_the_nearest),
+        RULE(a_landing_near_the_pointer_in_a_function_never_seen_stays_in_its_stack),
+        RULE(a_landing_in_no_known_stack_begins_one),
+        RULE(a_new_stack_below_others_is_not_in_their_place),
+        RULE(a_return_to_a_function_start_near_the_pointer_is_a_tail_call),
+        RULE(a_handler_that_had_switched_away_returns_to_its_restorer),
+        RULE(a_new_stack_is_no_restorer_of_a_handler_that_had_switched_away),
+        RULE(a_handler_on_a_stack_of_its_own_can_be_left_for_what_it_interrupted),
+        RULE(a_new_stack_far_above_is_no_restorer_either),
+        RULE(what_has_called_on_another_stack_can_switch_to_one),
+        RULE(others_than_what_has_called_on_another_stack_return_by_the_pointer),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
