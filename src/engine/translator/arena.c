@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "engine/engine.h"
-#include "engine/soft/processes.h"
+#include "process/processes.h"
 
 #include <errno.h>
 #include <fcntl.h>
