@@ -119,7 +119,7 @@ bool ring_create(struct ring *ring, struct soft_control *control, const char *di
         return false;
     }
     struct soft_ring *header = ring->header;
-    header->version = SOFT_VERSION;
+    header->version = SOFT_RING_VERSION;
     header->serial = serial;
     header->pid = (uint32_t)pid;
     header->tid = (uint32_t)tid;

@@ -3,8 +3,8 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/tsc.h"
+#include "engine/packets/collect.h"
 #include "engine/pt_packets_setup.h"
-#include "engine/qemu/collect.h"
 #include "engine/qemu/control.h"
 #include "engine/qemu/emulator.h"
 #include "engine/qemu/supervise.h"
@@ -158,22 +158,39 @@ static void remove_working_files(const char *directory)
     free(images);
 }
 
-/* DIR/soft -> perf.data and session.json, then DIR/soft is removed. `watched` as in collect.h. On
+static bool collect_rings(const char *directory, const struct soft_control *control, bool watched,
+                          struct collection *collection, struct error *error)
+{
+    char *folder = memory_format("%s/soft", directory);
+    char *path = memory_format("%s/control", folder);
+    struct file_view view;
+    rings_settle(folder);
+    bool ok = file_map(&view, path, error);
+    if (ok) {
+        collection->recorded = control_recorded(control, &view);
+        collection->recorded.directory = directory;
+        collection->recorded.folder = folder;
+        collection->recorded.watched = watched;
+        ok = collect(collection, error);
+        file_unmap(&view);
+    }
+    free(path);
+    free(folder);
+    return ok;
+}
+
+/* DIR/soft -> perf.data and session.json, then DIR/soft is removed. `watched` as in recorded.h. On
  * an error it is kept, and the error says so. */
 static bool finish(const char *directory, struct soft_control *control, struct session *session,
                    char *const *command_line, bool watched, struct record_result *result,
                    struct error *error)
 {
     control_freeze(control);
-    rings_settle(directory);
     struct collection collection = {
-        .directory = directory,
-        .control = control,
         .command_line = command_line,
         .clock = conversion(&control->options),
-        .watched = watched,
     };
-    bool ok = collect(&collection, error);
+    bool ok = collect_rings(directory, control, watched, &collection, error);
     session->instructions = collection.instructions;
     session->untraced = collection.untraced;
     session->untraced_count = collection.untraced_count;

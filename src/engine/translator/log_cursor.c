@@ -108,8 +108,10 @@ enum log_reading log_cursor_next(struct log_cursor *cursor, struct log_record *r
             continue;
         }
         uint64_t size = WORD * words_of(word);
-        if (size > cursor->size - place || size > cursor->end - cursor->position)
+        if (size > cursor->size - place)
             return LOG_DAMAGED;
+        if (size > cursor->end - cursor->position)
+            return LOG_END;
         cursor->position += size;
         return LOG_RECORD;
     }

@@ -1,5 +1,5 @@
 /* The ends of threads that could not tell them themselves. */
-#include "engine/qemu/thread_end.h"
+#include "engine/packets/thread_end.h"
 
 #include "engine/engine.h"
 
@@ -16,7 +16,7 @@ enum { PID = 1 << 23, TID = PID + 1, LAST_PACKET = 100, FROZEN_AT = 900 }; /* be
 
 struct scene {
     struct side_band_log log;
-    struct soft_control control;
+    struct recorded recorded;
     struct soft_ring header;
     struct ring ring;
 };
@@ -25,7 +25,7 @@ static void begin(struct scene *scene)
 {
     static const struct clock_conversion nanoseconds = {.mult = 1};
     *scene = (struct scene){.header = {.pid = PID, .tid = TID}};
-    atomic_store(&scene->control.frozen_at, FROZEN_AT);
+    scene->recorded.frozen_at = FROZEN_AT;
     scene->ring.header = &scene->header;
     scene->ring.encoder.last_time = LAST_PACKET;
     side_band_log_begin(&scene->log, "/dir", &nanoseconds, false);
@@ -48,7 +48,8 @@ static void executed(struct scene *scene, uint64_t time)
 static uint64_t end_of(struct scene *scene, bool watched)
 {
     size_t before = scene->log.records.count;
-    thread_end_add(&scene->log, &scene->ring, &scene->control, watched);
+    scene->recorded.watched = watched;
+    thread_end_add(&scene->log, &scene->ring, &scene->recorded);
     uint64_t time = 0;
     if (scene->log.records.count > before) {
         const struct side_band_record *record = array_at(&scene->log.records, before);
@@ -67,7 +68,7 @@ static void it_is_when_the_recording_ended(void **state)
     begin(&scene);
     assert_int_equal(end_of(&scene, true), FROZEN_AT);
     begin(&scene);
-    scene.control.options.clock = RECORD_CLOCK_INSTRUCTIONS;
+    scene.recorded.clock = RECORD_CLOCK_INSTRUCTIONS;
     reaped(&scene, PID, 400);
     assert_int_equal(end_of(&scene, true), LAST_PACKET);
 }

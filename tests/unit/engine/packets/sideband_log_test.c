@@ -1,5 +1,5 @@
 /* The log's records, translated for the recording. */
-#include "engine/qemu/sideband_log.h"
+#include "engine/packets/sideband_log.h"
 
 #include "recording/session.h"
 

@@ -4,13 +4,13 @@
  * processes and threads are numbered 1, 2, 3 in order of birth, so that two runs of one program
  * give the same recording.
  */
-#ifndef MAGIC_TRACE_ENGINE_QEMU_SIDEBAND_LOG_H
-#define MAGIC_TRACE_ENGINE_QEMU_SIDEBAND_LOG_H
+#ifndef MAGIC_TRACE_ENGINE_PACKETS_SIDEBAND_LOG_H
+#define MAGIC_TRACE_ENGINE_PACKETS_SIDEBAND_LOG_H
 
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/clock.h"
-#include "engine/qemu/log_reader.h"
+#include "engine/packets/log_reader.h"
 #include "recording/sideband.h"
 
 /* A process whose traced parent was told that it is gone. */

@@ -1,4 +1,4 @@
-#include "engine/qemu/ring.h"
+#include "engine/packets/ring.h"
 
 #include "base/memory.h"
 
@@ -16,7 +16,7 @@ static bool check(struct ring *ring, const char *path, struct error *error)
     ring->header = (const struct soft_ring *)ring->file.bytes;
     ring->room = ring->file.size - SOFT_PAGE;
     const struct soft_ring *header = ring->header;
-    if (header->magic != SOFT_RING_MAGIC || header->version != SOFT_VERSION)
+    if (header->magic != SOFT_RING_MAGIC || header->version != SOFT_RING_VERSION)
         return error_set(
             error, ERROR_FORMAT,
             "%s is not a ring of packets of this version of magic-trace (%08x, version "
@@ -30,10 +30,10 @@ static bool check(struct ring *ring, const char *path, struct error *error)
     return true;
 }
 
-bool ring_open(struct ring *ring, const char *directory, uint32_t serial, struct error *error)
+bool ring_open(struct ring *ring, const char *folder, uint32_t serial, struct error *error)
 {
     *ring = (struct ring){0};
-    char *path = memory_format("%s/soft/ring.%u", directory, serial);
+    char *path = memory_format("%s/ring.%u", folder, serial);
     bool ok = file_map(&ring->file, path, error) && check(ring, path, error);
     free(path);
     if (ok)
@@ -54,12 +54,10 @@ static int by_value(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-struct array ring_list(const char *directory)
+struct array ring_list(const char *folder)
 {
     struct array serials = array_of(sizeof(uint32_t));
-    char *path = memory_format("%s/soft", directory);
-    DIR *entries = opendir(path);
-    free(path);
+    DIR *entries = opendir(folder);
     for (struct dirent *entry; entries && (entry = readdir(entries));) {
         uint32_t serial;
         int length = 0;

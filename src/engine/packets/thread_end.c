@@ -1,4 +1,4 @@
-#include "engine/qemu/thread_end.h"
+#include "engine/packets/thread_end.h"
 
 #include "engine/engine.h"
 #include "process/processes.h"
@@ -38,15 +38,15 @@ static bool end_is_known(const struct soft_ring *ring, bool watched)
 }
 
 void thread_end_add(struct side_band_log *log, const struct ring *ring,
-                    const struct soft_control *control, bool watched)
+                    const struct recorded *recorded)
 {
     const struct soft_ring *header = ring->header;
-    if (!end_is_known(header, watched))
+    if (!end_is_known(header, recorded->watched))
         return;
     uint64_t last = ring->encoder.last_time;
     uint64_t end = last;
-    if (control->options.clock != RECORD_CLOCK_INSTRUCTIONS)
-        end = reaped_at(log, header->pid, last, atomic_load(&control->frozen_at));
+    if (recorded->clock != RECORD_CLOCK_INSTRUCTIONS)
+        end = reaped_at(log, header->pid, last, recorded->frozen_at);
     struct side_band_record record = {
         .kind = SIDE_BAND_EXIT,
         .pid = side_band_log_number(log, header->pid),

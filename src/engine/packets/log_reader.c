@@ -1,4 +1,4 @@
-#include "engine/qemu/log_reader.h"
+#include "engine/packets/log_reader.h"
 
 #include <stdbool.h>
 #include <string.h>

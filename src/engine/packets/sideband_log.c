@@ -1,9 +1,9 @@
-#include "engine/qemu/sideband_log.h"
+#include "engine/packets/sideband_log.h"
 
-#include "engine/qemu/kept_parts.h"
+#include "engine/packets/kept_parts.h"
 
 #include "base/memory.h"
-#include "engine/qemu/kept_files.h"
+#include "engine/packets/kept_files.h"
 #include "recording/session.h"
 
 #include <stdio.h>

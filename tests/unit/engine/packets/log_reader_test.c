@@ -1,5 +1,5 @@
 /* The side-band log, with the holes that killed writers leave. */
-#include "engine/qemu/log_reader.h"
+#include "engine/packets/log_reader.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
