@@ -1,5 +1,5 @@
-/* The path log from the writer's side: records other than fragment entries, which generated code writes; time; the
- * ring's end.
+/* The path log from the writer's side: records other than fragment entries, which generated code writes; the ring's
+ * end.
  *
  * Called by the runtime's C code with the log pointer in thread->hot.log. Layout: layout.h.
  */
@@ -7,9 +7,6 @@
 #define MAGIC_TRACE_RUNTIME_TRANSLATOR_LOG_H
 
 #include "runtime/translator/thread.h"
-
-/* The time now in the recording's clock; never less than before in this thread. */
-uint64_t tr_time(struct tr_thread *thread);
 
 /* An event with `count` 64-bit values. */
 void tr_log_event(struct tr_thread *thread, enum tr_event kind, uint32_t payload, const uint64_t *values,
@@ -22,8 +19,9 @@ uint32_t tr_log_last(const struct tr_thread *thread);
 void tr_log_begin(struct tr_thread *thread, uint32_t slot, bool untraced);
 
 /* The head of a fragment found the log pointer above hot.limit: makes room, clears ahead, begins chunks (stack copy),
- * stamps the time, waits for the reader. False: tracing is to end (thread->let_go was set). */
-bool tr_log_check(struct tr_thread *thread);
+ * stamps the time, waits for the reader. `in_fragment`: the fragment's entry has been logged. False: tracing is to
+ * end. */
+bool tr_log_check(struct tr_thread *thread, bool in_fragment);
 
 /* A fault at `address`: true when it is the guard behind the ring; the log pointer to go on with is in hot.log. */
 bool tr_log_is_guard(const struct tr_thread *thread, uint64_t address);

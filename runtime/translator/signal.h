@@ -39,8 +39,9 @@ void tr_signal_begin_thread(struct tr_thread *thread, void *signal_stack);
 /* Delivers what is pending to the program: changes thread->app (pc, rsp, rdi, rsi, rdx, rax, flags) so that the
  * handler runs next, logs TR_PARTIAL when `in_fragment` (the log's last entry is a fragment of which what lies before
  * app.pc ran) and TR_HANDLER. Nothing when nothing is pending. A signal that the program does not handle (a
- * fault with default disposition) ends the process as it would without us: a death record, then natively at app.pc. */
-void tr_signal_deliver(struct tr_thread *thread, bool in_fragment);
+ * fault with default disposition) ends the process as it would without us: a death record, then natively at app.pc.
+ * Whether a handler runs next (app has changed). */
+bool tr_signal_deliver(struct tr_thread *thread, bool in_fragment);
 
 /* The system calls, with the program's arguments in thread->app; each returns what the program gets in rax. */
 int64_t tr_sys_rt_sigaction(struct tr_thread *thread);

@@ -18,6 +18,10 @@ int64_t tr_sys_exec(struct tr_thread *thread);
 void tr_sys_exit(struct tr_thread *thread);
 void tr_sys_exit_group(struct tr_thread *thread);
 
+/* processes.c: the sideband records of a program that begins: its name, its fork (of a program that replaced a traced
+ * one: by exec). */
+void tr_process_begun(struct tr_thread *thread, const struct tr_start *start);
+
 /* thread.c: memory for a thread (struct tr_thread, its table, its stacks), new or used before. NULL: there is none. */
 struct tr_thread *tr_thread_allocate(struct tr_process *process);
 /* Sets the gs base of the calling thread. */

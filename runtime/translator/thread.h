@@ -55,7 +55,11 @@ struct tr_hot {
     uint64_t stolen;         /* 0x90 address of tr_control.stolen */
     uint64_t cleared;        /* 0x98 log address up to which the ring is cleared */
     uint64_t entered;        /* 0xa0 TSC when the runtime was entered, for `stolen` */
-    uint64_t spare;          /* 0xa8 */
+    uint64_t leave_run;      /* 0xa8 gs:[run] was 0, or (exit 1) the code has changed */
+    uint64_t leave_trigger;  /* 0xb0 rax is where to go on, hot.rax the program's */
+    uint64_t stamp_interval; /* 0xb8 bytes of log */
+    uint64_t stack_before;   /* 0xc0 the stack pointer before it is loaded */
+    uint64_t spare;          /* 0xc8 */
 };
 
 enum {
@@ -85,12 +89,15 @@ struct tr_thread {
     struct tr_process *process;
     struct tr_slot *slot; /* NULL: runs translated but unlogged (into a small private ring) */
     uint8_t *ring, *ring_end;
+    uint8_t *private_ring; /* of a thread that is not recorded; NULL before */
+    uint64_t checked; /* stream position at the last tr_log_check */
     uint64_t wraps;   /* bytes of all complete rounds of the ring: stream position = wraps + (log - ring) */
     uint32_t serial;  /* of the slot, or UINT32_MAX */
     int32_t pid, tid;
     bool in_syscall;  /* in tr_safe_syscall: see signal.h */
     bool stops;       /* the log has ended */
     bool let_go;      /* go on natively at the next safe point */
+    bool escaped;     /* the program's own code runs natively, to raise its fault, and no fragment was entered for it */
     bool vforked;     /* a child that shares its parent's memory until it calls exec or exits */
     uint64_t last_time; /* ticks, of the newest record with a time: none goes below */
     uint64_t clear_tid; /* unused by the runtime but for exit */
@@ -112,6 +119,7 @@ struct tr_process {
     uint32_t lock;               /* of code cache, fragments and code map: lock.h */
     struct tr_thread *threads;   /* all that were ever made; reused */
     uint32_t thread_lock;
+    bool steals_time;            /* what the runtime uses up is taken off the clock */
     uint64_t fsgsbase;           /* bool: the kernel allows WRGSBASE */
     bool traced;                 /* false: a child without -follow that could not be let go */
     char name[16];
