@@ -22,52 +22,52 @@
 /* ---- side-band records ---- */
 
 /* A process's first record is its name, or its birth. */
-static void keep_perf_map(const struct collection *collection, struct side_band_log *log,
-                          const struct soft_record *record)
+static void keep_perf_map(const struct collection *collection, struct sideband_log *log,
+                          const struct qemu_record *record)
 {
     if (record->pid != record->tid ||
-        (record->kind != SOFT_RECORD_NAME && record->kind != SOFT_RECORD_FORK))
+        (record->kind != QEMU_RECORD_NAME && record->kind != QEMU_RECORD_FORK))
         return;
     perf_map_keep(&(struct perf_map_copy){
         .from = "/tmp",
         .directory = collection->recorded.directory,
         .pid = record->pid,
-        .recorded_pid = side_band_log_number(log, record->pid),
+        .recorded_pid = sideband_log_number(log, record->pid),
         .begun = collection->recorded.started,
     });
 }
 
-static void read_log(const struct collection *collection, struct side_band_log *log)
+static void read_log(const struct collection *collection, struct sideband_log *log)
 {
     struct log_reader reader = {.log = collection->recorded.log,
                                 .size = collection->recorded.log_size};
-    for (const struct soft_record *record; (record = log_reader_next(&reader));) {
-        side_band_log_add(log, record);
+    for (const struct qemu_record *record; (record = log_reader_next(&reader));) {
+        sideband_log_add(log, record);
         keep_perf_map(collection, log, record);
     }
 }
 
 /* What the kernel's PMU driver would say of a ring when it starts: ITRACE_START. */
-static void add_start(struct side_band_log *log, const struct ring *ring)
+static void add_start(struct sideband_log *log, const struct ring *ring)
 {
-    *(struct side_band_record *)array_add(&log->records) = (struct side_band_record){
-        .kind = SIDE_BAND_TRACE_START,
+    *(struct sideband_record *)array_add(&log->records) = (struct sideband_record){
+        .kind = SIDEBAND_TRACE_START,
         .time = clock_to_nanoseconds(&log->clock, (struct ticks){ring->header->first_time}),
-        .pid = side_band_log_number(log, ring->header->pid),
-        .tid = side_band_log_number(log, ring->header->tid),
+        .pid = sideband_log_number(log, ring->header->pid),
+        .tid = sideband_log_number(log, ring->header->tid),
         .cpu = UINT32_MAX,
     };
 }
 
 /* And when it has written some packets: AUX. */
-static void add_written(struct side_band_log *log, const struct ring *ring,
+static void add_written(struct sideband_log *log, const struct ring *ring,
                         const struct ring_packets *packets)
 {
-    *(struct side_band_record *)array_add(&log->records) = (struct side_band_record){
-        .kind = SIDE_BAND_AUX,
+    *(struct sideband_record *)array_add(&log->records) = (struct sideband_record){
+        .kind = SIDEBAND_AUX,
         .time = clock_to_nanoseconds(&log->clock, (struct ticks){ring->encoder.last_time}),
-        .pid = side_band_log_number(log, ring->header->pid),
-        .tid = side_band_log_number(log, ring->header->tid),
+        .pid = sideband_log_number(log, ring->header->pid),
+        .tid = sideband_log_number(log, ring->header->tid),
         .cpu = UINT32_MAX,
         .aux.offset = packets->offset,
         .aux.size = packets->size,
@@ -77,18 +77,18 @@ static void add_written(struct side_band_log *log, const struct ring *ring,
 
 static int by_time(const void *left, const void *right)
 {
-    const struct side_band_record *const *a = left, *const *b = right;
+    const struct sideband_record *const *a = left, *const *b = right;
     if ((*a)->time.value != (*b)->time.value)
         return (*a)->time.value < (*b)->time.value ? -1 : 1;
     /* Both lie in one array, in the order of the log. */
     return *a < *b ? -1 : *a > *b;
 }
 
-static bool write_records(struct perf_data_writer *writer, const struct side_band_log *log,
+static bool write_records(struct perf_data_writer *writer, const struct sideband_log *log,
                           struct error *error)
 {
     size_t count = log->records.count;
-    const struct side_band_record **sorted = memory_allocate(count * sizeof(void *));
+    const struct sideband_record **sorted = memory_allocate(count * sizeof(void *));
     for (size_t i = 0; i < count; i++)
         sorted[i] = array_at(&log->records, i);
     qsort(sorted, count, sizeof *sorted, by_time);
@@ -101,7 +101,7 @@ static bool write_records(struct perf_data_writer *writer, const struct side_ban
 
 /* ---- packets ---- */
 
-static bool write_part(struct side_band_log *log, const struct ring *ring,
+static bool write_part(struct sideband_log *log, const struct ring *ring,
                        const struct kept_part *part, struct perf_data_writer *writer,
                        struct error *error)
 {
@@ -110,7 +110,7 @@ static bool write_part(struct side_band_log *log, const struct ring *ring,
     if (packets.size == 0)
         return true;
     struct aux_chunk chunk = {
-        .tid = side_band_log_number(log, ring->header->tid),
+        .tid = sideband_log_number(log, ring->header->tid),
         .cpu = UINT32_MAX,
         .index = part->serial,
         .offset = packets.offset,
@@ -120,7 +120,7 @@ static bool write_part(struct side_band_log *log, const struct ring *ring,
     return perf_data_write_aux(writer, &chunk, packets.parts, packets.part_count, error);
 }
 
-static bool write_ring(const struct collection *collection, struct side_band_log *log,
+static bool write_ring(const struct collection *collection, struct sideband_log *log,
                        uint32_t serial, struct perf_data_writer *writer, struct error *error)
 {
     struct ring ring;
@@ -136,7 +136,7 @@ static bool write_ring(const struct collection *collection, struct side_band_log
     return ok;
 }
 
-static bool write_packets(const struct collection *collection, struct side_band_log *log,
+static bool write_packets(const struct collection *collection, struct sideband_log *log,
                           struct perf_data_writer *writer, struct error *error)
 {
     bool ok = true;
@@ -151,7 +151,7 @@ static bool write_packets(const struct collection *collection, struct side_band_
 
 /* ---- the whole ---- */
 
-static bool write_perf_data(struct collection *collection, struct side_band_log *log,
+static bool write_perf_data(struct collection *collection, struct sideband_log *log,
                             struct error *error)
 {
     struct pt_setup setup = pt_packets_setup(&collection->clock, collection->recorded.bus_ratio,
@@ -170,7 +170,7 @@ static bool write_perf_data(struct collection *collection, struct side_band_log 
 
 /* Adds one ring to the totals and the side band. Returns whether its recording ended for want of
  * space. */
-static bool survey_ring(struct collection *collection, struct side_band_log *log,
+static bool survey_ring(struct collection *collection, struct sideband_log *log,
                         const struct ring *ring, uint32_t serial)
 {
     struct array parts = array_of(sizeof(struct kept_part));
@@ -201,7 +201,7 @@ static bool survey_ring(struct collection *collection, struct side_band_log *log
 static const char why_not_written[] = "the disk was full, or the program has given up the right to "
                                       "write there (setuid, chroot, ulimit)";
 
-static void survey_rings(struct collection *collection, struct side_band_log *log)
+static void survey_rings(struct collection *collection, struct sideband_log *log)
 {
     uint32_t out_of_space = 0;
     struct array serials = ring_list(collection->recorded.folder);
@@ -254,8 +254,8 @@ static int hit_by_time(const void *left, const void *right)
 bool collect(struct collection *collection, struct error *error)
 {
     const struct recorded *recorded = &collection->recorded;
-    struct side_band_log log;
-    side_band_log_begin(&log, recorded->directory, &collection->clock,
+    struct sideband_log log;
+    sideband_log_begin(&log, recorded->directory, &collection->clock,
                         recorded->clock == RECORD_CLOCK_INSTRUCTIONS);
     collection->rings = array_of(sizeof(uint32_t));
     read_log(collection, &log);
@@ -274,7 +274,7 @@ bool collect(struct collection *collection, struct error *error)
         qsort(log.hits.elements, log.hits.count, sizeof(struct session_hit), hit_by_time);
     collection->hit_count = log.hits.count;
     collection->hits = keep(&collection->memory, &log.hits);
-    side_band_log_free(&log);
+    sideband_log_free(&log);
     return ok;
 }
 

@@ -9,26 +9,26 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum { SOFT_RECORD_MAGIC = 0x4452424d }; /* "MBRD" */
+enum { QEMU_RECORD_MAGIC = 0x4452424d }; /* "MBRD" */
 
 /* A side-band record: 16-byte aligned in the log; a reader that meets a hole (its writer was
  * killed) searches forward for the next magic. */
-enum soft_record_kind {
-    SOFT_RECORD_MAPPING = 1, /* struct soft_mapping + path */
-    SOFT_RECORD_NAME,        /* struct soft_name + name */
-    SOFT_RECORD_FORK,        /* struct soft_fork: thread or process born, traced */
-    SOFT_RECORD_EXIT,        /* struct soft_fork */
-    SOFT_RECORD_UNTRACED,    /* struct soft_untraced + name: ran without being traced */
-    SOFT_RECORD_HIT,         /* struct soft_hit: the trigger was hit and its conditions held */
-    /* struct soft_fork: the child process `pid` is gone, as its traced parent was told by wait4. */
-    SOFT_RECORD_REAPED,
-    /* struct soft_kept: a stretch of a ring that belongs to snapshots (with multi_snapshot) */
-    SOFT_RECORD_KEPT,
-    SOFT_RECORD_DEATH, /* struct soft_death: a signal kills the process in this thread */
+enum qemu_record_kind {
+    QEMU_RECORD_MAPPING = 1, /* struct qemu_mapping + path */
+    QEMU_RECORD_NAME,        /* struct qemu_name + name */
+    QEMU_RECORD_FORK,        /* struct qemu_fork: thread or process born, traced */
+    QEMU_RECORD_EXIT,        /* struct qemu_fork */
+    QEMU_RECORD_UNTRACED,    /* struct qemu_untraced + name: ran without being traced */
+    QEMU_RECORD_HIT,         /* struct qemu_hit: the trigger was hit and its conditions held */
+    /* struct qemu_fork: the child process `pid` is gone, as its traced parent was told by wait4. */
+    QEMU_RECORD_REAPED,
+    /* struct qemu_kept: a stretch of a ring that belongs to snapshots (with multi_snapshot) */
+    QEMU_RECORD_KEPT,
+    QEMU_RECORD_DEATH, /* struct qemu_death: a signal kills the process in this thread */
 };
 
-struct soft_record {
-    uint32_t magic; /* SOFT_RECORD_MAGIC */
+struct qemu_record {
+    uint32_t magic; /* QEMU_RECORD_MAGIC */
     uint16_t kind;
     _Atomic uint16_t ready; /* 1 when complete */
     uint32_t size;          /* bytes, this header included, a multiple of 16 */
@@ -37,8 +37,8 @@ struct soft_record {
     uint64_t time;   /* in the recording's clock (ticks) */
 };
 
-struct soft_mapping {
-    struct soft_record record;
+struct qemu_mapping {
+    struct qemu_record record;
     uint64_t start, length, file_offset, inode;
     uint32_t device_major, device_minor;
     uint32_t protection, jit; /* jit: path is a dump in DIR/images, given relative to DIR */
@@ -46,38 +46,38 @@ struct soft_mapping {
     char path[];      /* NUL-terminated */
 };
 
-struct soft_name {
-    struct soft_record record;
+struct qemu_name {
+    struct qemu_record record;
     uint32_t exec; /* bool: by execve: the address space starts anew */
     char name[];
 };
 
-struct soft_fork {
-    struct soft_record record;
+struct qemu_fork {
+    struct qemu_record record;
     uint32_t parent_pid, parent_tid;
 };
 
-struct soft_death {
-    struct soft_record record;
+struct qemu_death {
+    struct qemu_record record;
     uint64_t ip;     /* of the instruction that raised the signal, or that would have run next */
     uint32_t has_ip; /* bool: it is known */
     uint32_t signal;
 };
 
-enum soft_untraced_reason {
-    SOFT_UNTRACED_THREAD,  /* -multi-thread was not given */
-    SOFT_UNTRACED_PROCESS, /* -follow was not given */
-    SOFT_UNTRACED_FOREIGN, /* exec of something that qemu-x86_64 cannot run (32-bit, setuid) */
+enum qemu_untraced_reason {
+    QEMU_UNTRACED_THREAD,  /* -multi-thread was not given */
+    QEMU_UNTRACED_PROCESS, /* -follow was not given */
+    QEMU_UNTRACED_FOREIGN, /* exec of something that qemu-x86_64 cannot run (32-bit, setuid) */
 };
 
-struct soft_untraced {
-    struct soft_record record;
+struct qemu_untraced {
+    struct qemu_record record;
     uint32_t reason;
     char name[];
 };
 
-struct soft_hit {
-    struct soft_record record;
+struct qemu_hit {
+    struct qemu_record record;
     uint64_t ip;
     uint64_t passed;       /* the time that the program passed, in the recording's clock; 0: none */
     int64_t argument;      /* that the program passed */
@@ -86,8 +86,8 @@ struct soft_hit {
 };
 
 /* In stream positions of the ring record.serial, at packets' borders. */
-struct soft_kept {
-    struct soft_record record;
+struct qemu_kept {
+    struct qemu_record record;
     uint64_t begin, end;
 };
 

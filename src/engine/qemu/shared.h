@@ -1,7 +1,7 @@
 /* What the qemu plugin and the recorder share: files in the recording's folder that both map.
  *
- *     DIR/soft/control        struct soft_control, then the side-band log
- *     DIR/soft/ring.SERIAL    struct soft_ring (one page), then packets; one per thread and exec
+ *     DIR/soft/control        struct qemu_control, then the side-band log
+ *     DIR/soft/ring.SERIAL    struct qemu_ring (one page), then packets; one per thread and exec
  *     DIR/images/             code pages dumped from memory (JIT, self-modified), as ELF files;
  *                             copies of files that may be gone or changed when the program ends
  *
@@ -15,7 +15,7 @@
  *     qemu-x86_64 -L / -s STACK [-seed 1] -plugin file=PLUGIN,dir=DIR -0 ARGV0 PROGRAM ARGUMENTS
  *
  * -L / keeps a file under /etc/qemu-binfmt from standing in for the program's own. STACK is the
- * soft RLIMIT_STACK in bytes, or SOFT_UNLIMITED_STACK. -seed (AT_RANDOM, hence stack protectors and
+ * soft RLIMIT_STACK in bytes, or QEMU_UNLIMITED_STACK. -seed (AT_RANDOM, hence stack protectors and
  * hash seeds) is given with RECORD_CLOCK_INSTRUCTIONS only. PLUGIN and DIR are absolute; each comma
  * in them is doubled, which is how qemu's option parser quotes it: the plugin gets the plain path.
  *
@@ -33,33 +33,33 @@
 #include <stdint.h>
 
 enum {
-    SOFT_VERSION = 6,
-    SOFT_CONTROL_MAGIC = 0x4c52544d, /* "MTRL" */
+    QEMU_VERSION = 6,
+    QEMU_CONTROL_MAGIC = 0x4c52544d, /* "MTRL" */
     /* Sizes in bytes. The log's file is allocated in steps, before it is touched; records beyond
      * its limit are counted in lost_records. qemu maps the stack whole, without reserving memory.
      */
-    SOFT_LOG_STEP = 1 << 20,
-    SOFT_LOG_LIMIT = 256 << 20,
-    SOFT_UNLIMITED_STACK = 1 << 30,
-    SOFT_TRIGGER_PLACES = 64, /* TRIGGER_PLACES */
-    SOFT_CLOCK_THEFTS = 16384,
+    QEMU_LOG_STEP = 1 << 20,
+    QEMU_LOG_LIMIT = 256 << 20,
+    QEMU_UNLIMITED_STACK = 1 << 30,
+    QEMU_TRIGGER_PLACES = 64, /* TRIGGER_PLACES */
+    QEMU_CLOCK_THEFTS = 16384,
 };
 
 /* struct trigger (engine/trigger.h) as the plugin needs it. */
-struct soft_trigger_place {
+struct qemu_trigger_place {
     uint64_t device, inode; /* of the file, as stat gives them */
     uint64_t file_offset;
 };
-struct soft_trigger {
+struct qemu_trigger {
     uint32_t place_count;                                  /* 0: no trigger */
     uint32_t passes_time, multi_snapshot, immediate_stop;  /* bool */
     uint64_t duration_threshold, delay_threshold;          /* ticks; 0: none */
-    struct soft_trigger_place places[SOFT_TRIGGER_PLACES]; /* by file_offset */
+    struct qemu_trigger_place places[QEMU_TRIGGER_PLACES]; /* by file_offset */
 };
 
 /* Options that hold for the whole recording; written by the recorder before anybody else maps the
  * file. */
-struct soft_options {
+struct qemu_options {
     uint32_t clock;                             /* enum record_clock */
     uint32_t full_execution;                    /* bool */
     uint32_t multi_thread;                      /* bool */
@@ -71,27 +71,27 @@ struct soft_options {
     /* The same instant in three clocks, taken before the program started: ties ticks to
      * CLOCK_MONOTONIC. */
     uint64_t start_tsc, start_monotonic_ns, start_realtime_ns;
-    struct soft_trigger trigger;
+    struct qemu_trigger trigger;
     char qemu[4096];   /* absolute path of qemu-x86_64 */
     char plugin[4096]; /* absolute path of the plugin */
 };
 
 /* Times that the default clock's user wants to convert later: runtime/qemu_plugin/clock_history.h. */
-struct soft_clock_theft {
+struct qemu_clock_theft {
     _Atomic uint64_t tsc;    /* when it was over; 0: being written */
     _Atomic uint64_t stolen; /* in all, then */
 };
-struct soft_clock_history {
-    _Atomic uint64_t count; /* ever added; the newest lies at (count - 1) % SOFT_CLOCK_THEFTS */
-    struct soft_clock_theft thefts[SOFT_CLOCK_THEFTS];
+struct qemu_clock_history {
+    _Atomic uint64_t count; /* ever added; the newest lies at (count - 1) % QEMU_CLOCK_THEFTS */
+    struct qemu_clock_theft thefts[QEMU_CLOCK_THEFTS];
 };
 
 /* One page-aligned header at offset 0 of DIR/soft/control; the side-band log begins at
- * SOFT_LOG_OFFSET. */
-struct soft_control {
-    uint32_t magic;   /* SOFT_CONTROL_MAGIC */
-    uint32_t version; /* SOFT_VERSION */
-    struct soft_options options;
+ * QEMU_LOG_OFFSET. */
+struct qemu_control {
+    uint32_t magic;   /* QEMU_CONTROL_MAGIC */
+    uint32_t version; /* QEMU_VERSION */
+    struct qemu_options options;
 
     /* Set by the recorder: rings stop at their next packet. DIR/soft is removed soon after, while
      * traced programs may live on: they open no file of it any more, and what they execute runs
@@ -117,11 +117,11 @@ struct soft_control {
     _Atomic uint64_t previous_hit;  /* 0: none yet */
     _Atomic uint64_t longest_delay; /* between two hits, since the recorder last set it to 0 */
     _Atomic uint64_t freeze_at;     /* when the recording shall freeze; 0: not known yet */
-    struct soft_clock_history history;
+    struct qemu_clock_history history;
 };
 
-enum { SOFT_LOG_OFFSET = 80 * SOFT_PAGE };
+enum { QEMU_LOG_OFFSET = 80 * QEMU_PAGE };
 
-_Static_assert(sizeof(struct soft_control) <= SOFT_LOG_OFFSET, "the log begins behind the header");
+_Static_assert(sizeof(struct qemu_control) <= QEMU_LOG_OFFSET, "the log begins behind the header");
 
 #endif

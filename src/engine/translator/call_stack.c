@@ -86,7 +86,7 @@ static void drop_handler(struct call_stack *stack, const struct pt_encoder *enco
         return;
     while (depth > calls->base) {
         const struct pt_call *call = pt_calls_at(calls, --depth);
-        if (call->return_address & TOLD_CALL_INTERRUPTED) {
+        if (call->return_address & CALLCHAIN_INTERRUPTED) {
             stack->pointer = call->slot + 2 * PUSHED;
             return;
         }

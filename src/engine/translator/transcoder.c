@@ -54,7 +54,7 @@ bool transcoder_begin(struct transcoder *transcoder, const struct translator_are
     };
     if (!packet_file_create(&transcoder->file, folder, slot->serial, error))
         return false;
-    struct soft_ring *header = transcoder->file.header;
+    struct qemu_ring *header = transcoder->file.header;
     header->pid = slot->pid;
     header->tid = slot->tid;
     header->first_time = slot->first_time;
@@ -105,7 +105,7 @@ static void arrive(struct transcoder *transcoder, struct pt_code_block *block)
     transcoder->arrival_due = false;
     timeline_pass(&transcoder->timeline, transcoder->arrival, UINT64_MAX);
     step(transcoder, block);
-    pt_encoder_tell_arrival(encoder, block->pc, before);
+    pt_encoder_emit_arrival(encoder, block->pc, before);
     after.latest = transcoder->timeline.latest;
     transcoder->timeline = after;
 }
@@ -132,9 +132,9 @@ static void run_load(struct transcoder *transcoder, const struct path_step *load
     run_block(transcoder, block);
     /* At its second instruction, which must not be its last, where the other one is told. */
     if (block->instructions > 2)
-        pt_encoder_tell_stack(encoder, block->pc + block->length[0], before);
+        pt_encoder_emit_stack_pointer(encoder, block->pc + block->length[0], before);
     pt_encoder_forget_returns(encoder);
-    pt_encoder_tell_stack(encoder, block->end - block->length[block->instructions - 1], after);
+    pt_encoder_emit_stack_pointer(encoder, block->end - block->length[block->instructions - 1], after);
     call_stack_load(&transcoder->calls, encoder, before, after);
 }
 

@@ -27,11 +27,11 @@ void park_running(struct thread_stack *stack);
  * one that can go on at event->to (false: none can), or a new one begins. */
 void unpark(struct thread_stack *stack, size_t index, frame_id frame,
             const struct flow_event *event);
-bool go_on_in_parked(struct thread_stack *stack, const struct flow_event *event);
+bool go_on_in_suspended(struct thread_stack *stack, const struct flow_event *event);
 void begin_new_stack(struct thread_stack *stack, const struct flow_event *event);
 
 /* True when a parked stack can go on at `address`. */
-bool is_parked_at(const struct thread_stack *stack, uint64_t address);
+bool is_suspended_at(const struct thread_stack *stack, uint64_t address);
 
 /* The running stack waits, and the parked one with this index goes on in its frame `frame`, at
  * event->to. */
@@ -40,7 +40,7 @@ void switch_to(struct thread_stack *stack, size_t index, frame_id frame,
 
 /* True when a parked stack goes on at event->to: the switch has then been made. Also when the
  * running stack's leaf would return to there: it may be either. */
-bool switch_to_parked(struct thread_stack *stack, const struct flow_event *event);
+bool switch_to_suspended(struct thread_stack *stack, const struct flow_event *event);
 
 /* A return to the first instruction of a function. */
 void switch_to_new(struct thread_stack *stack, const struct flow_event *event);
