@@ -14,7 +14,7 @@
 struct collection {
     /* Given by the caller. */
     const char *directory; /* absolute */
-    const struct soft_control *control;
+    const struct qemu_control *control;
     char *const *command_line;     /* of magic-trace, for the recording's header */
     struct clock_conversion clock; /* ticks of the packets to nanoseconds */
     /* The recorder has watched the program to its end. Else a thread that is gone now can have
