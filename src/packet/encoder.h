@@ -61,7 +61,7 @@ enum pt_code_block_kind {
     PT_BLOCK_REPEAT,      /* ends with a rep string instruction that runs one iteration at a time */
     PT_BLOCK_OUTSIDE,     /* code that decoders cannot read (vsyscall page): tracing is off while it
                              runs */
-    PT_BLOCK_NONE,        /* not a block: tracing is off */
+    PT_BLOCK_NONE,    /* not a block: tracing is off */
 };
 
 /* One basic block, made with pt_code_block_describe. Read-only afterwards, shared by all threads.

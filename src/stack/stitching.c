@@ -78,7 +78,7 @@ void stitch_segments(struct thread_stack *stack)
 
 /* --- Which of several stacks goes on. --- */
 
-static void unpark(struct thread_stack *stack, frame_id leaf)
+static void resume_suspended(struct thread_stack *stack, frame_id leaf)
 {
     for (size_t i = stack->suspended.count; i-- > 0;)
         if (((const struct suspended_stack *)array_at(&stack->suspended, i))->leaf == leaf)

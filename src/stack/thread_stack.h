@@ -163,8 +163,8 @@ struct thread_stack {
     bool stopped;       /* FLOW_STOP was the event before; shown only if tracing goes on later */
     bool stack_pointer_is_recorded; /* the recording tells callers, and the stack pointer wherever it is loaded
                          */
-    bool pointer_fresh; /* only code without branches ran since `pointer` was told */
-    bool in_gap;        /* the last of `gaps` has not ended */
+    bool pointer_fresh;            /* only code without branches ran since `pointer` was told */
+    bool in_gap;                   /* the last of `gaps` has not ended */
     bool no_stitching; /* set by the owner at the beginning: segments stay apart, to compare with */
 };
 

@@ -21,7 +21,7 @@ static struct stack_area *suspended_at(const struct true_stack *stack, size_t in
     return *(struct stack_area **)array_at(&stack->suspended, index);
 }
 
-static void unpark(struct true_stack *stack, size_t index)
+static void resume_suspended(struct true_stack *stack, size_t index)
 {
     struct stack_area **suspended = stack->suspended.elements;
     suspended[index] = suspended[--stack->suspended.count];
@@ -186,7 +186,7 @@ static void forget_covered(struct true_stack *stack, uint64_t rsp)
     for (size_t i = stack->suspended.count; i-- > 0;) {
         struct stack_area *area = suspended_at(stack, i);
         if (area->goroutine && stack_area_covers(area, rsp)) {
-            unpark(stack, i);
+            resume_suspended(stack, i);
             stack_area_free(area);
         }
     }

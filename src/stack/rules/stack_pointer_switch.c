@@ -120,7 +120,7 @@ static bool is_open_in(const struct thread_stack *stack, frame_id leaf, function
 /* The stack that goes on was never seen, but in it something that runs already. */
 static void go_on_in_unknown(struct thread_stack *stack, const struct flow_event *event)
 {
-    park_running(stack);
+    suspend_running(stack);
     thread_stack_begin_at(stack, event, false);
 }
 

@@ -4,10 +4,11 @@
  * a move may go on in another stack. Which, the pointer tells, because a stack goes on about where
  * it was parked:
  *   to the first instruction of a function, and far   a new stack begins
- *   to where the leaf of a parked or the running      that one whose pointer was nearest
- * stack would return
- *   elsewhere                                         the one whose pointer was nearest below: it
- * is unwound
+ *   to where the leaf of a suspended or the running   that one whose pointer was nearest
+ *   stack would return
+ *   elsewhere                                         the one whose pointer was nearest below: it is
+ *                                                     unwound
+ *
  * Where control lands in the stack that goes on is then for the ordinary rules to tell.
  *
  * Recordings of real hardware do not tell the pointer: see stack_switch.h.

@@ -23,7 +23,7 @@ static void forget_oldest(struct thread_stack *stack)
         thread_stack_forget_suspended(stack, 0);
 }
 
-void park_running(struct thread_stack *stack)
+void suspend_running(struct thread_stack *stack)
 {
     thread_stack_park(stack);
     forget_oldest(stack);
@@ -71,8 +71,8 @@ static void go_on(struct thread_stack *stack, const struct suspended_stack *susp
     thread_stack_unpark(stack, frame, event->function, event->to);
 }
 
-void unpark(struct thread_stack *stack, size_t index, frame_id frame,
-            const struct flow_event *event)
+void resume_suspended(struct thread_stack *stack, size_t index, frame_id frame,
+                      const struct flow_event *event)
 {
     struct suspended_stack suspended = take_suspended(stack, index);
     go_on(stack, &suspended, frame, event);
@@ -115,7 +115,7 @@ void begin_new_stack(struct thread_stack *stack, const struct flow_event *event)
 
 void switch_to_new(struct thread_stack *stack, const struct flow_event *event)
 {
-    park_running(stack);
+    suspend_running(stack);
     begin_new_stack(stack, event);
 }
 

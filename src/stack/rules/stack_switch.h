@@ -3,11 +3,13 @@
  * A switch saves where the running stack is, loads the stack pointer of another and returns there.
  * In the packets that is a return which fits nothing on the running stack. It goes
  *   to the first instruction of a function    a new stack begins with that function, and the
- * running one is parked to where the leaf of a parked stack       that stack goes on, in the leaf's
- * caller; the running would return to                           one is parked When the first
- * function of a new stack returns to where the stack parked for it would have gone on, there were
- * no two stacks: it was a tail call by "push; ret". The function then gets the other stack's
- * callers after all.
+ *                                             running one is suspended
+ *   to where the leaf of a suspended stack    that stack goes on, in the leaf's caller; the running
+ *   would return to                           one is suspended
+ *
+ * When the first function of a new stack returns to where the stack suspended for it would have gone
+ * on, there were no two stacks: it was a tail call by "push; ret". The function then gets the other
+ * stack's callers after all.
  *
  * When several stacks are parked in the same place (all in yield, called from one line), a return
  * to it tells nothing of who goes on. A segment begins then, and the returns that follow tell
@@ -22,7 +24,7 @@
 bool leaf_returns_to(const struct thread_stack *stack, frame_id leaf, uint64_t address);
 
 /* The two halves of a switch. The running stack waits from now on: */
-void park_running(struct thread_stack *stack);
+void suspend_running(struct thread_stack *stack);
 /* ... and with no stack running, the parked one with this index goes on in its frame `frame`, or
  * one that can go on at event->to (false: none can), or a new one begins. */
 void unpark(struct thread_stack *stack, size_t index, frame_id frame,
