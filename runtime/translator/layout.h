@@ -281,9 +281,10 @@ static const uint8_t tr_event_words[TR_EVENT_KINDS] = {
 
 /* ---- the sideband log ----
  *
- * Records have the layouts of the qemu engine's log (mappings, names, forks, exits, untraced, hits, deaths): one
- * reader serves both. Mappings of code that is in no file name a dump: path "images/dump.PID.OFFSET" where OFFSET
- * (hexadecimal) is where the bytes lie in the arena's dump area, `length` of them; the recorder makes the ELF file.
+ * Records are those of engine/packets/sideband_layout.h (mappings, names, forks, exits, untraced, hits, deaths).
+ * Mappings of code that is in no file (`jit`) name a dump: path "images/dump.PID.OFFSET" (PID decimal), where OFFSET
+ * (hexadecimal) is where the bytes lie in the arena's dump area: `length` of them, and CODE_IMAGE_TAIL (16) more, what
+ * follows in memory or zeros. `file_offset` is CODE_IMAGE_OFFSET (4096): the recorder makes the ELF file.
  */
 
 /* ---- the runtime's image ----
