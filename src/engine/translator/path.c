@@ -108,15 +108,18 @@ static bool is_indirect(const struct pt_code_block *code)
            code->kind == PT_BLOCK_RETURN;
 }
 
-/* The block by whose direct branch the fragment is left for `pc`: a side exit, or its end. */
+/* The block by whose direct branch the fragment is left for `pc`: its end, else the first side exit.
+ */
 static unsigned direct_exit(const struct path *path, uint64_t pc)
 {
     const struct fragment *fragment = path->fragment;
     unsigned last = last_block(fragment);
+    if (leads_to(fragment->blocks[last].code, pc))
+        return last;
     for (unsigned i = path->next; i < last; i++)
         if (fragment->blocks[i].side == pc)
             return i;
-    return leads_to(fragment->blocks[last].code, pc) ? last : NOT_KNOWN;
+    return NOT_KNOWN;
 }
 
 static bool can_leave_for(const struct path *path, unsigned block, uint64_t pc, bool indirect)

@@ -251,11 +251,29 @@ static void happen(struct transcoder *transcoder, const struct log_record *recor
     run_event(transcoder, record);
 }
 
-static bool enter(struct transcoder *transcoder, uint32_t word, struct error *error)
+/* What a record that makes no sense says, with its place. */
+static bool refuse_record(const struct transcoder *transcoder, const struct log_record *record,
+                          const struct error *why, struct error *error)
+{
+    const uint8_t *place = (const uint8_t *)(record->payload - 1);
+    return error_set(
+        error, ERROR_FORMAT, "%s is damaged: at byte %llu, in the log of thread %u: %s",
+        transcoder->arena->path, (unsigned long long)(place - transcoder->arena->bytes),
+        transcoder->slot->tid, why->text);
+}
+
+static bool enter(struct transcoder *transcoder, const struct log_record *record,
+                  struct error *error)
 {
     uint32_t table = atomic_load_explicit(&transcoder->slot->table, memory_order_relaxed);
-    const struct fragment *fragment = fragments_get(transcoder->fragments, table, word >> 1, error);
-    return fragment && path_enter(&transcoder->path, fragment, word & TR_INDIRECT, error);
+    const struct fragment *fragment =
+        fragments_get(transcoder->fragments, table, record->word >> 1, error);
+    if (!fragment || !path_enter(&transcoder->path, fragment, record->word & TR_INDIRECT, error))
+        return false;
+    if (transcoder->next_entry)
+        reach(transcoder, transcoder->next_entry);
+    transcoder->next_entry = 0;
+    return true;
 }
 
 static bool take_event(struct transcoder *transcoder, const struct log_record *record,
@@ -283,11 +301,21 @@ static bool take_event(struct transcoder *transcoder, const struct log_record *r
         path_abandon(path);
         happen(transcoder, record);
         return true;
+    case TR_STAMP:
+        if (TR_EVENT_PAYLOAD(record->word))
+            transcoder->next_entry = log_value(record, 0);
+        else
+            reach(transcoder, log_value(record, 0));
+        return true;
     case TR_HANDLER:
+        /* After a branch to where nothing can run there is no entry. */
+        if (!path_cut(path, log_value(record, 2), error))
+            return false;
+        happen(transcoder, record);
+        return true;
     case TR_MARK:
     case TR_SIGRETURN:
     case TR_RESUME:
-    case TR_STAMP:
     case TR_FORKED:
         happen(transcoder, record);
         return true;
@@ -299,9 +327,10 @@ static bool take_event(struct transcoder *transcoder, const struct log_record *r
 static bool take(struct transcoder *transcoder, const struct log_record *record,
                  struct error *error)
 {
-    if (record->word < TR_EVENT)
-        return enter(transcoder, record->word, error);
-    return take_event(transcoder, record, error);
+    struct error why;
+    bool ok = record->word < TR_EVENT ? enter(transcoder, record, &why)
+                                      : take_event(transcoder, record, &why);
+    return ok || refuse_record(transcoder, record, &why, error);
 }
 
 /* A record makes no sense: what it may have told is missing. */
@@ -316,15 +345,12 @@ static void refuse(struct transcoder *transcoder, const struct error *error)
 
 static void refuse_damage(struct transcoder *transcoder)
 {
-    struct error error;
+    static const struct error no_record = {ERROR_FORMAT, "this is no record"};
     const struct log_cursor *cursor = &transcoder->cursor;
-    unsigned long long place =
-        (unsigned long long)((const uint8_t *)cursor->ring +
-                             (cursor->position & (cursor->size - 1)) - transcoder->arena->bytes);
-    error_set(&error, ERROR_FORMAT,
-              "%s is damaged: at byte %llu, in the log of thread %u, is no "
-              "record",
-              transcoder->arena->path, place, transcoder->slot->tid);
+    uint64_t place = cursor->position & (cursor->size - 1);
+    struct log_record record = {.payload = cursor->ring + place / sizeof *cursor->ring + 1};
+    struct error error;
+    refuse_record(transcoder, &record, &no_record, &error);
     refuse(transcoder, &error);
 }
 

@@ -25,11 +25,10 @@ struct transcoder {
     struct call_stack calls;
     struct pt_call *call_ring;
 
-    bool in_kernel;      /* in a system call: what comes next turns tracing on */
-    bool arrival_due;    /* a trigger hit: the next block's beginning is told ... */
+    uint64_t next_entry; /* when the next fragment begins, ticks; 0: not known beforehand */
+    bool arrival_due;    /* a trigger hit: the next block's beginning is reported ... */
     uint64_t arrival;    /* ... with this time, ticks */
-    uint64_t lost_from;  /* stream position from which on a record was refused */
-    struct error damage; /* the first */
+    struct error damage; /* the first record that made no sense */
 
     /* Blocks that were interrupted in their middle, in turn: the encoder looks at the last one. */
     struct pt_code_block *cut[2];
