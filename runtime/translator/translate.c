@@ -631,7 +631,7 @@ static void emit_item(struct translating *t, const struct tr_item *item, bool la
     case TR_INDIRECT_CALL:
         emit_indirect(t, item);
         return;
-    case TR_SYSCALL:
+    case TR_SYSTEM_CALL:
         emit_syscall(t, item);
         return;
     default: /* INT 0x80 */

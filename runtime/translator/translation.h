@@ -85,7 +85,8 @@ uint64_t tr_fragment_indirect_entry(struct tr_translation *translation);
 uint64_t tr_fragment_pc(uint32_t identifier);
 /* Writes the description into the table. False: no room. */
 bool tr_fragment_describe(struct tr_translation *translation, const struct tr_superblock *superblock);
-void tr_fragments_begin(struct tr_process *process, uint32_t table);
+/* False: no memory. */
+bool tr_fragments_begin(struct tr_process *process, uint32_t table);
 /* After fork, in the child: descriptions go to its own table. */
 void tr_fragments_forked(struct tr_process *process, uint32_t table);
 
