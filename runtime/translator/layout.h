@@ -257,7 +257,9 @@ enum tr_event {
     TR_STAMP,     /* u64 time: payload 0: when the fragment entered last began; payload 1: when what runs next begins
                      (the fragment entered last has been left) */
     TR_PARTIAL,   /* u64 pc: of the fragment that was entered last, what lies before pc ran, pc did not (a fault, a
-                     signal; pc is the fragment's start when nothing of it ran) */
+                     signal; pc is the fragment's start when nothing of it ran). Payload k + 1: pc is in block k or at its
+                     start; 0: in the first of the blocks that have an instruction there, or, when none has, where one of
+                     the fragment's exits leads. After TR_EXIT: where that exit leads */
     TR_SYSCALL,   /* payload: number; u64 time. The last block's system call began; nothing is traced until TR_RESUME */
     TR_RESUME,    /* u64 time: tracing begins again; the next entry tells where */
     TR_HANDLER,   /* payload: signal; u64 time, u64 interrupted pc, u64 interrupted stack pointer, u64 stack pointer

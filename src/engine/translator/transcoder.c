@@ -287,9 +287,9 @@ static bool take_event(struct transcoder *transcoder, const struct log_record *r
         path_load(path, record);
         return true;
     case TR_PARTIAL:
-        return path_cut(path, log_value(record, 0), error);
+        return path_cut(path, log_value(record, 0), TR_EVENT_PAYLOAD(record->word), error);
     case TR_STOP:
-        if (!path_cut(path, log_value(record, 2), error))
+        if (!path_cut(path, log_value(record, 2), 0, error))
             return false;
         happen(transcoder, record);
         return true;
@@ -309,7 +309,7 @@ static bool take_event(struct transcoder *transcoder, const struct log_record *r
         return true;
     case TR_HANDLER:
         /* After a branch to where nothing can run there is no entry. */
-        if (!path_cut(path, log_value(record, 2), error))
+        if (!path_cut(path, log_value(record, 2), 0, error))
             return false;
         happen(transcoder, record);
         return true;
