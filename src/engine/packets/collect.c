@@ -74,25 +74,12 @@ static void add_written(struct sideband_log *log, const struct ring *ring,
     };
 }
 
-static int by_time(const void *left, const void *right)
-{
-    const struct sideband_record *const *a = left, *const *b = right;
-    if ((*a)->time.value != (*b)->time.value)
-        return (*a)->time.value < (*b)->time.value ? -1 : 1;
-    /* Both lie in one array, in the order of the log. */
-    return *a < *b ? -1 : *a > *b;
-}
-
 static bool write_records(struct perf_data_writer *writer, const struct sideband_log *log,
                           struct error *error)
 {
-    size_t count = log->records.count;
-    const struct sideband_record **sorted = memory_allocate(count * sizeof(void *));
-    for (size_t i = 0; i < count; i++)
-        sorted[i] = array_at(&log->records, i);
-    qsort(sorted, count, sizeof *sorted, by_time);
+    const struct sideband_record **sorted = sideband_log_sorted(log);
     bool ok = true;
-    for (size_t i = 0; ok && i < count; i++)
+    for (size_t i = 0; ok && i < log->records.count; i++)
         ok = perf_data_write_record(writer, sorted[i], error);
     free(sorted);
     return ok;

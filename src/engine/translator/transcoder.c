@@ -36,7 +36,8 @@ static void begin_encoder(struct transcoder *transcoder)
     transcoder->call_ring = memory_allocate(CALLS * sizeof *transcoder->call_ring);
     encoder->owner = &transcoder->owner;
     encoder->stop = &never_stop;
-    encoder->calls = (struct pt_calls){.ring = transcoder->call_ring, .mask = CALLS - 1};
+    encoder->calls =
+        (struct pt_calls){.ring = transcoder->call_ring, .mask = CALLS - 1, .all = true};
     pt_encoder_begin(encoder, (uint8_t)transcoder->arena->options.bus_ratio, PSB_INTERVAL);
     transcoder->encoder = encoder;
     call_stack_begin(&transcoder->calls, encoder);
@@ -66,6 +67,18 @@ bool transcoder_begin(struct transcoder *transcoder, const struct translator_are
     for (unsigned i = 0; i < 2; i++)
         transcoder->cut[i] = make_cut_block();
     return true;
+}
+
+void transcoder_begin_ring(struct transcoder *transcoder)
+{
+    struct log_cursor *cursor = &transcoder->cursor;
+    if (!log_cursor_begin_ring(cursor, transcoder->arena, transcoder->slot))
+        return;
+    if (cursor->position == 0)
+        return;
+    /* Nothing is known of what ran before. */
+    transcoder->timeline.from = 0;
+    pt_encoder_forget_calls(transcoder->encoder);
 }
 
 void transcoder_close(struct transcoder *transcoder)
@@ -161,6 +174,19 @@ static void enter_handler(struct transcoder *transcoder, const struct log_record
     call_stack_enter_handler(&transcoder->calls, transcoder->encoder, ip, from, to);
 }
 
+/* A copy of the stack tells callers where none are known. */
+static void learn_callers(struct transcoder *transcoder, const struct log_record *copy)
+{
+    struct pt_encoder *encoder = transcoder->encoder;
+    if (!transcoder->callers || encoder->calls.all || encoder->depth != encoder->calls.base)
+        return;
+    struct array calls = array_of(sizeof(struct pt_call));
+    uint64_t time = timeline_at(&transcoder->timeline, pt_encoder_instructions(encoder));
+    bool all = callers_find(transcoder->callers, transcoder->slot->pid, time, copy, &calls);
+    call_stack_learn(&transcoder->calls, encoder, log_value(copy, 0), &calls, all);
+    array_free(&calls);
+}
+
 static void lose(struct transcoder *transcoder)
 {
     pt_encoder_lose(transcoder->encoder);
@@ -190,6 +216,12 @@ static void run_event(struct transcoder *transcoder, const struct log_record *ev
         break;
     case TR_LOST:
         lose(transcoder);
+        break;
+    case TR_FORKED:
+        call_stack_forget(&transcoder->calls, transcoder->encoder);
+        break;
+    case TR_CALLS:
+        learn_callers(transcoder, event);
         break;
     default:
         break;
@@ -262,6 +294,24 @@ static bool refuse_record(const struct transcoder *transcoder, const struct log_
         transcoder->slot->tid, why->text);
 }
 
+/* The copy was made in the first block of the fragment that is entered now. */
+static void use_stack_copy(struct transcoder *transcoder, const struct log_record *copy)
+{
+    const struct fragment *fragment = transcoder->path.fragment;
+    uint64_t pc = log_value(copy, 2);
+    transcoder->has_stack_copy = false;
+    if (pc >= fragment->pc && pc < fragment->blocks[0].code->end)
+        path_event(&transcoder->path, copy);
+}
+
+static void take_stack_copy(struct transcoder *transcoder, const struct log_record *copy)
+{
+    transcoder->stack_copy = *copy;
+    transcoder->has_stack_copy = true;
+    if (transcoder->path.fragment)
+        use_stack_copy(transcoder, copy);
+}
+
 static bool enter(struct transcoder *transcoder, const struct log_record *record,
                   struct error *error)
 {
@@ -270,6 +320,8 @@ static bool enter(struct transcoder *transcoder, const struct log_record *record
         fragments_get(transcoder->fragments, table, record->word >> 1, error);
     if (!fragment || !path_enter(&transcoder->path, fragment, record->word & TR_INDIRECT, error))
         return false;
+    if (transcoder->has_stack_copy)
+        use_stack_copy(transcoder, &transcoder->stack_copy);
     if (transcoder->next_entry)
         reach(transcoder, transcoder->next_entry);
     transcoder->next_entry = 0;
@@ -285,6 +337,9 @@ static bool take_event(struct transcoder *transcoder, const struct log_record *r
         return path_exit(path, TR_EVENT_PAYLOAD(record->word), error);
     case TR_STACK:
         path_load(path, record);
+        return true;
+    case TR_CALLS:
+        take_stack_copy(transcoder, record);
         return true;
     case TR_PARTIAL:
         return path_cut(path, log_value(record, 0), TR_EVENT_PAYLOAD(record->word), error);

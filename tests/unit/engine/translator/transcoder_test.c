@@ -31,8 +31,8 @@ static struct packets transcode(struct made_arena *made)
     snprintf(folder, sizeof folder, "%s/translator", made->directory);
     if (!transcoder_begin(transcoder, &made->arena, fragments, made->slot, folder, &error))
         fail_msg("%s", error.text);
-    if (log_cursor_begin_ring(&transcoder->cursor, &made->arena, made->slot))
-        transcoder_read(transcoder);
+    transcoder_begin_ring(transcoder);
+    transcoder_read(transcoder);
     transcoder_finish(transcoder);
     const struct pt_encoder *encoder = transcoder->encoder;
     struct packets packets = {
