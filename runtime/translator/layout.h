@@ -1,0 +1,286 @@
+/* What the translator's runtime, which lives in the traced processes, and the recorder share: one sparse file that
+ * both map, the arena.
+ *
+ *     DIR/translator/arena    struct tr_control (options, counters, trigger state, requests)
+ *                             the sideband log (records of struct soft_record's layout)
+ *                             fragment tables, one per traced address space
+ *                             slots, one per traced thread: struct tr_slot and its log ring
+ *                             code dumps: bytes of code that is in no file (JIT)
+ *
+ * The recorder makes the file and maps all of it; each traced process maps all of it, once, when the runtime is
+ * injected at its exec, and opens nothing afterwards (a program may chroot, change its user, or forbid itself system
+ * calls). Processes made by fork inherit the mapping. Regions are mapped PROT_NONE until they are used, so that
+ * mlockall locks little. The file outlives everybody: what a killed program had logged is there, and
+ * `magic-trace decode DIR` can finish the recording after magic-trace itself was killed.
+ *
+ * All fields are little-endian native; both sides are built together and check `version`. Data is written before the
+ * counter or magic word that makes it visible.
+ *
+ * Times are ticks of the recording's clock: TSC minus `stolen` (what the runtime itself used up), or the raw TSC with
+ * RECORD_CLOCK_HOST.
+ */
+#ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_LAYOUT_H
+#define MAGIC_TRACE_RUNTIME_TRANSLATOR_LAYOUT_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum {
+    TR_VERSION = 1,
+    TR_PAGE = 4096,
+    TR_CONTROL_MAGIC = 0x4352544d, /* "MTRC" */
+    TR_SLOT_MAGIC = 0x534c544d,    /* "MTLS" */
+    TR_TABLE_MAGIC = 0x5446544d,   /* "MTFT" */
+    TR_TRIGGER_PLACES = 64,        /* TRIGGER_PLACES of engine/trigger.h */
+    TR_REQUESTS = 64,              /* exec requests that may wait at the same time */
+    TR_CHUNKS = 32,                /* a ring is divided into so many chunks */
+};
+
+/* ---- options: written by the recorder before any program starts ---- */
+
+struct tr_trigger_place {
+    uint64_t device, inode; /* of the file, as stat gives them */
+    uint64_t file_offset;
+};
+
+struct tr_options {
+    uint32_t clock;          /* enum record_clock (engine/engine.h) */
+    uint32_t full_execution; /* bool: rings are drained while the program runs, and writers wait for the reader */
+    uint32_t multi_thread;   /* bool */
+    uint32_t follow;         /* bool: processes that the program starts are traced, too */
+    uint64_t ring_size;      /* bytes of log per thread; a power of two, at least 64 KiB */
+    uint64_t tsc_hz;         /* TSC ticks per second */
+    uint32_t bus_ratio;      /* for CBR packets: TSC MHz / 100 */
+    uint32_t stamp_interval; /* bytes of log between time stamps, about */
+    uint32_t lossless;       /* bool: with full_execution: wait for the reader; else leave gaps */
+    /* The same instant in three clocks, taken before the program started. */
+    uint64_t start_tsc, start_monotonic_ns, start_realtime_ns;
+
+    /* The trigger (struct trigger of engine/trigger.h); times in ticks. */
+    uint32_t place_count; /* 0: no trigger */
+    uint32_t passes_time, multi_snapshot, immediate_stop; /* bool */
+    uint64_t duration_threshold, delay_threshold;         /* 0: none */
+    uint64_t longer_than; /* a hit counts when the call it began lasts longer than this; 0: at its entry */
+    struct tr_trigger_place places[TR_TRIGGER_PLACES]; /* by file_offset */
+};
+
+/* ---- control: at offset 0 of the arena ---- */
+
+/* A traced process is about to call execve and asks the recorder to be its tracer at the new program's exec stop. */
+enum tr_request_state {
+    TR_REQUEST_FREE,
+    TR_REQUEST_MADE,    /* by the process: `pid`, `slot` and `time` are set */
+    TR_REQUEST_GRANTED, /* by the recorder: it is attached (PTRACE_SEIZE, PTRACE_O_TRACEEXEC); call execve */
+    TR_REQUEST_REFUSED, /* by the recorder: it cannot attach; call execve untraced */
+    TR_REQUEST_FAILED,  /* by the process: execve returned, the recorder lets go and frees the request */
+};
+
+struct tr_request {
+    _Atomic uint32_t state; /* also the futex word that both sides wait on */
+    uint32_t pid;           /* as the recorder's pid namespace has it, if getpid() tells it */
+    uint32_t slot;          /* of the calling thread */
+    uint32_t reserved;
+    uint64_t time;
+};
+
+struct tr_control {
+    uint32_t magic;   /* TR_CONTROL_MAGIC */
+    uint32_t version; /* TR_VERSION */
+    struct tr_options options;
+
+    /* Where things lie in the arena: offsets and sizes in bytes, multiples of TR_PAGE. */
+    uint64_t arena_size;
+    uint64_t log_offset, log_size;             /* the sideband log */
+    uint64_t table_offset, table_size;         /* the first fragment table, and the size of each */
+    uint64_t slot_offset, slot_size;           /* the first slot, and the size of each: TR_SLOT_RING + ring_size */
+    uint64_t dump_offset, dump_size;           /* code dumps */
+    uint32_t table_count, slot_count;          /* as many as there is room for */
+
+    /* Set by the recorder, or by a thread that hits the trigger: threads leave the translator and go on natively. */
+    _Atomic uint32_t frozen;
+    _Atomic uint64_t frozen_at; /* when, in ticks; 0 before */
+    /* Counts up several times a second while the recorder lives; `recorder_stopped` when it has ended in order. */
+    _Atomic uint32_t heartbeat, recorder_stopped;
+
+    _Atomic uint32_t next_slot, next_table; /* handed out by atomic add; slots of ended threads are not used again
+                                               unless `reusable` of the slot says so */
+    _Atomic uint64_t log_tail;              /* bytes of the sideband log handed out */
+    _Atomic uint64_t dump_tail;             /* bytes of code dumps handed out */
+    _Atomic uint64_t lost_records, lost_slots, lost_tables, lost_dumps; /* for want of room */
+
+    _Atomic uint64_t stolen;       /* TSC ticks that the runtime used up */
+    _Atomic uint64_t stolen_until; /* TSC up to which that has been counted: two threads translating at the same
+                                      time steal it once */
+
+    /* The trigger's state; times in ticks. */
+    _Atomic uint64_t hits, unseen_hits, snapshots, previous_hit, longest_delay, freeze_at;
+
+    struct tr_request requests[TR_REQUESTS];
+};
+
+/* ---- fragment tables ---- */
+
+/* Fragments are named by identifiers: the offset of their description in the table, divided by 8. Descriptions are
+ * only ever added. The identifier of a table's first description is greater than 0. After fork the child gets a table
+ * of its own that begins where its parent's ended: smaller identifiers are looked up in the parent's. */
+struct tr_table {
+    uint32_t magic;        /* TR_TABLE_MAGIC */
+    uint32_t serial;       /* of this table */
+    uint32_t parent;       /* serial of the parent's table, or UINT32_MAX */
+    uint32_t first;        /* identifiers below are the parent's */
+    _Atomic uint64_t tail; /* offset behind the last complete description, from the table's beginning plus
+                              8 * first (a child's descriptions begin at offset TR_PAGE and are named from `first` on:
+                              offset = TR_PAGE + 8 * (identifier - first)) */
+    uint32_t pid;
+};
+
+/* How a basic block ends. */
+enum tr_block_end {
+    TR_END_FALL,          /* no branch: what follows in memory runs next */
+    TR_END_CONDITIONAL,   /* Jcc, LOOPcc, JRCXZ: `target` or what follows */
+    TR_END_JUMP,          /* direct */
+    TR_END_CALL,          /* direct */
+    TR_END_INDIRECT_JUMP,
+    TR_END_INDIRECT_CALL,
+    TR_END_RETURN,
+    TR_END_FAR,           /* syscall, int n, int3: leaves user mode, goes on after it */
+};
+
+/* One basic block of a fragment's way. `start` and `target` are relative to the fragment's address. */
+struct tr_block {
+    int32_t start;
+    int32_t target;       /* of direct branches, else 0 */
+    uint16_t size;        /* bytes */
+    uint8_t instructions; /* at least 1 */
+    uint8_t end;          /* enum tr_block_end, and TR_BLOCK_ flags */
+};
+
+enum {
+    TR_BLOCK_END = 0x0f,         /* mask of enum tr_block_end */
+    TR_BLOCK_LOADS_STACK = 0x10, /* its last instruction loads the stack pointer with something new: a TR_STACK
+                                    record follows when it ran */
+};
+
+/* A fragment (superblock): one entry, several exits, its blocks in the order in which they run when no side exit is
+ * taken. Within a fragment no two blocks begin at the same address. The way from block i to block i + 1 is the branch
+ * of block i that leads to where block i + 1 begins (the fall-through of a conditional, the target of a jump or call;
+ * the return address when an inlined call returns as expected). A fragment is left
+ *   - by the other side of a conditional block's branch,
+ *   - by its last block's end, or
+ *   - by an indirect branch in its middle that goes elsewhere than expected (TR_EXIT tells).
+ * `instruction_lengths`: one nibble each, low nibble first, of all blocks' instructions, in order. */
+struct tr_fragment {
+    uint64_t pc;           /* where it begins */
+    uint16_t block_count;
+    uint16_t size;         /* of this description in bytes, a multiple of 8 */
+    uint32_t reserved;
+    struct tr_block blocks[];
+    /* uint8_t instruction_lengths[] */
+};
+
+/* ---- slots: a thread's header and its log ring ---- */
+
+enum { TR_SLOT_RING = TR_PAGE }; /* where the ring begins in a slot */
+
+/* A chunk of the ring that the writer has begun: where the first record that begins in it lies. */
+struct tr_chunk {
+    _Atomic uint64_t position; /* stream position, bytes; UINT64_MAX: nothing begins there (being changed) */
+};
+
+enum tr_slot_end {
+    TR_SLOT_RUNS,
+    TR_SLOT_ENDED,     /* the thread has ended */
+    TR_SLOT_LET_GO,    /* it goes on natively: frozen, or the recorder has gone */
+    TR_SLOT_NO_SPACE,  /* it goes on natively: the disk was full */
+    TR_SLOT_CANNOT,    /* it goes on natively: it does what the translator does not support (sideband record says) */
+};
+
+struct tr_slot {
+    uint32_t magic; /* TR_SLOT_MAGIC */
+    uint32_t serial;
+    uint32_t pid, tid;
+    _Atomic uint32_t table; /* serial of the fragment table of its address space */
+    _Atomic uint32_t ended; /* enum tr_slot_end */
+    uint64_t size;          /* bytes in the ring */
+    uint64_t first_time;    /* ticks */
+    /* Stream positions, in bytes since the thread began: position P lies at P % size. Valid log: from the oldest
+     * chunk that is still there up to the first word that is 0 at or behind `head`; the writer keeps at least
+     * TR_CLEARED bytes behind what it has written cleared. */
+    _Atomic uint64_t head;      /* known to be written up to there; lags */
+    _Atomic uint64_t read_to;   /* full execution: the reader has taken everything before; set by the recorder */
+    _Atomic uint32_t waiting;   /* full execution: the writer waits for read_to to move (futex word) */
+    _Atomic uint64_t lost;      /* bytes of log that were given up because the reader was late (not lossless) */
+    struct tr_chunk chunks[TR_CHUNKS]; /* chunk i: positions P with P % size / (size / TR_CHUNKS) == i */
+};
+
+enum { TR_CLEARED = 16 << 10 };
+
+/* ---- the log: 32-bit words ----
+ *
+ * 0               nothing was written here yet
+ * below TR_EVENT  a fragment began to run: identifier << 1 | TR_INDIRECT when an indirect branch led to it
+ * else            an event record: TR_EVENT | kind << 20 | payload, followed by `tr_event_words[kind]` words;
+ *                 64-bit values are two words, low word first
+ *
+ * The way from one fragment entry to the next: see struct tr_fragment. An entry without TR_INDIRECT was reached by the
+ * direct branch of the fragment before whose target it is, and that is unambiguous, or a TR_EXIT record stands
+ * between. With TR_INDIRECT it was reached by its last block's indirect branch, or by that of TR_EXIT.
+ */
+#define TR_INDIRECT UINT32_C(1)
+#define TR_EVENT UINT32_C(0xf0000000)
+#define TR_EVENT_KIND(word) ((word) >> 20 & 0xff)
+#define TR_EVENT_PAYLOAD(word) ((word) & 0xfffff)
+#define TR_EVENT_WORD(kind, payload) (TR_EVENT | (uint32_t)(kind) << 20 | (uint32_t)(payload))
+
+enum tr_event {
+    TR_PAD,       /* the rest of the ring's end is not used: the log goes on at the next multiple of its size */
+    TR_EXIT,      /* payload k: the fragment was left by the branch of its block k */
+    TR_STAMP,     /* u64 time: when execution is at this place of the log. Behind a fragment's entry: its start */
+    TR_PARTIAL,   /* u64 pc: of the fragment that was entered last, what lies before pc ran, pc did not (a fault, a
+                     signal; pc is the fragment's start when nothing of it ran) */
+    TR_SYSCALL,   /* payload: number; u64 time. The last block's system call began; nothing is traced until TR_RESUME */
+    TR_RESUME,    /* u64 time: tracing begins again; the next entry tells where */
+    TR_HANDLER,   /* payload: signal; u64 time, u64 interrupted pc, u64 interrupted stack pointer, u64 stack pointer
+                     at the handler's entry, u64 handler. After TR_PARTIAL (or in a system call): a handler begins */
+    TR_SIGRETURN, /* u64 time: between TR_SYSCALL and TR_RESUME: the handler has returned */
+    TR_STACK,     /* u64 before, u64 after: the stack pointer around the load that ended the last block */
+    TR_CALLS,     /* payload n: a copy of the program's stack; u64 stack pointer, u64 pc, n 8-byte words (2 words
+                     each), the innermost first: at the start of the fragment entered last, or of what runs next */
+    TR_MARK,      /* u64 time: a trigger hit: execution arrives at the start of the fragment entered last then */
+    TR_STOP,      /* payload: enum tr_slot_end; u64 time, u64 pc: the log of this thread ends, before pc ran */
+    TR_LOST,      /* u64 time: log was given up here; nothing is known of what ran before this */
+    TR_FORKED,    /* u64 time: first record of a child after fork: it goes on where its parent called fork */
+    TR_EVENT_KINDS,
+};
+
+/* Payload words after the first one; TR_CALLS has 4 + 2 * payload. */
+static const uint8_t tr_event_words[TR_EVENT_KINDS] = {
+    [TR_STAMP] = 2, [TR_PARTIAL] = 2, [TR_SYSCALL] = 2, [TR_RESUME] = 2,  [TR_HANDLER] = 10, [TR_SIGRETURN] = 2,
+    [TR_STACK] = 4, [TR_CALLS] = 4,   [TR_MARK] = 2,    [TR_STOP] = 4,    [TR_LOST] = 2,     [TR_FORKED] = 2,
+};
+
+/* ---- the sideband log ----
+ *
+ * Records have the layouts of the qemu engine's log (mappings, names, forks, exits, untraced, hits, deaths): one
+ * reader serves both. Mappings of code that is in no file name a dump: path "images/dump.PID.OFFSET" where OFFSET
+ * (hexadecimal) is where the bytes lie in the arena's dump area, `length` of them; the recorder makes the ELF file.
+ */
+
+/* ---- the runtime's image ----
+ *
+ * The recorder embeds the runtime's ELF file (no dynamic section, no relocations; segments relative to 0). At the exec
+ * stop it maps the segments anywhere, writes their contents, fills in struct tr_start at the address of symbol
+ * `tr_start_info`, and sets the instruction pointer to symbol `tr_start`, the stack pointer unchanged. */
+struct tr_start {
+    uint64_t pc;      /* of the program's first instruction (its interpreter's, if it has one) */
+    uint64_t image, image_size; /* where the runtime's image was mapped */
+    uint64_t arena;   /* where the arena was mapped: PROT_NONE but for control and sideband log */
+    uint32_t table;   /* fragment table for this address space, reserved by the recorder (next_table) */
+    uint32_t slot;    /* for the first thread, reserved by the recorder (next_slot) */
+    uint32_t pid;
+    uint32_t execed;  /* bool: this program replaced a traced one */
+    uint64_t exec_time; /* ticks: when that one ended */
+    char name[16];
+};
+
+#endif
