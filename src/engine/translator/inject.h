@@ -1,0 +1,38 @@
+/* Loads the translator's runtime into a new program, before its first instruction.
+ *
+ * The process is at its exec stop (PTRACE_EVENT_EXEC), and the calling thread is its tracer. The recorder writes the
+ * loader (loader.h) into bytes at the end of the vDSO that belong to nothing, and its parameters below the stack
+ * pointer; then it sets rip, and the process loads the runtime by itself. So there is no moment at which the death of
+ * the recorder would do harm: before rip is set the program begins natively, and after that it needs nobody.
+ *
+ * Used for the first program by the engine, and for what traced programs execute by exec_requests.c.
+ */
+#ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_INJECT_H
+#define MAGIC_TRACE_ENGINE_TRANSLATOR_INJECT_H
+
+#include "base/error.h"
+#include "engine/translator/runtime_image.h"
+#include "runtime/translator/layout.h"
+
+#include <sys/types.h>
+
+struct injection {
+    const char *arena; /* path of the arena, absolute; the image lies in it: inject_store_image */
+    uint64_t arena_size;
+    uint64_t open_size; /* control, image and sideband log: from the arena's beginning */
+    const struct runtime_image *image;
+    struct tr_start
+        start; /* as layout.h says; pc, image, image_size, arena and name are filled in here */
+};
+
+/* Whether this machine has what the loader needs. */
+bool inject_possible(struct error *error);
+
+/* Puts the image where the loader takes it from. `arena` is the beginning of the mapped arena. */
+void inject_store_image(uint8_t *arena, const struct runtime_image *image);
+
+/* Detaches in any case, and passes on signals that come meanwhile. False: the program runs natively, or has ended; the
+ * error says why as the end of a sentence ("it is a 32-bit program"). */
+bool inject(pid_t pid, const struct injection *injection, struct error *error);
+
+#endif
