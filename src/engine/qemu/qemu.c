@@ -7,8 +7,8 @@
 #include "engine/qemu/collect.h"
 #include "engine/qemu/control.h"
 #include "engine/qemu/emulator.h"
-#include "engine/qemu/supervise.h"
 #include "engine/recording_directory.h"
+#include "engine/supervise.h"
 #include "process/launch.h"
 #include "process/program.h"
 #include "recording/session.h"
@@ -228,6 +228,11 @@ static bool explain_nothing_recorded(const struct soft_options *options, int sta
 
 /* ---- recording ---- */
 
+static void freeze(void *control)
+{
+    control_freeze(control);
+}
+
 static bool run(const struct record_options *wanted, const char *directory,
                 const struct program *program, struct soft_control *control,
                 struct record_result *result, struct error *error)
@@ -244,8 +249,14 @@ static bool run(const struct record_options *wanted, const char *directory,
     char *plugin_argument = qemu_plugin_argument(options, directory);
     struct supervision supervision = {
         .program.signals = &signals,
-        .control = control,
-        .plugin_argument = plugin_argument,
+        .shared = {&control->frozen, &control->snapshots, &control->freeze_at,
+                   &control->longest_delay},
+        .has_trigger = options->trigger.place_count > 0,
+        .has_delay_threshold = options->trigger.delay_threshold > 0,
+        .ticks_per_second = options->tsc_hz,
+        .freeze = freeze,
+        .recording = control,
+        .is_traced = {process_has_argument, plugin_argument},
     };
     bool ok = launch(&supervision.program.child, arguments, environment, &signals,
                      options->clock == RECORD_CLOCK_INSTRUCTIONS, error);
