@@ -34,7 +34,7 @@ static uint64_t in_pages(uint64_t size)
 static struct tr_geometry plan(const struct tr_options *options, uint64_t *size)
 {
     struct tr_geometry geometry = {
-        .log_offset = in_pages(sizeof(struct tr_control)),
+        .log_offset = TR_IMAGE_OFFSET + TR_IMAGE_LIMIT,
         .log_size = log_size,
         .table_size = table_size,
         .table_count = options->follow ? TABLES_OF_MANY : TABLES_OF_ONE,

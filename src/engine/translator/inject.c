@@ -234,7 +234,8 @@ static int count_call(pid_t pid, int done, struct error *error)
     return done + 1;
 }
 
-/* Follows the loader until it cannot fail any more, and detaches. A process that is stopped by a signal (SIGSTOP) is left
+/* Follows the loader until it cannot fail any more, and detaches; at a failure the process stays
+ * stopped at the end of a system call, where no signal is waiting to be passed on. A process that is stopped by a signal (SIGSTOP) is left
  * alone: it loads the runtime when it goes on. */
 static bool watch_loader(pid_t pid, struct error *error)
 {
@@ -256,7 +257,8 @@ static bool watch_loader(pid_t pid, struct error *error)
         else
             signal = WSTOPSIG(status);
     }
-    ptrace(PTRACE_DETACH, pid, NULL, (void *)(long)signal);
+    if (error->code == ERROR_NONE)
+        ptrace(PTRACE_DETACH, pid, NULL, (void *)(long)signal);
     return error->code == ERROR_NONE;
 }
 
@@ -265,11 +267,7 @@ bool inject(pid_t pid, const struct injection *injection, struct error *error)
     struct error unheard;
     if (!error)
         error = &unheard;
-    bool placed = ptrace(PTRACE_SETOPTIONS, pid, NULL, (void *)PTRACE_O_TRACESYSGOOD) == 0
-                      ? place_loader(pid, injection, error)
-                      : failed(errno, "it cannot be traced", error);
-    if (placed)
-        return watch_loader(pid, error);
-    ptrace(PTRACE_DETACH, pid, NULL, NULL);
-    return false;
+    if (ptrace(PTRACE_SETOPTIONS, pid, NULL, (void *)PTRACE_O_TRACESYSGOOD) != 0)
+        return failed(errno, "it cannot be traced", error);
+    return place_loader(pid, injection, error) && watch_loader(pid, error);
 }

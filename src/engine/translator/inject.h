@@ -31,8 +31,9 @@ bool inject_possible(struct error *error);
 /* Puts the image where the loader takes it from. `arena` is the beginning of the mapped arena. */
 void inject_store_image(uint8_t *arena, const struct runtime_image *image);
 
-/* Detaches in any case, and passes on signals that come meanwhile. False: the program runs natively, or has ended; the
- * error says why as the end of a sentence ("it is a 32-bit program"). */
+/* Passes on signals that come meanwhile. True: it is detached, and runs in the runtime. False: the
+ * error says why, as the end of a sentence ("it is a 32-bit program"); the process is still stopped,
+ * and runs natively when it is detached, or has ended (ERROR_NOT_FOUND). */
 bool inject(pid_t pid, const struct injection *injection, struct error *error);
 
 #endif

@@ -116,6 +116,8 @@ static int run(struct fixture *fixture, const char *const *arguments, struct err
     reach(fixture);
     bool ok = inject(fixture->held.child.pid, &injection, error);
     assert_int_equal(ok, error->code == ERROR_NONE);
+    if (!ok && error->code != ERROR_NOT_FOUND)
+        exec_stop_release(&fixture->held.child);
     return wait_for_end(fixture);
 }
 
