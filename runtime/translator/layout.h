@@ -105,7 +105,8 @@ struct tr_control {
     uint64_t arena_size;
     uint64_t log_offset, log_size;             /* the sideband log */
     uint64_t table_offset, table_size;         /* the first fragment table, and the size of each */
-    uint64_t slot_offset, slot_size;           /* the first slot, and the size of each: TR_SLOT_RING + ring_size */
+    uint64_t slot_offset, slot_size;           /* the first slot, and the size of each: TR_SLOT_RING + ring_size +
+                                                  TR_SLOT_GUARD */
     uint64_t dump_offset, dump_size;           /* code dumps */
     uint32_t table_count, slot_count;          /* as many as there is room for */
 
@@ -196,7 +197,9 @@ struct tr_fragment {
 
 /* ---- slots: a thread's header and its log ring ---- */
 
-enum { TR_SLOT_RING = TR_PAGE }; /* where the ring begins in a slot */
+/* Where the ring begins in a slot, and what follows it: a page that is never made usable, so that a writer who misses
+ * the ring's end faults. */
+enum { TR_SLOT_RING = TR_PAGE, TR_SLOT_GUARD = TR_PAGE };
 
 /* A chunk of the ring that the writer has begun: where the first record that begins in it lies. */
 struct tr_chunk {
@@ -239,8 +242,8 @@ enum { TR_CLEARED = 16 << 10 };
  *                 64-bit values are two words, low word first
  *
  * The way from one fragment entry to the next: see struct tr_fragment. An entry without TR_INDIRECT was reached by the
- * direct branch of the fragment before whose target it is, and that is unambiguous, or a TR_EXIT record stands
- * between. With TR_INDIRECT it was reached by its last block's indirect branch, or by that of TR_EXIT.
+ * direct branch of the fragment before whose target it is, or a TR_EXIT record stands between. Where several exits lead
+ * there and no TR_EXIT tells which, it was the last block's, else that of the first conditional block in order. With TR_INDIRECT it was reached by its last block's indirect branch, or by that of TR_EXIT.
  */
 #define TR_INDIRECT UINT32_C(1)
 #define TR_EVENT UINT32_C(0xf0000000)
@@ -251,7 +254,8 @@ enum { TR_CLEARED = 16 << 10 };
 enum tr_event {
     TR_PAD,       /* the rest of the ring's end is not used: the log goes on at the next multiple of its size */
     TR_EXIT,      /* payload k: the fragment was left by the branch of its block k */
-    TR_STAMP,     /* u64 time: when execution is at this place of the log. Behind a fragment's entry: its start */
+    TR_STAMP,     /* u64 time: payload 0: when the fragment entered last began; payload 1: when what runs next begins
+                     (the fragment entered last has been left) */
     TR_PARTIAL,   /* u64 pc: of the fragment that was entered last, what lies before pc ran, pc did not (a fault, a
                      signal; pc is the fragment's start when nothing of it ran) */
     TR_SYSCALL,   /* payload: number; u64 time. The last block's system call began; nothing is traced until TR_RESUME */

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATIENCE_SECONDS = 10 };
+enum { LOOK_SECONDS = 1 }; /* between looks whether who asked is still there */
 
 /* `constant`: depends on the index alone. `takes_long`: its time grows with the spans of the range,
  * so that no more of them run at once than there are processors. */
@@ -65,12 +65,18 @@ static enum http_status status_of(enum error_code code)
     }
 }
 
-static bool wait_for_turn(struct api *api)
+/* As long as it takes: on a busy machine the others may need minutes. False when who asked has gone
+ * meanwhile. */
+static bool wait_for_turn(struct api *api, const struct http_request *request)
 {
-    struct timespec latest;
-    clock_gettime(CLOCK_REALTIME, &latest);
-    latest.tv_sec += PATIENCE_SECONDS;
-    return sem_timedwait(&api->long_answers, &latest) == 0;
+    while (!http_is_abandoned(request)) {
+        struct timespec next;
+        clock_gettime(CLOCK_REALTIME, &next);
+        next.tv_sec += LOOK_SECONDS;
+        if (sem_timedwait(&api->long_answers, &next) == 0)
+            return true;
+    }
+    return false;
 }
 
 static void carry_out(struct api *api, const struct route *route,
@@ -101,16 +107,12 @@ void api_answer(struct api *api, const char *path, const struct http_request *re
         if (http_etag_matches(request->if_none_match, answer->etag))
             return;
     }
-    if (route->takes_long && !wait_for_turn(api)) {
-        http_answer_error(answer, HTTP_BUSY,
-                          "other questions that take long are being answered. Ask again.");
+    /* Pages ask more than they wait for. */
+    if (route->takes_long && !wait_for_turn(api, request)) {
+        http_answer_error(answer, HTTP_BUSY, "nobody waits for the answer any more.");
         return;
     }
-    /* Pages ask more than they wait for; whoever stood in line may have gone meanwhile. */
-    if (route->takes_long && http_is_abandoned(request))
-        http_answer_error(answer, HTTP_BUSY, "nobody waits for the answer any more.");
-    else
-        carry_out(api, route, request, answer);
+    carry_out(api, route, request, answer);
     if (route->takes_long)
         sem_post(&api->long_answers);
 }

@@ -11,6 +11,7 @@
  *         deaf           likewise, and nothing but SIGKILL ends it
  *         mute-at-stop   answers everything but the last command
  *         fail-at-end    ends with status 3 and words on stderr
+ *         stuck          is kept in the kernel (state D of proc(5)) for a second before it enables
  *         slow           works for a second and a half (uses its processor) before it enables
  *
  * Without --control it is ready when it waits in poll(2) without end, as perf is.
@@ -83,6 +84,15 @@ static void append(const char *path, const char *bytes)
     close(file);
 }
 
+/* vfork(2) keeps the parent until its child has ended. */
+static void be_kept_for_a_while(void)
+{
+    if (vfork() == 0) {
+        nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+        _exit(0);
+    }
+}
+
 static void work_for_a_while(void)
 {
     struct timespec now, begin;
@@ -127,6 +137,8 @@ static void answer(int control, int acks, pid_t process)
             continue;
         if (does("late") && strcmp(line, "enable") == 0)
             nanosleep(&(struct timespec){.tv_nsec = 333000000}, NULL);
+        if (does("stuck") && strcmp(line, "enable") == 0)
+            be_kept_for_a_while();
         if (does("slow") && strcmp(line, "enable") == 0)
             work_for_a_while();
         tell("%s", line);

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "process/exec_failure.h"
+#include "process/processes.h"
 #include "recording/perf_script/perf_program.h"
 
 #include <errno.h>
@@ -136,6 +137,12 @@ uint64_t perf_process_work(const struct perf_process *process)
         sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system);
     free(text);
     return user + system;
+}
+
+bool perf_process_is_busy(const struct perf_process *process)
+{
+    char state = thread_state(process->pid, process->pid);
+    return state == 'R' || state == 'D';
 }
 
 bool perf_process_waits(const struct perf_process *process)

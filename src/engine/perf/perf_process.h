@@ -34,6 +34,10 @@ void perf_process_signal(const struct perf_process *process, int number);
 /* Grows as long as perf does something: the processor time that it has used. */
 uint64_t perf_process_work(const struct perf_process *process);
 
+/* Whether it runs, or waits for a processor or a disk (proc(5)): on a busy machine it may do so for
+ * long without any work done. */
+bool perf_process_is_busy(const struct perf_process *process);
+
 /* Whether it waits for its events, in its main loop: how perf without a control channel is seen to
  * be ready. */
 bool perf_process_waits(const struct perf_process *process);

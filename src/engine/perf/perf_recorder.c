@@ -65,7 +65,7 @@ static void judge(struct perf_recorder *recorder)
     }
     uint64_t seen = recorder->seen_work;
     begin_patience(recorder);
-    if (recorder->seen_work != seen)
+    if (recorder->seen_work != seen || perf_process_is_busy(&recorder->perf))
         return;
     static const int numbers[] = {SIGTERM, SIGKILL};
     if (recorder->signals_sent == sizeof numbers / sizeof *numbers)

@@ -248,6 +248,19 @@ static void perf_that_hangs_is_ended(void **state)
     }
 }
 
+static void perf_that_others_keep_waiting_is_left_alone(void **state)
+{
+    struct scene scene;
+    begin(&scene, 6, 1, "stuck");
+    setenv("MAGIC_TRACE_PERF_PATIENCE", "0.1", 1);
+    start(&scene);
+    wait_for(&scene, PERF_RECORDING);
+    assert_int_equal(scene.recorder.signals_sent, 0);
+    perf_recorder_stop(&scene.recorder);
+    wait_for(&scene, PERF_ENDED);
+    end(&scene);
+}
+
 static void perf_that_hangs_at_its_end_is_ended(void **state)
 {
     struct scene scene;
@@ -287,6 +300,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(late_and_slow_answers_are_waited_for),
         cmocka_unit_test(perf_that_dies_is_quoted),
         cmocka_unit_test(perf_that_hangs_is_ended),
+        cmocka_unit_test(perf_that_others_keep_waiting_is_left_alone),
         cmocka_unit_test(perf_that_hangs_at_its_end_is_ended),
         cmocka_unit_test(perf_that_cannot_be_started_leaves_nothing),
     };

@@ -1,0 +1,63 @@
+#include "runtime/translator/clock.h"
+
+#include "runtime/translator/system.h"
+
+static struct tr_clock_history history;
+
+uint64_t tr_time(struct tr_thread *thread)
+{
+    const struct tr_control *control = thread->process->control;
+    uint64_t now = tr_rdtsc() - atomic_load_explicit(&control->stolen, memory_order_relaxed);
+    if (now < thread->last_time)
+        now = thread->last_time;
+    thread->last_time = now;
+    return now;
+}
+
+void tr_clock_begin_work(struct tr_thread *thread)
+{
+    thread->hot.entered = tr_rdtsc();
+}
+
+static void note(uint64_t tsc, uint64_t stolen)
+{
+    uint64_t at = atomic_fetch_add(&history.count, 1) % TR_CLOCK_HISTORY;
+    /* A reader may meet an entry that is half new: without its time it is passed over. */
+    atomic_store(&history.entries[at].tsc, 0);
+    atomic_store(&history.entries[at].stolen, stolen);
+    atomic_store(&history.entries[at].tsc, tsc);
+}
+
+void tr_clock_end_work(struct tr_thread *thread)
+{
+    struct tr_control *control = thread->process->control;
+    if (!thread->process->steals_time)
+        return;
+    uint64_t begin = thread->hot.entered, end = tr_rdtsc();
+    uint64_t until = atomic_load_explicit(&control->stolen_until, memory_order_relaxed);
+    do {
+        if (until >= end)
+            return;
+    } while (!atomic_compare_exchange_weak(&control->stolen_until, &until, end));
+    uint64_t used = end - (begin > until ? begin : until);
+    note(end, atomic_fetch_add(&control->stolen, used) + used);
+}
+
+uint64_t tr_clock_convert(const struct tr_process *process, uint64_t tsc)
+{
+    uint64_t count = atomic_load(&history.count);
+    uint64_t kept = count < TR_CLOCK_HISTORY ? count : TR_CLOCK_HISTORY;
+    uint64_t stolen = process->steals_time ? atomic_load(&process->control->stolen) : 0, limit = UINT64_MAX;
+    for (uint64_t i = 1; i <= kept; i++) {
+        uint64_t entry = (count - i) % TR_CLOCK_HISTORY, at = atomic_load(&history.entries[entry].tsc);
+        if (at == 0)
+            continue;
+        stolen = atomic_load(&history.entries[entry].stolen);
+        if (at <= tsc)
+            break;
+        /* The work was over later: what is left of the time before it is all there was. */
+        limit = at - stolen;
+    }
+    uint64_t time = tsc - stolen;
+    return time < limit ? time : limit;
+}

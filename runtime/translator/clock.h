@@ -1,0 +1,32 @@
+/* The recording's clock: the time-stamp counter without what the runtime itself used up.
+ *
+ * Ticks. One clock for all threads: what two threads use up at the same time is taken off once. A thread's time stands
+ * still until the clock has caught up, and never goes back. With -clock host nothing is taken off.
+ */
+#ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_CLOCK_H
+#define MAGIC_TRACE_RUNTIME_TRANSLATOR_CLOCK_H
+
+#include "runtime/translator/thread.h"
+
+enum { TR_CLOCK_HISTORY = 4096 };
+
+/* When the runtime used up time, so that a TSC value of the past can be converted. */
+struct tr_clock_history {
+    _Atomic uint64_t count;
+    struct {
+        _Atomic uint64_t tsc;    /* when it was over; 0: being written */
+        _Atomic uint64_t stolen; /* in all, then */
+    } entries[TR_CLOCK_HISTORY];
+};
+
+/* The time now; never less than before in this thread. */
+uint64_t tr_time(struct tr_thread *thread);
+
+/* Around what the runtime does on its own account. */
+void tr_clock_begin_work(struct tr_thread *thread);
+void tr_clock_end_work(struct tr_thread *thread);
+
+/* When the time-stamp counter was `tsc`. */
+uint64_t tr_clock_convert(const struct tr_process *process, uint64_t tsc);
+
+#endif

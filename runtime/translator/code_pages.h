@@ -1,0 +1,56 @@
+/* What is mapped where, as far as code is concerned: which file, which rights; telling the recorder; and noticing when
+ * code changes under its translation.
+ *
+ * Called by translate.c before it reads code at an address it does not know yet, by syscall.c after calls that change
+ * mappings, by the master handler on faults. Under process->lock, but for tr_probe_read.
+ */
+#ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_CODE_PAGES_H
+#define MAGIC_TRACE_RUNTIME_TRANSLATOR_CODE_PAGES_H
+
+#include "runtime/translator/thread.h"
+
+enum tr_code {
+    TR_CODE_NONE,      /* not mapped, or not executable, or ours: executing there raises SIGSEGV */
+    TR_CODE_FILE,      /* of a file, not writable: does not change without a system call */
+    TR_CODE_PROTECTED, /* writable by the program's will; write-protected now, a fault tells when it changes */
+    TR_CODE_CHANGING,  /* is written so often that protecting it does not pay: fragments check their own bytes */
+};
+
+struct tr_code_range {
+    uint64_t start, end; /* addresses that this holds for */
+    enum tr_code kind;
+    uint64_t device, inode, file_offset; /* of start, for TR_CODE_FILE (triggers): else 0 */
+    bool vdso; /* the vDSO or vsyscall page */
+};
+
+/* Copies `size` bytes at an address of the program. False when not all can be read. */
+bool tr_probe_read(void *to, uint64_t from, size_t size);
+
+/* What there is at `pc`. Looks into /proc/self/maps when it is not known, and reports new code to the sideband log
+ * (mapping records; code in no file is dumped, again whenever its bytes have changed). Protects writable code.
+ * `thread` is for the records. */
+struct tr_code_range tr_code_at(struct tr_thread *thread, uint64_t pc);
+
+/* Bytes [pc, end) are about to be translated or were: with TR_CODE_PROTECTED and TR_CODE_CHANGING their pages are
+ * dumped for the recorder if they changed since. */
+void tr_code_note(struct tr_thread *thread, uint64_t pc, uint64_t end);
+
+/* A fault at `address` that a write raised (error code bit 1). True: the page was protected by us; it is writable
+ * again, its fragments were invalidated (tr_invalidate in fragment.h), the instruction is to be run again.
+ * `writer_pc` is the writing instruction (the program's), or 0 when not known. */
+bool tr_code_written(struct tr_thread *thread, uint64_t address, uint64_t writer_pc);
+
+/* After (or for those that take mappings away, before) mmap, munmap, mprotect, mremap, pkey_mprotect, shmat, shmdt,
+ * madvise(DONTNEED): forgets what was known of the range and invalidates fragments there when code was there. Returns
+ * whether any was. The protection that we gave pages is not what the program asked for: mprotect goes through
+ * tr_code_changed first. */
+bool tr_code_changed(struct tr_thread *thread, uint64_t start, uint64_t end);
+
+/* The kernel could not write to a buffer of the program (EFAULT): gives back all write protection in the range, or
+ * everywhere (start 0, end UINT64_MAX). True: something was protected, the call is to be made again. */
+bool tr_code_unprotect(struct tr_thread *thread, uint64_t start, uint64_t end);
+
+/* For going on natively: gives back all write protection. */
+void tr_code_let_go(struct tr_thread *thread);
+
+#endif

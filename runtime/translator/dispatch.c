@@ -1,0 +1,221 @@
+/* From each way out of the cache back into it: finding or making the fragment that runs next, linking, and what else
+ * is due at such a moment. Called by enter.S on the runtime's stack, with the program's state in thread->app; returns
+ * the cache address to go on at.
+ */
+#include "runtime/translator/dispatch.h"
+
+#include "runtime/translator/clock.h"
+#include "runtime/translator/log.h"
+#include "runtime/translator/signal.h"
+#include "runtime/translator/syscall.h"
+#include "runtime/translator/system.h"
+#include "runtime/translator/translation.h"
+#include "runtime/translator/trigger.h"
+
+#define OFFSET(field) __builtin_offsetof(struct tr_hot, field)
+
+_Static_assert(OFFSET(limit) == 0x08 && OFFSET(r11) == 0x18 && OFFSET(log) == 0x20 && OFFSET(rcx) == 0x28 &&
+                   OFFSET(rdx) == 0x30 && OFFSET(rax) == 0x38 && OFFSET(target) == 0x48 && OFFSET(stack) == 0x88 &&
+                   OFFSET(stolen) == 0x90 && OFFSET(cleared) == 0x98 && OFFSET(stamp_interval) == 0xb8,
+               "enter.S knows these offsets");
+_Static_assert(__builtin_offsetof(struct tr_thread, app) == 0xd0, "enter.S knows where the registers are kept");
+_Static_assert(__builtin_offsetof(struct tr_state, flags) == 16 * 8 && __builtin_offsetof(struct tr_state, pc) == 17 * 8,
+               "and how");
+
+_Noreturn void tr_escape(struct tr_thread *thread);
+
+/* ---- going on ---- */
+
+/* What is at app.pc cannot be translated: it faults, or nothing can be. `entered`: as a fragment whose entry was
+ * logged. */
+static _Noreturn void go_without(struct tr_thread *thread, bool faults, bool entered)
+{
+    thread->escaped = !entered;
+    tr_unlock(&thread->process->lock);
+    tr_clock_end_work(thread);
+    if (faults)
+        tr_escape(thread);
+    tr_let_go(thread, TR_SLOT_CANNOT);
+}
+
+/* The fragment at app.pc. The lock is held. */
+static struct tr_translation *find(struct tr_thread *thread)
+{
+    uint64_t pc = thread->app.pc;
+    bool nothing = false;
+    struct tr_translation *translation = tr_fragment_find(pc);
+    if (!translation)
+        translation = tr_translate(thread, pc, &nothing);
+    if (!translation)
+        go_without(thread, nothing, false);
+    return translation;
+}
+
+static uint64_t go_on(struct tr_thread *thread)
+{
+    tr_clock_begin_work(thread);
+    tr_lock(&thread->process->lock);
+    uint64_t body = tr_fragment_body(find(thread));
+    tr_unlock(&thread->process->lock);
+    tr_clock_end_work(thread);
+    return body;
+}
+
+/* At a place where the program's state is whole and app.pc runs next: signals and the end of tracing come first. */
+static uint64_t go_on_from_safe_point(struct tr_thread *thread, bool in_fragment)
+{
+    if (thread->signals.pending)
+        tr_signal_deliver(thread, in_fragment);
+    if (thread->let_go || atomic_load_explicit(&thread->process->control->frozen, memory_order_relaxed))
+        tr_let_go(thread, TR_SLOT_LET_GO);
+    return go_on(thread);
+}
+
+static void set_table(struct tr_thread *thread, struct tr_translation *translation)
+{
+    uint64_t *table = (uint64_t *)((uint8_t *)thread + TR_TABLE_OFFSET);
+    uint64_t entry = tr_fragment_indirect_entry(translation);
+    if (entry)
+        table[translation->pc % TR_TABLE_ENTRIES] = entry;
+}
+
+/* ---- exits ---- */
+
+uint64_t tr_dispatch_direct(struct tr_thread *thread)
+{
+    const struct tr_exit *exit = tr_cold_place(thread->hot.exit);
+    struct tr_region *region = &tr_cache.regions[thread->hot.exit >> TR_REGION_SHIFT];
+    thread->app.pc = exit->target;
+    tr_clock_begin_work(thread);
+    tr_lock(&thread->process->lock);
+    if (exit->kind >= TR_EXIT_TRAP)
+        go_without(thread, exit->kind == TR_EXIT_TRAP, true);
+    struct tr_translation *translation = find(thread);
+    uint64_t body = exit->kind == TR_EXIT_INDIRECT ? tr_fragment_indirect_body(translation) : tr_fragment_body(translation);
+    if (exit->patch)
+        tr_link(region, (uint64_t)region->hot.start + exit->patch, body);
+    tr_unlock(&thread->process->lock);
+    tr_clock_end_work(thread);
+    return body;
+}
+
+static void open_guard(struct tr_guard *guard, struct tr_region *region, const struct tr_translation *translation,
+                       uint64_t body)
+{
+    if (guard->target_expected)
+        return;
+    guard->target_expected = translation->pc;
+    guard->constant = -translation->pc;
+    tr_link(region, guard->patch, body);
+    __atomic_store_n((uint64_t *)guard->site, guard->enable, __ATOMIC_RELEASE);
+}
+
+static uint64_t enter_indirectly(struct tr_thread *thread, struct tr_guard *guard, struct tr_region *region)
+{
+    thread->app.pc = thread->hot.target;
+    tr_clock_begin_work(thread);
+    tr_lock(&thread->process->lock);
+    struct tr_translation *translation = find(thread);
+    uint64_t body = tr_fragment_indirect_body(translation);
+    if (!body)
+        go_without(thread, false, false);
+    if (guard)
+        open_guard(guard, region, translation, body);
+    set_table(thread, translation);
+    tr_unlock(&thread->process->lock);
+    tr_clock_end_work(thread);
+    return body;
+}
+
+uint64_t tr_dispatch_indirect(struct tr_thread *thread)
+{
+    return enter_indirectly(thread, NULL, NULL);
+}
+
+uint64_t tr_dispatch_first(struct tr_thread *thread)
+{
+    uint32_t name = (uint32_t)thread->hot.exit;
+    return enter_indirectly(thread, tr_cold_place(name), &tr_cache.regions[name >> TR_REGION_SHIFT]);
+}
+
+uint64_t tr_dispatch_syscall(struct tr_thread *thread)
+{
+    memcpy(&thread->app.pc, tr_cold_place(thread->hot.exit), sizeof thread->app.pc);
+    tr_syscall_run(thread);
+    return go_on_from_safe_point(thread, false);
+}
+
+/* The log's last word is the entry of a fragment that has not begun. */
+static void take_back_entry(struct tr_thread *thread)
+{
+    thread->hot.log -= sizeof(uint32_t);
+    *(uint32_t *)thread->hot.log = 0;
+}
+
+/* Makes the fragment at app.pc the next one, whose entry had been logged and was taken back. */
+static uint64_t enter_again(struct tr_thread *thread, bool indirect)
+{
+    tr_clock_begin_work(thread);
+    tr_lock(&thread->process->lock);
+    struct tr_translation *translation = find(thread);
+    uint64_t body = indirect ? tr_fragment_indirect_body(translation) : tr_fragment_body(translation);
+    tr_unlock(&thread->process->lock);
+    tr_clock_end_work(thread);
+    return body;
+}
+
+/* The head of the fragment that was entered last. */
+uint64_t tr_dispatch_check(struct tr_thread *thread)
+{
+    uint64_t resume = thread->hot.target;
+    thread->app.pc = tr_fragment_pc(tr_log_last(thread) >> 1);
+    if (thread->signals.pending && tr_signal_deliver(thread, true))
+        return go_on(thread);
+    if (thread->let_go || !tr_log_check(thread, true))
+        tr_let_go(thread, TR_SLOT_LET_GO);
+    return resume;
+}
+
+uint64_t tr_dispatch_run(struct tr_thread *thread)
+{
+    uint32_t word = tr_log_last(thread);
+    thread->app.pc = tr_fragment_pc(word >> 1);
+    if (thread->hot.exit == TR_RUN_CODE_CHANGED) {
+        take_back_entry(thread);
+        tr_lock(&thread->process->lock);
+        struct tr_translation *translation = tr_fragment_find(thread->app.pc);
+        if (translation)
+            tr_invalidate(thread, translation->pc - translation->low, translation->pc + translation->high);
+        tr_unlock(&thread->process->lock);
+        return enter_again(thread, word & TR_INDIRECT);
+    }
+    if (thread->signals.pending && tr_signal_deliver(thread, true))
+        return go_on(thread);
+    if (thread->let_go)
+        tr_let_go(thread, TR_SLOT_LET_GO);
+    take_back_entry(thread);
+    if (!tr_log_check(thread, false))
+        tr_let_go(thread, TR_SLOT_LET_GO);
+    return enter_again(thread, word & TR_INDIRECT);
+}
+
+uint64_t tr_dispatch_trigger(struct tr_thread *thread)
+{
+    uint64_t resume = thread->hot.target;
+    thread->app.pc = tr_fragment_pc((uint32_t)thread->hot.exit);
+    if (!tr_trigger_reached(thread))
+        tr_let_go(thread, TR_SLOT_LET_GO);
+    return resume;
+}
+
+uint64_t tr_dispatch_enter(struct tr_thread *thread)
+{
+    return go_on_from_safe_point(thread, false);
+}
+
+uint64_t tr_dispatch_resume(struct tr_thread *thread)
+{
+    bool in_fragment = !thread->escaped;
+    thread->escaped = false;
+    return go_on_from_safe_point(thread, in_fragment);
+}

@@ -1,0 +1,204 @@
+/* Between the code cache and the runtime's C code.
+ *
+ * Every way out of the cache saves all of the program's general registers and flags in tr_thread.app, changes to the
+ * runtime's stack and calls a function of dispatch.c, which returns where to go on in the cache. Vector registers are
+ * not touched by anybody. Offsets are those of thread.h, checked in dispatch.c. All labels are hidden.
+ */
+#define SELF 0x00
+#define LIMIT 0x08
+#define RUN 0x10
+#define R11 0x18
+#define LOG 0x20
+#define RCX 0x28
+#define RDX 0x30
+#define RAX 0x38
+#define TARGET 0x48
+#define STACK 0x88
+#define STOLEN 0x90
+#define CLEARED 0x98
+#define STAMP_INTERVAL 0xb8
+#define APP 0xd0 /* struct tr_state */
+#define APP_FLAGS (APP + 16 * 8)
+#define STAMP_WORD 0xf0200000 /* TR_EVENT_WORD(TR_STAMP, 0) */
+#define CLEARED_AHEAD 0x1000
+
+.macro ENTRY name
+    .globl \name
+    .hidden \name
+    .type \name, @function
+    .align 16
+\name:
+.endm
+
+    .text
+
+/* The program's registers but r11 are in place, r11 is the log pointer. */
+.macro SAVE
+    mov %r11, %gs:LOG
+    mov %rsp, %gs:APP + 4 * 8
+    mov %gs:STACK, %rsp
+    pushf
+    pop %gs:APP_FLAGS
+    cld
+    mov %rax, %gs:APP + 0 * 8
+    mov %rcx, %gs:APP + 1 * 8
+    mov %rdx, %gs:APP + 2 * 8
+    mov %rbx, %gs:APP + 3 * 8
+    mov %rbp, %gs:APP + 5 * 8
+    mov %rsi, %gs:APP + 6 * 8
+    mov %rdi, %gs:APP + 7 * 8
+    mov %r8, %gs:APP + 8 * 8
+    mov %r9, %gs:APP + 9 * 8
+    mov %r10, %gs:APP + 10 * 8
+    mov %gs:R11, %rdi
+    mov %rdi, %gs:APP + 11 * 8
+    mov %r12, %gs:APP + 12 * 8
+    mov %r13, %gs:APP + 13 * 8
+    mov %r14, %gs:APP + 14 * 8
+    mov %r15, %gs:APP + 15 * 8
+    mov %gs:SELF, %rdi
+.endm
+
+/* rax: where to go on in the cache. */
+ENTRY tr_restore
+    mov %rax, %gs:TARGET
+    mov %gs:APP + 11 * 8, %rdi
+    mov %rdi, %gs:R11
+    mov %gs:LOG, %r11
+.Lrestore_rest:
+    mov %gs:APP + 1 * 8, %rcx
+    mov %gs:APP + 2 * 8, %rdx
+    mov %gs:APP + 3 * 8, %rbx
+    mov %gs:APP + 5 * 8, %rbp
+    mov %gs:APP + 6 * 8, %rsi
+    mov %gs:APP + 7 * 8, %rdi
+    mov %gs:APP + 8 * 8, %r8
+    mov %gs:APP + 9 * 8, %r9
+    mov %gs:APP + 10 * 8, %r10
+    mov %gs:APP + 12 * 8, %r12
+    mov %gs:APP + 13 * 8, %r13
+    mov %gs:APP + 14 * 8, %r14
+    mov %gs:APP + 15 * 8, %r15
+    mov %gs:APP + 0 * 8, %rax
+    push %gs:APP_FLAGS
+    popf
+    mov %gs:APP + 4 * 8, %rsp
+    jmp *%gs:TARGET
+
+/* tr_escape(thread): goes to the program's code itself at app.pc, which is expected to fault there. */
+ENTRY tr_escape
+    mov %gs:STACK, %rsp
+    mov %gs:APP + 17 * 8, %rax
+    mov %rax, %gs:TARGET
+    mov %gs:APP + 11 * 8, %r11
+    jmp .Lrestore_rest
+
+/* An exit that is not linked: hot.exit names it. */
+ENTRY tr_leave_direct
+    SAVE
+    call tr_dispatch_direct
+    jmp tr_restore
+
+/* An indirect branch whose target the table does not know; rcx and rdx are the program's in memory. */
+ENTRY tr_leave_indirect
+    mov %rdx, %gs:TARGET
+    mov %gs:RDX, %rdx
+    mov %gs:RCX, %rcx
+    SAVE
+    call tr_dispatch_indirect
+    jmp tr_restore
+
+/* An indirect branch that runs for the first time: hot.exit names its guard. */
+ENTRY tr_leave_first
+    mov %rdx, %gs:TARGET
+    mov %gs:RDX, %rdx
+    mov %gs:RCX, %rcx
+    SAVE
+    call tr_dispatch_first
+    jmp tr_restore
+
+ENTRY tr_leave_syscall
+    SAVE
+    call tr_dispatch_syscall
+    jmp tr_restore
+
+ENTRY tr_leave_run
+    SAVE
+    call tr_dispatch_run
+    jmp tr_restore
+
+ENTRY tr_leave_trigger
+    mov %rax, %gs:TARGET
+    mov %gs:RAX, %rax
+    SAVE
+    call tr_dispatch_trigger
+    jmp tr_restore
+
+/* A head found the log pointer above the limit; flags are dead. Nearly always a time stamp is all that is due. */
+ENTRY tr_leave_check
+    mov %rax, %gs:TARGET
+    cmpq $0, %gs:LIMIT
+    je 1f
+    lea CLEARED_AHEAD(%r11), %rax
+    cmp %gs:CLEARED, %rax
+    ja 1f
+    mov %rdx, %gs:RDX
+    rdtsc
+    shl $32, %rdx
+    or %rdx, %rax
+    mov %gs:STOLEN, %rdx
+    sub (%rdx), %rax
+    mov %rax, 4(%r11)
+    movl $STAMP_WORD, (%r11)
+    add $12, %r11
+    mov %gs:STAMP_INTERVAL, %rax
+    add %r11, %rax
+    mov %gs:RDX, %rdx
+    mov %rax, %gs:LIMIT
+    /* A signal may have set the limit to 0 since it was looked at. */
+    cmpq $0, %gs:RUN
+    jne 2f
+    movq $0, %gs:LIMIT
+2:  mov %gs:RAX, %rax
+    jmp *%gs:TARGET
+1:  mov %gs:RAX, %rax
+    SAVE
+    call tr_dispatch_check
+    jmp tr_restore
+
+/* tr_enter(thread) */
+ENTRY tr_enter
+    mov 0x88(%rdi), %rsp
+    call tr_dispatch_enter
+    jmp tr_restore
+
+/* The master handler has changed its context so that this runs after it: the program's state is in tr_thread.app. */
+ENTRY tr_resume_from_handler
+    mov %gs:SELF, %rdi
+    mov %gs:STACK, %rsp
+    cld
+    call tr_dispatch_resume
+    jmp tr_restore
+
+/* Where the recorder starts the runtime, at the program's first instruction; all registers but rsp are free
+ * (execve sets them to 0). */
+ENTRY tr_start
+    lea tr_start_info(%rip), %rdi
+    mov %rsp, %rsi
+    lea tr_first_stack_end(%rip), %rsp
+    call tr_begin
+    ud2
+
+    .data
+    .globl tr_start_info
+    .hidden tr_start_info
+    .align 64
+tr_start_info:
+    .zero 128
+
+    .bss
+    .align 64
+    .zero 16384
+tr_first_stack_end:
+
+    .section .note.GNU-stack,"",@progbits

@@ -1,0 +1,357 @@
+#include "runtime/translator/translation.h"
+
+#include "runtime/translator/emit.h"
+#include "runtime/translator/system.h"
+
+#include <asm/unistd.h>
+#include <linux/mman.h>
+
+#define HOT(field) ((uint32_t)__builtin_offsetof(struct tr_hot, field))
+
+enum {
+    MOST_FRAGMENTS = 1 << 24,
+    FIRST_SLOTS = 1 << 12, /* of the hash table */
+    TABLE_STEP = 1 << 20,  /* bytes of a fragment table that become usable at a time */
+    MOST_TABLES = 64,      /* that a process and its ancestors by fork have filled */
+};
+
+/* A fragment table that this process or an ancestor writes or wrote. */
+struct descriptions {
+    struct tr_table *table;
+    uint32_t first; /* identifier */
+};
+
+/* The fragments of the process; fork copies them. */
+static struct {
+    struct tr_area translations; /* of struct tr_translation */
+    uint32_t count;
+    struct tr_area slots; /* uint32_t: number of the translation + 1 */
+    uint32_t slot_count, slots_used;
+    struct descriptions tables[MOST_TABLES];
+    unsigned table_count;
+    uint64_t next, ready; /* offsets in the newest table */
+} all;
+
+static struct tr_translation *translation_at(uint32_t number)
+{
+    return (struct tr_translation *)(void *)all.translations.start + number;
+}
+
+/* ---- finding ---- */
+
+static uint32_t hash(uint64_t pc)
+{
+    return (uint32_t)((pc * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
+}
+
+static uint32_t *slot_for(uint64_t pc)
+{
+    uint32_t *slots = (uint32_t *)(void *)all.slots.start;
+    uint32_t mask = all.slot_count - 1;
+    for (uint32_t i = hash(pc) & mask;; i = (i + 1) & mask)
+        if (slots[i] == 0 || translation_at(slots[i] - 1)->pc == pc)
+            return &slots[i];
+}
+
+struct tr_translation *tr_fragment_find(uint64_t pc)
+{
+    uint32_t number = *slot_for(pc);
+    struct tr_translation *found = number ? translation_at(number - 1) : NULL;
+    return found && found->valid ? found : NULL;
+}
+
+static bool allocate_slots(uint32_t count)
+{
+    struct tr_area area;
+    if (!tr_area_reserve(&area, (uint64_t)count * sizeof(uint32_t)) || !tr_area_prepare(&area, area.size))
+        return false;
+    struct tr_area old = all.slots;
+    uint32_t old_count = all.slot_count;
+    all.slots = area;
+    all.slot_count = count;
+    for (uint32_t i = 0; i < old_count; i++) {
+        uint32_t number = ((uint32_t *)(void *)old.start)[i];
+        if (number)
+            *slot_for(translation_at(number - 1)->pc) = number;
+    }
+    if (old.start)
+        tr_syscall(__NR_munmap, (uint64_t)old.start, old.size, 0);
+    return true;
+}
+
+struct tr_translation *tr_fragment_add(void)
+{
+    if (all.slots_used * 2 >= all.slot_count && !allocate_slots(all.slot_count ? all.slot_count * 2 : FIRST_SLOTS))
+        return NULL;
+    if (!tr_area_prepare(&all.translations, sizeof(struct tr_translation)))
+        return NULL;
+    struct tr_translation *translation = translation_at(all.count);
+    *translation = (struct tr_translation){0};
+    return translation;
+}
+
+void tr_fragment_publish(struct tr_translation *translation)
+{
+    struct tr_region *region = &tr_cache.regions[translation->region];
+    uint32_t number = (uint32_t)(translation - translation_at(0));
+    all.count = number + 1;
+    all.translations.used += sizeof *translation;
+    translation->valid = 1;
+    uint32_t *slot = slot_for(translation->pc);
+    all.slots_used += *slot == 0;
+    *slot = number + 1;
+    ((uint32_t *)(void *)region->fragments.start)[region->fragments.used / sizeof(uint32_t)] = number;
+    region->fragments.used += sizeof(uint32_t);
+}
+
+/* ---- descriptions ---- */
+
+static void use_table(struct tr_process *process, uint32_t serial, uint32_t parent, uint32_t first)
+{
+    struct tr_control *control = process->control;
+    struct tr_table *table =
+        (void *)(process->arena + control->table_offset + (uint64_t)serial * control->table_size);
+    process->table = NULL;
+    if (all.table_count == MOST_TABLES || serial >= control->table_count ||
+        tr_syscall(__NR_mprotect, (uint64_t)table, TABLE_STEP, PROT_READ | PROT_WRITE) != 0)
+        return;
+    all.next = TR_PAGE;
+    all.ready = TABLE_STEP;
+    table->serial = serial;
+    table->parent = parent;
+    table->first = first;
+    table->pid = (uint32_t)process->pid;
+    atomic_store(&table->tail, all.next);
+    atomic_signal_fence(memory_order_release);
+    table->magic = TR_TABLE_MAGIC;
+    process->table = table;
+    all.tables[all.table_count++] = (struct descriptions){table, first};
+}
+
+void tr_fragments_begin(struct tr_process *process, uint32_t table)
+{
+    enum { FIRST_IDENTIFIER = 1 };
+    tr_area_reserve(&all.translations, (uint64_t)MOST_FRAGMENTS * sizeof(struct tr_translation));
+    use_table(process, table, UINT32_MAX, FIRST_IDENTIFIER);
+}
+
+void tr_fragments_forked(struct tr_process *process, uint32_t table)
+{
+    const struct descriptions *newest = &all.tables[all.table_count - 1];
+    uint32_t first = newest->first + (uint32_t)((all.next - TR_PAGE) / 8);
+    use_table(process, table, newest->table->serial, first);
+}
+
+static unsigned instruction_count(const struct tr_superblock *superblock)
+{
+    return superblock->item_count;
+}
+
+static void describe_lengths(uint8_t *lengths, const struct tr_superblock *superblock)
+{
+    for (unsigned i = 0; i < superblock->item_count; i++) {
+        uint8_t length = superblock->items[i].decoded.length;
+        if (i % 2)
+            lengths[i / 2] |= (uint8_t)(length << 4);
+        else
+            lengths[i / 2] = length;
+    }
+}
+
+bool tr_fragment_describe(struct tr_translation *translation, const struct tr_superblock *superblock)
+{
+    struct tr_process *process = &tr_process;
+    uint64_t size = sizeof(struct tr_fragment) + superblock->block_count * sizeof(struct tr_block) +
+                    (instruction_count(superblock) + 1) / 2;
+    size = (size + 7) & ~UINT64_C(7);
+    if (!process->table || all.next + size > process->control->table_size)
+        return false;
+    if (all.next + size > all.ready) {
+        if (tr_syscall(__NR_mprotect, (uint64_t)process->table + all.ready, TABLE_STEP, PROT_READ | PROT_WRITE) != 0)
+            return false;
+        all.ready += TABLE_STEP;
+    }
+    struct tr_fragment *fragment = (void *)((uint8_t *)process->table + all.next);
+    fragment->pc = superblock->pc;
+    fragment->block_count = (uint16_t)superblock->block_count;
+    fragment->size = (uint16_t)size;
+    fragment->reserved = all.count;
+    for (unsigned i = 0; i < superblock->block_count; i++) {
+        const struct tr_way *way = &superblock->blocks[i];
+        fragment->blocks[i] = (struct tr_block){
+            .start = (int32_t)(way->start - superblock->pc),
+            .target = (int32_t)(way->target ? way->target - superblock->pc : 0),
+            .size = (uint16_t)(way->end - way->start),
+            .instructions = way->instructions,
+            .end = (uint8_t)(way->kind | (way->loads_stack ? TR_BLOCK_LOADS_STACK : 0)),
+        };
+    }
+    describe_lengths((uint8_t *)&fragment->blocks[superblock->block_count], superblock);
+    translation->identifier =
+        all.tables[all.table_count - 1].first + (uint32_t)((all.next - TR_PAGE) / 8);
+    all.next += size;
+    atomic_store_explicit(&process->table->tail, all.next, memory_order_release);
+    return true;
+}
+
+uint64_t tr_fragment_pc(uint32_t identifier)
+{
+    unsigned i = all.table_count - 1;
+    while (i > 0 && identifier < all.tables[i].first)
+        i--;
+    const uint8_t *table = (const uint8_t *)all.tables[i].table;
+    return ((const struct tr_fragment *)(const void *)(table + TR_PAGE + 8 * (uint64_t)(identifier - all.tables[i].first)))
+        ->pc;
+}
+
+/* ---- entering ---- */
+
+static struct tr_region *region_of(const struct tr_translation *translation)
+{
+    return &tr_cache.regions[translation->region];
+}
+
+uint64_t tr_fragment_body(const struct tr_translation *translation)
+{
+    return (uint64_t)region_of(translation)->hot.start + translation->code;
+}
+
+/* See struct tr_translation. */
+static bool make_indirect(struct tr_translation *translation)
+{
+    enum { LARGEST = 128 };
+    struct tr_region *region = region_of(translation);
+    if (!tr_area_prepare(&region->cold, LARGEST))
+        return false;
+    struct tr_emitter cold = {region->cold.start + region->cold.used, 0};
+    static const uint8_t test[] = {
+        0x48, 0x8d, 0x0c, 0x11, /* lea rcx, [rcx + rdx] */
+        0xe3, 0x08,             /* jrcxz over the jump */
+    };
+    tr_emit_gap_8(&cold);
+    uint8_t *start = cold.at;
+    tr_emit_constant(&cold, TR_RCX, -translation->pc);
+    tr_emit_bytes(&cold, test, sizeof test);
+    tr_emit_gs_jump(&cold, HOT(leave_indirect));
+    tr_emit_load(&cold, TR_RDX, HOT(rdx));
+    tr_emit_load(&cold, TR_RCX, HOT(rcx));
+    tr_emit_nops(&cold, (unsigned)(TR_INDIRECT_BODY - (cold.at - start)));
+    tr_emit_log_word(&cold, translation->identifier << 1 | TR_INDIRECT);
+    tr_emit_jump(&cold, tr_fragment_body(translation) + TR_ENTRY_SIZE);
+    translation->indirect = (uint32_t)(start - region->cold.start);
+    region->cold.used = (uint64_t)(cold.at - region->cold.start);
+    return true;
+}
+
+uint64_t tr_fragment_indirect_entry(struct tr_translation *translation)
+{
+    if (!translation->indirect && !make_indirect(translation))
+        return 0;
+    return (uint64_t)region_of(translation)->cold.start + translation->indirect;
+}
+
+uint64_t tr_fragment_indirect_body(struct tr_translation *translation)
+{
+    uint64_t entry = tr_fragment_indirect_entry(translation);
+    return entry ? entry + TR_INDIRECT_BODY : 0;
+}
+
+void tr_link(struct tr_region *region, uint64_t address, uint64_t target)
+{
+    enum { FAR_JUMP = 6 + 8 };
+    int64_t displacement = (int64_t)(target - (address + 4));
+    if (displacement != (int32_t)displacement) {
+        if (!tr_area_prepare(&region->cold, FAR_JUMP))
+            return;
+        struct tr_emitter cold = {region->cold.start + region->cold.used, 0};
+        displacement = (int64_t)(tr_emit_address(&cold) - (address + 4));
+        tr_emit_8(&cold, 0xff); /* jmp [rip + 0] */
+        tr_emit_8(&cold, 0x25);
+        tr_emit_32(&cold, 0);
+        tr_emit_64(&cold, target);
+        region->cold.used += FAR_JUMP;
+    }
+    __atomic_store_n((uint32_t *)address, (uint32_t)displacement, __ATOMIC_RELEASE);
+}
+
+/* ---- taking back ---- */
+
+/* From now on the log entry at `address` (a multiple of 8) is a jump to the runtime instead. A thread that has run the
+ * entry's first instruction goes on behind it, where the bytes stay as they are. */
+static void close_entry(struct tr_region *region, uint64_t address, uint64_t pc, bool indirect)
+{
+    enum { EXIT = 12 + 8 + sizeof(struct tr_exit), JUMP = 5 };
+    if (!tr_area_prepare(&region->cold, EXIT))
+        return;
+    struct tr_emitter cold = {region->cold.start + region->cold.used, 0};
+    uint64_t code = tr_emit_address(&cold);
+    tr_emit_gs_store_32(&cold, HOT(exit), tr_cold_name(region, cold.at + 12 + 8));
+    tr_emit_gs_jump(&cold, HOT(leave_direct));
+    struct tr_exit exit = {.target = pc, .kind = indirect ? TR_EXIT_INDIRECT : TR_EXIT_DIRECT};
+    tr_emit_bytes(&cold, (const uint8_t *)&exit, sizeof exit);
+    region->cold.used = (uint64_t)(cold.at - region->cold.start);
+    uint64_t bytes = *(uint64_t *)address;
+    uint32_t displacement = (uint32_t)(code - (address + JUMP));
+    bytes = (bytes & ~((UINT64_C(1) << 8 * JUMP) - 1)) | (uint64_t)displacement << 8 | 0xe9;
+    __atomic_store_n((uint64_t *)address, bytes, __ATOMIC_RELEASE);
+}
+
+static void take_back(struct tr_translation *translation)
+{
+    struct tr_region *region = region_of(translation);
+    translation->valid = 0;
+    close_entry(region, tr_fragment_body(translation), translation->pc, false);
+    if (!translation->indirect)
+        return;
+    uint64_t entry = (uint64_t)region->cold.start + translation->indirect;
+    uint8_t jump[8];
+    struct tr_emitter emitter = {jump, 0};
+    tr_emit_gs_jump(&emitter, HOT(leave_indirect));
+    uint64_t bytes;
+    memcpy(&bytes, jump, sizeof bytes);
+    __atomic_store_n((uint64_t *)entry, bytes, __ATOMIC_RELEASE);
+    close_entry(region, entry + TR_INDIRECT_BODY, translation->pc, true);
+}
+
+void tr_invalidate(struct tr_thread *thread, uint64_t start, uint64_t end)
+{
+    for (uint32_t i = 0; i < all.count; i++) {
+        struct tr_translation *translation = translation_at(i);
+        if (translation->valid && translation->pc - translation->low < end &&
+            translation->pc + translation->high > start)
+            take_back(translation);
+    }
+}
+
+/* ---- from addresses of the cache ---- */
+
+bool tr_in_cache(uint64_t address)
+{
+    return tr_cache_find(address) != NULL;
+}
+
+/* The last fragment that begins at or before `offset` of the hot part. */
+static const struct tr_translation *fragment_before(const struct tr_region *region, uint64_t offset)
+{
+    const uint32_t *numbers = (const uint32_t *)(const void *)region->fragments.start;
+    uint64_t low = 0, high = region->fragments.used / sizeof *numbers;
+    while (low < high) {
+        uint64_t middle = (low + high) / 2;
+        if (translation_at(numbers[middle])->code <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? translation_at(numbers[low - 1]) : NULL;
+}
+
+bool tr_find_state(struct tr_thread *thread, struct tr_state *state)
+{
+    const struct tr_region *region = tr_cache_find(state->pc);
+    uint64_t offset = region ? state->pc - (uint64_t)region->hot.start : 0;
+    const struct tr_translation *translation =
+        region && offset < TR_REGION_PART ? fragment_before(region, offset) : NULL;
+    if (!translation || offset - translation->code >= translation->code_size)
+        return false;
+    return tr_translate_state(thread, translation, (uint32_t)(offset - translation->code), state);
+}

@@ -1,0 +1,272 @@
+#include "runtime/translator/log.h"
+
+#include "runtime/translator/clock.h"
+#include "runtime/translator/system.h"
+
+#include <asm/unistd.h>
+#include <linux/futex.h>
+#include <linux/mman.h>
+
+enum {
+    PRIVATE_RING = 64 << 10, /* bytes, of a thread that is not recorded */
+    LARGEST_STACK_COPY = 16 << 10,
+    /* Between the places where the log pointer is compared with the limit at most so much is written; what is beyond
+     * hits the guard page. */
+    SLACK = 4 << 10,
+    CLEAR_STEP = 32 << 10,
+};
+
+static uint64_t position(const struct tr_thread *thread)
+{
+    return thread->wraps + (thread->hot.log - (uint64_t)thread->ring);
+}
+
+static uint64_t ring_size(const struct tr_thread *thread)
+{
+    return (uint64_t)(thread->ring_end - thread->ring);
+}
+
+static void put(struct tr_thread *thread, const void *bytes, size_t size)
+{
+    memcpy((void *)thread->hot.log, bytes, size);
+    thread->hot.log += size;
+}
+
+static void clear(struct tr_thread *thread, uint64_t up_to)
+{
+    if (up_to > (uint64_t)thread->ring_end)
+        up_to = (uint64_t)thread->ring_end;
+    if (thread->hot.cleared >= up_to)
+        return;
+    memset((void *)thread->hot.cleared, 0, up_to - thread->hot.cleared);
+    thread->hot.cleared = up_to;
+}
+
+static void publish(struct tr_thread *thread)
+{
+    if (thread->slot)
+        atomic_store_explicit(&thread->slot->head, position(thread), memory_order_release);
+}
+
+/* The stream's position at a chunk's beginning is known before anything is written there. */
+static void begin_chunk(struct tr_thread *thread, uint64_t at)
+{
+    struct tr_slot *slot = thread->slot;
+    if (!slot)
+        return;
+    uint64_t chunk = at % slot->size / (slot->size / TR_CHUNKS);
+    atomic_store_explicit(&slot->chunks[chunk].position, at, memory_order_release);
+}
+
+/* The log goes on at the beginning of the ring. */
+static void wrap(struct tr_thread *thread)
+{
+    uint32_t pad = TR_EVENT_WORD(TR_PAD, 0);
+    if (thread->hot.log < (uint64_t)thread->ring_end)
+        memcpy((void *)thread->hot.log, &pad, sizeof pad);
+    thread->wraps += ring_size(thread);
+    thread->hot.log = (uint64_t)thread->ring;
+    thread->hot.cleared = (uint64_t)thread->ring;
+}
+
+static void make_room(struct tr_thread *thread, uint64_t size)
+{
+    if (thread->hot.log + size + SLACK > (uint64_t)thread->ring_end)
+        wrap(thread);
+    clear(thread, thread->hot.log + size + TR_CLEARED);
+}
+
+void tr_log_event(struct tr_thread *thread, enum tr_event kind, uint32_t payload, const uint64_t *values,
+                  unsigned count)
+{
+    uint32_t word = TR_EVENT_WORD(kind, payload);
+    if (thread->stops)
+        return;
+    make_room(thread, 4 + 8 * (uint64_t)count);
+    if (count)
+        memcpy((void *)(thread->hot.log + 4), values, 8 * (size_t)count);
+    /* Whoever reads the log of a killed thread finds either all of the record or none of it. */
+    atomic_signal_fence(memory_order_release);
+    put(thread, &word, sizeof word);
+    thread->hot.log += 8 * (uint64_t)count;
+}
+
+uint32_t tr_log_last(const struct tr_thread *thread)
+{
+    return *(const uint32_t *)(thread->hot.log - 4);
+}
+
+/* ---- beginning ---- */
+
+static bool use_private_ring(struct tr_thread *thread)
+{
+    if (!thread->private_ring)
+        thread->private_ring = tr_memory_map(PRIVATE_RING);
+    if (!thread->private_ring)
+        return false;
+    thread->slot = NULL;
+    thread->serial = UINT32_MAX;
+    thread->ring = thread->private_ring;
+    thread->ring_end = thread->ring + PRIVATE_RING;
+    return true;
+}
+
+static bool use_slot(struct tr_thread *thread, uint32_t serial)
+{
+    struct tr_control *control = thread->process->control;
+    if (serial >= control->slot_count)
+        return false;
+    uint8_t *at = thread->process->arena + control->slot_offset + (uint64_t)serial * control->slot_size;
+    uint64_t size = control->options.ring_size;
+    if (tr_syscall(__NR_mprotect, (uint64_t)at, TR_SLOT_RING + size, PROT_READ | PROT_WRITE) != 0)
+        return false;
+    struct tr_slot *slot = (void *)at;
+    thread->slot = slot;
+    thread->serial = serial;
+    thread->ring = at + TR_SLOT_RING;
+    thread->ring_end = thread->ring + size;
+    slot->serial = serial;
+    slot->pid = (uint32_t)thread->pid;
+    slot->tid = (uint32_t)thread->tid;
+    slot->table = thread->process->table ? thread->process->table->serial : UINT32_MAX;
+    slot->size = size;
+    slot->first_time = tr_time(thread);
+    for (unsigned i = 0; i < TR_CHUNKS; i++)
+        atomic_store(&slot->chunks[i].position, UINT64_MAX);
+    atomic_signal_fence(memory_order_release);
+    slot->magic = TR_SLOT_MAGIC;
+    return true;
+}
+
+static void set_limit(struct tr_thread *thread)
+{
+    thread->hot.limit = thread->hot.log + thread->hot.stamp_interval;
+    thread->hot.run = 1;
+    atomic_signal_fence(memory_order_seq_cst);
+    if (thread->signals.pending || thread->let_go)
+        thread->hot.limit = thread->hot.run = 0;
+}
+
+void tr_log_begin(struct tr_thread *thread, uint32_t slot, bool untraced)
+{
+    const struct tr_control *control = thread->process->control;
+    thread->stops = untraced || !use_slot(thread, slot);
+    if (thread->stops && !use_private_ring(thread))
+        thread->let_go = true;
+    thread->wraps = 0;
+    thread->hot.log = (uint64_t)thread->ring;
+    thread->hot.cleared = (uint64_t)thread->ring;
+    thread->hot.stamp_interval = control->options.stamp_interval;
+    clear(thread, thread->hot.log + CLEAR_STEP);
+    begin_chunk(thread, 0);
+    set_limit(thread);
+}
+
+/* ---- going on ---- */
+
+/* The innermost part of the program's stack, so that callers are known where a ring begins. */
+static void copy_stack(struct tr_thread *thread, uint64_t pc)
+{
+    struct {
+        uint64_t base, size;
+    } local, remote;
+    uint64_t header[2] = {thread->app.r[TR_RSP], pc};
+    make_room(thread, 20 + LARGEST_STACK_COPY);
+    local.base = thread->hot.log + 20;
+    remote.base = header[0];
+    local.size = remote.size = LARGEST_STACK_COPY;
+    int64_t copied = tr_syscall6(__NR_process_vm_readv, (uint64_t)thread->pid, (uint64_t)&local, 1, (uint64_t)&remote,
+                                 1, 0);
+    uint64_t words = copied > 0 ? (uint64_t)copied / 8 : 0;
+    uint32_t word = TR_EVENT_WORD(TR_CALLS, words);
+    memcpy((void *)(thread->hot.log + 4), header, sizeof header);
+    atomic_signal_fence(memory_order_release);
+    memcpy((void *)thread->hot.log, &word, sizeof word);
+    thread->hot.log += 20 + 8 * words;
+}
+
+static bool recorder_lives(const struct tr_thread *thread, uint32_t *heartbeat, unsigned *still)
+{
+    enum { PATIENCE = 40 }; /* waits of 50 ms without a heartbeat */
+    const struct tr_control *control = thread->process->control;
+    uint32_t now = atomic_load(&control->heartbeat);
+    *still = now == *heartbeat ? *still + 1 : 0;
+    *heartbeat = now;
+    return *still < PATIENCE && !atomic_load(&control->recorder_stopped);
+}
+
+/* Full execution: what the next chunk would overwrite has been read, or is waited for. False: nobody reads. */
+static bool wait_for_reader(struct tr_thread *thread, uint64_t next)
+{
+    struct tr_slot *slot = thread->slot;
+    const struct tr_control *control = thread->process->control;
+    uint32_t heartbeat = atomic_load(&control->heartbeat);
+    unsigned still = 0;
+    while (next > atomic_load(&slot->read_to) + slot->size) {
+        struct {
+            int64_t seconds, nanoseconds;
+        } patience = {0, 50 * 1000 * 1000};
+        if (atomic_load(&control->frozen) || !recorder_lives(thread, &heartbeat, &still))
+            return false;
+        uint32_t seen = atomic_load(&slot->waiting);
+        if (next <= atomic_load(&slot->read_to) + slot->size)
+            break;
+        tr_syscall6(__NR_futex, (uint64_t)&slot->waiting, FUTEX_WAIT, seen, (uint64_t)&patience, 0, 0);
+    }
+    return true;
+}
+
+static bool streams(const struct tr_control *control)
+{
+    return control->options.full_execution || control->options.multi_snapshot;
+}
+
+bool tr_log_check(struct tr_thread *thread, bool in_fragment)
+{
+    struct tr_control *control = thread->process->control;
+    if (atomic_load_explicit(&control->frozen, memory_order_relaxed))
+        return false;
+    uint64_t before = position(thread);
+    make_room(thread, CLEAR_STEP);
+    uint64_t now = position(thread);
+    if (thread->slot) {
+        uint64_t chunk_size = thread->slot->size / TR_CHUNKS;
+        bool next = now / chunk_size != thread->checked / chunk_size || now < before;
+        if (streams(control) && next && !wait_for_reader(thread, now + 2 * chunk_size))
+            return false;
+        if (next) {
+            begin_chunk(thread, now);
+            copy_stack(thread, thread->app.pc);
+        }
+        thread->checked = now;
+    }
+    uint64_t time = tr_time(thread);
+    uint64_t freeze_at = atomic_load_explicit(&control->freeze_at, memory_order_relaxed);
+    if (freeze_at && time >= freeze_at) {
+        uint64_t none = 0;
+        atomic_compare_exchange_strong(&control->frozen_at, &none, time);
+        atomic_store(&control->frozen, 1);
+        return false;
+    }
+    tr_log_event(thread, TR_STAMP, !in_fragment, &time, 1);
+    publish(thread);
+    set_limit(thread);
+    return true;
+}
+
+bool tr_log_is_guard(const struct tr_thread *thread, uint64_t address)
+{
+    return address - (uint64_t)thread->ring_end < TR_PAGE;
+}
+
+void tr_log_stop(struct tr_thread *thread, enum tr_slot_end reason, uint64_t pc)
+{
+    uint64_t values[] = {tr_time(thread), pc};
+    if (thread->stops)
+        return;
+    tr_log_event(thread, TR_STOP, reason, values, 2);
+    publish(thread);
+    if (thread->slot)
+        atomic_store(&thread->slot->ended, (uint32_t)reason);
+    thread->stops = true;
+}

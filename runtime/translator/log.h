@@ -1,0 +1,32 @@
+/* The path log from the writer's side: records other than fragment entries, which generated code writes; the ring's
+ * end.
+ *
+ * Called by the runtime's C code with the log pointer in thread->hot.log. Layout: layout.h.
+ */
+#ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_LOG_H
+#define MAGIC_TRACE_RUNTIME_TRANSLATOR_LOG_H
+
+#include "runtime/translator/thread.h"
+
+/* An event with `count` 64-bit values. */
+void tr_log_event(struct tr_thread *thread, enum tr_event kind, uint32_t payload, const uint64_t *values,
+                  unsigned count);
+
+/* The word of the newest fragment entry, and whether it is the newest record: then it can be taken back. */
+uint32_t tr_log_last(const struct tr_thread *thread);
+
+/* Gives the thread a slot and a ring, or a small private ring nobody reads when there is none (or `untraced`). */
+void tr_log_begin(struct tr_thread *thread, uint32_t slot, bool untraced);
+
+/* The head of a fragment found the log pointer above hot.limit: makes room, clears ahead, begins chunks (stack copy),
+ * stamps the time, waits for the reader. `in_fragment`: the fragment's entry has been logged. False: tracing is to
+ * end. */
+bool tr_log_check(struct tr_thread *thread, bool in_fragment);
+
+/* A fault at `address`: true when it is the guard behind the ring; the log pointer to go on with is in hot.log. */
+bool tr_log_is_guard(const struct tr_thread *thread, uint64_t address);
+
+/* The log ends here, for that reason, before `pc`. */
+void tr_log_stop(struct tr_thread *thread, enum tr_slot_end reason, uint64_t pc);
+
+#endif

@@ -1,0 +1,59 @@
+/* The runtime's first moments in a process: enter.S calls tr_begin on a small stack of its own, with everything else as
+ * the kernel left it at the program's exec. */
+#include "runtime/translator/clock.h"
+#include "runtime/translator/log.h"
+#include "runtime/translator/signal.h"
+#include "runtime/translator/syscall.h"
+#include "runtime/translator/system.h"
+#include "runtime/translator/translation.h"
+
+#include <asm/unistd.h>
+#include <linux/auxvec.h>
+
+struct tr_process tr_process;
+
+enum { CLOCK_DEFAULT = 0, HWCAP2_FSGSBASE = 1 << 1 };
+
+/* What the kernel says of itself, behind the arguments and the environment on the first stack. */
+static uint64_t auxiliary_value(const uint64_t *stack, uint64_t kind)
+{
+    const uint64_t *at = stack + 1 + stack[0] + 1;
+    while (*at)
+        at++;
+    for (at++; at[0] != AT_NULL; at += 2)
+        if (at[0] == kind)
+            return at[1];
+    return 0;
+}
+
+_Noreturn void tr_begin(const struct tr_start *start, const uint64_t *stack);
+
+_Noreturn void tr_begin(const struct tr_start *start, const uint64_t *stack)
+{
+    struct tr_process *process = &tr_process;
+    process->control = (void *)start->arena;
+    process->arena = (void *)start->arena;
+    process->image = start->image;
+    process->image_size = start->image_size;
+    process->pid = (int32_t)tr_syscall(__NR_getpid, 0, 0, 0);
+    process->traced = true;
+    process->steals_time = process->control->options.clock == CLOCK_DEFAULT;
+    process->fsgsbase = (auxiliary_value(stack, AT_HWCAP2) & HWCAP2_FSGSBASE) != 0;
+    memcpy(process->name, start->name, sizeof process->name);
+    tr_fragments_begin(process, start->table);
+    struct tr_thread *thread = tr_thread_allocate(process);
+    if (!thread)
+        tr_syscall(__NR_exit_group, 127, 0, 0); /* TODO */
+    thread->pid = process->pid;
+    thread->tid = (int32_t)tr_syscall(__NR_gettid, 0, 0, 0);
+    thread->app.pc = start->pc;
+    thread->app.r[TR_RSP] = (uint64_t)stack;
+    thread->app.flags = 0x202;
+    tr_thread_set_base(thread);
+    tr_log_begin(thread, start->slot, false);
+    tr_process_begun(thread, start);
+    tr_signal_begin_process(process, thread);
+    uint64_t now = tr_time(thread);
+    tr_log_event(thread, TR_RESUME, 0, &now, 1);
+    tr_enter(thread);
+}

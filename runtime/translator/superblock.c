@@ -1,0 +1,292 @@
+#include "runtime/translator/superblock.h"
+
+#include "runtime/translator/system.h"
+
+enum { LONGEST = 15 };
+
+/* What is being formed, and where the reading is. */
+struct forming {
+    struct tr_superblock *superblock;
+    struct tr_thread *thread;
+    struct tr_code_range range;
+    uint64_t cursor;
+    uint64_t returns[SUPERBLOCK_CALLS]; /* addresses that followed calls return to */
+    unsigned depth;
+};
+
+static uint64_t magnitude(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+static bool is_trigger(const struct forming *forming, uint64_t pc)
+{
+    const struct tr_options *options = &forming->thread->process->control->options;
+    const struct tr_code_range *range = &forming->range;
+    if (options->place_count == 0 || range->inode == 0)
+        return false;
+    uint64_t offset = pc - range->start + range->file_offset;
+    for (uint32_t i = 0; i < options->place_count; i++)
+        if (options->places[i].file_offset == offset && options->places[i].inode == range->inode)
+            return true;
+    return false;
+}
+
+/* The range of code that the cursor is in. False: none. */
+static bool find_range(struct forming *forming)
+{
+    if (forming->range.kind != TR_CODE_NONE && forming->cursor >= forming->range.start &&
+        forming->cursor < forming->range.end)
+        return true;
+    forming->range = tr_code_at(forming->thread, forming->cursor);
+    return forming->range.kind != TR_CODE_NONE;
+}
+
+/* Bytes of the instruction at the cursor that can be read; it may reach into the next range. */
+static unsigned fetch(struct forming *forming, uint8_t bytes[16])
+{
+    uint64_t left = forming->range.end - forming->cursor;
+    unsigned size = left < LONGEST ? (unsigned)left : LONGEST;
+    if (!tr_probe_read(bytes, forming->cursor, size))
+        return 0;
+    if (size < LONGEST && tr_code_at(forming->thread, forming->range.end).kind != TR_CODE_NONE &&
+        tr_probe_read(bytes + size, forming->range.end, LONGEST - size))
+        size = LONGEST;
+    return size;
+}
+
+static bool is_inside(const struct tr_superblock *superblock, uint64_t pc)
+{
+    for (unsigned i = 0; i < superblock->block_count; i++)
+        if (pc >= superblock->blocks[i].start && pc < superblock->blocks[i].end)
+            return true;
+    return false;
+}
+
+/* Code that can change is taken back page by page: superblocks in it do not reach far. */
+static bool may_follow(const struct forming *forming, uint64_t target)
+{
+    const struct tr_superblock *superblock = forming->superblock;
+    uint64_t reach = forming->range.kind == TR_CODE_FILE ? UINT64_C(1) << 30 : 4096;
+    return magnitude(target, superblock->pc) < reach && !is_inside(superblock, target);
+}
+
+static struct tr_way *open_block(struct tr_superblock *superblock, uint64_t pc)
+{
+    struct tr_way *block = &superblock->blocks[superblock->block_count++];
+    *block = (struct tr_way){.start = pc, .end = pc};
+    return block;
+}
+
+static void close_block(struct forming *forming, enum tr_block_end kind, uint64_t target)
+{
+    struct tr_superblock *superblock = forming->superblock;
+    struct tr_way *block = &superblock->blocks[superblock->block_count - 1];
+    block->kind = (uint8_t)kind;
+    block->target = target;
+    superblock->items[superblock->item_count - 1].ends_block = true;
+}
+
+/* Takes the instruction at the cursor into the newest block. */
+static void take(struct forming *forming, const struct tr_instruction *decoded, const uint8_t *bytes)
+{
+    struct tr_superblock *superblock = forming->superblock;
+    struct tr_item *item = &superblock->items[superblock->item_count++];
+    struct tr_way *block = &superblock->blocks[superblock->block_count - 1];
+    item->decoded = *decoded;
+    item->pc = forming->cursor;
+    memcpy(item->bytes, bytes, decoded->length);
+    item->ends_block = false;
+    item->block = (uint8_t)(superblock->block_count - 1);
+    forming->cursor += decoded->length;
+    block->instructions++;
+    block->end = forming->cursor;
+    if (item->pc < superblock->low)
+        superblock->low = item->pc;
+    if (forming->cursor > superblock->high)
+        superblock->high = forming->cursor;
+}
+
+/* The way goes on at `target`. */
+static bool go_to(struct forming *forming, uint64_t target)
+{
+    if (!may_follow(forming, target))
+        return false;
+    forming->superblock->blocks[forming->superblock->block_count - 1].expected = target;
+    forming->cursor = target;
+    return true;
+}
+
+static bool follow_call(struct forming *forming, uint64_t target)
+{
+    if (forming->depth == SUPERBLOCK_CALLS || forming->superblock->item_count > SUPERBLOCK_CALL_LIMIT ||
+        target == forming->cursor)
+        return false;
+    uint64_t back = forming->cursor;
+    if (!go_to(forming, target))
+        return false;
+    forming->returns[forming->depth++] = back;
+    return true;
+}
+
+static bool follow_return(struct forming *forming)
+{
+    if (forming->depth == 0)
+        return false;
+    return go_to(forming, forming->returns[--forming->depth]);
+}
+
+/* The newest instruction is one after which the block may end. Whether the superblock goes on. */
+static bool goes_on(struct forming *forming, const struct tr_instruction *decoded)
+{
+    struct tr_superblock *superblock = forming->superblock;
+    switch ((enum tr_kind)decoded->kind) {
+    case TR_PLAIN:
+        if (decoded->properties & TR_LOADS_STACK) {
+            close_block(forming, TR_END_FALL, 0);
+            superblock->blocks[superblock->block_count - 1].loads_stack = true;
+            return false;
+        }
+        return true;
+    case TR_CONDITIONAL:
+    case TR_LOOP:
+        close_block(forming, TR_END_CONDITIONAL, decoded->target);
+        return decoded->target > forming->cursor && forming->range.kind != TR_CODE_CHANGING;
+    case TR_JUMP:
+        close_block(forming, TR_END_JUMP, decoded->target);
+        return forming->range.kind != TR_CODE_CHANGING && go_to(forming, decoded->target);
+    case TR_CALL:
+        close_block(forming, TR_END_CALL, decoded->target);
+        return forming->range.kind != TR_CODE_CHANGING && follow_call(forming, decoded->target);
+    case TR_RETURN:
+        close_block(forming, TR_END_RETURN, 0);
+        return follow_return(forming);
+    case TR_INDIRECT_JUMP:
+        close_block(forming, TR_END_INDIRECT_JUMP, 0);
+        return false;
+    case TR_INDIRECT_CALL:
+        close_block(forming, TR_END_INDIRECT_CALL, 0);
+        return false;
+    default:
+        close_block(forming, TR_END_FAR, 0);
+        return false;
+    }
+}
+
+static bool is_translated(const struct tr_instruction *decoded)
+{
+    switch ((enum tr_kind)decoded->kind) {
+    case TR_TRAP:
+    case TR_FAR:
+    case TR_XBEGIN:
+    case TR_GS_BASE:
+        return false;
+    default:
+        return (decoded->properties & TR_GS_OPERAND) == 0;
+    }
+}
+
+/* Whether the flags that the program had on entry are written before anything reads them. */
+static bool flags_are_dead(const struct tr_superblock *superblock)
+{
+    uint8_t live = TR_ALL_FLAGS;
+    for (unsigned i = 0; i < superblock->item_count; i++) {
+        const struct tr_instruction *decoded = &superblock->items[i].decoded;
+        if (decoded->flags_read & live)
+            return false;
+        live &= (uint8_t)~decoded->flags_written;
+        if (live == 0)
+            return true;
+        if (superblock->items[i].ends_block && decoded->kind != TR_JUMP && decoded->kind != TR_CALL)
+            return false;
+    }
+    return false;
+}
+
+/* Takes instructions until the superblock ends. */
+static void form(struct forming *forming)
+{
+    struct tr_superblock *superblock = forming->superblock;
+    bool at_block_start = true;
+    for (;;) {
+        uint8_t bytes[16] = {0};
+        struct tr_instruction decoded;
+        bool first = superblock->item_count == 0;
+        if (!first && (superblock->item_count == SUPERBLOCK_INSTRUCTIONS || !find_range(forming) ||
+                       is_trigger(forming, forming->cursor) || is_inside(superblock, forming->cursor)))
+            break;
+        unsigned size = fetch(forming, bytes);
+        if (!tr_decode(&decoded, bytes, size, forming->cursor))
+            decoded = (struct tr_instruction){.kind = TR_TRAP, .length = 1};
+        bool translated = is_translated(&decoded);
+        if (!first && !translated)
+            break;
+        if (at_block_start)
+            open_block(superblock, forming->cursor);
+        take(forming, &decoded, bytes);
+        if (!translated) {
+            superblock->leaves = true;
+            close_block(forming, TR_END_FAR, 0);
+            return;
+        }
+        bool on = goes_on(forming, &decoded);
+        at_block_start = superblock->items[superblock->item_count - 1].ends_block;
+        if (!on)
+            return;
+    }
+    if (!at_block_start)
+        close_block(forming, TR_END_FALL, 0);
+}
+
+/* Whether the superblock's last block leads to `pc` without an indirect branch. */
+static bool ends_at(const struct tr_superblock *superblock, uint64_t pc)
+{
+    const struct tr_way *last = &superblock->blocks[superblock->block_count - 1];
+    switch ((enum tr_block_end)last->kind) {
+    case TR_END_JUMP:
+    case TR_END_CALL:
+        return last->target == pc;
+    case TR_END_CONDITIONAL:
+        return last->target == pc || last->end == pc;
+    case TR_END_FALL:
+    case TR_END_FAR:
+        return last->end == pc;
+    default:
+        return false;
+    }
+}
+
+/* Side exits of which the log has to say that they were taken: TR_EXIT in layout.h. */
+static void mark_ambiguous(struct tr_superblock *superblock)
+{
+    for (unsigned i = 0; i < superblock->block_count; i++) {
+        struct tr_way *block = &superblock->blocks[i];
+        if (block->kind != TR_END_CONDITIONAL)
+            continue;
+        bool last = i + 1 == superblock->block_count;
+        block->ambiguous = last ? block->target == block->end : ends_at(superblock, block->target);
+        for (unsigned j = 0; j < i; j++)
+            if (superblock->blocks[j].kind == TR_END_CONDITIONAL && superblock->blocks[j].target == block->target &&
+                !last)
+                block->ambiguous = true;
+    }
+}
+
+bool tr_superblock_form(struct tr_superblock *superblock, struct tr_thread *thread, uint64_t pc)
+{
+    struct forming forming = {.superblock = superblock, .thread = thread, .cursor = pc};
+    forming.range.kind = TR_CODE_NONE;
+    superblock->pc = pc;
+    superblock->item_count = superblock->block_count = 0;
+    superblock->low = UINT64_MAX;
+    superblock->high = 0;
+    superblock->leaves = false;
+    if (!find_range(&forming))
+        return false;
+    superblock->code = forming.range.kind;
+    superblock->trigger = is_trigger(&forming, pc);
+    form(&forming);
+    mark_ambiguous(superblock);
+    superblock->flags_dead = flags_are_dead(superblock);
+    return true;
+}

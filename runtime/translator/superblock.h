@@ -1,0 +1,55 @@
+/* A superblock before it is translated: which of the program's instructions a fragment is made of, and where it is
+ * left.
+ *
+ * The way is chosen without running it: forward conditional jumps are expected to fall through (compilers lay code out
+ * so), direct jumps are followed, calls too while there is room, and returns from calls that were followed. It ends at
+ * backward conditional jumps, indirect branches, system calls, loads of the stack pointer, triggers, code already in
+ * it, and after SUPERBLOCK_INSTRUCTIONS.
+ *
+ * The same bytes always give the same superblock: translate.c relies on it to find the state inside a fragment.
+ */
+#ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_SUPERBLOCK_H
+#define MAGIC_TRACE_RUNTIME_TRANSLATOR_SUPERBLOCK_H
+
+#include "runtime/translator/code_pages.h"
+#include "runtime/translator/decode.h"
+
+enum {
+    SUPERBLOCK_INSTRUCTIONS = 40,
+    SUPERBLOCK_CALLS = 3,       /* calls that are followed within each other */
+    SUPERBLOCK_CALL_LIMIT = 24, /* a call that comes later in the superblock ends it */
+};
+
+struct tr_item {
+    struct tr_instruction decoded;
+    uint64_t pc;
+    uint8_t bytes[16];
+    bool ends_block;
+    uint8_t block; /* index */
+};
+
+struct tr_way {
+    uint64_t start, end; /* addresses of the block: first byte, behind the last */
+    uint64_t target;     /* of its direct branch */
+    uint8_t instructions, kind; /* enum tr_block_end */
+    bool loads_stack;
+    bool ambiguous;      /* an earlier block can be left for the same address */
+    uint64_t expected;   /* of a followed call's return and of the call itself: where the way goes on; else 0 */
+};
+
+struct tr_superblock {
+    uint64_t pc;
+    unsigned item_count, block_count;
+    uint64_t low, high;  /* all its bytes lie in [low, high) */
+    enum tr_code code;
+    bool flags_dead;     /* the arithmetic flags are written before they are read */
+    bool trigger;        /* its first instruction is one of the trigger */
+    bool leaves;         /* its only instruction is one that is not translated */
+    struct tr_item items[SUPERBLOCK_INSTRUCTIONS];
+    struct tr_way blocks[SUPERBLOCK_INSTRUCTIONS];
+};
+
+/* False: nothing can be executed at `pc`. */
+bool tr_superblock_form(struct tr_superblock *superblock, struct tr_thread *thread, uint64_t pc);
+
+#endif

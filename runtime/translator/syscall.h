@@ -1,0 +1,37 @@
+/* System calls of the traced program: nearly all are made as they are, the rest is what the runtime has to know of or
+ * to emulate.
+ */
+#ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_SYSCALL_H
+#define MAGIC_TRACE_RUNTIME_TRANSLATOR_SYSCALL_H
+
+#include "runtime/translator/thread.h"
+
+/* The program's SYSCALL instruction at app.pc - 2 is to be executed: app.pc is behind it already. Logs TR_SYSCALL and
+ * TR_RESUME, makes or emulates the call, sets rax, rcx, r11. Returns normally in the calling thread, with app.pc where
+ * the program goes on; signals that came meanwhile are pending (tr_signal_deliver follows). */
+void tr_syscall_run(struct tr_thread *thread);
+
+/* processes.c: clone, clone3, fork, vfork, execve, execveat, exit, exit_group. Return what the program gets. In a
+ * child they do not return: it enters the cache by tr_enter (enter.S). */
+int64_t tr_sys_clone(struct tr_thread *thread);
+int64_t tr_sys_exec(struct tr_thread *thread);
+void tr_sys_exit(struct tr_thread *thread);
+void tr_sys_exit_group(struct tr_thread *thread);
+
+/* processes.c: the sideband records of a program that begins: its name, its fork (of a program that replaced a traced
+ * one: by exec). */
+void tr_process_begun(struct tr_thread *thread, const struct tr_start *start);
+
+/* thread.c: memory for a thread (struct tr_thread, its table, its stacks), new or used before. NULL: there is none. */
+struct tr_thread *tr_thread_allocate(struct tr_process *process);
+/* Sets the gs base of the calling thread. */
+void tr_thread_set_base(struct tr_thread *thread);
+
+/* enter.S: runs the program from thread->app on, in the cache; never returns. From any stack. */
+_Noreturn void tr_enter(struct tr_thread *thread);
+
+/* let_go.c: the calling thread goes on natively at thread->app, with everything of the kernel's as the program believes
+ * it to be. */
+_Noreturn void tr_let_go(struct tr_thread *thread, enum tr_slot_end reason);
+
+#endif

@@ -1,0 +1,137 @@
+/* A traced thread as the runtime knows it: what generated code keeps in memory, the program's registers while the
+ * runtime works, and where the thread's log is.
+ *
+ * One per traced thread, in private memory (fork copies it); the gs base points to it. Generated code reaches the
+ * fields of struct tr_hot as gs:[offset]. The program's gs is not supported while it is traced (let_go.h).
+ *
+ * While code from the cache runs, all general registers hold the program's values but r11, which is the log pointer;
+ * the program's r11 is in `hot.r11`. In fragments that use r11 the two are exchanged for some instructions
+ * (translate.h). While the runtime's C code runs, all of the program's registers are in `app`, the log pointer in
+ * `hot.log`. Vector and x87 registers are the program's at all times: the runtime has no code that touches them.
+ */
+#ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_THREAD_H
+#define MAGIC_TRACE_RUNTIME_TRANSLATOR_THREAD_H
+
+#include "runtime/translator/layout.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum tr_register {
+    TR_RAX, TR_RCX, TR_RDX, TR_RBX, TR_RSP, TR_RBP, TR_RSI, TR_RDI,
+    TR_R8, TR_R9, TR_R10, TR_R11, TR_R12, TR_R13, TR_R14, TR_R15,
+    TR_REGISTERS,
+};
+
+/* The program's state, complete but for vector and x87 registers. */
+struct tr_state {
+    uint64_t r[TR_REGISTERS]; /* by enum tr_register */
+    uint64_t flags;
+    uint64_t pc;
+};
+
+/* What generated code and runtime/translator/enter.S use; offsets are checked in thread.c. */
+struct tr_hot {
+    struct tr_thread *self; /* 0x00 */
+    uint64_t limit;   /* 0x08 log address: a fragment's head leaves the cache when the log pointer is above; 0: at once */
+    uint64_t run;     /* 0x10 0: heads that cannot compare (flags are live) leave the cache, too */
+    uint64_t r11;     /* 0x18 the program's r11 */
+    uint64_t log;     /* 0x20 the log pointer while it is not in r11 */
+    uint64_t rcx;     /* 0x28 the program's, while generated code has borrowed the register */
+    uint64_t rdx;     /* 0x30 */
+    uint64_t rax;     /* 0x38 */
+    uint64_t scratch; /* 0x40 one more, for far RIP-relative operands */
+    uint64_t target;  /* 0x48 cache address that enter.S continues at */
+    uint64_t exit;    /* 0x50 which exit was taken (fragment.h) */
+    uint64_t next_stamp; /* 0x58 log address at which a time stamp is due */
+    /* Addresses in enter.S, for jumps from anywhere. */
+    uint64_t leave_direct;   /* 0x60 */
+    uint64_t leave_indirect; /* 0x68 rdx is the target, rcx and rdx are in memory */
+    uint64_t leave_check;    /* 0x70 */
+    uint64_t leave_syscall;  /* 0x78 */
+    uint64_t leave_first;    /* 0x80 an indirect branch runs for the first time */
+    uint64_t stack;          /* 0x88 top of the runtime's stack */
+    uint64_t stolen;         /* 0x90 address of tr_control.stolen */
+    uint64_t cleared;        /* 0x98 log address up to which the ring is cleared */
+    uint64_t entered;        /* 0xa0 TSC when the runtime was entered, for `stolen` */
+    uint64_t leave_run;      /* 0xa8 gs:[run] was 0, or (exit 1) the code has changed */
+    uint64_t leave_trigger;  /* 0xb0 rax is where to go on, hot.rax the program's */
+    uint64_t stamp_interval; /* 0xb8 bytes of log */
+    uint64_t stack_before;   /* 0xc0 the stack pointer before it is loaded */
+    uint64_t spare;          /* 0xc8 */
+};
+
+enum {
+    TR_TABLE_OFFSET = 0x10000, /* of the table for indirect branches, from the gs base */
+    TR_TABLE_ENTRIES = 1 << 16,
+    TR_STACK_SIZE = 64 << 10,       /* of the runtime, per thread */
+    TR_SIGNAL_STACK_SIZE = 64 << 10, /* for the master handler; frames with AVX-512 and AMX state fit */
+};
+
+/* See signal.h. */
+struct tr_signals_of_thread {
+    uint64_t mask;       /* the program's signal mask */
+    uint64_t alt_start, alt_size; /* the program's sigaltstack */
+    int alt_flags;
+    int pending;         /* signal number to deliver at the next safe point, or 0 */
+    bool pending_is_fault; /* it was raised by the program's own instruction at app.pc */
+    uint8_t info[128];   /* its siginfo_t */
+    uint64_t trap_number, error_code, fault_address; /* of the kernel's frame, for a fault */
+    uint8_t fp_reserved[48]; /* sw_reserved of the kernel's frames: how large the extended state is */
+    uint32_t fp_size;        /* bytes of it, 0: not known yet */
+    uint64_t held;       /* set of synchronous signals that were sent while the program blocked them */
+};
+
+struct tr_thread {
+    struct tr_hot hot; /* first */
+    struct tr_state app;
+    struct tr_process *process;
+    struct tr_slot *slot; /* NULL: runs translated but unlogged (into a small private ring) */
+    uint8_t *ring, *ring_end;
+    uint8_t *private_ring; /* of a thread that is not recorded; NULL before */
+    uint64_t checked; /* stream position at the last tr_log_check */
+    uint64_t wraps;   /* bytes of all complete rounds of the ring: stream position = wraps + (log - ring) */
+    uint32_t serial;  /* of the slot, or UINT32_MAX */
+    int32_t pid, tid;
+    bool in_syscall;  /* in tr_safe_syscall: see signal.h */
+    bool stops;       /* the log has ended */
+    bool let_go;      /* go on natively at the next safe point */
+    bool escaped;     /* the program's own code runs natively, to raise its fault, and no fragment was entered for it */
+    bool vforked;     /* a child that shares its parent's memory until it calls exec or exits */
+    uint64_t last_time; /* ticks, of the newest record with a time: none goes below */
+    uint64_t clear_tid; /* unused by the runtime but for exit */
+    struct tr_signals_of_thread signals;
+    struct tr_thread *next; /* in process->threads */
+    uint32_t state;         /* atomic: TR_THREAD_ */
+    uint64_t epoch;         /* of the cache, at the last safe point */
+};
+
+enum { TR_THREAD_FREE, TR_THREAD_USED, TR_THREAD_EXITING };
+
+/* The traced address space: one per runtime image; fork copies it. Writable, shared by all threads. */
+struct tr_process {
+    struct tr_control *control;
+    uint8_t *arena;
+    struct tr_table *table;      /* fragments are described there */
+    uint64_t image, image_size;  /* the runtime */
+    int32_t pid;
+    uint32_t lock;               /* of code cache, fragments and code map: lock.h */
+    struct tr_thread *threads;   /* all that were ever made; reused */
+    uint32_t thread_lock;
+    bool steals_time;            /* what the runtime uses up is taken off the clock */
+    uint64_t fsgsbase;           /* bool: the kernel allows WRGSBASE */
+    bool traced;                 /* false: a child without -follow that could not be let go */
+    char name[16];
+};
+
+extern struct tr_process tr_process;
+
+static inline struct tr_thread *tr_current(void)
+{
+    struct tr_thread *thread;
+    __asm__("mov %%gs:0, %0" : "=r"(thread));
+    return thread;
+}
+
+#endif

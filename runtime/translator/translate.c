@@ -1,0 +1,731 @@
+/* Superblock -> code. See translation.h for what a fragment looks like. */
+#include "runtime/translator/translation.h"
+
+#include "runtime/translator/emit.h"
+#include "runtime/translator/system.h"
+
+#define HOT(field) ((uint32_t)__builtin_offsetof(struct tr_hot, field))
+
+enum {
+    R11 = 1 << TR_R11,
+    SCRATCH_SIZE = 8192, /* of either part of a fragment that is translated again */
+    REX_W = 0x48,
+    CODE_IS_CHECKED_MOST = 256, /* bytes of code that changes that one fragment checks */
+};
+
+/* What has to be undone so that the processor's registers are the program's, at some place of the code. */
+struct disguise {
+    uint64_t pc;
+    bool r11;           /* r11 and the log pointer are exchanged: r11 is the program's, hot.log the log pointer */
+    bool borrowed;      /* rcx and rdx are in hot.rcx and hot.rdx */
+    int scratch;        /* the register that is in hot.scratch, or -1 */
+};
+
+struct translating {
+    struct tr_thread *thread;
+    struct tr_superblock superblock;
+    struct tr_region *region;
+    struct tr_emitter hot, cold;
+    uint32_t identifier;
+    uint64_t body; /* address of the fragment */
+    struct disguise now;
+    /* When a state is looked for: the cache address, and what was found. */
+    uint64_t wanted;
+    struct disguise found;
+    bool is_found;
+};
+
+static bool is_rehearsal(const struct translating *t)
+{
+    return t->wanted != 0;
+}
+
+/* An instruction of the program that may fault comes next. */
+static void mark(struct translating *t, uint64_t pc)
+{
+    t->now.pc = pc;
+    if (is_rehearsal(t) && tr_emit_address(&t->hot) <= t->wanted) {
+        t->found = t->now;
+        t->is_found = true;
+    }
+}
+
+/* ---- r11 ---- */
+
+static void show_r11(struct translating *t)
+{
+    if (t->now.r11)
+        return;
+    tr_emit_save(&t->hot, TR_R11, HOT(log));
+    tr_emit_load(&t->hot, TR_R11, HOT(r11));
+    t->now.r11 = true;
+}
+
+static void emit_hide_r11(struct tr_emitter *emitter)
+{
+    tr_emit_save(emitter, TR_R11, HOT(r11));
+    tr_emit_load(emitter, TR_R11, HOT(log));
+}
+
+static void hide_r11(struct translating *t)
+{
+    if (!t->now.r11)
+        return;
+    emit_hide_r11(&t->hot);
+    t->now.r11 = false;
+}
+
+/* ---- cold places ---- */
+
+static uint32_t cold_name(const struct translating *t, uint64_t address)
+{
+    return tr_cold_name(t->region, (const void *)address);
+}
+
+/* 8 bytes of constant data; returns their address. */
+static uint64_t put_constant(struct translating *t, uint64_t value)
+{
+    uint64_t address = tr_emit_address(&t->cold);
+    tr_emit_64(&t->cold, value);
+    return address;
+}
+
+/* Code that leaves the cache for `target`; returns its address. `patch`: the displacement to change when the target
+ * is translated, or 0. */
+static uint64_t put_exit(struct translating *t, uint64_t target, uint64_t patch)
+{
+    enum { CODE = 12 + 8 };
+    uint64_t address = tr_emit_address(&t->cold);
+    tr_emit_gs_store_32(&t->cold, HOT(exit), cold_name(t, address + CODE));
+    tr_emit_gs_jump(&t->cold, HOT(leave_direct));
+    tr_emit_64(&t->cold, target);
+    tr_emit_32(&t->cold, patch ? (uint32_t)(patch - (uint64_t)t->region->hot.start) : 0);
+    tr_emit_32(&t->cold, 0);
+    return address;
+}
+
+static bool in_reach(uint64_t from, uint64_t to)
+{
+    return (uint64_t)(int64_t)(int32_t)(to - from) == to - from;
+}
+
+/* The 4-byte displacement of a jump to the program's `target`: linked when that is translated already. The emitter is
+ * the hot or the cold one. */
+static void put_link(struct translating *t, struct tr_emitter *emitter, uint64_t target)
+{
+    uint64_t place = tr_emit_address(emitter);
+    const struct tr_translation *known = target == t->superblock.pc ? NULL : tr_fragment_find(target);
+    uint64_t body = target == t->superblock.pc ? t->body : known ? tr_fragment_body(known) : 0;
+    if (body && in_reach(place + 4, body)) {
+        tr_emit_relative(emitter, body);
+        return;
+    }
+    /* An exit in the cold part is written behind what is being written there. */
+    if (emitter == &t->cold) {
+        tr_emit_relative(emitter, place + 4);
+        put_exit(t, target, place);
+    } else {
+        tr_emit_relative(emitter, put_exit(t, target, place));
+    }
+}
+
+/* ---- the beginning ---- */
+
+/* What runs where the log pointer has passed the limit. */
+static uint64_t put_check(struct translating *t, uint64_t resume)
+{
+    uint64_t address = tr_emit_address(&t->cold);
+    tr_emit_save(&t->cold, TR_RAX, HOT(rax));
+    tr_emit_rip(&t->cold, 0x8d, TR_RAX, resume);
+    tr_emit_gs_jump(&t->cold, HOT(leave_check));
+    return address;
+}
+
+static void emit_compare(struct translating *t)
+{
+    enum { COMPARE = 9, JUMP = 6 };
+    uint64_t resume = tr_emit_address(&t->hot) + COMPARE + JUMP;
+    tr_emit_8(&t->hot, 0x65); /* cmp r11, gs:[limit] */
+    tr_emit_8(&t->hot, 0x4c);
+    tr_emit_8(&t->hot, 0x3b);
+    tr_emit_8(&t->hot, 0x1c);
+    tr_emit_8(&t->hot, 0x25);
+    tr_emit_32(&t->hot, HOT(limit));
+    tr_emit_8(&t->hot, 0x0f); /* ja */
+    tr_emit_8(&t->hot, 0x87);
+    tr_emit_relative(&t->hot, put_check(t, resume));
+}
+
+/* Without flags: leaves when gs:[run] is 0. */
+static void emit_run_test(struct translating *t)
+{
+    uint64_t address = tr_emit_address(&t->cold);
+    tr_emit_load(&t->cold, TR_RCX, HOT(rcx));
+    tr_emit_gs_store_32(&t->cold, HOT(exit), TR_RUN_IS_0);
+    tr_emit_gs_jump(&t->cold, HOT(leave_run));
+    tr_emit_save(&t->hot, TR_RCX, HOT(rcx));
+    tr_emit_load(&t->hot, TR_RCX, HOT(run));
+    tr_emit_8(&t->hot, 0xe3); /* jrcxz over the jump */
+    tr_emit_8(&t->hot, 2);
+    tr_emit_8(&t->hot, 0xeb);
+    tr_emit_8(&t->hot, 5);
+    tr_emit_jump(&t->hot, address);
+    tr_emit_load(&t->hot, TR_RCX, HOT(rcx));
+}
+
+/* The trigger's instruction is next. */
+static void emit_trigger(struct translating *t)
+{
+    enum { ADDRESS = 7, JUMP = 8 };
+    tr_emit_save(&t->hot, TR_RAX, HOT(rax));
+    tr_emit_gs_store_32(&t->hot, HOT(exit), t->identifier);
+    tr_emit_rip(&t->hot, 0x8d, TR_RAX, tr_emit_address(&t->hot) + ADDRESS + JUMP);
+    tr_emit_gs_jump(&t->hot, HOT(leave_trigger));
+}
+
+/* 8 bytes of the program's code are what they were, or the fragment is left. rcx and rdx are borrowed. */
+static void emit_code_check_8(struct translating *t, uint64_t address, uint64_t value, uint64_t fail)
+{
+    tr_emit_constant(&t->hot, TR_RDX, address);
+    tr_emit_8(&t->hot, 0x48); /* mov rdx, [rdx] */
+    tr_emit_8(&t->hot, 0x8b);
+    tr_emit_8(&t->hot, 0x12);
+    tr_emit_constant(&t->hot, TR_RCX, -value);
+    tr_emit_8(&t->hot, 0x48); /* lea rcx, [rcx + rdx] */
+    tr_emit_8(&t->hot, 0x8d);
+    tr_emit_8(&t->hot, 0x0c);
+    tr_emit_8(&t->hot, 0x11);
+    tr_emit_8(&t->hot, 0xe3); /* jrcxz over the jump */
+    tr_emit_8(&t->hot, 5);
+    tr_emit_jump(&t->hot, fail);
+}
+
+/* Code that is written too often to be protected is compared with what was translated. */
+static void emit_code_check(struct translating *t)
+{
+    const struct tr_superblock *superblock = &t->superblock;
+    uint64_t fail = tr_emit_address(&t->cold);
+    tr_emit_load(&t->cold, TR_RDX, HOT(rdx));
+    tr_emit_load(&t->cold, TR_RCX, HOT(rcx));
+    tr_emit_gs_store_32(&t->cold, HOT(exit), TR_RUN_CODE_CHANGED);
+    tr_emit_gs_jump(&t->cold, HOT(leave_run));
+    tr_emit_save(&t->hot, TR_RCX, HOT(rcx));
+    tr_emit_save(&t->hot, TR_RDX, HOT(rdx));
+    t->now.borrowed = true;
+    uint64_t end = superblock->high;
+    if (end - superblock->low < 8)
+        end = superblock->low + 8;
+    for (uint64_t at = superblock->low; at < superblock->high; at += 8) {
+        uint64_t from = at + 8 > end ? end - 8 : at, value = 0;
+        mark(t, superblock->pc);
+        if (!tr_probe_read(&value, from, 8))
+            break;
+        emit_code_check_8(t, from, value, fail);
+    }
+    tr_emit_load(&t->hot, TR_RDX, HOT(rdx));
+    tr_emit_load(&t->hot, TR_RCX, HOT(rcx));
+    t->now.borrowed = false;
+}
+
+static void emit_head(struct translating *t)
+{
+    tr_emit_log_word(&t->hot, t->identifier << 1);
+    tr_emit_log_advance(&t->hot, 4);
+    if (t->superblock.flags_dead)
+        emit_compare(t);
+    else
+        emit_run_test(t);
+    if (t->superblock.code == TR_CODE_CHANGING)
+        emit_code_check(t);
+    if (t->superblock.trigger)
+        emit_trigger(t);
+}
+
+/* ---- instructions that are copied ---- */
+
+static void emit_copy(struct translating *t, const struct tr_item *item)
+{
+    tr_emit_bytes(&t->hot, item->bytes, item->decoded.length);
+}
+
+/* The operand's address is within reach of where the instruction runs now. */
+static bool emit_near_operand(struct translating *t, const struct tr_item *item)
+{
+    uint64_t next = tr_emit_address(&t->hot) + item->decoded.length;
+    if (!in_reach(next, item->decoded.target))
+        return false;
+    uint8_t *start = t->hot.at;
+    uint32_t displacement = (uint32_t)(item->decoded.target - next);
+    emit_copy(t, item);
+    memcpy(start + item->decoded.displacement_at, &displacement, sizeof displacement);
+    return true;
+}
+
+/* A register that the instruction does not mention, and that its encoding can name as a base. */
+static unsigned scratch_register(const struct tr_instruction *decoded)
+{
+    static const uint8_t low[] = {TR_RAX, TR_RCX, TR_RDX, TR_RBX, TR_RSI, TR_RDI};
+    static const uint8_t high[] = {TR_R8, TR_R9, TR_R10, TR_R14, TR_R15};
+    bool extended = decoded->properties & TR_EXTENDED_BASE;
+    const uint8_t *candidates = extended ? high : low;
+    unsigned count = extended ? sizeof high : sizeof low, mentioned = decoded->reads | decoded->writes;
+    for (unsigned i = 0; i + 1 < count; i++)
+        if (!(mentioned >> candidates[i] & 1))
+            return candidates[i];
+    return candidates[count - 1];
+}
+
+/* The same instruction with the operand's address in a register. */
+static void emit_far_operand(struct translating *t, const struct tr_item *item)
+{
+    const struct tr_instruction *decoded = &item->decoded;
+    unsigned scratch = scratch_register(decoded);
+    tr_emit_save(&t->hot, scratch, HOT(scratch));
+    tr_emit_constant(&t->hot, scratch, decoded->target);
+    t->now.scratch = (int)scratch;
+    mark(t, item->pc);
+    uint8_t *start = t->hot.at;
+    uint32_t none = 0;
+    emit_copy(t, item);
+    /* mod 2: a base register and a displacement of 32 bits, which takes the place of the other one */
+    start[decoded->modrm_at] = (uint8_t)((decoded->modrm & 0x38) | 0x80 | (scratch & 7));
+    memcpy(start + decoded->displacement_at, &none, sizeof none);
+    tr_emit_load(&t->hot, scratch, HOT(scratch));
+    t->now.scratch = -1;
+}
+
+static bool is_wide(const struct tr_instruction *decoded)
+{
+    return (decoded->rex & REX_W) == REX_W;
+}
+
+static unsigned reg_operand(const struct tr_instruction *decoded)
+{
+    return (decoded->modrm >> 3 & 7) | (decoded->rex & 4u) << 1;
+}
+
+static unsigned rm_operand(const struct tr_instruction *decoded)
+{
+    return (decoded->modrm & 7) | (decoded->rex & 1u) << 3;
+}
+
+static bool emit_address_constant(struct translating *t, const struct tr_item *item)
+{
+    const struct tr_instruction *decoded = &item->decoded;
+    if (!(decoded->properties & TR_LEA) || !is_wide(decoded))
+        return false;
+    tr_emit_constant(&t->hot, reg_operand(decoded), decoded->target);
+    return true;
+}
+
+/* PUSH, POP and moves of the program's r11 go to where it is kept. False: it is none of these. */
+static bool emit_r11_access(struct translating *t, const struct tr_item *item)
+{
+    const struct tr_instruction *decoded = &item->decoded;
+    if (t->now.r11)
+        return false;
+    if (decoded->properties & TR_PUSH_POP && decoded->map == 0 && decoded->prefix_size == 0 &&
+        (decoded->opcode & 0xf0) == 0x50) {
+        bool pop = decoded->opcode & 8;
+        tr_emit_8(&t->hot, 0x65);
+        tr_emit_8(&t->hot, pop ? 0x8f : 0xff);
+        tr_emit_8(&t->hot, pop ? 0x04 : 0x34);
+        tr_emit_8(&t->hot, 0x25);
+        tr_emit_32(&t->hot, HOT(r11));
+        return true;
+    }
+    bool move = decoded->map == 0 && decoded->prefix_size == 0 && is_wide(decoded) &&
+                !(decoded->properties & TR_VECTOR) && decoded->modrm >> 6 == 3 &&
+                (decoded->opcode == 0x89 || decoded->opcode == 0x8b);
+    if (!move)
+        return false;
+    unsigned from = decoded->opcode == 0x89 ? reg_operand(decoded) : rm_operand(decoded);
+    unsigned to = decoded->opcode == 0x89 ? rm_operand(decoded) : reg_operand(decoded);
+    if (from == to)
+        return true;
+    if (from == TR_R11)
+        tr_emit_load(&t->hot, to, HOT(r11));
+    else
+        tr_emit_save(&t->hot, from, HOT(r11));
+    return true;
+}
+
+static void emit_plain(struct translating *t, const struct tr_item *item)
+{
+    const struct tr_instruction *decoded = &item->decoded;
+    bool rip = decoded->properties & TR_RIP_RELATIVE;
+    mark(t, item->pc);
+    if ((decoded->reads | decoded->writes) & R11) {
+        if (!rip && emit_r11_access(t, item))
+            return;
+        show_r11(t);
+        mark(t, item->pc);
+    }
+    if (!rip)
+        emit_copy(t, item);
+    else if (!emit_near_operand(t, item) && !emit_address_constant(t, item))
+        emit_far_operand(t, item);
+}
+
+/* An instruction that gives the stack pointer a new value: both are logged. */
+static void emit_stack_load(struct translating *t, const struct tr_item *item)
+{
+    tr_emit_save(&t->hot, TR_RSP, HOT(stack_before));
+    emit_plain(t, item);
+    hide_r11(t);
+    mark(t, item->pc + item->decoded.length);
+    tr_emit_save(&t->hot, TR_RAX, HOT(rax));
+    tr_emit_load(&t->hot, TR_RAX, HOT(stack_before));
+    static const uint8_t stores[] = {
+        0x49, 0x89, 0x43, 0x04, /* mov [r11 + 4], rax */
+        0x49, 0x89, 0x63, 0x0c, /* mov [r11 + 12], rsp */
+    };
+    tr_emit_bytes(&t->hot, stores, sizeof stores);
+    tr_emit_log_word(&t->hot, TR_EVENT_WORD(TR_STACK, 0));
+    tr_emit_log_advance(&t->hot, 20);
+    tr_emit_load(&t->hot, TR_RAX, HOT(rax));
+}
+
+/* ---- branches ---- */
+
+/* Logs which block's branch is taken, and goes to `target`. */
+static void emit_exit(struct translating *t, struct tr_emitter *emitter, bool r11, int told_block, uint64_t target)
+{
+    if (r11)
+        emit_hide_r11(emitter);
+    if (told_block >= 0) {
+        tr_emit_log_word(emitter, TR_EVENT_WORD(TR_EXIT, told_block));
+        tr_emit_log_advance(emitter, 4);
+    }
+    tr_emit_keep_together(emitter, 1);
+    tr_emit_8(emitter, 0xe9);
+    put_link(t, emitter, target);
+}
+
+/* The displacement of a conditional jump out of the fragment. */
+static void put_side_exit(struct translating *t, const struct tr_item *item)
+{
+    const struct tr_way *block = &t->superblock.blocks[item->block];
+    if (!t->now.r11 && !block->ambiguous) {
+        put_link(t, &t->hot, block->target);
+        return;
+    }
+    tr_emit_relative(&t->hot, tr_emit_address(&t->cold));
+    emit_exit(t, &t->cold, t->now.r11, block->ambiguous ? item->block : -1, block->target);
+}
+
+static void emit_conditional(struct translating *t, const struct tr_item *item)
+{
+    tr_emit_keep_together(&t->hot, 2);
+    tr_emit_8(&t->hot, 0x0f);
+    tr_emit_8(&t->hot, 0x80 | (item->decoded.condition & 0xf));
+    put_side_exit(t, item);
+}
+
+/* LOOP and JRCXZ reach only 127 bytes: over a jump that is not taken. */
+static void emit_loop(struct translating *t, const struct tr_item *item)
+{
+    const struct tr_instruction *decoded = &item->decoded;
+    tr_emit_bytes(&t->hot, item->bytes, (unsigned)decoded->length - 1);
+    tr_emit_8(&t->hot, 2);
+    uint8_t *over = t->hot.at + 1;
+    tr_emit_8(&t->hot, 0xeb);
+    tr_emit_8(&t->hot, 0);
+    tr_emit_keep_together(&t->hot, 1);
+    tr_emit_8(&t->hot, 0xe9);
+    put_side_exit(t, item);
+    *over = (uint8_t)(t->hot.at - over - 1);
+}
+
+static void emit_push_return_address(struct translating *t, const struct tr_item *item)
+{
+    uint64_t constant = put_constant(t, item->pc + item->decoded.length);
+    mark(t, item->pc);
+    tr_emit_8(&t->hot, 0xff); /* push [rip + ...] */
+    tr_emit_8(&t->hot, 0x35);
+    tr_emit_relative(&t->hot, constant);
+}
+
+static void emit_borrow(struct translating *t)
+{
+    tr_emit_save(&t->hot, TR_RCX, HOT(rcx));
+    tr_emit_save(&t->hot, TR_RDX, HOT(rdx));
+    t->now.borrowed = true;
+}
+
+static void emit_give_back(struct tr_emitter *emitter)
+{
+    tr_emit_load(emitter, TR_RDX, HOT(rdx));
+    tr_emit_load(emitter, TR_RCX, HOT(rcx));
+}
+
+/* rdx = the operand of an indirect jump or call: MOV with the same ModRM operand. */
+static void emit_load_target(struct translating *t, const struct tr_item *item)
+{
+    const struct tr_instruction *decoded = &item->decoded;
+    uint8_t rex = REX_W | (decoded->rex & 3);
+    if (decoded->properties & TR_FS_OPERAND)
+        tr_emit_8(&t->hot, 0x64);
+    if (decoded->properties & TR_ADDRESS_32)
+        tr_emit_8(&t->hot, 0x67);
+    mark(t, item->pc);
+    if (decoded->properties & TR_RIP_RELATIVE) {
+        enum { LENGTH = 7 };
+        if (in_reach(tr_emit_address(&t->hot) + LENGTH, decoded->target)) {
+            tr_emit_rip(&t->hot, 0x8b, TR_RDX, decoded->target);
+        } else {
+            static const uint8_t load[] = {0x48, 0x8b, 0x12}; /* mov rdx, [rdx] */
+            tr_emit_constant(&t->hot, TR_RDX, decoded->target);
+            mark(t, item->pc);
+            tr_emit_bytes(&t->hot, load, sizeof load);
+        }
+        return;
+    }
+    tr_emit_8(&t->hot, rex);
+    tr_emit_8(&t->hot, 0x8b);
+    tr_emit_8(&t->hot, (uint8_t)((decoded->modrm & 0xc7) | TR_RDX << 3));
+    unsigned rest = decoded->modrm_at + 1;
+    tr_emit_bytes(&t->hot, item->bytes + rest, decoded->length - rest);
+}
+
+/* The target is in rdx, rcx and rdx are borrowed: to wherever the table says. */
+static void emit_table_jump(struct tr_emitter *emitter)
+{
+    static const uint8_t index[] = {0x0f, 0xb7, 0xca}; /* movzx ecx, dx */
+    tr_emit_bytes(emitter, index, sizeof index);
+    tr_emit_table_jump(emitter, TR_TABLE_OFFSET);
+}
+
+/* rcx = 0 when rdx is what the constant at `constant` is minus of; then a jump over `miss` bytes. */
+static void emit_guard_test(struct translating *t, uint64_t constant)
+{
+    static const uint8_t add[] = {0x48, 0x8d, 0x0c, 0x11}; /* lea rcx, [rcx + rdx] */
+    tr_emit_rip(&t->hot, 0x8b, TR_RCX, constant);
+    tr_emit_bytes(&t->hot, add, sizeof add);
+    tr_emit_8(&t->hot, 0xe3); /* jrcxz */
+}
+
+/* Ends a fragment: an inline guard for the target that comes first, else the table. The guard is closed by a jump to
+ * the runtime, which opens it when the branch first runs. */
+static void emit_guarded_exit(struct translating *t)
+{
+    enum { TABLE_JUMP = 3 + 8, JUMP_TO_RUNTIME = 5 };
+    uint64_t guard_at = tr_emit_address(&t->cold);
+    struct tr_guard guard = {.constant = 0};
+    uint8_t *guard_place = t->cold.at;
+    t->cold.at += sizeof guard;
+    uint64_t first = tr_emit_address(&t->cold);
+    tr_emit_gs_store_32(&t->cold, HOT(exit), cold_name(t, guard_at));
+    tr_emit_gs_jump(&t->cold, HOT(leave_first));
+
+    tr_emit_align_8(&t->hot);
+    uint8_t *site = t->hot.at;
+    guard.site = tr_emit_address(&t->hot);
+    emit_guard_test(t, guard_at);
+    tr_emit_8(&t->hot, TABLE_JUMP);
+    emit_table_jump(&t->hot);
+    emit_give_back(&t->hot);
+    tr_emit_keep_together(&t->hot, 1);
+    tr_emit_8(&t->hot, 0xe9);
+    guard.patch = tr_emit_address(&t->hot);
+    tr_emit_32(&t->hot, 0);
+    memcpy(&guard.enable, site, sizeof guard.enable);
+    memcpy(guard_place, &guard, sizeof guard);
+    struct tr_emitter jump = {site, t->hot.shift};
+    tr_emit_jump(&jump, first);
+}
+
+/* In a fragment's middle: goes on when the return address is the expected one. */
+static void emit_expected_return(struct translating *t, const struct tr_item *item, uint64_t expected)
+{
+    uint64_t miss = tr_emit_address(&t->cold);
+    tr_emit_log_word(&t->cold, TR_EVENT_WORD(TR_EXIT, item->block));
+    tr_emit_log_advance(&t->cold, 4);
+    emit_table_jump(&t->cold);
+    emit_guard_test(t, put_constant(t, -expected));
+    tr_emit_8(&t->hot, 5);
+    tr_emit_jump(&t->hot, miss);
+    emit_give_back(&t->hot);
+    t->now.borrowed = false;
+}
+
+static void emit_return(struct translating *t, const struct tr_item *item)
+{
+    const struct tr_instruction *decoded = &item->decoded;
+    const struct tr_way *block = &t->superblock.blocks[item->block];
+    hide_r11(t);
+    emit_borrow(t);
+    mark(t, item->pc);
+    tr_emit_8(&t->hot, 0x5a); /* pop rdx */
+    if (decoded->pop_bytes) {
+        static const uint8_t drop[] = {0x48, 0x8d, 0xa4, 0x24}; /* lea rsp, [rsp + ...] */
+        tr_emit_bytes(&t->hot, drop, sizeof drop);
+        tr_emit_32(&t->hot, decoded->pop_bytes);
+    }
+    if (block->expected)
+        emit_expected_return(t, item, block->expected);
+    else
+        emit_guarded_exit(t);
+}
+
+static void emit_indirect(struct translating *t, const struct tr_item *item)
+{
+    const struct tr_instruction *decoded = &item->decoded;
+    if ((decoded->reads | decoded->writes) & R11)
+        show_r11(t);
+    emit_borrow(t);
+    emit_load_target(t, item);
+    hide_r11(t);
+    if (decoded->kind == TR_INDIRECT_CALL)
+        emit_push_return_address(t, item);
+    emit_guarded_exit(t);
+}
+
+static void emit_syscall(struct translating *t, const struct tr_item *item)
+{
+    hide_r11(t);
+    uint64_t data = tr_emit_address(&t->cold);
+    tr_emit_64(&t->cold, item->pc + item->decoded.length);
+    tr_emit_64(&t->cold, 0);
+    tr_emit_gs_store_32(&t->hot, HOT(exit), cold_name(t, data));
+    tr_emit_gs_jump(&t->hot, HOT(leave_syscall));
+}
+
+/* The fragment's last way out that is not indirect. */
+static void emit_end(struct translating *t, uint64_t target)
+{
+    emit_exit(t, &t->hot, t->now.r11, -1, target);
+    t->now.r11 = false;
+}
+
+static void emit_item(struct translating *t, const struct tr_item *item, bool last)
+{
+    const struct tr_instruction *decoded = &item->decoded;
+    const struct tr_way *block = &t->superblock.blocks[item->block];
+    switch ((enum tr_kind)decoded->kind) {
+    case TR_PLAIN:
+        if (block->loads_stack && item->ends_block)
+            emit_stack_load(t, item);
+        else
+            emit_plain(t, item);
+        break;
+    case TR_CONDITIONAL:
+        emit_conditional(t, item);
+        break;
+    case TR_LOOP:
+        emit_loop(t, item);
+        break;
+    case TR_JUMP:
+        if (last)
+            emit_end(t, decoded->target);
+        return;
+    case TR_CALL:
+        emit_push_return_address(t, item);
+        if (last)
+            emit_end(t, decoded->target);
+        return;
+    case TR_RETURN:
+        emit_return(t, item);
+        return;
+    case TR_INDIRECT_JUMP:
+    case TR_INDIRECT_CALL:
+        emit_indirect(t, item);
+        return;
+    case TR_SYSCALL:
+        emit_syscall(t, item);
+        return;
+    default: /* INT 0x80 */
+        mark(t, item->pc);
+        emit_copy(t, item);
+        break;
+    }
+    if (last)
+        emit_end(t, item->pc + decoded->length);
+}
+
+/* What is not translated runs where it is: only the runtime can see to that. */
+static void emit_leave(struct translating *t)
+{
+    bool traps = t->superblock.items[0].decoded.kind == TR_TRAP;
+    uint64_t address = put_exit(t, t->superblock.pc, 0);
+    ((struct tr_exit *)(void *)(t->cold.at - sizeof(struct tr_exit)))->kind =
+        traps ? TR_EXIT_TRAP : TR_EXIT_UNSUPPORTED;
+    tr_emit_jump(&t->hot, address);
+}
+
+static void emit(struct translating *t)
+{
+    const struct tr_superblock *superblock = &t->superblock;
+    t->now = (struct disguise){.pc = superblock->pc, .scratch = -1};
+    t->body = tr_emit_address(&t->hot);
+    emit_head(t);
+    if (superblock->leaves) {
+        emit_leave(t);
+        return;
+    }
+    for (unsigned i = 0; i < superblock->item_count; i++)
+        emit_item(t, &superblock->items[i], i + 1 == superblock->item_count);
+}
+
+struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc, bool *nothing)
+{
+    struct translating t = {.thread = thread};
+    *nothing = !tr_superblock_form(&t.superblock, thread, pc);
+    if (*nothing)
+        return NULL;
+    t.region = tr_cache_region(pc);
+    struct tr_translation *translation = t.region ? tr_fragment_add() : NULL;
+    if (!translation || !tr_fragment_describe(translation, &t.superblock))
+        return NULL;
+    t.hot.at = t.region->hot.start + t.region->hot.used;
+    t.cold.at = t.region->cold.start + t.region->cold.used;
+    if (t.region->cold.used == 0)
+        t.cold.at += 16; /* so that no name and no offset is 0 */
+    tr_emit_gap_8(&t.hot);
+    t.identifier = translation->identifier;
+    translation->pc = pc;
+    translation->region = (uint8_t)(t.region - tr_cache.regions);
+    translation->code = (uint32_t)(t.hot.at - t.region->hot.start);
+    translation->low = (uint32_t)(pc - t.superblock.low);
+    translation->high = (uint32_t)(t.superblock.high - pc);
+    tr_code_note(thread, t.superblock.low, t.superblock.high);
+    emit(&t);
+    translation->code_size = (uint16_t)(t.hot.at - t.region->hot.start - translation->code);
+    t.region->hot.used = (uint64_t)(t.hot.at - t.region->hot.start);
+    t.region->cold.used = (uint64_t)(t.cold.at - t.region->cold.start);
+    tr_fragment_publish(translation);
+    return translation;
+}
+
+static void uncover(const struct disguise *disguise, const struct tr_hot *hot, struct tr_state *state)
+{
+    state->pc = disguise->pc;
+    if (!disguise->r11)
+        state->r[TR_R11] = hot->r11;
+    if (disguise->borrowed) {
+        state->r[TR_RCX] = hot->rcx;
+        state->r[TR_RDX] = hot->rdx;
+    }
+    if (disguise->scratch >= 0)
+        state->r[disguise->scratch] = hot->scratch;
+}
+
+bool tr_translate_state(struct tr_thread *thread, const struct tr_translation *translation, uint32_t offset,
+                        struct tr_state *state)
+{
+    uint8_t hot[SCRATCH_SIZE], cold[SCRATCH_SIZE];
+    struct translating t = {.thread = thread, .identifier = translation->identifier};
+    if (!tr_superblock_form(&t.superblock, thread, translation->pc))
+        return false;
+    t.region = &tr_cache.regions[translation->region];
+    t.wanted = (uint64_t)t.region->hot.start + translation->code + offset;
+    t.hot = (struct tr_emitter){hot, (uint64_t)t.region->hot.start + translation->code - (uint64_t)hot};
+    t.cold = (struct tr_emitter){cold, (uint64_t)t.region->cold.start + t.region->cold.used - (uint64_t)cold};
+    emit(&t);
+    if (!t.is_found)
+        return false;
+    if (!t.found.r11)
+        thread->hot.log = state->r[TR_R11];
+    uncover(&t.found, &thread->hot, state);
+    return true;
+}

@@ -1,0 +1,12 @@
+/* The trigger as the runtime sees it: an instruction that begins a fragment of its own.
+ *
+ * Called by dispatch.c each time it is about to run. Times are ticks of the recording's clock. */
+#ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_TRIGGER_H
+#define MAGIC_TRACE_RUNTIME_TRANSLATOR_TRIGGER_H
+
+#include "runtime/translator/thread.h"
+
+/* The trigger's instruction at app.pc is next; its fragment's entry was logged. False: tracing ends here. */
+bool tr_trigger_reached(struct tr_thread *thread);
+
+#endif
