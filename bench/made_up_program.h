@@ -41,7 +41,7 @@ struct made_up_program {
     size_t running;
     bool started; /* its first event has been taken */
     bool in_gap;  /* the event before was a gap */
-    bool told;    /* it told the stack pointer */
+    bool reported;    /* it told the stack pointer */
 };
 
 /* `seed` is not 0. */

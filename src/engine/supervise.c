@@ -57,9 +57,9 @@ static void report_delay(struct supervision *supervision)
 }
 
 /* How long to wait for the next event, in milliseconds. */
-static int patience(const struct supervision *supervision, bool told)
+static int patience(const struct supervision *supervision, bool reported)
 {
-    if (supervision->program.interrupts == 1 && !told)
+    if (supervision->program.interrupts == 1 && !reported)
         return PATIENCE_MS;
     bool armed = supervision->has_trigger && !atomic_load(supervision->shared.frozen);
     return armed ? ARMED_MS : -1;
@@ -79,14 +79,14 @@ int supervise(struct supervision *supervision)
         {.fd = supervision->program.child.descriptor, .events = POLLIN},
         {.fd = supervision->program.signals->descriptor, .events = POLLIN},
     };
-    bool told = false;
+    bool reported = false;
     supervision->last_report_ns = now_ns();
     for (;;) {
-        int ready = poll(waited_for, 2, patience(supervision, told));
+        int ready = poll(waited_for, 2, patience(supervision, reported));
         look_for_snapshot(supervision);
         report_delay(supervision);
-        if (ready == 0 && supervision->program.interrupts == 1 && !told) {
-            told = true;
+        if (ready == 0 && supervision->program.interrupts == 1 && !reported) {
+            reported = true;
             log_status("Snapshot taken; the program still runs. Press Ctrl-C again to kill it.");
         }
         if (ready > 0 && waited_for[1].revents) {

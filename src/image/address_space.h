@@ -55,7 +55,7 @@ struct process {
 struct thread {
     uint32_t pid, tid;
     const char *name;   /* never NULL */
-    struct ticks born;  /* 0: before the recording */
+    struct ticks created;  /* 0: before the recording */
     struct ticks ended; /* 0: not known */
 };
 

@@ -33,7 +33,7 @@ struct decoder_input {
     uint64_t start, stop;                 /* offsets of the slice in it */
     const struct schedule *schedule;      /* borrowed; whose events these are */
     const struct flow_observer *observer; /* NULL: none */
-    struct delivery *delivery;            /* borrowed; what becomes of them */
+    struct reorder_buffer *reorder_buffer;            /* borrowed; what becomes of them */
     bool lost_after;                      /* data was lost behind the last byte of the stretch */
 };
 

@@ -17,9 +17,9 @@
 
 struct text_thread {
     struct text_code *code; /* borrowed */
-    struct thread_output output;
+    struct thread_sink output;
     struct event_batch batch;
-    struct delivery delivery; /* direct */
+    struct reorder_buffer reorder_buffer; /* direct */
     uint64_t position;        /* branches so far */
     struct ticks time;        /* the newest that was printed */
     bool timed;               /* there was one */

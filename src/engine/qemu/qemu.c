@@ -2,8 +2,8 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "engine/packets/collect.h"
 #include "engine/pt_packets_setup.h"
-#include "engine/qemu/collect.h"
 #include "engine/qemu/control.h"
 #include "engine/qemu/emulator.h"
 #include "engine/recording_clock.h"
@@ -41,7 +41,7 @@ static void probe(struct engine_probe *probe)
 
 /* ---- starting ---- */
 
-static void set_clock(struct soft_options *options)
+static void set_clock(struct qemu_options *options)
 {
     struct recording_clock clock = recording_clock_start((enum record_clock)options->clock);
     options->start_tsc = clock.start.tsc;
@@ -51,7 +51,7 @@ static void set_clock(struct soft_options *options)
     options->bus_ratio = clock.bus_ratio;
 }
 
-static struct recording_clock clock_of(const struct soft_options *options)
+static struct recording_clock clock_of(const struct qemu_options *options)
 {
     return (struct recording_clock){
         .clock = (enum record_clock)options->clock,
@@ -61,10 +61,10 @@ static struct recording_clock clock_of(const struct soft_options *options)
     };
 }
 
-static void set_trigger(struct soft_options *options, const struct trigger *wanted)
+static void set_trigger(struct qemu_options *options, const struct trigger *wanted)
 {
     struct recording_clock clock = clock_of(options);
-    options->trigger = (struct soft_trigger){
+    options->trigger = (struct qemu_trigger){
         .passes_time = wanted->passes_time,
         .multi_snapshot = wanted->multi_snapshot,
         .immediate_stop = wanted->immediate_stop,
@@ -76,7 +76,7 @@ static void set_trigger(struct soft_options *options, const struct trigger *want
         /* A file that has vanished since it was looked into is not going to run. */
         if (stat(wanted->places[i].path, &status) != 0)
             continue;
-        options->trigger.places[options->trigger.place_count++] = (struct soft_trigger_place){
+        options->trigger.places[options->trigger.place_count++] = (struct qemu_trigger_place){
             .device = status.st_dev,
             .inode = status.st_ino,
             .file_offset = wanted->places[i].file_offset,
@@ -84,10 +84,10 @@ static void set_trigger(struct soft_options *options, const struct trigger *want
     }
 }
 
-static struct soft_options soft_options(const struct record_options *wanted,
+static struct qemu_options qemu_options(const struct record_options *wanted,
                                         const struct qemu *qemu)
 {
-    struct soft_options options = {
+    struct qemu_options options = {
         .clock = wanted->clock,
         .full_execution = wanted->full_execution,
         .multi_thread = wanted->multi_thread,
@@ -106,7 +106,7 @@ static struct soft_options soft_options(const struct record_options *wanted,
 
 /* What is known before the end, so that a killed magic-trace leaves a recording that says what it
  * is. */
-static struct session session_at_start(const struct soft_options *options,
+static struct session session_at_start(const struct qemu_options *options,
                                        const struct record_options *wanted,
                                        const struct program *program)
 {
@@ -135,31 +135,48 @@ static struct session session_at_start(const struct soft_options *options,
 
 static void remove_working_files(const char *directory)
 {
-    char *soft = memory_format("%s/soft", directory);
+    char *qemu = memory_format("%s/soft", directory);
     char *images = memory_format("%s/images", directory);
-    file_remove_tree(soft, NULL);
+    file_remove_tree(qemu, NULL);
     rmdir(images); /* stays when there is something in it */
-    free(soft);
+    free(qemu);
     free(images);
 }
 
-/* DIR/soft -> perf.data and session.json, then DIR/soft is removed. `watched` as in collect.h. On
+static bool collect_rings(const char *directory, const struct qemu_control *control, bool watched,
+                          struct collection *collection, struct error *error)
+{
+    char *folder = memory_format("%s/soft", directory);
+    char *path = memory_format("%s/control", folder);
+    struct file_view view;
+    rings_settle(folder);
+    bool ok = file_map(&view, path, error);
+    if (ok) {
+        collection->recorded = control_recorded(control, &view);
+        collection->recorded.directory = directory;
+        collection->recorded.folder = folder;
+        collection->recorded.watched = watched;
+        ok = collect(collection, error);
+        file_unmap(&view);
+    }
+    free(path);
+    free(folder);
+    return ok;
+}
+
+/* DIR/soft -> perf.data and session.json, then DIR/soft is removed. `watched` as in recorded.h. On
  * an error it is kept, and the error says so. */
-static bool finish(const char *directory, struct soft_control *control, struct session *session,
+static bool finish(const char *directory, struct qemu_control *control, struct session *session,
                    char *const *command_line, bool watched, struct record_result *result,
                    struct error *error)
 {
     control_freeze(control);
-    rings_settle(directory);
     struct recording_clock clock = clock_of(&control->options);
     struct collection collection = {
-        .directory = directory,
-        .control = control,
         .command_line = command_line,
         .clock = recording_clock_conversion(&clock),
-        .watched = watched,
     };
-    bool ok = collect(&collection, error);
+    bool ok = collect_rings(directory, control, watched, &collection, error);
     session->instructions = collection.instructions;
     session->untraced = collection.untraced;
     session->untraced_count = collection.untraced_count;
@@ -195,7 +212,7 @@ static void forget_recording(const char *directory)
 }
 
 /* qemu has told the reason on stderr, if it had one. */
-static bool explain_nothing_recorded(const struct soft_options *options, int status,
+static bool explain_nothing_recorded(const struct qemu_options *options, int status,
                                      struct error *error)
 {
     if (WIFSIGNALED(status))
@@ -220,10 +237,10 @@ static void freeze(void *control)
 }
 
 static bool run(const struct record_options *wanted, const char *directory,
-                const struct program *program, struct soft_control *control,
+                const struct program *program, struct qemu_control *control,
                 struct record_result *result, struct error *error)
 {
-    const struct soft_options *options = &control->options;
+    const struct qemu_options *options = &control->options;
     struct session session = session_at_start(options, wanted, program);
     struct signals signals;
     if (!session_write(&session, directory, error) || !signals_hold(&signals, error)) {
@@ -267,9 +284,9 @@ static bool run(const struct record_options *wanted, const char *directory,
 static bool record(const struct record_options *wanted, struct record_result *result,
                    struct error *error)
 {
-    struct error unheard;
+    struct error unhandled;
     if (!error)
-        error = &unheard;
+        error = &unhandled;
     *result = (struct record_result){.exit_status = -1};
     struct qemu qemu;
     struct program program;
@@ -278,8 +295,8 @@ static bool record(const struct record_options *wanted, struct record_result *re
     char *directory = recording_directory_absolute(wanted->directory, error);
     bool ok = false;
     if (directory) {
-        struct soft_options options = soft_options(wanted, &qemu);
-        struct soft_control *control = control_create(directory, &options, error);
+        struct qemu_options options = qemu_options(wanted, &qemu);
+        struct qemu_control *control = control_create(directory, &options, error);
         if (control)
             ok = run(wanted, directory, &program, control, result, error);
         control_close(control);
@@ -291,7 +308,7 @@ static bool record(const struct record_options *wanted, struct record_result *re
 
 /* ---- salvage ---- */
 
-static bool salvage_into(const char *directory, struct soft_control *control, struct error *error)
+static bool salvage_into(const char *directory, struct qemu_control *control, struct error *error)
 {
     struct session session;
     if (!session_read(&session, directory, error) && error->code != ERROR_NOT_FOUND)
@@ -312,14 +329,14 @@ static bool salvage_into(const char *directory, struct soft_control *control, st
 
 static bool salvage(const char *directory, struct error *error)
 {
-    struct error unheard;
+    struct error unhandled;
     if (!error)
-        error = &unheard;
+        error = &unhandled;
     char *absolute = recording_directory_absolute(directory, error);
     if (!absolute)
         return false;
     struct error missing = {0};
-    struct soft_control *control = control_open(absolute, &missing);
+    struct qemu_control *control = control_open(absolute, &missing);
     bool ok = true;
     if (control)
         ok = salvage_into(absolute, control, error);

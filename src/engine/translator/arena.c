@@ -49,7 +49,7 @@ static struct tr_geometry plan(const struct tr_options *options, uint64_t *size)
     return geometry;
 }
 
-static void tell_processes(struct tr_control *control, const struct tr_geometry *geometry,
+static void publish_layout(struct tr_control *control, const struct tr_geometry *geometry,
                            uint64_t size)
 {
     control->arena_size = size;
@@ -145,7 +145,7 @@ bool translator_arena_create(struct translator_arena *arena, const char *directo
     struct tr_control *control = arena->control;
     control->version = TR_VERSION;
     control->options = *options;
-    tell_processes(control, &arena->geometry, arena->size);
+    publish_layout(control, &arena->geometry, arena->size);
     atomic_thread_fence(memory_order_release);
     control->magic = TR_CONTROL_MAGIC;
     return true;

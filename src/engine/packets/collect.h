@@ -1,25 +1,22 @@
-/* DIR/soft, as the traced processes left it -> DIR/perf.data.
+/* Rings of packets and a sideband log -> DIR/perf.data.
  *
- * Called when the program has ended (or, by salvage, long after magic-trace was killed). What lies
- * in DIR/soft is only read; the caller removes it when everything was written.
+ * Called by the engines that encode packets in software, when the program has ended (or, by salvage,
+ * long after magic-trace was killed). What was recorded is only read; the caller removes it when
+ * everything was written.
  */
-#ifndef MAGIC_TRACE_ENGINE_QEMU_COLLECT_H
-#define MAGIC_TRACE_ENGINE_QEMU_COLLECT_H
+#ifndef MAGIC_TRACE_ENGINE_PACKETS_COLLECT_H
+#define MAGIC_TRACE_ENGINE_PACKETS_COLLECT_H
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "engine/qemu/control.h"
+#include "engine/packets/recorded.h"
 #include "recording/session.h"
 
 struct collection {
     /* Given by the caller. */
-    const char *directory; /* absolute */
-    const struct soft_control *control;
+    struct recorded recorded;
     char *const *command_line;     /* of magic-trace, for the recording's header */
     struct clock_conversion clock; /* ticks of the packets to nanoseconds */
-    /* The recorder has watched the program to its end. Else a thread that is gone now can have
-     * ended at any time. */
-    bool watched;
 
     /* What was found. */
     struct array rings;                /* of uint32_t: serials of those that hold packets */
@@ -42,6 +39,6 @@ void collection_free(struct collection *collection);
 /* Waits until the threads that are still alive have seen that the recording is frozen: those that
  * sleep in the kernel write no more, those that run end at their next packet. A thread that runs
  * without making packets (an endless loop of direct jumps) is waited for a fifth of a second. */
-void rings_settle(const char *directory);
+void rings_settle(const char *folder);
 
 #endif

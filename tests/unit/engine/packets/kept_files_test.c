@@ -1,9 +1,9 @@
 /* Which path is recorded for a file of which copies were kept. */
-#include "engine/qemu/kept_files.h"
+#include "engine/packets/kept_files.h"
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "engine/qemu/file_version.h"
+#include "engine/packets/file_version.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "engine/qemu/kept_parts.h"
+#include "engine/packets/kept_parts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +11,8 @@
 enum { REACH = 1000 };
 
 struct scene {
-    struct soft_control *control;
-    struct soft_ring header;
+    struct recorded recorded;
+    struct qemu_ring header;
     struct ring ring;
     struct array logged, parts;
 };
@@ -20,9 +20,7 @@ struct scene {
 static int make(void **state)
 {
     struct scene *scene = calloc(1, sizeof *scene);
-    scene->control = calloc(1, sizeof *scene->control);
-    scene->control->options.snapshot_size = REACH;
-    scene->control->options.trigger.multi_snapshot = 1;
+    scene->recorded = (struct recorded){.multi_snapshot = true, .snapshot_size = REACH};
     scene->header.serial = 3;
     scene->ring.header = &scene->header;
     scene->logged = array_of(sizeof(struct kept_part));
@@ -36,7 +34,6 @@ static int destroy(void **state)
     struct scene *scene = *state;
     array_free(&scene->logged);
     array_free(&scene->parts);
-    free(scene->control);
     free(scene);
     return 0;
 }
@@ -48,7 +45,7 @@ static void keep(struct scene *scene, uint32_t serial, uint64_t begin, uint64_t 
 
 static void decide(struct scene *scene)
 {
-    kept_parts(&scene->parts, scene->control, &scene->ring, &scene->logged);
+    kept_parts(&scene->parts, &scene->recorded, &scene->ring, &scene->logged);
 }
 
 static void assert_part(const struct scene *scene, size_t index, uint64_t begin, uint64_t end)
@@ -61,7 +58,7 @@ static void assert_part(const struct scene *scene, size_t index, uint64_t begin,
 static void without_multi_snapshot_all_is_kept(void **state)
 {
     struct scene *scene = *state;
-    scene->control->options.trigger.multi_snapshot = 0;
+    scene->recorded.multi_snapshot = false;
     decide(scene);
     assert_int_equal(scene->parts.count, 1);
     assert_part(scene, 0, 0, UINT64_MAX);
@@ -84,7 +81,7 @@ static void what_was_logged_is_kept_and_what_touches_joined(void **state)
     keep(scene, 3, 1000, 2000);
     keep(scene, 4, 0, 99999);
     keep(scene, 3, 12000, 13000);
-    atomic_store(&scene->control->snapshots, 5);
+    scene->recorded.snapshots = 5;
     atomic_store(&scene->header.seen_snapshots, 5);
     atomic_store(&scene->header.undecided, 30000);
     decide(scene);
@@ -97,7 +94,7 @@ static void a_hit_since_the_last_step_keeps_the_rest(void **state)
 {
     struct scene *scene = *state;
     keep(scene, 3, 1000, 2000);
-    atomic_store(&scene->control->snapshots, 6);
+    scene->recorded.snapshots = 6;
     atomic_store(&scene->header.seen_snapshots, 5);
     atomic_store(&scene->header.undecided, 30000);
     decide(scene);
@@ -109,7 +106,7 @@ static void what_is_owed_to_the_last_hit_is_kept(void **state)
 {
     struct scene *scene = *state;
     keep(scene, 3, 1000, 2000);
-    atomic_store(&scene->control->snapshots, 5);
+    scene->recorded.snapshots = 5;
     atomic_store(&scene->header.seen_snapshots, 5);
     atomic_store(&scene->header.undecided, 2000);
     atomic_store(&scene->header.owed, 1);

@@ -4,11 +4,12 @@
  * (runtime/qemu_plugin/kept_ranges.h), and of what it left undecided what the same rule keeps. When no snapshot
  * was taken at all, it is the end of the ring, as of every recording.
  */
-#ifndef MAGIC_TRACE_ENGINE_QEMU_KEPT_PARTS_H
-#define MAGIC_TRACE_ENGINE_QEMU_KEPT_PARTS_H
+#ifndef MAGIC_TRACE_ENGINE_PACKETS_KEPT_PARTS_H
+#define MAGIC_TRACE_ENGINE_PACKETS_KEPT_PARTS_H
 
 #include "base/array.h"
-#include "engine/qemu/ring.h"
+#include "engine/packets/recorded.h"
+#include "engine/packets/ring.h"
 
 /* From the log. */
 struct kept_part {
@@ -18,7 +19,7 @@ struct kept_part {
 
 /* Appends the parts (of struct kept_part) of `ring`, ascending and apart from each other; `logged`
  * are those of all rings. */
-void kept_parts(struct array *parts, const struct soft_control *control, const struct ring *ring,
+void kept_parts(struct array *parts, const struct recorded *recorded, const struct ring *ring,
                 const struct array *logged);
 
 #endif

@@ -3,8 +3,8 @@
  *
  * Used by the plugin, which names copies by it, and by the recorder, which finds them.
  */
-#ifndef MAGIC_TRACE_ENGINE_QEMU_FILE_VERSION_H
-#define MAGIC_TRACE_ENGINE_QEMU_FILE_VERSION_H
+#ifndef MAGIC_TRACE_ENGINE_PACKETS_FILE_VERSION_H
+#define MAGIC_TRACE_ENGINE_PACKETS_FILE_VERSION_H
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "engine/qemu/kept_parts.h"
+#include "engine/packets/kept_parts.h"
 
 #include <stdlib.h>
 
@@ -26,13 +26,12 @@ static void join(struct array *parts)
     parts->count = count;
 }
 
-void kept_parts(struct array *parts, const struct soft_control *control, const struct ring *ring,
+void kept_parts(struct array *parts, const struct recorded *recorded, const struct ring *ring,
                 const struct array *logged)
 {
-    const struct soft_ring *header = ring->header;
-    const struct soft_options *options = &control->options;
+    const struct qemu_ring *header = ring->header;
     struct kept_part last = {.serial = header->serial, .end = UINT64_MAX};
-    if (options->full_execution || !options->trigger.multi_snapshot) {
+    if (!recorded->multi_snapshot) {
         *(struct kept_part *)array_add(parts) = last;
         return;
     }
@@ -41,12 +40,11 @@ void kept_parts(struct array *parts, const struct soft_control *control, const s
         if (part->serial == header->serial)
             *(struct kept_part *)array_add(parts) = *part;
     }
-    uint64_t head = atomic_load(&ring->encoder.head), reach = options->snapshot_size;
-    uint64_t snapshots = atomic_load(&control->snapshots);
+    uint64_t head = atomic_load(&ring->encoder.head), reach = recorded->snapshot_size;
     last.begin = atomic_load(&header->undecided);
-    if (snapshots == 0 && head > reach && last.begin < head - reach)
+    if (recorded->snapshots == 0 && head > reach && last.begin < head - reach)
         last.begin = head - reach;
-    if (snapshots == 0 || snapshots != atomic_load(&header->seen_snapshots) ||
+    if (recorded->snapshots == 0 || recorded->snapshots != atomic_load(&header->seen_snapshots) ||
         atomic_load(&header->owed))
         *(struct kept_part *)array_add(parts) = last;
     join(parts);

@@ -1,4 +1,4 @@
-#include "engine/qemu/ring.h"
+#include "engine/packets/ring.h"
 
 #include "base/memory.h"
 
@@ -10,13 +10,13 @@
 
 static bool check(struct ring *ring, const char *path, struct error *error)
 {
-    if (ring->file.size < SOFT_PAGE)
+    if (ring->file.size < QEMU_PAGE)
         return error_set(error, ERROR_FORMAT, "%s is damaged: it has %zu bytes, its header %d",
-                         path, ring->file.size, SOFT_PAGE);
-    ring->header = (const struct soft_ring *)ring->file.bytes;
-    ring->room = ring->file.size - SOFT_PAGE;
-    const struct soft_ring *header = ring->header;
-    if (header->magic != SOFT_RING_MAGIC || header->version != SOFT_VERSION)
+                         path, ring->file.size, QEMU_PAGE);
+    ring->header = (const struct qemu_ring *)ring->file.bytes;
+    ring->room = ring->file.size - QEMU_PAGE;
+    const struct qemu_ring *header = ring->header;
+    if (header->magic != QEMU_RING_MAGIC || header->version != QEMU_RING_VERSION)
         return error_set(
             error, ERROR_FORMAT,
             "%s is not a ring of packets of this version of magic-trace (%08x, version "
@@ -30,10 +30,10 @@ static bool check(struct ring *ring, const char *path, struct error *error)
     return true;
 }
 
-bool ring_open(struct ring *ring, const char *directory, uint32_t serial, struct error *error)
+bool ring_open(struct ring *ring, const char *folder, uint32_t serial, struct error *error)
 {
     *ring = (struct ring){0};
-    char *path = memory_format("%s/soft/ring.%u", directory, serial);
+    char *path = memory_format("%s/ring.%u", folder, serial);
     bool ok = file_map(&ring->file, path, error) && check(ring, path, error);
     free(path);
     if (ok)
@@ -54,12 +54,10 @@ static int by_value(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-struct array ring_list(const char *directory)
+struct array ring_list(const char *folder)
 {
     struct array serials = array_of(sizeof(uint32_t));
-    char *path = memory_format("%s/soft", directory);
-    DIR *entries = opendir(path);
-    free(path);
+    DIR *entries = opendir(folder);
     for (struct dirent *entry; entries && (entry = readdir(entries));) {
         uint32_t serial;
         int length = 0;
@@ -87,7 +85,7 @@ static uint64_t find_psb(const struct ring *ring, uint64_t begin, uint64_t end)
 {
     enum { PSB_SIZE = 16 };
     static const uint8_t pair[2] = {0x02, 0x82};
-    const uint8_t *bytes = ring->file.bytes + SOFT_PAGE;
+    const uint8_t *bytes = ring->file.bytes + QEMU_PAGE;
     uint64_t mask = position_mask(ring);
     unsigned matched = 0;
     for (uint64_t at = begin; at < end; at++) {
@@ -114,7 +112,7 @@ void ring_packets(struct ring_packets *packets, const struct ring *ring, uint64_
                   uint64_t last)
 {
     *packets = (struct ring_packets){0};
-    const uint8_t *bytes = ring->file.bytes + SOFT_PAGE;
+    const uint8_t *bytes = ring->file.bytes + QEMU_PAGE;
     uint64_t head = atomic_load(&ring->encoder.head);
     uint64_t begin = first;
     if (ring->header->full) {

@@ -1,16 +1,16 @@
-#include "engine/qemu/collect.h"
+#include "engine/packets/collect.h"
 
 #include "base/array.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "engine/engine.h"
+#include "engine/packets/kept_parts.h"
+#include "engine/packets/log_reader.h"
+#include "engine/packets/ring.h"
+#include "engine/packets/sideband_log.h"
+#include "engine/packets/thread_end.h"
 #include "engine/perf_map_copy.h"
 #include "engine/pt_packets_setup.h"
-#include "engine/qemu/kept_parts.h"
-#include "engine/qemu/log_reader.h"
-#include "engine/qemu/ring.h"
-#include "engine/qemu/sideband_log.h"
-#include "engine/qemu/thread_end.h"
 #include "process/processes.h"
 #include "recording/perf_data/perf_data_writer.h"
 
@@ -22,65 +22,52 @@
 /* ---- side-band records ---- */
 
 /* A process's first record is its name, or its birth. */
-static void keep_perf_map(const struct collection *collection, struct side_band_log *log,
-                          const struct soft_record *record)
+static void keep_perf_map(const struct collection *collection, struct sideband_log *log,
+                          const struct qemu_record *record)
 {
     if (record->pid != record->tid ||
-        (record->kind != SOFT_RECORD_NAME && record->kind != SOFT_RECORD_FORK))
+        (record->kind != QEMU_RECORD_NAME && record->kind != QEMU_RECORD_FORK))
         return;
     perf_map_keep(&(struct perf_map_copy){
         .from = "/tmp",
-        .directory = collection->directory,
+        .directory = collection->recorded.directory,
         .pid = record->pid,
-        .recorded_pid = side_band_log_number(log, record->pid),
-        .begun = collection->control->options.start_realtime_ns,
+        .recorded_pid = sideband_log_number(log, record->pid),
+        .begun = collection->recorded.started,
     });
 }
 
-static bool read_log(const struct collection *collection, struct side_band_log *log,
-                     struct error *error)
+static void read_log(const struct collection *collection, struct sideband_log *log)
 {
-    char *path = memory_format("%s/soft/control", collection->directory);
-    struct file_view file;
-    bool ok = file_map(&file, path, error);
-    free(path);
-    if (!ok)
-        return false;
-    uint64_t size = atomic_load(&collection->control->log_tail);
-    if (file.size < SOFT_LOG_OFFSET)
-        size = 0;
-    else if (size > file.size - SOFT_LOG_OFFSET)
-        size = file.size - SOFT_LOG_OFFSET;
-    struct log_reader reader = {.log = file.bytes + SOFT_LOG_OFFSET, .size = size};
-    for (const struct soft_record *record; (record = log_reader_next(&reader));) {
-        side_band_log_add(log, record);
+    struct log_reader reader = {.log = collection->recorded.log,
+                                .size = collection->recorded.log_size};
+    for (const struct qemu_record *record; (record = log_reader_next(&reader));) {
+        sideband_log_add(log, record);
         keep_perf_map(collection, log, record);
     }
-    file_unmap(&file);
-    return true;
 }
 
 /* What the kernel's PMU driver would say of a ring when it starts: ITRACE_START. */
-static void add_start(struct side_band_log *log, const struct ring *ring)
+static void add_start(struct sideband_log *log, const struct ring *ring)
 {
-    *(struct side_band_record *)array_add(&log->records) = (struct side_band_record){
-        .kind = SIDE_BAND_TRACE_START,
+    *(struct sideband_record *)array_add(&log->records) = (struct sideband_record){
+        .kind = SIDEBAND_TRACE_START,
         .time = clock_to_nanoseconds(&log->clock, (struct ticks){ring->header->first_time}),
-        .pid = side_band_log_number(log, ring->header->pid),
-        .tid = side_band_log_number(log, ring->header->tid),
+        .pid = sideband_log_number(log, ring->header->pid),
+        .tid = sideband_log_number(log, ring->header->tid),
         .cpu = UINT32_MAX,
     };
 }
 
 /* And when it has written some packets: AUX. */
-static void add_written(struct side_band_log *log, const struct ring *ring,
+static void add_written(struct sideband_log *log, const struct ring *ring,
                         const struct ring_packets *packets)
 {
-    *(struct side_band_record *)array_add(&log->records) = (struct side_band_record){
-        .kind = SIDE_BAND_AUX,
+    *(struct sideband_record *)array_add(&log->records) = (struct sideband_record){
+        .kind = SIDEBAND_AUX,
         .time = clock_to_nanoseconds(&log->clock, (struct ticks){ring->encoder.last_time}),
-        .pid = side_band_log_number(log, ring->header->pid),
-        .tid = side_band_log_number(log, ring->header->tid),
+        .pid = sideband_log_number(log, ring->header->pid),
+        .tid = sideband_log_number(log, ring->header->tid),
         .cpu = UINT32_MAX,
         .aux.offset = packets->offset,
         .aux.size = packets->size,
@@ -90,18 +77,18 @@ static void add_written(struct side_band_log *log, const struct ring *ring,
 
 static int by_time(const void *left, const void *right)
 {
-    const struct side_band_record *const *a = left, *const *b = right;
+    const struct sideband_record *const *a = left, *const *b = right;
     if ((*a)->time.value != (*b)->time.value)
         return (*a)->time.value < (*b)->time.value ? -1 : 1;
     /* Both lie in one array, in the order of the log. */
     return *a < *b ? -1 : *a > *b;
 }
 
-static bool write_records(struct perf_data_writer *writer, const struct side_band_log *log,
+static bool write_records(struct perf_data_writer *writer, const struct sideband_log *log,
                           struct error *error)
 {
     size_t count = log->records.count;
-    const struct side_band_record **sorted = memory_allocate(count * sizeof(void *));
+    const struct sideband_record **sorted = memory_allocate(count * sizeof(void *));
     for (size_t i = 0; i < count; i++)
         sorted[i] = array_at(&log->records, i);
     qsort(sorted, count, sizeof *sorted, by_time);
@@ -114,7 +101,7 @@ static bool write_records(struct perf_data_writer *writer, const struct side_ban
 
 /* ---- packets ---- */
 
-static bool write_part(struct side_band_log *log, const struct ring *ring,
+static bool write_part(struct sideband_log *log, const struct ring *ring,
                        const struct kept_part *part, struct perf_data_writer *writer,
                        struct error *error)
 {
@@ -123,7 +110,7 @@ static bool write_part(struct side_band_log *log, const struct ring *ring,
     if (packets.size == 0)
         return true;
     struct aux_chunk chunk = {
-        .tid = side_band_log_number(log, ring->header->tid),
+        .tid = sideband_log_number(log, ring->header->tid),
         .cpu = UINT32_MAX,
         .index = part->serial,
         .offset = packets.offset,
@@ -133,14 +120,14 @@ static bool write_part(struct side_band_log *log, const struct ring *ring,
     return perf_data_write_aux(writer, &chunk, packets.parts, packets.part_count, error);
 }
 
-static bool write_ring(const struct collection *collection, struct side_band_log *log,
+static bool write_ring(const struct collection *collection, struct sideband_log *log,
                        uint32_t serial, struct perf_data_writer *writer, struct error *error)
 {
     struct ring ring;
-    if (!ring_open(&ring, collection->directory, serial, error))
+    if (!ring_open(&ring, collection->recorded.folder, serial, error))
         return false;
     struct array parts = array_of(sizeof(struct kept_part));
-    kept_parts(&parts, collection->control, &ring, &log->kept);
+    kept_parts(&parts, &collection->recorded, &ring, &log->kept);
     bool ok = true;
     for (size_t i = 0; ok && i < parts.count; i++)
         ok = write_part(log, &ring, array_at(&parts, i), writer, error);
@@ -149,7 +136,7 @@ static bool write_ring(const struct collection *collection, struct side_band_log
     return ok;
 }
 
-static bool write_packets(const struct collection *collection, struct side_band_log *log,
+static bool write_packets(const struct collection *collection, struct sideband_log *log,
                           struct perf_data_writer *writer, struct error *error)
 {
     bool ok = true;
@@ -164,17 +151,12 @@ static bool write_packets(const struct collection *collection, struct side_band_
 
 /* ---- the whole ---- */
 
-static bool write_perf_data(struct collection *collection, struct side_band_log *log,
+static bool write_perf_data(struct collection *collection, struct sideband_log *log,
                             struct error *error)
 {
-    struct pt_setup setup =
-        pt_packets_setup(&collection->clock, collection->control->options.bus_ratio,
-                         &(struct record_packets){
-                             .coarse_time = collection->control->options.coarse_time,
-                             .periods = collection->control->options.periods,
-                             .all_returns = collection->control->options.all_returns,
-                         });
-    char *path = memory_format("%s/perf.data", collection->directory);
+    struct pt_setup setup = pt_packets_setup(&collection->clock, collection->recorded.bus_ratio,
+                                             &collection->recorded.packets);
+    char *path = memory_format("%s/perf.data", collection->recorded.directory);
     struct perf_data_writer *writer =
         perf_data_writer_open(path, &setup, collection->command_line, error);
     free(path);
@@ -188,11 +170,11 @@ static bool write_perf_data(struct collection *collection, struct side_band_log 
 
 /* Adds one ring to the totals and the side band. Returns whether its recording ended for want of
  * space. */
-static bool survey_ring(struct collection *collection, struct side_band_log *log,
+static bool survey_ring(struct collection *collection, struct sideband_log *log,
                         const struct ring *ring, uint32_t serial)
 {
     struct array parts = array_of(sizeof(struct kept_part));
-    kept_parts(&parts, collection->control, ring, &log->kept);
+    kept_parts(&parts, &collection->recorded, ring, &log->kept);
     uint64_t bytes = 0;
     for (size_t i = 0; i < parts.count; i++) {
         const struct kept_part *part = array_at(&parts, i);
@@ -210,7 +192,7 @@ static bool survey_ring(struct collection *collection, struct side_band_log *log
     collection->bytes += bytes;
     if (bytes > 0) {
         *(uint32_t *)array_add(&collection->rings) = serial;
-        thread_end_add(log, ring, collection->control, collection->watched);
+        thread_end_add(log, ring, &collection->recorded);
     }
     return atomic_load(&ring->header->out_of_space) != 0;
 }
@@ -219,15 +201,15 @@ static bool survey_ring(struct collection *collection, struct side_band_log *log
 static const char why_not_written[] = "the disk was full, or the program has given up the right to "
                                       "write there (setuid, chroot, ulimit)";
 
-static void survey_rings(struct collection *collection, struct side_band_log *log)
+static void survey_rings(struct collection *collection, struct sideband_log *log)
 {
     uint32_t out_of_space = 0;
-    struct array serials = ring_list(collection->directory);
+    struct array serials = ring_list(collection->recorded.folder);
     for (size_t i = 0; i < serials.count; i++) {
         uint32_t serial = *(uint32_t *)array_at(&serials, i);
         struct ring ring;
         struct error error = {0};
-        if (ring_open(&ring, collection->directory, serial, &error)) {
+        if (ring_open(&ring, collection->recorded.folder, serial, &error)) {
             out_of_space += survey_ring(collection, log, &ring, serial);
             ring_close(&ring);
         } else if (error.code != ERROR_NOT_FOUND) {
@@ -239,21 +221,21 @@ static void survey_rings(struct collection *collection, struct side_band_log *lo
         log_warning("the recording of %u thread%s in %s ends before the program did: %s. Free some "
                     "space, or "
                     "record less with -snapshot-size.",
-                    out_of_space, out_of_space == 1 ? "" : "s", collection->directory,
+                    out_of_space, out_of_space == 1 ? "" : "s", collection->recorded.directory,
                     why_not_written);
 }
 
 static void warn_of_losses(const struct collection *collection)
 {
-    uint64_t rings = atomic_load(&collection->control->lost_rings);
-    uint64_t records = atomic_load(&collection->control->lost_records);
+    uint64_t rings = collection->recorded.lost_rings;
+    uint64_t records = collection->recorded.lost_records;
     if (rings)
         log_warning("%llu thread(s) ran unrecorded, without place for their packets in %s: %s.",
-                    (unsigned long long)rings, collection->directory, why_not_written);
+                    (unsigned long long)rings, collection->recorded.directory, why_not_written);
     if (records)
         log_warning("%llu record(s) of mappings, names or threads could not be written to "
                     "%s: %s. Code mapped by them cannot be decoded.",
-                    (unsigned long long)records, collection->directory, why_not_written);
+                    (unsigned long long)records, collection->recorded.directory, why_not_written);
 }
 
 static void *keep(struct arena *memory, const struct array *array)
@@ -271,19 +253,18 @@ static int hit_by_time(const void *left, const void *right)
 
 bool collect(struct collection *collection, struct error *error)
 {
-    struct side_band_log log;
-    side_band_log_begin(&log, collection->directory, &collection->clock,
-                        collection->control->options.clock == RECORD_CLOCK_INSTRUCTIONS);
+    const struct recorded *recorded = &collection->recorded;
+    struct sideband_log log;
+    sideband_log_begin(&log, recorded->directory, &collection->clock,
+                        recorded->clock == RECORD_CLOCK_INSTRUCTIONS);
     collection->rings = array_of(sizeof(uint32_t));
-    bool ok = read_log(collection, &log, error);
-    if (ok) {
-        survey_rings(collection, &log);
-        warn_of_losses(collection);
-        ok = collection->rings.count > 0
-                 ? write_perf_data(collection, &log, error)
-                 : error_set(error, ERROR_NOT_FOUND, "nothing was recorded into %s",
-                             collection->directory);
-    }
+    read_log(collection, &log);
+    survey_rings(collection, &log);
+    warn_of_losses(collection);
+    bool ok = collection->rings.count > 0
+                  ? write_perf_data(collection, &log, error)
+                  : error_set(error, ERROR_NOT_FOUND, "nothing was recorded into %s",
+                              recorded->directory);
     collection->memory = log.memory;
     collection->untraced_count = log.untraced.count;
     collection->untraced = keep(&collection->memory, &log.untraced);
@@ -293,7 +274,7 @@ bool collect(struct collection *collection, struct error *error)
         qsort(log.hits.elements, log.hits.count, sizeof(struct session_hit), hit_by_time);
     collection->hit_count = log.hits.count;
     collection->hits = keep(&collection->memory, &log.hits);
-    side_band_log_free(&log);
+    sideband_log_free(&log);
     return ok;
 }
 
@@ -304,10 +285,10 @@ void collection_free(struct collection *collection)
 }
 
 /* Whether the ring's thread may be writing at this moment. */
-static bool is_busy(const char *directory, uint32_t serial)
+static bool is_busy(const char *folder, uint32_t serial)
 {
     struct ring ring;
-    if (!ring_open(&ring, directory, serial, NULL))
+    if (!ring_open(&ring, folder, serial, NULL))
         return false;
     bool busy = !atomic_load(&ring.header->ended) &&
                 thread_state((pid_t)ring.header->pid, (pid_t)ring.header->tid) == 'R';
@@ -315,14 +296,14 @@ static bool is_busy(const char *directory, uint32_t serial)
     return busy;
 }
 
-void rings_settle(const char *directory)
+void rings_settle(const char *folder)
 {
     enum { ROUNDS = 200 };
     struct timespec millisecond = {.tv_nsec = 1000000};
-    struct array serials = ring_list(directory);
+    struct array serials = ring_list(folder);
     int rounds = 0;
     for (size_t i = 0; i < serials.count; i++)
-        while (is_busy(directory, *(uint32_t *)array_at(&serials, i)) && rounds++ < ROUNDS)
+        while (is_busy(folder, *(uint32_t *)array_at(&serials, i)) && rounds++ < ROUNDS)
             nanosleep(&millisecond, NULL);
     array_free(&serials);
 }

@@ -1,7 +1,7 @@
-#include "engine/qemu/kept_files.h"
+#include "engine/packets/kept_files.h"
 
 #include "base/memory.h"
-#include "engine/qemu/file_version.h"
+#include "engine/packets/file_version.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,16 +10,17 @@
  *     anybody noticing, is alive until then.
  * With the instruction clock, where nothing passes while a thread waits, that is its last packet.
  */
-#ifndef MAGIC_TRACE_ENGINE_QEMU_THREAD_END_H
-#define MAGIC_TRACE_ENGINE_QEMU_THREAD_END_H
+#ifndef MAGIC_TRACE_ENGINE_PACKETS_THREAD_END_H
+#define MAGIC_TRACE_ENGINE_PACKETS_THREAD_END_H
 
-#include "engine/qemu/ring.h"
-#include "engine/qemu/sideband_log.h"
+#include "engine/packets/recorded.h"
+#include "engine/packets/ring.h"
+#include "engine/packets/sideband_log.h"
 
 /* Adds the EXIT record of the ring's thread to `log`, in which all records of the traced processes
  * already are. None when nothing is known of its end: the thread's recording ran out of space, or
- * nobody was watching when it died (not `watched`, and the thread is gone). */
-void thread_end_add(struct side_band_log *log, const struct ring *ring,
-                    const struct soft_control *control, bool watched);
+ * nobody was watching when it died (not `recorded->watched`, and the thread is gone). */
+void thread_end_add(struct sideband_log *log, const struct ring *ring,
+                    const struct recorded *recorded);
 
 #endif
