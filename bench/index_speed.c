@@ -170,7 +170,8 @@ static void measure_calls(const struct trace_index *index, uint32_t group)
     if (!index_calls(index, (struct index_tracks){0}, whole_trace(index), group, 20, &calls,
                      &error))
         fail(&error);
-    report(index, "calls of the most called", bench_cpu_seconds() - cpu, bench_wall_seconds() - wall);
+    report(index, "calls of the most called", bench_cpu_seconds() - cpu,
+           bench_wall_seconds() - wall);
     array_free(&calls.slowest);
 }
 

@@ -46,7 +46,7 @@ enum {
 };
 
 static struct sideband_record mapping(uint32_t pid, uint64_t time, uint64_t start, uint64_t offset,
-                                       uint64_t length)
+                                      uint64_t length)
 {
     return (struct sideband_record){
         .kind = SIDEBAND_MAPPING,

@@ -197,7 +197,7 @@ static void log_file(struct code_map *map, const struct sideband_subject *subjec
 {
     if (sideband_frozen(map->log))
         return;
-    struct qemu_mapping mapping = {
+    struct logged_mapping mapping = {
         .start = start,
         .length = end - start,
         .file_offset = region->file_offset + start - region->start,
@@ -258,7 +258,7 @@ static bool dump(struct code_map *map, const struct sideband_subject *subject,
         atomic_fetch_add(&map->log->control->lost_records, 1);
         return false;
     }
-    struct qemu_mapping mapping = {
+    struct logged_mapping mapping = {
         .start = page,
         .length = PAGE,
         .file_offset = CODE_IMAGE_OFFSET,

@@ -35,7 +35,8 @@ static struct pt_encoder ended = {.previous = &pt_code_block_none, .stopped = 1}
 
 /* The calling thread's encoder; never NULL. A plugin's thread-local storage is in the static block
  * only with this model, which saves a call per block. */
-static __thread struct pt_encoder *current __attribute__((tls_model("initial-exec"))) = &not_created;
+static __thread struct pt_encoder *current __attribute__((tls_model("initial-exec"))) =
+    &not_created;
 
 /* Moments of other threads (order.h) that the calling one has seen. */
 static __thread uint64_t seen_moments __attribute__((tls_model("initial-exec")));
@@ -390,7 +391,7 @@ static void before_exec(struct thread *thread, const struct exec_call *call)
     if (verdict != EXEC_FAILING) {
         struct sideband_subject subject = thread_subject(thread);
         if (process.untraced) {
-            sideband_untraced(&process.log, &subject, QEMU_UNTRACED_PROCESS, program->path);
+            sideband_untraced(&process.log, &subject, UNTRACED_PROCESS, program->path);
         } else {
             if (verdict == EXEC_TRACEABLE) {
                 thread_note_stop(thread);
@@ -398,7 +399,7 @@ static void before_exec(struct thread *thread, const struct exec_call *call)
                          thread_new_moment(thread));
                 thread_note_go_on(thread);
             }
-            sideband_untraced(&process.log, &subject, QEMU_UNTRACED_FOREIGN, program->path);
+            sideband_untraced(&process.log, &subject, UNTRACED_FOREIGN, program->path);
         }
     }
     free(program);
@@ -509,7 +510,7 @@ static void killed(uint32_t signal)
         return;
     struct pt_encoder *encoder = thread->encoder;
     struct guest_registers guest = {thread->registers, process.guest_base};
-    struct qemu_death death = {.has_ip = guest.registers != NULL, .signal = signal};
+    struct logged_death death = {.has_ip = guest.registers != NULL, .signal = signal};
     resume(thread);
     if (death.has_ip) {
         death.ip = guest_instruction(&guest);

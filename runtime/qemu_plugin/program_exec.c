@@ -267,8 +267,9 @@ enum exec_verdict exec_judge(const struct exec_call *call, struct exec_program *
 static char *plugin_option(const struct qemu_options *options, const char *directory, uint64_t time,
                            const char *name)
 {
-    char *option = malloc(qemu_arguments_quoted_size(options->plugin) +
-                          qemu_arguments_quoted_size(directory) + qemu_arguments_quoted_size(name) + 64);
+    char *option =
+        malloc(qemu_arguments_quoted_size(options->plugin) + qemu_arguments_quoted_size(directory) +
+               qemu_arguments_quoted_size(name) + 64);
     if (!option)
         return NULL;
     char *end = qemu_words_put_quoted(stpcpy(option, "file="), options->plugin);

@@ -1,7 +1,7 @@
 #include "runtime/qemu_plugin/stack_pointer.h"
 
 void stack_pointer_before_load(struct thread *thread, const struct pt_code_block *block,
-                            uint64_t stack_pointer)
+                               uint64_t stack_pointer)
 {
     struct pt_encoder *encoder = thread->encoder;
     thread->stack_before = stack_pointer;
@@ -29,7 +29,7 @@ void stack_pointer_after_load(struct thread *thread, uint64_t pc, uint64_t stack
 
 /* A handler on a stack of its own hides the calls in progress until it returns. */
 void stack_pointer_enter_handler(struct thread *thread, const struct interruption *interruption,
-                              uint64_t stack_pointer)
+                                 uint64_t stack_pointer)
 {
     enum { SAME_STACK = 1 << 20 }; /* bytes */
     struct pt_encoder *encoder = thread->encoder;

@@ -11,14 +11,14 @@
 
 /* `block`, which loads the stack pointer, has been stepped into. */
 void stack_pointer_before_load(struct thread *thread, const struct pt_code_block *block,
-                            uint64_t stack_pointer);
+                               uint64_t stack_pointer);
 
 /* The block that ran last loads the stack pointer, and is left for `pc` now. */
 void stack_pointer_after_load(struct thread *thread, uint64_t pc, uint64_t stack_pointer);
 
 /* A signal handler begins, and its interruption has been told. */
 void stack_pointer_enter_handler(struct thread *thread, const struct interruption *interruption,
-                              uint64_t stack_pointer);
+                                 uint64_t stack_pointer);
 
 /* It ends, by sigreturn. */
 void stack_pointer_leave_handler(struct thread *thread);

@@ -60,7 +60,8 @@ static void deliver_timed(struct event_batch *batch)
 {
     size_t timed = batch->timed;
     if (batch->output && timed)
-        reorder_buffer_add(batch->reorder_buffer, batch->output, batch->events, timed, batch->plain);
+        reorder_buffer_add(batch->reorder_buffer, batch->output, batch->events, timed,
+                           batch->plain);
     batch->events += timed;
     batch->capacity -= timed;
     batch->count -= timed;

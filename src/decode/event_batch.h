@@ -17,13 +17,13 @@
 #include <stdint.h>
 
 struct event_batch {
-    struct reorder_buffer *reorder_buffer;    /* borrowed; NULL only where `output` is */
+    struct reorder_buffer *reorder_buffer; /* borrowed; NULL only where `output` is */
     struct thread_sink *output; /* NULL: nobody knows whose events these are; they are dropped */
-    struct event_chunk chunk;     /* owned; in front of `events` there may be kept ones in it */
-    struct flow_event *events;    /* `time` is a position where it is not known yet */
-    size_t count, capacity;       /* `capacity`: up to the end of the chunk */
-    size_t timed;                 /* events before this index have their time */
-    bool plain;                   /* as in thread_output_add */
+    struct event_chunk chunk;   /* owned; in front of `events` there may be kept ones in it */
+    struct flow_event *events;  /* `time` is a position where it is not known yet */
+    size_t count, capacity;     /* `capacity`: up to the end of the chunk */
+    size_t timed;               /* events before this index have their time */
+    bool plain;                 /* as in thread_output_add */
     uint64_t anchor_position;
     struct ticks anchor_time;
 };

@@ -1,18 +1,21 @@
 #include "decode/reorder_buffer.h"
 
-void reorder_buffer_init(struct reorder_buffer *reorder_buffer, struct event_pool *pool, bool direct)
+void reorder_buffer_init(struct reorder_buffer *reorder_buffer, struct event_pool *pool,
+                         bool direct)
 {
-    *reorder_buffer = (struct reorder_buffer){.pool = pool,
-                                  .direct = direct,
-                                  .chunks = array_of(sizeof(struct event_chunk)),
-                                  .pieces = array_of(sizeof(struct reorder_buffer_piece)),
-                                  .runs = array_of(sizeof(struct reorder_buffer_run))};
+    *reorder_buffer =
+        (struct reorder_buffer){.pool = pool,
+                                .direct = direct,
+                                .chunks = array_of(sizeof(struct event_chunk)),
+                                .pieces = array_of(sizeof(struct reorder_buffer_piece)),
+                                .runs = array_of(sizeof(struct reorder_buffer_run))};
 }
 
 void reorder_buffer_forget(struct reorder_buffer *reorder_buffer)
 {
     for (size_t i = 0; i < reorder_buffer->chunks.count; i++)
-        event_pool_put(reorder_buffer->pool, *(struct event_chunk *)array_at(&reorder_buffer->chunks, i));
+        event_pool_put(reorder_buffer->pool,
+                       *(struct event_chunk *)array_at(&reorder_buffer->chunks, i));
     reorder_buffer->chunks.count = reorder_buffer->pieces.count = reorder_buffer->runs.count = 0;
     reorder_buffer->next_run = 0;
     reorder_buffer->events = 0;
@@ -36,13 +39,15 @@ static struct reorder_buffer_run *run_at(const struct reorder_buffer *reorder_bu
     return array_at(&reorder_buffer->runs, index);
 }
 
-static struct reorder_buffer_piece *piece_at(const struct reorder_buffer *reorder_buffer, size_t index)
+static struct reorder_buffer_piece *piece_at(const struct reorder_buffer *reorder_buffer,
+                                             size_t index)
 {
     return array_at(&reorder_buffer->pieces, index);
 }
 
 /* The newest run, if it is the thread's and goes on; else a new one. */
-static struct reorder_buffer_run *run_of(struct reorder_buffer *reorder_buffer, struct thread_sink *output)
+static struct reorder_buffer_run *run_of(struct reorder_buffer *reorder_buffer,
+                                         struct thread_sink *output)
 {
     size_t count = reorder_buffer->runs.count;
     struct reorder_buffer_run *newest = count ? run_at(reorder_buffer, count - 1) : NULL;
@@ -53,8 +58,8 @@ static struct reorder_buffer_run *run_of(struct reorder_buffer *reorder_buffer, 
     return run;
 }
 
-static void keep(struct reorder_buffer *reorder_buffer, struct reorder_buffer_run *run, struct flow_event *events,
-                 size_t count, bool plain)
+static void keep(struct reorder_buffer *reorder_buffer, struct reorder_buffer_run *run,
+                 struct flow_event *events, size_t count, bool plain)
 {
     struct reorder_buffer_piece *piece = array_add(&reorder_buffer->pieces);
     *piece = (struct reorder_buffer_piece){events, count, plain};
@@ -63,7 +68,7 @@ static void keep(struct reorder_buffer *reorder_buffer, struct reorder_buffer_ru
 }
 
 void reorder_buffer_add(struct reorder_buffer *reorder_buffer, struct thread_sink *output,
-                  struct flow_event *events, size_t count, bool plain)
+                        struct flow_event *events, size_t count, bool plain)
 {
     if (reorder_buffer->direct)
         thread_output_add(output, events, count, plain);

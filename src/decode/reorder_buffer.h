@@ -36,7 +36,8 @@ struct reorder_buffer {
     uint64_t events;         /* kept */
 };
 
-void reorder_buffer_init(struct reorder_buffer *reorder_buffer, struct event_pool *pool, bool direct);
+void reorder_buffer_init(struct reorder_buffer *reorder_buffer, struct event_pool *pool,
+                         bool direct);
 void reorder_buffer_free(struct reorder_buffer *reorder_buffer);
 
 /* Forgets what was kept: the chunks go back to the pool. */
@@ -47,7 +48,7 @@ void reorder_buffer_take_chunk(struct reorder_buffer *reorder_buffer, struct eve
 
 /* As thread_output_add. Unless the delivery is direct the events are not to be touched any more. */
 void reorder_buffer_add(struct reorder_buffer *reorder_buffer, struct thread_sink *output,
-                  struct flow_event *events, size_t count, bool plain);
+                        struct flow_event *events, size_t count, bool plain);
 /* As thread_output_stop. */
 void reorder_buffer_stop(struct reorder_buffer *reorder_buffer, struct thread_sink *output);
 

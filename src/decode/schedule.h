@@ -12,7 +12,7 @@
 
 struct schedule_entry {
     struct ticks since;
-    struct thread_sink *output;  /* NULL: nobody known, or the idle thread */
+    struct thread_sink *output;    /* NULL: nobody known, or the idle thread */
     const struct process *process; /* NULL: unknown */
 };
 

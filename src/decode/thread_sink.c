@@ -10,8 +10,7 @@ void thread_output_begin(struct thread_sink *output)
 }
 
 /* Behind a PSB time may be earlier than what was concluded before. */
-static void put_times_in_order(struct thread_sink *output, struct flow_event *events,
-                               size_t count)
+static void put_times_in_order(struct thread_sink *output, struct flow_event *events, size_t count)
 {
     uint64_t newest = output->last_time.value;
     for (size_t i = 0; i < count && events[i].time.value < newest; i++)

@@ -30,9 +30,9 @@ struct live_session {
     const struct signals *signals;
     struct array processes; /* of int, pidfds of the processes that have not ended */
     struct trigger_hits hits;
-    bool recorded;          /* perf.data is complete, and nothing is recorded any more */
-    bool interrupted;       /* by a signal */
-    bool said_to_wait;      /* that the program goes on after Ctrl-C */
+    bool recorded;              /* perf.data is complete, and nothing is recorded any more */
+    bool interrupted;           /* by a signal */
+    bool said_to_wait;          /* that the program goes on after Ctrl-C */
     uint64_t delay_reported_ms; /* when the longest delay was told last: CLOCK_MONOTONIC */
     struct record_result *result;
 };
@@ -83,8 +83,8 @@ static bool open_session(struct live_session *session, struct error *error)
     for (size_t i = 0; ok && i < target->pid_count; i++)
         ok = watch_process(session, target->pids[i], error);
     if (!ok || !session->recorder->open(context_of(session), target, error) ||
-        !trigger_hits_open(&session->hits, target->kernel, target->options, target->pids, target->pid_count,
-                   error))
+        !trigger_hits_open(&session->hits, target->kernel, target->options, target->pids,
+                           target->pid_count, error))
         return false;
     struct live_facts facts = {0};
     session->recorder->facts(context_of(session), &facts);

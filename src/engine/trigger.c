@@ -139,7 +139,7 @@ static void suggest(struct suggestions *suggestions, const struct function_list 
         const struct listed_function *function = array_at(&list->functions, i);
         if (closest_names_would_take(&suggestions->closest, function->name))
             closest_names_offer(&suggestions->closest,
-                          arena_copy_string(&suggestions->names, function->name));
+                                arena_copy_string(&suggestions->names, function->name));
     }
     suggestions->functions += list->functions.count;
 }

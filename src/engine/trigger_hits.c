@@ -10,8 +10,9 @@ static enum breakpoint_scope scope_of(const struct record_options *options)
     return options->multi_thread ? BREAKPOINTS_ALL_THREADS : BREAKPOINTS_ONE_THREAD;
 }
 
-bool trigger_hits_open(struct trigger_hits *hits, const struct kernel *kernel, const struct record_options *options,
-               const pid_t *pids, size_t pid_count, struct error *error)
+bool trigger_hits_open(struct trigger_hits *hits, const struct kernel *kernel,
+                       const struct record_options *options, const pid_t *pids, size_t pid_count,
+                       struct error *error)
 {
     *hits = (struct trigger_hits){
         .options = options,

@@ -19,8 +19,9 @@ struct trigger_hits {
 };
 
 /* Watches the trigger of the options, if there is one. Close in any case. */
-bool trigger_hits_open(struct trigger_hits *hits, const struct kernel *kernel, const struct record_options *options,
-               const pid_t *pids, size_t pid_count, struct error *error);
+bool trigger_hits_open(struct trigger_hits *hits, const struct kernel *kernel,
+                       const struct record_options *options, const pid_t *pids, size_t pid_count,
+                       struct error *error);
 
 /* Stops watching; what was taken stays until trigger_hits_free. */
 void trigger_hits_close(struct trigger_hits *hits);

@@ -62,8 +62,8 @@ static bool has_address(const struct array *addresses, uint64_t address)
 static struct process_request request_of(const struct watched_process *process)
 {
     return (struct process_request){.pid = process->pid,
-                                 .addresses = process->addresses.elements,
-                                 .count = process->addresses.count};
+                                    .addresses = process->addresses.elements,
+                                    .count = process->addresses.count};
 }
 
 size_t watched_processes_places(const struct watched_processes *processes, uint32_t pid)
@@ -209,7 +209,7 @@ static void process_created(struct watched_processes *processes, const struct bi
 }
 
 static void created(struct watched_processes *processes, const struct perf_event_header *record,
-                 uint64_t round)
+                    uint64_t round)
 {
     const struct birth_record *reported = body_of(record, sizeof *reported);
     if (!reported)
@@ -273,7 +273,7 @@ static void mapped(struct watched_processes *processes, const struct perf_event_
 }
 
 void watched_processes_handle(struct watched_processes *processes,
-                            const struct perf_event_header *record, uint64_t round)
+                              const struct perf_event_header *record, uint64_t round)
 {
     switch (record->type) {
     case PERF_RECORD_FORK:

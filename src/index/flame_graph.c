@@ -158,7 +158,8 @@ static void report(const struct stack_tree *tree, double share, struct array *no
             if (child->calls == 0)
                 continue; /* it only touches the range */
             if ((double)child->total >= narrowest)
-                *(struct reported_node *)array_add(&reported) = (struct reported_node){sorted[j], (uint32_t)i};
+                *(struct reported_node *)array_add(&reported) =
+                    (struct reported_node){sorted[j], (uint32_t)i};
             else
                 answer.omitted += child->total;
         }

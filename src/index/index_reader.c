@@ -62,7 +62,7 @@ bool index_read_spans(const struct trace_index *index, const struct chunk_run *r
 }
 
 bool index_read_tiles(const struct trace_index *index, const struct chunk_run *run, size_t chunk,
-                       struct tile_item *tiles, struct error *error)
+                      struct tile_item *tiles, struct error *error)
 {
     const struct index_chunk *entry = &run->chunks[chunk];
     const struct span_limits limits = limits_of(index, run, chunk);

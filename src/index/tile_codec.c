@@ -80,7 +80,7 @@ static const uint8_t *decode_kind(const uint8_t *bytes, enum tile_kind kind, uns
 }
 
 static const uint8_t *decode_tile(const uint8_t *bytes, uint64_t end_before, uint32_t depth_before,
-                                   struct tile_item *tile)
+                                  struct tile_item *tile)
 {
     uint8_t control = *bytes++, depth = *bytes++;
     unsigned size = TIME_SIZES[control & 3];
@@ -108,7 +108,7 @@ static bool is_possible(const struct tile_item *tile, const struct span_limits *
 }
 
 bool tile_decode_chunk(const uint8_t *bytes, const struct index_chunk *chunk,
-                        const struct span_limits *limits, struct tile_item *tiles)
+                       const struct span_limits *limits, struct tile_item *tiles)
 {
     const uint8_t *limit = bytes + chunk->size;
     uint64_t end = chunk->first_end;

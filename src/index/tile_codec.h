@@ -45,6 +45,6 @@ struct span_limits;
 
 /* As span_decode_chunk(). */
 bool tile_decode_chunk(const uint8_t *bytes, const struct index_chunk *chunk,
-                        const struct span_limits *limits, struct tile_item *tiles);
+                       const struct span_limits *limits, struct tile_item *tiles);
 
 #endif

@@ -282,7 +282,7 @@ static void find_bins(struct tile_query *query)
 }
 
 bool index_tiles(const struct trace_index *index, const struct tiles_request *request,
-                  struct array *tiles, bool *more, struct error *error)
+                 struct array *tiles, bool *more, struct error *error)
 {
     *more = false;
     if (!index_check_track(index, request->track, error))

@@ -19,6 +19,6 @@ struct tiles_request {
 /* Appends struct index_tile to `pieces`, by start, outer first. *more tells that the limit cut
  * it. */
 bool index_tiles(const struct trace_index *index, const struct tiles_request *request,
-                  struct array *tiles, bool *more, struct error *error);
+                 struct array *tiles, bool *more, struct error *error);
 
 #endif

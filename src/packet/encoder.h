@@ -57,9 +57,9 @@ enum pt_code_block_kind {
     PT_BLOCK_INDIRECT_CALL,
     PT_BLOCK_RETURN,
     PT_BLOCK_REPORTED_RETURN, /* a return that is always told by its address: no return compression */
-    PT_BLOCK_FAR,         /* syscall, int n, far jump, iret: the processor leaves user mode */
-    PT_BLOCK_REPEAT,      /* ends with a rep string instruction that runs one iteration at a time */
-    PT_BLOCK_OUTSIDE,     /* code that decoders cannot read (vsyscall page): tracing is off while it
+    PT_BLOCK_FAR,             /* syscall, int n, far jump, iret: the processor leaves user mode */
+    PT_BLOCK_REPEAT,  /* ends with a rep string instruction that runs one iteration at a time */
+    PT_BLOCK_OUTSIDE, /* code that decoders cannot read (vsyscall page): tracing is off while it
                              runs */
     PT_BLOCK_NONE,    /* not a block: tracing is off */
 };
@@ -137,7 +137,7 @@ struct pt_encoder {
     /* For the owner alone, as the next two. Where the stack pointer of the program that runs is, at
      * the beginning of every block: pt_encoder_know_stack. */
     const uint64_t *stack_pointer;
-    struct pt_calls calls; /* the owner has set ring, mask and all; NULL: none are told */
+    struct pt_calls calls;     /* the owner has set ring, mask and all; NULL: none are told */
     struct pt_call unreported; /* stands for the ring then */
 
     uint64_t return_address[PT_RETURN_STACK];

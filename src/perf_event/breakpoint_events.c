@@ -191,8 +191,9 @@ static bool refuse(const struct breakpoint_events *events, const struct breakpoi
     return event_refused(error, events->kernel, &request, problem);
 }
 
-bool breakpoint_events_open(struct breakpoint_events *events, const struct breakpoint_request *wanted,
-                            bool *complete, struct error *error)
+bool breakpoint_events_open(struct breakpoint_events *events,
+                            const struct breakpoint_request *wanted, bool *complete,
+                            struct error *error)
 {
     size_t rings = events->rings->rings.count;
     struct array had = array_of(sizeof(struct possession));

@@ -66,14 +66,15 @@ struct breakpoint_request {
     size_t count;
     size_t watched; /* the first so many it has already */
     bool listen;    /* the side band too */
-    bool created;      /* it may have inherited more of them */
-    bool reported;      /* its birth was told by the side band: it may have run since */
+    bool created;   /* it may have inherited more of them */
+    bool reported;  /* its birth was told by the side band: it may have run since */
 };
 
 /* Opens what the thread has not. A thread that has ended needs nothing. False: some of it could not
  * be opened; what was opened stays. `complete`: it had everything. */
-bool breakpoint_events_open(struct breakpoint_events *events, const struct breakpoint_request *request,
-                            bool *complete, struct error *error);
+bool breakpoint_events_open(struct breakpoint_events *events,
+                            const struct breakpoint_request *request, bool *complete,
+                            struct error *error);
 
 /* Closes the breakpoints at an address in a process, also those that others have inherited of it.
  */

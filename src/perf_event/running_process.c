@@ -30,7 +30,7 @@ void running_processes_free(struct running_processes *processes)
 }
 
 static struct sideband_record *add_record(struct running_processes *processes,
-                                           enum sideband_kind kind, pid_t pid, pid_t tid)
+                                          enum sideband_kind kind, pid_t pid, pid_t tid)
 {
     struct sideband_record *record = array_add(&processes->records);
     record->kind = kind;

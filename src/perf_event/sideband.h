@@ -16,7 +16,7 @@
 /* What each record of ours ends with, whatever the event: perf.data needs it to be the same. */
 enum {
     SIDEBAND_SAMPLE_TYPE = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-                            PERF_SAMPLE_CPU | PERF_SAMPLE_IP,
+                           PERF_SAMPLE_CPU | PERF_SAMPLE_IP,
 };
 
 /* For event_rings_begin. `switches`: when threads come and go, too. `ring_size`: as

@@ -45,7 +45,7 @@ static void note_opened(struct watched_threads *threads, uint32_t tid)
 enum arrival {
     LISTED_FIRST, /* it was there before anything was opened */
     LISTED_LATER, /* it may have inherited, but has not run since */
-    REPORTED,         /* it may have inherited, and run */
+    REPORTED,     /* it may have inherited, and run */
 };
 
 static bool watch_thread(struct watched_threads *threads, const struct process_request *request,
@@ -138,7 +138,7 @@ bool watched_threads_open(struct watched_threads *threads, const struct process_
 /* The first thread that a thread bears after its events were opened may have been half born then,
  * and have inherited some of them only. Later ones have all. */
 bool watched_threads_created(struct watched_threads *threads, const struct process_request *request,
-                          const struct birth_record *birth, uint64_t round, struct error *error)
+                             const struct birth_record *birth, uint64_t round, struct error *error)
 {
     struct opened_thread *parent = find(&threads->opened, birth->parent_tid);
     if (!parent || parent->bore || threads->events->scope == BREAKPOINTS_ONE_THREAD)

@@ -40,7 +40,7 @@ bool watched_threads_open(struct watched_threads *threads, const struct process_
 /* The side band tells, in the order of time, of the birth of a thread in a process that is watched
  * as `wish` says, and of ends. `round`: of struct record_origin. */
 bool watched_threads_created(struct watched_threads *threads, const struct process_request *request,
-                          const struct birth_record *birth, uint64_t round, struct error *error);
+                             const struct birth_record *birth, uint64_t round, struct error *error);
 void watched_threads_ended(struct watched_threads *threads, uint32_t tid);
 
 #endif

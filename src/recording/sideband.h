@@ -14,10 +14,10 @@
 #include <stdint.h>
 
 enum sideband_kind {
-    SIDEBAND_MAPPING, /* PERF_RECORD_MMAP, MMAP2: a file or JIT dump became visible in memory */
-    SIDEBAND_NAME,    /* PERF_RECORD_COMM: a thread got a name; `exec` when by execve */
-    SIDEBAND_FORK,    /* PERF_RECORD_FORK: a thread or process was born */
-    SIDEBAND_EXIT,    /* PERF_RECORD_EXIT: a thread ended */
+    SIDEBAND_MAPPING,     /* PERF_RECORD_MMAP, MMAP2: a file or JIT dump became visible in memory */
+    SIDEBAND_NAME,        /* PERF_RECORD_COMM: a thread got a name; `exec` when by execve */
+    SIDEBAND_FORK,        /* PERF_RECORD_FORK: a thread or process was born */
+    SIDEBAND_EXIT,        /* PERF_RECORD_EXIT: a thread ended */
     SIDEBAND_TRACE_START, /* PERF_RECORD_ITRACE_START */
     SIDEBAND_AUX,  /* PERF_RECORD_AUX: how much was written to an AUX ring, and whether some was
                        lost */

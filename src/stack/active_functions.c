@@ -14,7 +14,7 @@ static struct active_function *allocate_slots(uint32_t count)
 void active_functions_init(struct active_functions *open)
 {
     *open = (struct active_functions){.slots = allocate_slots(FIRST_SLOT_COUNT),
-                                    .slot_count = FIRST_SLOT_COUNT};
+                                      .slot_count = FIRST_SLOT_COUNT};
 }
 
 void active_functions_free(struct active_functions *open)

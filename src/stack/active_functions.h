@@ -24,7 +24,7 @@ struct active_function {
 
 struct active_functions {
     struct active_function *slots; /* owned */
-    uint32_t slot_count;         /* a power of two */
+    uint32_t slot_count;           /* a power of two */
     uint32_t used_count;
     bool has_gogo; /* one of them is */
 };
@@ -36,7 +36,7 @@ void active_functions_free(struct active_functions *open);
  * are neighbours in the object, which spreads them well enough when they are multiplied by an odd
  * constant (Knuth's 2^32 / golden ratio). */
 static inline struct active_function *active_functions_slot(const struct active_functions *open,
-                                                        function_id function)
+                                                            function_id function)
 {
     uint32_t key = function + 1, index = function * UINT32_C(2654435769);
     struct active_function *slot;
@@ -65,7 +65,8 @@ static inline void active_functions_remove(struct active_functions *open, functi
     active_functions_slot(open, function)->count--;
 }
 
-static inline uint32_t active_functions_count(const struct active_functions *open, function_id function)
+static inline uint32_t active_functions_count(const struct active_functions *open,
+                                              function_id function)
 {
     return active_functions_slot(open, function)->count;
 }

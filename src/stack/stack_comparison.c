@@ -67,7 +67,7 @@ static bool can_be_landed_in(struct comparison *comparison, size_t before)
         return false;
     return !segment->called ||
            unwind_targets_may_have_called(comparison->stack, chain_at(&comparison->before, before),
-                                         segment->landed.address);
+                                          segment->landed.address);
 }
 
 /* Both chains are known up to a function that nobody has called: as many callers agree as can. */
@@ -137,12 +137,11 @@ void comparison_end(struct comparison *comparison)
 }
 
 static struct unwind_range find_range(const struct thread_stack *stack,
-                                       const struct segment *segment, frame_id before)
+                                      const struct segment *segment, frame_id before)
 {
     struct unwind_range range = unwind_target_pointers_range(stack, before, segment->landed);
     if (segment->start == SEGMENT_UNWIND && segment->landed.pointer == 0)
-        range.except =
-            setjmp_calls_exception(stack, segment - 1, before, segment->landed.address);
+        range.except = setjmp_calls_exception(stack, segment - 1, before, segment->landed.address);
     return range;
 }
 

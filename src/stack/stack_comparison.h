@@ -30,7 +30,7 @@ struct comparison {
     const struct segment *segment;
     struct chain before, after;
     struct unwind_range range; /* of `before`: frames that can be landed in */
-    uint32_t done;              /* comparisons of frames; they are limited */
+    uint32_t done;             /* comparisons of frames; they are limited */
 };
 
 /* The segment's first stack with the one whose leaf is `before`. To be ended. */

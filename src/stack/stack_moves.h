@@ -18,7 +18,8 @@ static inline void know_function(struct thread_stack *stack, function_id functio
 {
     if (!active_functions_knows(&stack->open, function))
         active_functions_add_new(&stack->open, function,
-                               stack->code.go_role(stack->code.context, function) == GO_ROLE_GOGO);
+                                 stack->code.go_role(stack->code.context, function) ==
+                                     GO_ROLE_GOGO);
 }
 
 /* Another frame of `function` is on the stack. */

@@ -109,9 +109,10 @@ static bool join_suspended(struct thread_stack *stack, struct segment *segment, 
 void stitch_switch(struct thread_stack *stack, struct segment *segment)
 {
     for (uint32_t i = 0; i < segment->candidate_count; i++) {
-        frame_id suspended = *(frame_id *)array_at(&stack->candidates, segment->first_candidate + i);
+        frame_id suspended =
+            *(frame_id *)array_at(&stack->candidates, segment->first_candidate + i);
         if (join_suspended(stack, segment, suspended)) {
-            unpark(stack, suspended);
+            resume_suspended(stack, suspended);
             break;
         }
     }

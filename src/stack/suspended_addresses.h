@@ -14,16 +14,20 @@
 enum { SUSPENDED_ADDRESSES_BITS = 8 };
 
 struct suspended_addresses {
-    uint32_t counts[1 << SUSPENDED_ADDRESSES_BITS]; /* stacks that go on at an address of this slot */
+    uint32_t
+        counts[1 << SUSPENDED_ADDRESSES_BITS]; /* stacks that go on at an address of this slot */
 };
 
 /* Neighbouring call sites differ in the low bits only; see frame_children.c for the constant. */
-static inline uint32_t *suspended_addresses_slot(struct suspended_addresses *places, uint64_t address)
+static inline uint32_t *suspended_addresses_slot(struct suspended_addresses *places,
+                                                 uint64_t address)
 {
-    return &places->counts[address * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SUSPENDED_ADDRESSES_BITS)];
+    return &places
+                ->counts[address * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SUSPENDED_ADDRESSES_BITS)];
 }
 
-static inline bool suspended_addresses_may_hold(const struct suspended_addresses *places, uint64_t address)
+static inline bool suspended_addresses_may_hold(const struct suspended_addresses *places,
+                                                uint64_t address)
 {
     return *suspended_addresses_slot((struct suspended_addresses *)places, address) > 0;
 }

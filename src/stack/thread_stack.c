@@ -91,7 +91,8 @@ void thread_stack_park(struct thread_stack *stack)
 {
     *(struct suspended_stack *)array_add(&stack->suspended) =
         (struct suspended_stack){stack->leaf, stack->move.from, stack->top};
-    ++*suspended_addresses_slot(&stack->suspended_addresses, thread_stack_leaf(stack)->return_address);
+    ++*suspended_addresses_slot(&stack->suspended_addresses,
+                                thread_stack_leaf(stack)->return_address);
     thread_stack_leave(stack);
 }
 
@@ -107,7 +108,8 @@ void thread_stack_forget_suspended(struct thread_stack *stack, size_t index)
     uint64_t address = thread_stack_frame(stack, suspended[index].leaf)->return_address;
     --*suspended_addresses_slot(&stack->suspended_addresses, address);
     stack->suspended.count--;
-    memmove(suspended + index, suspended + index + 1, (stack->suspended.count - index) * sizeof(*suspended));
+    memmove(suspended + index, suspended + index + 1,
+            (stack->suspended.count - index) * sizeof(*suspended));
 }
 
 /* `frame` and its callers are on the stack. */

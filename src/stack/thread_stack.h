@@ -59,11 +59,11 @@ struct gap {
 
 /* Why a segment begins. */
 enum segment_start {
-    SEGMENT_FIRST,   /* nothing is known of what was before */
-    SEGMENT_GAP,     /* behind a gap */
+    SEGMENT_FIRST,  /* nothing is known of what was before */
+    SEGMENT_GAP,    /* behind a gap */
     SEGMENT_UNWIND, /* control landed in a frame of the stack before, not known which */
-    SEGMENT_SWITCH,  /* control landed in one of several stacks, not known which */
-    SEGMENT_NEW      /* on a new stack */
+    SEGMENT_SWITCH, /* control landed in one of several stacks, not known which */
+    SEGMENT_NEW     /* on a new stack */
 };
 
 /* Where control has landed in a frame. */
@@ -79,7 +79,7 @@ struct segment {
     /* Found by stitching: this frame of the stack before is still open in the segment, where it is
      * called `kept_as`. FRAME_NONE: none is. */
     frame_id kept, kept_as;
-    struct unwind_place landed;               /* of LANDING */
+    struct unwind_place landed;                /* of LANDING */
     uint32_t first_candidate, candidate_count; /* of SWITCH: in thread_stack.candidates */
     uint8_t start;                             /* enum segment_start */
     bool called; /* of LANDING: only in a frame that has made a call that returns there */
@@ -125,15 +125,17 @@ struct thread_stack {
     struct array gaps;       /* struct gap, in time order */
     struct array segments;   /* struct segment, in time order */
     struct array candidates; /* frame_id: leaves of stacks; see struct segment */
-    struct array suspended;     /* struct suspended_stack (stack_switch.h), in the order of parking */
+    struct array suspended;  /* struct suspended_stack (stack_switch.h), in the order of parking */
     struct array resumed;    /* frame_id: where each parked stack went on */
     struct array elsewhere;  /* struct call_on_other_stack, the newest last */
     struct array traps;      /* struct trap (ocaml_traps.h), the newest last */
     struct array call_sites; /* struct unwind_target (unwind_targets.h) */
     struct array setjmp_calls; /* struct setjmp_call (setjmp_calls.h) */
-    struct array unwind_target_pointers;   /* struct unwind_target_pointer (unwind_target_pointers.h), by frame */
-    struct segment next;          /* what is known of the segment to begin */
-    struct array context_rewrites;       /* struct context_rewrite (context_rewrites.h), the newest last */
+    struct array
+        unwind_target_pointers; /* struct unwind_target_pointer (unwind_target_pointers.h), by frame */
+    struct segment next;        /* what is known of the segment to begin */
+    struct array
+        context_rewrites;    /* struct context_rewrite (context_rewrites.h), the newest last */
     struct array run_on_top; /* uint64_t: addresses at which handlers begin (context_rewrites.h) */
     struct suspended_addresses suspended_addresses;
     uint64_t call_site_looks; /* at frames, for sites that were forgotten */
@@ -151,17 +153,18 @@ struct thread_stack {
     uint64_t pointer;             /* the stack pointer when it was told last; 0: never yet */
     struct stack_move move;       /* see stack_pointer_switch.h */
     uint64_t top;                 /* of the running stack, as in struct suspended_stack */
-    uint64_t callers_reported;        /* so many have been learned from FLOW_CALLER */
+    uint64_t callers_reported;    /* so many have been learned from FLOW_CALLER */
     uint64_t root_return_address; /* of the segment's outermost known frame; 0 unknown */
     frame_id uncalled;    /* the outermost frame, if its caller may be told next; else FRAME_NONE */
     frame_id transaction; /* the leaf when it began (transactions.h); FRAME_NONE: none */
     struct active_functions open; /* of the current stack */
-    struct ticks now;           /* of the newest event */
-    struct ticks stopped_at;    /* when `stopped` */
-    uint32_t program_changes;   /* as far as they have been taken into account */
-    bool started;               /* an event was seen */
-    bool stopped;       /* FLOW_STOP was the event before; shown only if tracing goes on later */
-    bool stack_pointer_is_recorded; /* the recording tells callers, and the stack pointer wherever it is loaded
+    struct ticks now;             /* of the newest event */
+    struct ticks stopped_at;      /* when `stopped` */
+    uint32_t program_changes;     /* as far as they have been taken into account */
+    bool started;                 /* an event was seen */
+    bool stopped; /* FLOW_STOP was the event before; shown only if tracing goes on later */
+    bool
+        stack_pointer_is_recorded; /* the recording tells callers, and the stack pointer wherever it is loaded
                          */
     bool pointer_fresh;            /* only code without branches ran since `pointer` was told */
     bool in_gap;                   /* the last of `gaps` has not ended */

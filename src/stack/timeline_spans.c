@@ -27,7 +27,7 @@ struct timeline_source {
     struct span_source source;
     struct timeline *timeline;
     struct nanoseconds origin;
-    struct row *rows; /* owned, by track */
+    struct row *rows;  /* owned, by track */
     struct row **heap; /* owned: those that are not at their end; the earliest first */
     size_t heap_size;
     struct arena texts;

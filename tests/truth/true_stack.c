@@ -31,7 +31,7 @@ static void forget(struct true_stack *stack, const struct stack_area *area)
 {
     for (size_t i = 0; i < stack->suspended.count; i++)
         if (suspended_at(stack, i) == area)
-            unpark(stack, i);
+            resume_suspended(stack, i);
 }
 
 static void park(struct true_stack *stack)

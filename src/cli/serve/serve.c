@@ -52,8 +52,8 @@ static bool run_page(struct own_page *page, const struct serve_options *options,
     viewer->web_folder = getenv("MAGIC_TRACE_WEB_DIR");
     const struct http_site site = viewer_site(viewer);
     char *login_url = memory_format("%s/", loop->base);
-    bool ok =
-        serve_loop_run(loop, &viewer->authentication, &site, login_url, !options->no_browser, &ending, error);
+    bool ok = serve_loop_run(loop, &viewer->authentication, &site, login_url, !options->no_browser,
+                             &ending, error);
     free(login_url);
     return ok;
 }
@@ -155,9 +155,9 @@ static bool run_perfetto(struct perfetto_site *site, const struct serve_options 
         return false;
     const struct http_site http = perfetto_http_site(site);
     char *login_url = site->ui_folder ? memory_format("%s/", loop->base)
-                                     : perfetto_site_address(site, loop->base);
-    bool ok =
-        serve_loop_run(loop, &site->authentication, &http, login_url, !options->no_browser, &ending, error);
+                                      : perfetto_site_address(site, loop->base);
+    bool ok = serve_loop_run(loop, &site->authentication, &http, login_url, !options->no_browser,
+                             &ending, error);
     free(login_url);
     return ok;
 }
@@ -174,7 +174,7 @@ static bool serve_perfetto(const char *path, const struct serve_options *options
     bool ok = (!site->ui_folder || check_folder(site->ui_folder, error)) &&
               check_trace(path, options->temporary_folder, error) &&
               authentication_open(&site->authentication, site->ui_folder && options->listen,
-                        site->ui_folder ? NULL : perfetto_origin, error) &&
+                                  site->ui_folder ? NULL : perfetto_origin, error) &&
               run_perfetto(site, options, &loop, error);
     serve_loop_close(&loop);
     if (!loop.is_stuck) {

@@ -50,8 +50,9 @@ bool serve_loop_open(struct serve_loop *loop, const char *host, uint16_t port,
         return false;
     const char *own = own_host(host);
     bool in_brackets = strchr(own, ':');
-    loop->base = memory_format("http://%s%s%s:%u/%s", in_brackets ? "[" : "", own,
-                               in_brackets ? "]" : "", loop->address.port, authentication->token.text);
+    loop->base =
+        memory_format("http://%s%s%s:%u/%s", in_brackets ? "[" : "", own, in_brackets ? "]" : "",
+                      loop->address.port, authentication->token.text);
     return true;
 }
 
@@ -81,7 +82,8 @@ static void say_where(const struct serve_loop *loop, const char *login_url)
                     "it goes over the network unencrypted.");
 }
 
-static void start_browser(const struct serve_loop *loop, const struct authentication *authentication)
+static void start_browser(const struct serve_loop *loop,
+                          const struct authentication *authentication)
 {
     /* The base, with the key in the place of the token. */
     size_t length = strlen(loop->base) - strlen(authentication->token.text);
@@ -98,9 +100,9 @@ static void wait_for_signal(struct http_server *server, const sigset_t *ending)
         http_server_sweep(server);
 }
 
-bool serve_loop_run(struct serve_loop *loop, struct authentication *authentication, const struct http_site *site,
-                    const char *login_url, bool with_browser, const sigset_t *ending,
-                    struct error *error)
+bool serve_loop_run(struct serve_loop *loop, struct authentication *authentication,
+                    const struct http_site *site, const char *login_url, bool with_browser,
+                    const sigset_t *ending, struct error *error)
 {
     with_browser = with_browser && browser_is_there();
     if (with_browser)

@@ -26,9 +26,9 @@ bool serve_loop_open(struct serve_loop *loop, const char *host, uint16_t port,
 
 /* Serves until a signal of `ending` comes; says where, and starts a browser if `with_browser` and
  * there is one. `entrance`: the address for people. */
-bool serve_loop_run(struct serve_loop *loop, struct authentication *authentication, const struct http_site *site,
-                    const char *login_url, bool with_browser, const sigset_t *ending,
-                    struct error *error);
+bool serve_loop_run(struct serve_loop *loop, struct authentication *authentication,
+                    const struct http_site *site, const char *login_url, bool with_browser,
+                    const sigset_t *ending, struct error *error);
 
 void serve_loop_close(struct serve_loop *loop);
 

@@ -43,7 +43,7 @@ struct ring {
 
 struct perf_decoding {
     const struct perf_decode_request *request;
-    struct event_sink *event_sinks;      /* by tid */
+    struct event_sink *event_sinks;  /* by tid */
     struct known_process *processes; /* by pid */
     struct ring *rings;              /* by id */
     struct ring *newest;             /* the one of the newest event */
@@ -131,7 +131,7 @@ static bool has_begun(const struct perf_decoding *decoding, const struct ring *r
 
 /* The thread's ring may have begun anew since the event before: perf does not tell. */
 static void begin_segments(const struct perf_decoding *decoding, struct ring *ring,
-                            struct nanoseconds now)
+                           struct nanoseconds now)
 {
     while (has_begun(decoding, ring, now)) {
         queue_decoder_begin(&ring->queue, &ring->beginning);
@@ -152,7 +152,7 @@ static void switch_thread(struct perf_decoding *decoding, struct ring *ring,
     }
     struct event_sink *event_sink = get_event_sink(decoding, event->pid, event->tid);
     queue_decoder_switch_thread(&ring->queue, &event_sink->output,
-                              get_space(decoding, event_sink->output.thread->pid));
+                                get_space(decoding, event_sink->output.thread->pid));
     if (first && !decoding->request->data->setup.per_cpu) {
         ring->stream = find_stream(decoding, ring->id);
         read_beginning(ring);

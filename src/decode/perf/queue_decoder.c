@@ -241,7 +241,8 @@ void queue_decoder_begin(struct queue_decoder *queue, const struct ring_beginnin
 }
 
 /* The instruction at event->from was not executed. */
-static void interrupt(struct queue_decoder *queue, const struct branch_event *event, struct ticks time)
+static void interrupt(struct queue_decoder *queue, const struct branch_event *event,
+                      struct ticks time)
 {
     struct control_flow *flow = &queue->flow;
     be_before(queue, event->from, time);
@@ -327,7 +328,8 @@ static void take_error(struct queue_decoder *queue, const struct branch_event *e
     queue->next = 0;
 }
 
-void queue_decoder_take(struct queue_decoder *queue, const struct branch_event *event, struct ticks time)
+void queue_decoder_take(struct queue_decoder *queue, const struct branch_event *event,
+                        struct ticks time)
 {
     /* No processor tells a later time: the stream is damaged. */
     if (time.value > TSC_MAX)
@@ -346,7 +348,7 @@ void queue_decoder_take(struct queue_decoder *queue, const struct branch_event *
 }
 
 void queue_decoder_switch_thread(struct queue_decoder *queue, struct thread_sink *output,
-                               struct code_space *space)
+                                 struct code_space *space)
 {
     if (queue->flow.running)
         settle_all(queue, queue->now);

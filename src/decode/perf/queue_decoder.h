@@ -37,14 +37,14 @@ void queue_decoder_free(struct queue_decoder *queue);
 
 /* As control_flow_switch_thread. */
 void queue_decoder_switch_thread(struct queue_decoder *queue, struct thread_sink *output,
-                               struct code_space *space);
+                                 struct code_space *space);
 
 /* The first event of a thread's ring is about to come. */
 void queue_decoder_begin(struct queue_decoder *queue, const struct ring_beginning *beginning);
 
 /* The event is one of the running thread's; `time` is that of the event. */
 void queue_decoder_take(struct queue_decoder *queue, const struct branch_event *event,
-                      struct ticks time);
+                        struct ticks time);
 
 /* There are no more. Delivers all events. */
 void queue_decoder_end(struct queue_decoder *queue);

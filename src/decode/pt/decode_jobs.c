@@ -133,7 +133,7 @@ static void catch_up(struct decode_run *run, struct psb_segment_work *work)
 }
 
 static void decode_psb_segment(struct decode_run *run, struct decoder_memory *memory,
-                         struct psb_segment_work *work)
+                               struct psb_segment_work *work)
 {
     const struct decoder_input input = {.bytes = work->bytes->bytes,
                                         .size = work->segment->size,

@@ -56,8 +56,8 @@ static struct decode_job *add_job(struct decode_plan *plan, struct event_sink *e
     return job;
 }
 
-static void add_psb_segments(struct decode_plan *plan, struct decode_job *job, struct stream_work *stream,
-                       const struct trace_segment *segment)
+static void add_psb_segments(struct decode_plan *plan, struct decode_job *job,
+                             struct stream_work *stream, const struct trace_segment *segment)
 {
     const struct pt_setup *setup = &plan->request->data->setup;
     struct segment_bytes *bytes = memory_allocate_zeroed(sizeof(*bytes));
@@ -68,11 +68,12 @@ static void add_psb_segments(struct decode_plan *plan, struct decode_job *job, s
     for (size_t i = 0; i < psb_segments.count; i++) {
         struct psb_segment_work *work = memory_allocate_zeroed(sizeof(*work));
         *work = (struct psb_segment_work){.job = job,
-                                    .stream = stream,
-                                    .segment = segment,
-                                    .bytes = bytes,
-                                    .psb_segment = *(struct psb_segment *)array_at(&psb_segments, i),
-                                    .last = i + 1 == psb_segments.count};
+                                          .stream = stream,
+                                          .segment = segment,
+                                          .bytes = bytes,
+                                          .psb_segment =
+                                              *(struct psb_segment *)array_at(&psb_segments, i),
+                                          .last = i + 1 == psb_segments.count};
         *(struct psb_segment_work **)array_add(&stream->psb_segments) = work;
     }
     array_free(&psb_segments);
@@ -113,7 +114,7 @@ static void add_thread_jobs(struct decode_plan *plan)
 /* A ring that was overwritten begins in the middle. What threads did on its processor before is
  * missing, though what they did elsewhere may be there. */
 static void report_holes(const struct stream_work *work, const struct trace_stream *stream,
-                       const struct perf_data *data)
+                         const struct perf_data *data)
 {
     struct ring_beginning beginning;
     if (!stream->segments.count)

@@ -40,13 +40,13 @@ struct segment_bytes {
 struct stream_work {
     struct schedule schedule;
     struct array psb_segments; /* struct psb_segment_work * */
-    size_t next;         /* the first whose events have not all been passed on */
+    size_t next;               /* the first whose events have not all been passed on */
 };
 
 /* Streams whose events are passed on in the order of their time: one of a thread, or all of the
  * processors. */
 struct decode_job {
-    struct array streams;      /* struct stream_work * */
+    struct array streams;          /* struct stream_work * */
     struct event_sink *event_sink; /* of a thread's job; NULL for the job of the processors */
     uint64_t size;
     size_t order; /* the job's place in the file */
@@ -56,9 +56,10 @@ struct decode_job {
 struct decode_plan {
     const struct decode_request *request;
     struct event_sink *event_sinks;
-    struct array jobs;      /* struct decode_job *, the largest first */
+    struct array jobs;     /* struct decode_job *, the largest first */
     struct array segments; /* struct segment_bytes * */
-    struct array psb_segments;    /* struct psb_segment_work *: in the order in which they are to be begun */
+    struct array
+        psb_segments; /* struct psb_segment_work *: in the order in which they are to be begun */
     uint64_t bytes;
 };
 
@@ -78,7 +79,8 @@ static inline struct stream_work *job_stream(const struct decode_job *job, size_
     return *(struct stream_work **)array_at(&job->streams, index);
 }
 
-static inline struct psb_segment_work *psb_segment_work_at(const struct array *psb_segments, size_t index)
+static inline struct psb_segment_work *psb_segment_work_at(const struct array *psb_segments,
+                                                           size_t index)
 {
     return *(struct psb_segment_work **)array_at(psb_segments, index);
 }

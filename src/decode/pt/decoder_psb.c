@@ -256,7 +256,8 @@ static bool is_next(const struct decoder *decoder, enum pt_packet_kind kind)
 void decoder_take_next_psb_segment(struct decoder *decoder)
 {
     if (decoder->next > decoder->stop)
-        decoder_report_failure(decoder, DECODE_BAD_PACKET, 0); /* a packet with a PSB in its middle */
+        decoder_report_failure(decoder, DECODE_BAD_PACKET,
+                               0); /* a packet with a PSB in its middle */
     decoder->packet = decoder->stop;
     decoder->next = decoder->stop + PSB_SIZE;
     decoder_take_psb(decoder);

@@ -45,7 +45,7 @@ struct decoder {
     size_t schedule_next;
     struct tnt_cache *tnt_cache; /* of the process that runs; NULL: nobody knows */
     struct packet_time time;
-    uint64_t deadline;     /* the time (ticks) from which on side-band records are due */
+    uint64_t deadline; /* the time (ticks) from which on side-band records are due */
     bool time_is_news; /* the packet before told the time */
     /* CYC stands in front of a TNT packet and is written together with it: when it is full, or when
      * a TIP or the end of tracing must follow. So its time is that of the last branch before the

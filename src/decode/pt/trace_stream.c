@@ -161,7 +161,7 @@ static uint64_t count_padding(const struct trace_piece *piece)
 /* By the offsets, if they count from the ring's beginning, and the newest stretch ends at `end`.
  * False: they do not tell. */
 static bool report_repeated(const struct trace_piece *piece, uint64_t end,
-                          const struct aux_chunk *chunk, uint64_t *repeated)
+                            const struct aux_chunk *chunk, uint64_t *repeated)
 {
     if (end < chunk->offset || end - chunk->offset > chunk->size)
         return false;

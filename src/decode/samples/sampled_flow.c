@@ -114,7 +114,7 @@ static void free_all(struct decoding *decoding)
 /* ---- what happens to a thread ---- */
 
 static void report(struct decoding *decoding, struct sampled_thread *thread,
-                 const struct stack_sample *sample)
+                   const struct stack_sample *sample)
 {
     if (decoding->request->sink->sample)
         decoding->request->sink->sample(thread->object, sample);
@@ -188,7 +188,7 @@ static void take_exec(struct decoding *decoding, const struct sideband_record *r
         return;
     go_on(decoding, thread, record->time.value);
     report(decoding, thread,
-         &(struct stack_sample){.kind = STACK_EXEC, .time = {record->time.value}});
+           &(struct stack_sample){.kind = STACK_EXEC, .time = {record->time.value}});
     thread->running = false;
 }
 

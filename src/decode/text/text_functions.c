@@ -93,7 +93,9 @@ char *text_copy_name(struct text_slice psb_segment)
 {
     char *copy = memory_allocate(psb_segment.size + 1);
     for (size_t i = 0; i < psb_segment.size; i++)
-        copy[i] = (unsigned char)psb_segment.at[i] < ' ' || psb_segment.at[i] == 127 ? '?' : psb_segment.at[i];
+        copy[i] = (unsigned char)psb_segment.at[i] < ' ' || psb_segment.at[i] == 127
+                      ? '?'
+                      : psb_segment.at[i];
     copy[psb_segment.size] = 0;
     return copy;
 }

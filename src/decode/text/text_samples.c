@@ -77,7 +77,7 @@ static void begin(struct text_samples *stack, struct text_thread *thread)
 }
 
 void text_samples_change(struct text_samples *stack, struct text_thread *thread,
-                          const struct perf_text_record *record)
+                         const struct perf_text_record *record)
 {
     text_thread_time(thread, record);
     begin(stack, thread);

@@ -23,6 +23,6 @@ void text_samples_free(struct text_samples *stack);
 
 /* The record is a SAMPLE. */
 void text_samples_change(struct text_samples *stack, struct text_thread *thread,
-                          const struct perf_text_record *record);
+                         const struct perf_text_record *record);
 
 #endif

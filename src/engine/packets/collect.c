@@ -23,10 +23,9 @@
 
 /* A process's first record is its name, or its birth. */
 static void keep_perf_map(const struct collection *collection, struct sideband_log *log,
-                          const struct qemu_record *record)
+                          const struct logged_record *record)
 {
-    if (record->pid != record->tid ||
-        (record->kind != QEMU_RECORD_NAME && record->kind != QEMU_RECORD_FORK))
+    if (record->pid != record->tid || (record->kind != LOGGED_NAME && record->kind != LOGGED_FORK))
         return;
     perf_map_keep(&(struct perf_map_copy){
         .from = "/tmp",
@@ -41,7 +40,7 @@ static void read_log(const struct collection *collection, struct sideband_log *l
 {
     struct log_reader reader = {.log = collection->recorded.log,
                                 .size = collection->recorded.log_size};
-    for (const struct qemu_record *record; (record = log_reader_next(&reader));) {
+    for (const struct logged_record *record; (record = log_reader_next(&reader));) {
         sideband_log_add(log, record);
         keep_perf_map(collection, log, record);
     }
@@ -256,7 +255,7 @@ bool collect(struct collection *collection, struct error *error)
     const struct recorded *recorded = &collection->recorded;
     struct sideband_log log;
     sideband_log_begin(&log, recorded->directory, &collection->clock,
-                        recorded->clock == RECORD_CLOCK_INSTRUCTIONS);
+                       recorded->clock == RECORD_CLOCK_INSTRUCTIONS);
     collection->rings = array_of(sizeof(uint32_t));
     read_log(collection, &log);
     survey_rings(collection, &log);

@@ -29,7 +29,7 @@ static void join(struct array *parts)
 void kept_parts(struct array *parts, const struct recorded *recorded, const struct ring *ring,
                 const struct array *logged)
 {
-    const struct qemu_ring *header = ring->header;
+    const struct packet_ring *header = ring->header;
     struct kept_part last = {.serial = header->serial, .end = UINT64_MAX};
     if (!recorded->multi_snapshot) {
         *(struct kept_part *)array_add(parts) = last;

@@ -11,34 +11,34 @@ static size_t fixed_size(unsigned kind, bool *has_string)
 {
     *has_string = true;
     switch (kind) {
-    case QEMU_RECORD_MAPPING:
-        return offsetof(struct qemu_mapping, path);
-    case QEMU_RECORD_NAME:
-        return offsetof(struct qemu_name, name);
-    case QEMU_RECORD_UNTRACED:
-        return offsetof(struct qemu_untraced, name);
-    case QEMU_RECORD_FORK:
-    case QEMU_RECORD_EXIT:
-    case QEMU_RECORD_REAPED:
+    case LOGGED_MAPPING:
+        return offsetof(struct logged_mapping, path);
+    case LOGGED_NAME:
+        return offsetof(struct logged_name, name);
+    case LOGGED_UNTRACED:
+        return offsetof(struct logged_untraced, name);
+    case LOGGED_FORK:
+    case LOGGED_EXIT:
+    case LOGGED_REAPED:
         *has_string = false;
-        return sizeof(struct qemu_fork);
-    case QEMU_RECORD_HIT:
+        return sizeof(struct logged_fork);
+    case LOGGED_HIT:
         *has_string = false;
-        return sizeof(struct qemu_hit);
-    case QEMU_RECORD_KEPT:
+        return sizeof(struct logged_hit);
+    case LOGGED_KEPT:
         *has_string = false;
-        return sizeof(struct qemu_kept);
-    case QEMU_RECORD_DEATH:
+        return sizeof(struct logged_kept);
+    case LOGGED_DEATH:
         *has_string = false;
-        return sizeof(struct qemu_death);
+        return sizeof(struct logged_death);
     default:
         return 0;
     }
 }
 
-static bool is_complete(const struct qemu_record *record, size_t available)
+static bool is_complete(const struct logged_record *record, size_t available)
 {
-    if (record->magic != QEMU_RECORD_MAGIC ||
+    if (record->magic != LOGGED_MAGIC ||
         atomic_load_explicit(&record->ready, memory_order_acquire) != 1)
         return false;
     if (record->size > available || record->size % ALIGNMENT != 0)
@@ -50,11 +50,11 @@ static bool is_complete(const struct qemu_record *record, size_t available)
     return !has_string || memchr((const char *)record + fixed, 0, record->size - fixed);
 }
 
-const struct qemu_record *log_reader_next(struct log_reader *reader)
+const struct logged_record *log_reader_next(struct log_reader *reader)
 {
-    while (reader->offset + sizeof(struct qemu_record) <= reader->size) {
-        const struct qemu_record *record =
-            (const struct qemu_record *)(reader->log + reader->offset);
+    while (reader->offset + sizeof(struct logged_record) <= reader->size) {
+        const struct logged_record *record =
+            (const struct logged_record *)(reader->log + reader->offset);
         if (is_complete(record, reader->size - reader->offset)) {
             reader->offset += record->size;
             return record;

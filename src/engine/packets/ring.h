@@ -17,9 +17,9 @@
 
 struct ring {
     struct file_view file;
-    const struct qemu_ring *header; /* in `file` */
-    struct pt_encoder encoder;      /* a copy of the header's; its pointers mean nothing here */
-    uint64_t room;                  /* bytes of packets that the file has place for */
+    const struct packet_ring *header; /* in `file` */
+    struct pt_encoder encoder;        /* a copy of the header's; its pointers mean nothing here */
+    uint64_t room;                    /* bytes of packets that the file has place for */
 };
 
 /* Checked for magic, version and sizes. ERROR_NOT_FOUND when there is no such ring: its thread got

@@ -10,16 +10,16 @@
 #include <stdint.h>
 
 enum {
-    QEMU_PAGE = 4096,
-    QEMU_RING_MAGIC = 0x474e524d, /* "MRNG" */
-    QEMU_RING_VERSION = 6,
+    PACKET_RING_PAGE = 4096,
+    PACKET_RING_MAGIC = 0x474e524d, /* "MRNG" */
+    PACKET_RING_VERSION = 6,
 };
 
-/* Header of ring.SERIAL, in its first page; packets follow at QEMU_PAGE. In snapshot mode the
+/* Header of ring.SERIAL, in its first page; packets follow at PACKET_RING_PAGE. In snapshot mode the
  * packets of stream position P lie at P % size; in full execution at P, the file growing as needed.
  */
-struct qemu_ring {
-    uint32_t magic; /* QEMU_RING_MAGIC */
+struct packet_ring {
+    uint32_t magic; /* PACKET_RING_MAGIC */
     uint32_t version;
     uint32_t serial;
     uint32_t pid, tid;
@@ -38,9 +38,9 @@ struct qemu_ring {
 
     /* The encoder's whole state (packet/encoder.h), so that what a killed thread had not yet
      * written can be. Its field `head` is the stream position up to which packets are valid. */
-    _Alignas(64) unsigned char encoder[QEMU_PAGE - 128];
+    _Alignas(64) unsigned char encoder[PACKET_RING_PAGE - 128];
 };
 
-_Static_assert(sizeof(struct qemu_ring) <= QEMU_PAGE, "packets begin on the second page");
+_Static_assert(sizeof(struct packet_ring) <= PACKET_RING_PAGE, "packets begin on the second page");
 
 #endif

@@ -9,26 +9,26 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum { QEMU_RECORD_MAGIC = 0x4452424d }; /* "MBRD" */
+enum { LOGGED_MAGIC = 0x4452424d }; /* "MBRD" */
 
 /* A side-band record: 16-byte aligned in the log; a reader that meets a hole (its writer was
  * killed) searches forward for the next magic. */
-enum qemu_record_kind {
-    QEMU_RECORD_MAPPING = 1, /* struct qemu_mapping + path */
-    QEMU_RECORD_NAME,        /* struct qemu_name + name */
-    QEMU_RECORD_FORK,        /* struct qemu_fork: thread or process born, traced */
-    QEMU_RECORD_EXIT,        /* struct qemu_fork */
-    QEMU_RECORD_UNTRACED,    /* struct qemu_untraced + name: ran without being traced */
-    QEMU_RECORD_HIT,         /* struct qemu_hit: the trigger was hit and its conditions held */
-    /* struct qemu_fork: the child process `pid` is gone, as its traced parent was told by wait4. */
-    QEMU_RECORD_REAPED,
-    /* struct qemu_kept: a stretch of a ring that belongs to snapshots (with multi_snapshot) */
-    QEMU_RECORD_KEPT,
-    QEMU_RECORD_DEATH, /* struct qemu_death: a signal kills the process in this thread */
+enum logged_kind {
+    LOGGED_MAPPING = 1, /* struct logged_mapping + path */
+    LOGGED_NAME,        /* struct logged_name + name */
+    LOGGED_FORK,        /* struct logged_fork: thread or process born, traced */
+    LOGGED_EXIT,        /* struct logged_fork */
+    LOGGED_UNTRACED,    /* struct logged_untraced + name: ran without being traced */
+    LOGGED_HIT,         /* struct logged_hit: the trigger was hit and its conditions held */
+    /* struct logged_fork: the child process `pid` is gone, as its traced parent was told by wait4. */
+    LOGGED_REAPED,
+    /* struct logged_kept: a stretch of a ring that belongs to snapshots (with multi_snapshot) */
+    LOGGED_KEPT,
+    LOGGED_DEATH, /* struct logged_death: a signal kills the process in this thread */
 };
 
-struct qemu_record {
-    uint32_t magic; /* QEMU_RECORD_MAGIC */
+struct logged_record {
+    uint32_t magic; /* LOGGED_MAGIC */
     uint16_t kind;
     _Atomic uint16_t ready; /* 1 when complete */
     uint32_t size;          /* bytes, this header included, a multiple of 16 */
@@ -37,8 +37,8 @@ struct qemu_record {
     uint64_t time;   /* in the recording's clock (ticks) */
 };
 
-struct qemu_mapping {
-    struct qemu_record record;
+struct logged_mapping {
+    struct logged_record record;
     uint64_t start, length, file_offset, inode;
     uint32_t device_major, device_minor;
     uint32_t protection, jit; /* jit: path is a dump in DIR/images, given relative to DIR */
@@ -46,38 +46,38 @@ struct qemu_mapping {
     char path[];      /* NUL-terminated */
 };
 
-struct qemu_name {
-    struct qemu_record record;
+struct logged_name {
+    struct logged_record record;
     uint32_t exec; /* bool: by execve: the address space starts anew */
     char name[];
 };
 
-struct qemu_fork {
-    struct qemu_record record;
+struct logged_fork {
+    struct logged_record record;
     uint32_t parent_pid, parent_tid;
 };
 
-struct qemu_death {
-    struct qemu_record record;
+struct logged_death {
+    struct logged_record record;
     uint64_t ip;     /* of the instruction that raised the signal, or that would have run next */
     uint32_t has_ip; /* bool: it is known */
     uint32_t signal;
 };
 
-enum qemu_untraced_reason {
-    QEMU_UNTRACED_THREAD,  /* -multi-thread was not given */
-    QEMU_UNTRACED_PROCESS, /* -follow was not given */
-    QEMU_UNTRACED_FOREIGN, /* exec of something that qemu-x86_64 cannot run (32-bit, setuid) */
+enum untraced_reason {
+    UNTRACED_THREAD,  /* -multi-thread was not given */
+    UNTRACED_PROCESS, /* -follow was not given */
+    UNTRACED_FOREIGN, /* exec of something that qemu-x86_64 cannot run (32-bit, setuid) */
 };
 
-struct qemu_untraced {
-    struct qemu_record record;
+struct logged_untraced {
+    struct logged_record record;
     uint32_t reason;
     char name[];
 };
 
-struct qemu_hit {
-    struct qemu_record record;
+struct logged_hit {
+    struct logged_record record;
     uint64_t ip;
     uint64_t passed;       /* the time that the program passed, in the recording's clock; 0: none */
     int64_t argument;      /* that the program passed */
@@ -86,8 +86,8 @@ struct qemu_hit {
 };
 
 /* In stream positions of the ring record.serial, at packets' borders. */
-struct qemu_kept {
-    struct qemu_record record;
+struct logged_kept {
+    struct logged_record record;
     uint64_t begin, end;
 };
 

@@ -20,7 +20,7 @@ struct task_number {
 };
 
 void sideband_log_begin(struct sideband_log *log, const char *directory,
-                         const struct clock_conversion *clock, bool renumber)
+                        const struct clock_conversion *clock, bool renumber)
 {
     *log = (struct sideband_log){
         .directory = directory,
@@ -77,7 +77,7 @@ static uint32_t parent_number(struct sideband_log *log, uint32_t number)
 }
 
 static struct sideband_record *add(struct sideband_log *log, enum sideband_kind kind,
-                                    const struct qemu_record *record)
+                                   const struct logged_record *record)
 {
     struct sideband_record *added = array_add(&log->records);
     added->kind = kind;
@@ -88,7 +88,7 @@ static struct sideband_record *add(struct sideband_log *log, enum sideband_kind 
     return added;
 }
 
-static void add_mapping(struct sideband_log *log, const struct qemu_mapping *mapping)
+static void add_mapping(struct sideband_log *log, const struct logged_mapping *mapping)
 {
     struct sideband_record *added = add(log, SIDEBAND_MAPPING, &mapping->record);
     added->mapping.start = mapping->start;
@@ -112,7 +112,7 @@ static void add_mapping(struct sideband_log *log, const struct qemu_mapping *map
     added->mapping.path = path;
 }
 
-static void add_name(struct sideband_log *log, const struct qemu_name *name)
+static void add_name(struct sideband_log *log, const struct logged_name *name)
 {
     struct sideband_record *added = add(log, SIDEBAND_NAME, &name->record);
     added->name.name = arena_copy_string(&log->memory, name->name);
@@ -120,14 +120,14 @@ static void add_name(struct sideband_log *log, const struct qemu_name *name)
 }
 
 static void add_life(struct sideband_log *log, enum sideband_kind kind,
-                     const struct qemu_fork *life)
+                     const struct logged_fork *life)
 {
     struct sideband_record *added = add(log, kind, &life->record);
     added->fork.parent_pid = parent_number(log, life->parent_pid);
     added->fork.parent_tid = parent_number(log, life->parent_tid);
 }
 
-static void add_death(struct sideband_log *log, const struct qemu_death *death)
+static void add_death(struct sideband_log *log, const struct logged_death *death)
 {
     *(struct session_death *)array_add(&log->deaths) = (struct session_death){
         .time = clock_to_nanoseconds(&log->clock, (struct ticks){death->record.time}).value,
@@ -144,7 +144,7 @@ static uint64_t to_nanoseconds(const struct sideband_log *log, uint64_t ticks)
     return clock_to_nanoseconds(&log->clock, (struct ticks){ticks}).value;
 }
 
-static void add_hit(struct sideband_log *log, const struct qemu_hit *hit)
+static void add_hit(struct sideband_log *log, const struct logged_hit *hit)
 {
     *(struct session_hit *)array_add(&log->hits) = (struct session_hit){
         .time = to_nanoseconds(log, hit->record.time),
@@ -157,7 +157,7 @@ static void add_hit(struct sideband_log *log, const struct qemu_hit *hit)
     };
 }
 
-static void add_kept(struct sideband_log *log, const struct qemu_kept *kept)
+static void add_kept(struct sideband_log *log, const struct logged_kept *kept)
 {
     *(struct kept_part *)array_add(&log->kept) =
         (struct kept_part){kept->record.serial, kept->begin, kept->end};
@@ -166,9 +166,9 @@ static void add_kept(struct sideband_log *log, const struct qemu_kept *kept)
 static const char *flag_that_shows(uint32_t reason)
 {
     switch (reason) {
-    case QEMU_UNTRACED_THREAD:
+    case UNTRACED_THREAD:
         return "-multi-thread";
-    case QEMU_UNTRACED_PROCESS:
+    case UNTRACED_PROCESS:
         return "-follow";
     default:
         return NULL;
@@ -189,12 +189,12 @@ static struct session_untraced *find_untraced(struct sideband_log *log, uint32_t
 
 /* A process is one entry per flag. Threads are counted; what a process became by execve replaces
  * the name that it was forked with. */
-static void add_untraced(struct sideband_log *log, const struct qemu_untraced *untraced)
+static void add_untraced(struct sideband_log *log, const struct logged_untraced *untraced)
 {
     uint32_t pid = sideband_log_number(log, untraced->record.pid);
     const char *flag = flag_that_shows(untraced->reason);
     struct session_untraced *entry = find_untraced(log, pid, flag);
-    bool is_thread = untraced->reason == QEMU_UNTRACED_THREAD;
+    bool is_thread = untraced->reason == UNTRACED_THREAD;
     if (entry && is_thread) {
         entry->threads++;
         return;
@@ -207,36 +207,36 @@ static void add_untraced(struct sideband_log *log, const struct qemu_untraced *u
     entry->flag = flag;
 }
 
-void sideband_log_add(struct sideband_log *log, const struct qemu_record *record)
+void sideband_log_add(struct sideband_log *log, const struct logged_record *record)
 {
     switch (record->kind) {
-    case QEMU_RECORD_MAPPING:
-        add_mapping(log, (const struct qemu_mapping *)record);
+    case LOGGED_MAPPING:
+        add_mapping(log, (const struct logged_mapping *)record);
         break;
-    case QEMU_RECORD_NAME:
-        add_name(log, (const struct qemu_name *)record);
+    case LOGGED_NAME:
+        add_name(log, (const struct logged_name *)record);
         break;
-    case QEMU_RECORD_FORK:
-        add_life(log, SIDEBAND_FORK, (const struct qemu_fork *)record);
+    case LOGGED_FORK:
+        add_life(log, SIDEBAND_FORK, (const struct logged_fork *)record);
         break;
-    case QEMU_RECORD_EXIT:
-        add_life(log, SIDEBAND_EXIT, (const struct qemu_fork *)record);
+    case LOGGED_EXIT:
+        add_life(log, SIDEBAND_EXIT, (const struct logged_fork *)record);
         break;
-    case QEMU_RECORD_UNTRACED:
-        add_untraced(log, (const struct qemu_untraced *)record);
+    case LOGGED_UNTRACED:
+        add_untraced(log, (const struct logged_untraced *)record);
         break;
-    case QEMU_RECORD_REAPED:
+    case LOGGED_REAPED:
         *(struct reaped_process *)array_add(&log->reaped) =
             (struct reaped_process){record->pid, {record->time}};
         break;
-    case QEMU_RECORD_HIT:
-        add_hit(log, (const struct qemu_hit *)record);
+    case LOGGED_HIT:
+        add_hit(log, (const struct logged_hit *)record);
         break;
-    case QEMU_RECORD_KEPT:
-        add_kept(log, (const struct qemu_kept *)record);
+    case LOGGED_KEPT:
+        add_kept(log, (const struct logged_kept *)record);
         break;
-    case QEMU_RECORD_DEATH:
-        add_death(log, (const struct qemu_death *)record);
+    case LOGGED_DEATH:
+        add_death(log, (const struct logged_death *)record);
         break;
     default:
         break;

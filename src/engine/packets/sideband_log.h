@@ -36,8 +36,8 @@ struct sideband_log {
 
 /* Starts empty. */
 void sideband_log_begin(struct sideband_log *log, const char *directory,
-                         const struct clock_conversion *clock, bool renumber);
-void sideband_log_add(struct sideband_log *log, const struct qemu_record *record);
+                        const struct clock_conversion *clock, bool renumber);
+void sideband_log_add(struct sideband_log *log, const struct logged_record *record);
 
 /* What a process or thread number of this machine is in the recording. */
 uint32_t sideband_log_number(struct sideband_log *log, uint32_t number);

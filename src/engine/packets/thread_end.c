@@ -30,7 +30,7 @@ static struct nanoseconds executed_at(const struct sideband_log *log, uint32_t p
     return otherwise;
 }
 
-static bool end_is_known(const struct qemu_ring *ring, bool watched)
+static bool end_is_known(const struct packet_ring *ring, bool watched)
 {
     if (atomic_load(&ring->ended) || atomic_load(&ring->out_of_space))
         return false;
@@ -40,7 +40,7 @@ static bool end_is_known(const struct qemu_ring *ring, bool watched)
 void thread_end_add(struct sideband_log *log, const struct ring *ring,
                     const struct recorded *recorded)
 {
-    const struct qemu_ring *header = ring->header;
+    const struct packet_ring *header = ring->header;
     if (!end_is_known(header, recorded->watched))
         return;
     uint64_t last = ring->encoder.last_time;

@@ -108,7 +108,7 @@ bool perf_session_watch_trigger(struct perf_session *session, struct perf_record
 {
     const struct perf_request *request = &recorder->request;
     bool ok = trigger_hits_open(&session->hits, &kernel_real, session->options, request->pids,
-                        request->pid_count, error);
+                                request->pid_count, error);
     session->hits.clock = session->clock.conversion;
     recorder->hits = &session->hits;
     return ok;

@@ -25,9 +25,9 @@ static bool open_writer(struct pt_recording *recording, struct error *error)
         [EVENT_PACKETS] = {tracing->packets.attributes, user ? "intel_pt//u" : "intel_pt//"},
         [EVENT_SIDEBAND] = {tracing->sideband.attributes, "dummy:u"},
         [EVENT_KERNEL_SIDEBAND] = {tracing->kernel_sideband.rings.count
-                                        ? tracing->kernel_sideband.attributes
-                                        : tracing->sideband.attributes,
-                                    "dummy:u"},
+                                       ? tracing->kernel_sideband.attributes
+                                       : tracing->sideband.attributes,
+                                   "dummy:u"},
     };
     for (size_t i = 0; i < wanted->event_count; i++)
         events[EVENT_FIRST_EXTRA + i] = (struct raw_perf_data_event){

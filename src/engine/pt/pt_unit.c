@@ -96,7 +96,7 @@ static uint64_t closest(const struct pmu *unit, const struct choice *choice, uns
 
 /* Sets a field that the unit may lack. */
 static void request(const struct pmu *unit, struct perf_event_attr *attributes, const char *field,
-                 uint64_t value)
+                    uint64_t value)
 {
     pmu_set(unit, attributes, field, value, NULL);
 }

@@ -139,8 +139,7 @@ static bool add_thread(struct tracing *tracing, pid_t tid, bool traced, bool cre
     if (problem && problem != ESRCH)
         return refuse(tracing, &tracing->extras, tid, problem, error);
     problem = event_rings_add_thread(&tracing->sideband, tid);
-    return !problem || problem == ESRCH ||
-           refuse(tracing, &tracing->sideband, tid, problem, error);
+    return !problem || problem == ESRCH || refuse(tracing, &tracing->sideband, tid, problem, error);
 }
 
 /* `born`: while we looked. */

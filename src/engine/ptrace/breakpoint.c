@@ -29,8 +29,8 @@ static const char *advice_for(int problem)
     }
 }
 
-bool thread_breakpoints_open(struct thread_breakpoints *breakpoints, pid_t tid, const uint64_t *addresses, size_t count,
-                struct error *error)
+bool thread_breakpoints_open(struct thread_breakpoints *breakpoints, pid_t tid,
+                             const uint64_t *addresses, size_t count, struct error *error)
 {
     *breakpoints = (struct thread_breakpoints){0};
     for (size_t i = 0; i < count; i++) {

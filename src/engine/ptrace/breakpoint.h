@@ -25,8 +25,8 @@ struct thread_breakpoints {
 };
 
 /* Watches `count` addresses in the thread. */
-bool thread_breakpoints_open(struct thread_breakpoints *breakpoints, pid_t tid, const uint64_t *addresses, size_t count,
-                struct error *error);
+bool thread_breakpoints_open(struct thread_breakpoints *breakpoints, pid_t tid,
+                             const uint64_t *addresses, size_t count, struct error *error);
 bool thread_breakpoints_are_at(const struct thread_breakpoints *breakpoints, uint64_t address);
 void thread_breakpoints_close(struct thread_breakpoints *breakpoints);
 

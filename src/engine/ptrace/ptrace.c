@@ -103,7 +103,7 @@ static bool wait_for_supervisor(struct listener *listener, const struct signals 
 }
 
 static bool run_supervisor(const struct record_options *options, const struct signals *signals,
-                       struct record_result *result, struct error *error)
+                           struct record_result *result, struct error *error)
 {
     int stop[2], words[2];
     if (pipe2(stop, O_CLOEXEC) != 0)

@@ -10,7 +10,8 @@
 
 enum { INSTRUCTIONS_PER_SECOND = 1000000000 };
 
-void ptrace_recording_begin(struct ptrace_recording *recording, const struct record_options *options)
+void ptrace_recording_begin(struct ptrace_recording *recording,
+                            const struct record_options *options)
 {
     *recording = (struct ptrace_recording){
         .options = options,
@@ -169,7 +170,7 @@ static bool write_session(struct ptrace_recording *recording, uint64_t instructi
 }
 
 bool ptrace_recording_write(struct ptrace_recording *recording, struct record_result *result,
-                          struct error *error)
+                            struct error *error)
 {
     for (size_t i = 0; i < recording->steppers.count; i++) {
         const struct stepper *stepper = *(struct stepper **)array_at(&recording->steppers, i);

@@ -21,7 +21,8 @@ struct ptrace_recording {
     struct array hits;     /* of struct session_hit, their times still in ticks */
 };
 
-void ptrace_recording_begin(struct ptrace_recording *recording, const struct record_options *options);
+void ptrace_recording_begin(struct ptrace_recording *recording,
+                            const struct record_options *options);
 void ptrace_recording_free(struct ptrace_recording *recording);
 
 /* The thread `tid` of process `pid` is about to be stepped for the first time: what it is called,
@@ -36,6 +37,6 @@ void ptrace_recording_add_hit(struct ptrace_recording *recording, const struct s
 
 /* perf.data and session.json. */
 bool ptrace_recording_write(struct ptrace_recording *recording, struct record_result *result,
-                          struct error *error);
+                            struct error *error);
 
 #endif

@@ -33,7 +33,7 @@ struct supervisor {
     struct array caches;                  /* of struct code_cache *, one per process */
     int stop, words, children;            /* descriptors; `children`: a signalfd of SIGCHLD */
     struct trigger_conditions conditions; /* its longest delay: since it was last told */
-    uint64_t reported_delay_at;               /* TSC */
+    uint64_t reported_delay_at;           /* TSC */
     struct record_result result;
     bool done;
 };
@@ -53,9 +53,10 @@ static bool watch_tracee(struct supervisor *supervisor, struct tracee *tracee, s
     const struct trigger *trigger = &supervisor->options->trigger;
     struct array addresses = array_of(sizeof(uint64_t));
     trigger_addresses(&addresses, trigger, "/proc", tracee->pid);
-    size_t count = addresses.count < THREAD_BREAKPOINTS_MAX ? addresses.count : THREAD_BREAKPOINTS_MAX;
-    bool ok =
-        count == 0 || thread_breakpoints_open(&tracee->breakpoints, tracee->tid, addresses.elements, count, error);
+    size_t count =
+        addresses.count < THREAD_BREAKPOINTS_MAX ? addresses.count : THREAD_BREAKPOINTS_MAX;
+    bool ok = count == 0 || thread_breakpoints_open(&tracee->breakpoints, tracee->tid,
+                                                    addresses.elements, count, error);
     array_free(&addresses);
     if (count == 0)
         return error_set(error, ERROR_NOT_FOUND,
@@ -128,7 +129,8 @@ static void take_steps(struct supervisor *supervisor, struct tracee *tracee)
         supervisor->done = true;
 }
 
-static void after_steps(struct supervisor *supervisor, struct tracee *tracee, enum stepper_state state)
+static void after_steps(struct supervisor *supervisor, struct tracee *tracee,
+                        enum stepper_state state)
 {
     tracee->ready = state == STEPPER_STOPPED;
     if (state == STEPPER_STOPPED || state == STEPPER_IN_KERNEL)
@@ -151,15 +153,16 @@ static void begin_steps(struct supervisor *supervisor, struct tracee *tracee,
     };
     ptrace_recording_add_thread(&supervisor->recording, tracee->pid, tracee->tid);
     tracee->stepper = memory_allocate(sizeof *tracee->stepper);
-    stepper_begin(tracee->stepper, tracee->tid, cache_of(supervisor, tracee->pid), &wanted, registers);
+    stepper_begin(tracee->stepper, tracee->tid, cache_of(supervisor, tracee->pid), &wanted,
+                  registers);
     tracee->ready = true;
     tracee->wanted = false;
 }
 
 /* ---- hits ---- */
 
-static uint64_t passed_time(const struct supervisor *supervisor, const struct user_regs_struct *registers,
-                            uint64_t now)
+static uint64_t passed_time(const struct supervisor *supervisor,
+                            const struct user_regs_struct *registers, uint64_t now)
 {
     uint64_t passed = trigger_passed_time(registers->rdi);
     return supervisor->options->trigger.passes_time && passed < now ? passed : 0;
@@ -180,7 +183,8 @@ static bool counts(struct supervisor *supervisor, uint64_t now, uint64_t passed)
 static void stop_watching_others(struct supervisor *supervisor)
 {
     for (size_t i = 0; i < supervisor->tracees.count; i++)
-        thread_breakpoints_close(&(*(struct tracee **)array_at(&supervisor->tracees, i))->breakpoints);
+        thread_breakpoints_close(
+            &(*(struct tracee **)array_at(&supervisor->tracees, i))->breakpoints);
 }
 
 static void hit(struct supervisor *supervisor, struct tracee *tracee)
@@ -240,7 +244,8 @@ static bool is_watch_trap(pid_t tid, int status)
 {
     siginfo_t info;
     return status >> 16 == 0 && WSTOPSIG(status) == SIGTRAP &&
-           ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) == 0 && info.si_code == BREAKPOINT_SIGNAL_CODE;
+           ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) == 0 &&
+           info.si_code == BREAKPOINT_SIGNAL_CODE;
 }
 
 /* A thread that was brought to a stop to be stepped; `signal` is still to be delivered. */
@@ -318,7 +323,8 @@ static void report_delay(struct supervisor *supervisor)
 {
     uint64_t now = __rdtsc(), hz = supervisor->recording.tsc_hz;
     if (!supervisor->options->trigger.delay_threshold_ns || supervisor->result.snapshots > 0 ||
-        is_any_stepped(supervisor) || now - supervisor->reported_delay_at < DELAY_REPORT_SECONDS * hz)
+        is_any_stepped(supervisor) ||
+        now - supervisor->reported_delay_at < DELAY_REPORT_SECONDS * hz)
         return;
     uint64_t delay = supervisor->conditions.longest_delay;
     supervisor->reported_delay_at = now;
@@ -368,7 +374,8 @@ static void end_stepping(struct supervisor *supervisor, struct tracee *tracee)
 static void let_go(struct supervisor *supervisor)
 {
     for (size_t i = 0; i < supervisor->tracees.count; i++)
-        thread_breakpoints_close(&(*(struct tracee **)array_at(&supervisor->tracees, i))->breakpoints);
+        thread_breakpoints_close(
+            &(*(struct tracee **)array_at(&supervisor->tracees, i))->breakpoints);
     while (supervisor->tracees.count > 0) {
         struct tracee *tracee = *(struct tracee **)array_at(&supervisor->tracees, 0);
         if (tracee->stepper)
@@ -401,7 +408,8 @@ static void finish(struct supervisor *supervisor, struct supervisor_report *repo
         return;
     if (supervisor->recording.steppers.count == 0)
         error_set(&report->error, ERROR_NOT_FOUND, "nothing was recorded: %s%s before the end",
-                  supervisor->options->trigger.name ? supervisor->options->trigger.name : "no thread ran",
+                  supervisor->options->trigger.name ? supervisor->options->trigger.name
+                                                    : "no thread ran",
                   supervisor->options->trigger.name ? " was not called" : "");
     else
         ptrace_recording_write(&supervisor->recording, &report->result, &report->error);

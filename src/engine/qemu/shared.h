@@ -1,7 +1,7 @@
 /* What the qemu plugin and the recorder share: files in the recording's folder that both map.
  *
  *     DIR/soft/control        struct qemu_control, then the side-band log
- *     DIR/soft/ring.SERIAL    struct qemu_ring (one page), then packets; one per thread and exec
+ *     DIR/soft/ring.SERIAL    struct packet_ring (one page), then packets; one per thread and exec
  *     DIR/images/             code pages dumped from memory (JIT, self-modified), as ELF files;
  *                             copies of files that may be gone or changed when the program ends
  *
@@ -33,6 +33,7 @@
 #include <stdint.h>
 
 enum {
+    QEMU_PAGE = 4096,
     QEMU_VERSION = 6,
     QEMU_CONTROL_MAGIC = 0x4c52544d, /* "MTRL" */
     /* Sizes in bytes. The log's file is allocated in steps, before it is touched; records beyond

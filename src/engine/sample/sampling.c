@@ -51,8 +51,8 @@ static bool begin_rings(struct sampling *sampling, uint64_t size, struct error *
     set_rings(sampling, &samples, size);
     samples.context_switch = 1;
     struct perf_event_attr sideband = sideband_attributes(false, SIDEBAND_RING);
-    return event_rings_begin(&sampling->sideband, target->kernel, &sideband,
-                             &sampling->processors, SIDEBAND_RING, error) &&
+    return event_rings_begin(&sampling->sideband, target->kernel, &sideband, &sampling->processors,
+                             SIDEBAND_RING, error) &&
            event_rings_begin(&sampling->samples, target->kernel, &samples,
                              samples.inherit ? &sampling->processors : NULL, size, error);
 }

@@ -38,7 +38,7 @@ static struct tr_geometry plan(const struct tr_options *options, uint64_t *size)
         .log_size = log_size,
         .table_size = table_size,
         .table_count = options->follow ? TABLES_OF_MANY : TABLES_OF_ONE,
-        .slot_size = TR_SLOT_RING + options->ring_size,
+        .slot_size = TR_SLOT_RING + options->ring_size + TR_SLOT_GUARD,
         .slot_count = options->follow || options->multi_thread ? SLOTS_OF_MANY : SLOTS_OF_ONE,
         .dump_size = dump_size,
     };
@@ -201,7 +201,7 @@ static bool check(struct translator_arena *arena, struct error *error)
         !lies_within(geometry->dump_offset, geometry->dump_size, 1, arena->size) ||
         geometry->table_size < TR_PAGE || geometry->table_count == UINT32_MAX ||
         geometry->slot_count == UINT32_MAX ||
-        geometry->slot_size != TR_SLOT_RING + arena->options.ring_size)
+        geometry->slot_size != TR_SLOT_RING + arena->options.ring_size + TR_SLOT_GUARD)
         return error_set(error, ERROR_FORMAT,
                          "%s is damaged: its parts do not lie within its %llu bytes", arena->path,
                          (unsigned long long)arena->size);

@@ -131,8 +131,7 @@ static struct pt_code_block *make_code(struct arena *memory, uint64_t pc,
 static bool is_direct(const struct pt_code_block *code)
 {
     return code->kind == PT_BLOCK_SEQUENTIAL || code->kind == PT_BLOCK_CONDITIONAL ||
-           code->kind == PT_BLOCK_JUMP || code->kind == PT_BLOCK_CALL ||
-           code->kind == PT_BLOCK_FAR;
+           code->kind == PT_BLOCK_JUMP || code->kind == PT_BLOCK_CALL || code->kind == PT_BLOCK_FAR;
 }
 
 /* Whether control can go from `block` to `next`; sets where else it can go. */
@@ -220,8 +219,8 @@ static struct known_table *get_table(struct fragments *fragments, uint32_t seria
                   serial);
         return NULL;
     }
-    struct known_table *table = atomic_load_explicit(&fragments->tables[serial],
-                                                     memory_order_acquire);
+    struct known_table *table =
+        atomic_load_explicit(&fragments->tables[serial], memory_order_acquire);
     if (table)
         return table;
     pthread_mutex_lock(&fragments->lock);

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-_Static_assert(sizeof(struct pt_encoder) <= sizeof((struct qemu_ring *)0)->encoder,
+_Static_assert(sizeof(struct pt_encoder) <= sizeof((struct packet_ring *)0)->encoder,
                "the encoder's state fits into the header");
 
 /* Bytes of disk that a file takes when it begins, and by which it grows at most. */
@@ -34,7 +34,7 @@ static bool map_packets(struct packet_file *file, uint64_t room)
         void *moved = mremap(file->packets, file->room, room, MREMAP_MAYMOVE);
         packets = moved == MAP_FAILED ? NULL : moved;
     } else {
-        packets = map(file, room, QEMU_PAGE);
+        packets = map(file, room, PACKET_RING_PAGE);
     }
     if (!packets)
         return false;
@@ -50,7 +50,7 @@ static bool map_packets(struct packet_file *file, uint64_t room)
 
 static int allocate(const struct packet_file *file, uint64_t room)
 {
-    return posix_fallocate(file->descriptor, 0, (off_t)(QEMU_PAGE + room));
+    return posix_fallocate(file->descriptor, 0, (off_t)(PACKET_RING_PAGE + room));
 }
 
 bool packet_file_create(struct packet_file *file, const char *folder, uint32_t serial,
@@ -65,7 +65,7 @@ bool packet_file_create(struct packet_file *file, const char *folder, uint32_t s
     }
     int failed = allocate(file, FIRST_STEP);
     if (failed == 0) {
-        file->header = map(file, QEMU_PAGE, 0);
+        file->header = map(file, PACKET_RING_PAGE, 0);
         failed = file->header && map_packets(file, FIRST_STEP) ? 0 : errno;
     }
     if (failed) {
@@ -74,10 +74,10 @@ bool packet_file_create(struct packet_file *file, const char *folder, uint32_t s
         packet_file_close(file);
         return false;
     }
-    file->header->version = QEMU_RING_VERSION;
+    file->header->version = PACKET_RING_VERSION;
     file->header->serial = serial;
     file->header->full = 1;
-    file->header->magic = QEMU_RING_MAGIC;
+    file->header->magic = PACKET_RING_MAGIC;
     return true;
 }
 
@@ -93,7 +93,7 @@ bool packet_file_grow(struct packet_file *file)
 void packet_file_close(struct packet_file *file)
 {
     if (file->header)
-        munmap(file->header, QEMU_PAGE);
+        munmap(file->header, PACKET_RING_PAGE);
     if (file->packets)
         munmap(file->packets, file->room);
     if (file->descriptor >= 0)

@@ -1,6 +1,6 @@
 /* A file of packets that grows: what the transcoder writes of one thread.
  *
- * DIR/translator/ring.SERIAL has the layout of a ring in full execution (struct qemu_ring), so that
+ * DIR/translator/ring.SERIAL has the layout of a ring in full execution (struct packet_ring), so that
  * the collector reads it as it reads the qemu engine's. The encoder lies in its header: of a
  * recorder that was killed, all packets up to the encoder's head are there.
  */
@@ -14,9 +14,9 @@
 struct packet_file {
     char *path; /* owned */
     int descriptor;
-    struct qemu_ring *header; /* mapped: one page, which stays where it is */
-    uint8_t *packets;         /* mapped; moves when the file grows */
-    uint64_t room;            /* bytes of packets that are mapped and have disk space */
+    struct packet_ring *header; /* mapped: one page, which stays where it is */
+    uint8_t *packets;           /* mapped; moves when the file grows */
+    uint64_t room;              /* bytes of packets that are mapped and have disk space */
 };
 
 /* `folder`: DIR/translator. */

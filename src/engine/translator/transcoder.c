@@ -54,7 +54,7 @@ bool transcoder_begin(struct transcoder *transcoder, const struct translator_are
     };
     if (!packet_file_create(&transcoder->file, folder, slot->serial, error))
         return false;
-    struct qemu_ring *header = transcoder->file.header;
+    struct packet_ring *header = transcoder->file.header;
     header->pid = slot->pid;
     header->tid = slot->tid;
     header->first_time = slot->first_time;
@@ -134,7 +134,8 @@ static void run_load(struct transcoder *transcoder, const struct path_step *load
     if (block->instructions > 2)
         pt_encoder_emit_stack_pointer(encoder, block->pc + block->length[0], before);
     pt_encoder_forget_returns(encoder);
-    pt_encoder_emit_stack_pointer(encoder, block->end - block->length[block->instructions - 1], after);
+    pt_encoder_emit_stack_pointer(encoder, block->end - block->length[block->instructions - 1],
+                                  after);
     call_stack_load(&transcoder->calls, encoder, before, after);
 }
 

@@ -39,12 +39,11 @@ static void choose_levels(const struct track_builder *track, const struct index_
 }
 
 static void write_tile(struct level_makers *all, struct level_maker *maker,
-                        const struct tile_item *tile)
+                       const struct tile_item *tile)
 {
     if (maker->writer.count == 0)
         maker->coder = (struct tile_coder){.end = tile->end};
-    uint8_t *bytes =
-        chunk_writer_add(&maker->writer, tile->end, TILE_BYTES_MAX + sizeof(uint64_t));
+    uint8_t *bytes = chunk_writer_add(&maker->writer, tile->end, TILE_BYTES_MAX + sizeof(uint64_t));
     chunk_writer_added(&maker->writer, tile_encode(bytes, &maker->coder, tile));
     if (maker->writer.count == all->chunk_items)
         chunk_writer_flush(&maker->writer, all->file, INDEX_NO_CROSSING);
@@ -168,8 +167,8 @@ static void take_level(struct level_maker *maker, bool ok, struct array *levels)
 }
 
 bool make_levels_of_detail(const struct track_builder *track, const struct index_layout *layout,
-                         const struct file_view *written, struct index_file *file,
-                         struct array *levels, struct error *error)
+                           const struct file_view *written, struct index_file *file,
+                           struct array *levels, struct error *error)
 {
     struct level_makers all = {
         .makers = array_of(sizeof(struct level_maker)),

@@ -58,9 +58,8 @@ bool tile_merger_may_grow(const struct tile_merger *merger, size_t index)
 }
 
 void tile_merger_filter(struct tile_merger *merger,
-                         bool (*keeps)(void *context, const struct merged_tile *tile,
-                                       bool may_grow),
-                         void *context)
+                        bool (*keeps)(void *context, const struct merged_tile *tile, bool may_grow),
+                        void *context)
 {
     size_t kept = 0;
     for (size_t i = 0; i < merger->tiles.count; i++) {

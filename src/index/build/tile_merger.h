@@ -19,9 +19,9 @@ struct merged_tile {
 };
 
 struct tile_merger {
-    unsigned shift;      /* the resolution is 1 << shift */
+    unsigned shift;     /* the resolution is 1 << shift */
     struct array tiles; /* of struct merged_tile, in the order of their first spans' ends */
-    struct array open;   /* of uint32_t, by depth: 1 + the piece that may still grow; 0: none */
+    struct array open;  /* of uint32_t, by depth: 1 + the piece that may still grow; 0: none */
 };
 
 struct tile_merger tile_merger_new(unsigned shift);
@@ -42,8 +42,7 @@ bool tile_merger_may_grow(const struct tile_merger *merger, size_t index);
 
 /* Keeps those pieces for which `keeps` says so; it may take the others elsewhere. */
 void tile_merger_filter(struct tile_merger *merger,
-                         bool (*keeps)(void *context, const struct merged_tile *tile,
-                                       bool may_grow),
-                         void *context);
+                        bool (*keeps)(void *context, const struct merged_tile *tile, bool may_grow),
+                        void *context);
 
 #endif

@@ -68,11 +68,11 @@ struct writer {
     const struct span_source *source;
     struct writer_track *tracks;   /* one for each of the source; owned */
     struct row_reference last_row; /* of the last event */
-    struct function_cache *caches;   /* by index of the function; owned */
+    struct function_cache *caches; /* by index of the function; owned */
     size_t memo_count;
     uint32_t next_synthetic_tid;
     struct counter_cache *counters; /* by text */
-    struct arena names;            /* of rows of deep frames, and counters */
+    struct arena names;             /* of rows of deep frames, and counters */
     uint64_t event_count;
     struct fxt_summary summary;
 };
@@ -214,7 +214,7 @@ static void allocate_packet_sequences(struct writer *writer, uint32_t index)
 }
 
 static inline struct function_cache *cache_of(struct writer *writer,
-                                            const struct span_function *function)
+                                              const struct span_function *function)
 {
     if (function->index >= writer->memo_count)
         allocate_packet_sequences(writer, function->index);
@@ -305,8 +305,8 @@ static void make_call(struct writer *writer, const struct span_event *event,
         add_long(&record, FXT_ARGUMENT_POINTER, FXT_STRING_ADDRESS, event->address);
     if (function->symbol)
         add_short(&record,
-                  string_argument(FXT_STRING_SYMBOL,
-                                  fxt_strings_reference(strings, &cached->symbol, function->symbol)));
+                  string_argument(FXT_STRING_SYMBOL, fxt_strings_reference(strings, &cached->symbol,
+                                                                           function->symbol)));
     if (function->file)
         add_short(&record,
                   string_argument(FXT_STRING_FILE,
@@ -415,7 +415,7 @@ static struct counter_cache *cache_of_counter(struct writer *writer, const char 
         return cached;
     cached = arena_allocate(&writer->names, sizeof *cached);
     *cached = (struct counter_cache){.text = arena_copy_string(&writer->names, text),
-                                  .parts = fxt_counter_split(text, &writer->names)};
+                                     .parts = fxt_counter_split(text, &writer->names)};
     HASH_ADD_KEYPTR(hh, writer->counters, cached->text, strlen(cached->text), cached);
     return cached;
 }

@@ -211,7 +211,7 @@ bool raw_perf_data_write_records(struct raw_perf_data_writer *writer, const void
 }
 
 bool raw_perf_data_write_sideband(struct raw_perf_data_writer *writer,
-                                   const struct sideband_record *record, struct error *error)
+                                  const struct sideband_record *record, struct error *error)
 {
     if (!record_can_be_encoded(record))
         return error_set(error, ERROR_UNSUPPORTED,

@@ -135,8 +135,7 @@ static void add_lost(struct record_encoder *encoder, const struct sideband_recor
     add_sample_id(encoder, record->pid, record->tid, record);
 }
 
-static void add_context_switch(struct record_encoder *encoder,
-                               const struct sideband_record *record)
+static void add_context_switch(struct record_encoder *encoder, const struct sideband_record *record)
 {
     uint16_t misc = record->context_switch.out ? PERF_RECORD_MISC_SWITCH_OUT : 0;
     if (encoder->per_cpu) {

@@ -44,7 +44,7 @@ static void read_auxtrace_info(struct record_row *row, uint64_t offset, struct b
 }
 
 static void read_sideband(struct record_row *row, uint64_t offset,
-                           const struct perf_event_header *header, struct byte_cursor body)
+                          const struct perf_event_header *header, struct byte_cursor body)
 {
     struct sideband_record record;
     switch (record_decode(header, body.next, row->input, &record)) {

@@ -6,13 +6,15 @@
 #include <string.h>
 #include <unistd.h>
 
-bool authentication_open(struct authentication *authentication, bool open_to_others, const char *foreign_origin,
-               struct error *error)
+bool authentication_open(struct authentication *authentication, bool open_to_others,
+                         const char *foreign_origin, struct error *error)
 {
     *authentication = (struct authentication){.foreign_origin = foreign_origin};
-    if (open_to_others && gethostname(authentication->machine, sizeof authentication->machine - 1) != 0)
+    if (open_to_others &&
+        gethostname(authentication->machine, sizeof authentication->machine - 1) != 0)
         authentication->machine[0] = 0;
-    return access_token_make(&authentication->token, error) && access_token_make(&authentication->key, error);
+    return access_token_make(&authentication->token, error) &&
+           access_token_make(&authentication->key, error);
 }
 
 void authentication_close(struct authentication *authentication)
@@ -21,7 +23,8 @@ void authentication_close(struct authentication *authentication)
     authentication->login_url = NULL;
 }
 
-static bool is_from_here(const struct authentication *authentication, const struct http_request *request)
+static bool is_from_here(const struct authentication *authentication,
+                         const struct http_request *request)
 {
     if (authentication->foreign_origin && request->origin)
         return strcmp(request->origin, authentication->foreign_origin) == 0 ||
@@ -33,8 +36,8 @@ static bool is_from_here(const struct authentication *authentication, const stru
 static bool uses_key(struct authentication *authentication, const char *path)
 {
     const char *rest;
-    return authentication->login_url && access_path(&authentication->key, path, &rest) && strcmp(rest, "/") == 0 &&
-           !atomic_exchange(&authentication->is_key_used, true);
+    return authentication->login_url && access_path(&authentication->key, path, &rest) &&
+           strcmp(rest, "/") == 0 && !atomic_exchange(&authentication->is_key_used, true);
 }
 
 static bool is_method(const struct http_request *request, const char *method)
@@ -58,8 +61,8 @@ static bool check_form(const struct http_request *request, struct http_answer *a
     return true;
 }
 
-bool authentication_admit(struct authentication *authentication, const struct http_request *request, const char **path,
-                struct http_answer *answer)
+bool authentication_admit(struct authentication *authentication, const struct http_request *request,
+                          const char **path, struct http_answer *answer)
 {
     const char *machine = *authentication->machine ? authentication->machine : NULL;
     if (!access_host(request->host, machine)) {

@@ -21,14 +21,14 @@ struct authentication {
 };
 
 /* `open_to_others`: the site is to be reached from other machines. */
-bool authentication_open(struct authentication *authentication, bool open_to_others, const char *foreign_origin,
-               struct error *error);
+bool authentication_open(struct authentication *authentication, bool open_to_others,
+                         const char *foreign_origin, struct error *error);
 void authentication_close(struct authentication *authentication);
 
 /* Whether the request may pass: then *path is what follows the token, "" or "/...". Otherwise the
  * answer says why not, or leads on. */
-bool authentication_admit(struct authentication *authentication, const struct http_request *request, const char **path,
-                struct http_answer *answer);
+bool authentication_admit(struct authentication *authentication, const struct http_request *request,
+                          const char **path, struct http_answer *answer);
 
 /* To be called with an answer that is ready: 304 when the browser has it already. */
 void authentication_finish(const struct http_request *request, struct http_answer *answer);

@@ -131,7 +131,8 @@ static inline bool call_plainly(struct walk *walk, const struct flow_event *even
 
 static inline bool may_go_on_elsewhere(const struct thread_stack *stack, uint64_t address)
 {
-    return stack->traps.count > 0 || suspended_addresses_may_hold(&stack->suspended_addresses, address);
+    return stack->traps.count > 0 ||
+           suspended_addresses_may_hold(&stack->suspended_addresses, address);
 }
 
 /* To the caller that the leaf was called by. */
@@ -225,7 +226,8 @@ static void be_at_ease(struct thread_stack *stack, const struct flow_event *move
     stack->move = (struct stack_move){0};
 }
 
-size_t follow_common_moves(struct thread_stack *stack, const struct flow_event *events, size_t count)
+size_t follow_common_moves(struct thread_stack *stack, const struct flow_event *events,
+                           size_t count)
 {
     size_t done = 0;
     if (!is_at_ease(stack))

@@ -17,6 +17,6 @@
 
 /* Follows the events as long as they are plain; gives their number. The rest is for the rules. */
 size_t follow_common_moves(struct thread_stack *stack, const struct flow_event *events,
-                          size_t count);
+                           size_t count);
 
 #endif

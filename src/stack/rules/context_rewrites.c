@@ -31,12 +31,13 @@ static struct context_rewrite *context_rewrite_at(const struct thread_stack *sta
 static void forget(struct thread_stack *stack, struct context_rewrite *context_rewrite)
 {
     struct context_rewrite *end = context_rewrite_at(stack, stack->context_rewrites.count - 1) + 1;
-    memmove(context_rewrite, context_rewrite + 1, (size_t)(end - context_rewrite - 1) * sizeof(*context_rewrite));
+    memmove(context_rewrite, context_rewrite + 1,
+            (size_t)(end - context_rewrite - 1) * sizeof(*context_rewrite));
     stack->context_rewrites.count--;
 }
 
 void begin_context_rewrite(struct thread_stack *stack, const struct flow_event *event,
-                    uint64_t interrupted, function_id restorer)
+                           uint64_t interrupted, function_id restorer)
 {
     struct activation begun = {
         .function = event->function, .kind = FRAME_SIGNAL, .return_address = interrupted};
@@ -52,7 +53,8 @@ void begin_context_rewrite(struct thread_stack *stack, const struct flow_event *
 }
 
 /* NULL when `frame` cannot be moved. */
-static struct context_rewrite *find_context_rewrite(const struct thread_stack *stack, frame_id frame)
+static struct context_rewrite *find_context_rewrite(const struct thread_stack *stack,
+                                                    frame_id frame)
 {
     frame_id link = thread_stack_frame(stack, frame)->parent;
     if (thread_stack_frame(stack, frame)->kind != FRAME_SIGNAL)
@@ -85,15 +87,16 @@ static frame_id find_never_rewritten(const struct thread_stack *stack, frame_id 
 
 /* Whether what was interrupted would have returned to event->to: certainly, or, when its caller was
  * never seen and event->to is not the restorer, as far as one can tell. */
-static bool would_return_to(const struct thread_stack *stack, const struct context_rewrite *context_rewrite,
+static bool would_return_to(const struct thread_stack *stack,
+                            const struct context_rewrite *context_rewrite,
                             const struct flow_event *event)
 {
     frame_id interrupted = find_never_rewritten(stack, stack->leaf);
     const struct frame *frame = thread_stack_frame(stack, interrupted);
     if (frame->return_address != 0 || context_rewrite->restorer == FUNCTION_UNKNOWN)
         return frame->return_address == event->to;
-    return context_rewrite->restorer != event->function && thread_stack_is_root(stack, interrupted) &&
-           !thread_stack_is_start(stack, event->to);
+    return context_rewrite->restorer != event->function &&
+           thread_stack_is_root(stack, interrupted) && !thread_stack_is_start(stack, event->to);
 }
 
 bool returns_for_interrupted(struct thread_stack *stack, const struct flow_event *event)
@@ -103,7 +106,8 @@ bool returns_for_interrupted(struct thread_stack *stack, const struct flow_event
         return false;
     if (!would_return_to(stack, context_rewrite, event))
         return false;
-    for (frame_id id = stack->leaf; context_rewrite != NULL; context_rewrite = find_context_rewrite(stack, id)) {
+    for (frame_id id = stack->leaf; context_rewrite != NULL;
+         context_rewrite = find_context_rewrite(stack, id)) {
         id = thread_stack_parent(stack, id);
         settle_as_moved(stack, context_rewrite);
     }

@@ -33,7 +33,7 @@ struct context_rewrite {
 /* The kernel goes back to event->to; the leaf was interrupted at `interrupted`. `restorer`: the
  * function from which sigreturn was called; FUNCTION_UNKNOWN when it was none. */
 void begin_context_rewrite(struct thread_stack *stack, const struct flow_event *event,
-                    uint64_t interrupted, function_id restorer);
+                           uint64_t interrupted, function_id restorer);
 
 /* True when the leaf returns to the caller of what was interrupted, whose place it had taken: it
  * now lies where it belongs, and is to be ended. */

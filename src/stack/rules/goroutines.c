@@ -50,7 +50,7 @@ static bool go_on_at_pointer(struct thread_stack *stack, const struct flow_event
         const struct suspended_stack *suspended = array_at(&stack->suspended, i);
         if (suspended->pointer + RETURN_ADDRESS_SIZE == stack->move.to &&
             leaf_returns_to(stack, suspended->leaf, event->to)) {
-            unpark(stack, i, thread_stack_parent(stack, suspended->leaf), event);
+            resume_suspended(stack, i, thread_stack_parent(stack, suspended->leaf), event);
             return true;
         }
     }
@@ -59,7 +59,8 @@ static bool go_on_at_pointer(struct thread_stack *stack, const struct flow_event
 
 void note_goroutine_leaves(struct thread_stack *stack)
 {
-    if (!is_stack_pointer_move(stack) || role_of(stack, thread_stack_leaf(stack)->function) != GO_ROLE_WAIT)
+    if (!is_stack_pointer_move(stack) ||
+        role_of(stack, thread_stack_leaf(stack)->function) != GO_ROLE_WAIT)
         return;
     *(struct goroutine_moment *)array_add(&stack->departures) = (struct goroutine_moment){
         .time = stack->now,
@@ -83,9 +84,9 @@ static void go_on_elsewhere(struct thread_stack *stack, bool ended, const struct
     if (ended)
         thread_stack_leave(stack);
     else
-        park_running(stack);
-    bool found =
-        is_stack_pointer_move(stack) ? go_on_at_pointer(stack, event) : go_on_in_suspended(stack, event);
+        suspend_running(stack);
+    bool found = is_stack_pointer_move(stack) ? go_on_at_pointer(stack, event)
+                                              : go_on_in_suspended(stack, event);
     if (!found)
         begin_goroutine(stack, event);
 }

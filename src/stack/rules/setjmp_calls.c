@@ -6,7 +6,8 @@ enum { CALLS_LIMIT = 256 };
 /* What is known of a call. */
 enum protection { NOTHING_KNOWN, PROTECTED, OTHERS_ARE };
 
-static enum protection protection_of(const struct array *calls, uint64_t unwind_target, uint64_t call)
+static enum protection protection_of(const struct array *calls, uint64_t unwind_target,
+                                     uint64_t call)
 {
     enum protection found = NOTHING_KNOWN;
     for (size_t i = 0; i < calls->count; i++) {
@@ -27,7 +28,7 @@ void setjmp_calls_learn(struct thread_stack *stack, uint64_t unwind_target, uint
 }
 
 size_t setjmp_calls_exception(const struct thread_stack *stack, const struct segment *segment,
-                                 frame_id leaf, uint64_t address)
+                              frame_id leaf, uint64_t address)
 {
     if (segment->start != SEGMENT_UNWIND || segment->landed.address != address)
         return SIZE_MAX;
@@ -39,7 +40,6 @@ size_t setjmp_calls_exception(const struct thread_stack *stack, const struct seg
         call = frame_tree_return_address(&stack->tree, id);
         id = thread_stack_parent(stack, id);
     }
-    bool excluded =
-        call != 0 && protection_of(&stack->setjmp_calls, address, call) == OTHERS_ARE;
+    bool excluded = call != 0 && protection_of(&stack->setjmp_calls, address, call) == OTHERS_ARE;
     return excluded ? index : SIZE_MAX;
 }

@@ -19,7 +19,7 @@
 
 struct setjmp_call {
     uint64_t unwind_target; /* address */
-    uint64_t call;    /* return address */
+    uint64_t call;          /* return address */
 };
 
 /* Control has landed at `landing` out of the call that returns to `call`. */
@@ -28,6 +28,6 @@ void setjmp_calls_learn(struct thread_stack *stack, uint64_t unwind_target, uint
 /* Control leaves the stack of `leaf`, of `segment`, to land at `address`. The frame that it cannot
  * land in, numbered from the leaf outwards; SIZE_MAX: none. */
 size_t setjmp_calls_exception(const struct thread_stack *stack, const struct segment *segment,
-                                 frame_id leaf, uint64_t address);
+                              frame_id leaf, uint64_t address);
 
 #endif

@@ -86,7 +86,8 @@ struct closest_names {
 enum { RUNNING = UINT32_MAX, NONE = UINT32_MAX - 1 };
 
 /* Stacks at an unknown distance go on only where they are known to return. */
-static void consider(struct closest_names *nearest, uint64_t distance, size_t suspended, bool returns_there)
+static void consider(struct closest_names *nearest, uint64_t distance, size_t suspended,
+                     bool returns_there)
 {
     if (distance < nearest->distance && (returns_there || distance != unknown_distance))
         *nearest = (struct closest_names){distance, suspended};

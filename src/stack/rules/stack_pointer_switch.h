@@ -35,8 +35,8 @@ static inline bool is_stack_pointer_move(const struct thread_stack *stack)
 /* True when `event` is a jump that is known to leave the stack as it is: no landing, no switch. */
 static inline bool keeps_stack(const struct thread_stack *stack, const struct flow_event *event)
 {
-    return event->kind == FLOW_JUMP && stack->stack_pointer_is_recorded && !is_stack_pointer_move(stack) &&
-           !(event->flags & FLOW_LOADS_STACK);
+    return event->kind == FLOW_JUMP && stack->stack_pointer_is_recorded &&
+           !is_stack_pointer_move(stack) && !(event->flags & FLOW_LOADS_STACK);
 }
 
 /* A return or an indirect jump that ends a move, in a segment: goes to the stack that goes on. True

@@ -36,7 +36,8 @@ static size_t find_suspended(const struct thread_stack *stack, size_t first, uin
     size_t index = first;
     if (!suspended_addresses_may_hold(&stack->suspended_addresses, address))
         return stack->suspended.count;
-    while (index < stack->suspended.count && !leaf_returns_to(stack, suspended_at(stack, index), address))
+    while (index < stack->suspended.count &&
+           !leaf_returns_to(stack, suspended_at(stack, index), address))
         index++;
     return index;
 }
@@ -59,13 +60,14 @@ bool is_suspended_at(const struct thread_stack *stack, uint64_t address)
 /* It is parked no more. */
 static struct suspended_stack take_suspended(struct thread_stack *stack, size_t index)
 {
-    struct suspended_stack suspended = *(const struct suspended_stack *)array_at(&stack->suspended, index);
+    struct suspended_stack suspended =
+        *(const struct suspended_stack *)array_at(&stack->suspended, index);
     thread_stack_forget_suspended(stack, index);
     return suspended;
 }
 
-static void go_on(struct thread_stack *stack, const struct suspended_stack *suspended, frame_id frame,
-                  const struct flow_event *event)
+static void go_on(struct thread_stack *stack, const struct suspended_stack *suspended,
+                  frame_id frame, const struct flow_event *event)
 {
     stack->top = suspended->top;
     thread_stack_unpark(stack, frame, event->function, event->to);
@@ -82,7 +84,7 @@ void switch_to(struct thread_stack *stack, size_t index, frame_id frame,
                const struct flow_event *event)
 {
     struct suspended_stack suspended = take_suspended(stack, index);
-    park_running(stack);
+    suspend_running(stack);
     go_on(stack, &suspended, frame, event);
 }
 
@@ -94,7 +96,8 @@ bool go_on_in_suspended(struct thread_stack *stack, const struct flow_event *eve
     if (find_suspended(stack, index + 1, event->to) < stack->suspended.count)
         begin_one_of_several(stack, event);
     else
-        unpark(stack, index, thread_stack_parent(stack, suspended_at(stack, index)), event);
+        resume_suspended(stack, index, thread_stack_parent(stack, suspended_at(stack, index)),
+                         event);
     return true;
 }
 

@@ -27,8 +27,8 @@ bool leaf_returns_to(const struct thread_stack *stack, frame_id leaf, uint64_t a
 void suspend_running(struct thread_stack *stack);
 /* ... and with no stack running, the parked one with this index goes on in its frame `frame`, or
  * one that can go on at event->to (false: none can), or a new one begins. */
-void unpark(struct thread_stack *stack, size_t index, frame_id frame,
-            const struct flow_event *event);
+void resume_suspended(struct thread_stack *stack, size_t index, frame_id frame,
+                      const struct flow_event *event);
 bool go_on_in_suspended(struct thread_stack *stack, const struct flow_event *event);
 void begin_new_stack(struct thread_stack *stack, const struct flow_event *event);
 

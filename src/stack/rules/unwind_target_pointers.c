@@ -22,12 +22,13 @@ void unwind_target_pointers_note(struct thread_stack *stack, uint64_t address)
         reported->count = 0;
     size_t index = array_find_key(reported, stack->leaf);
     bool known = place_of(reported, stack->leaf).pointer != 0;
-    struct unwind_target_pointer *unwind_target = known ? array_at(reported, index) : array_insert(reported, index);
+    struct unwind_target_pointer *unwind_target =
+        known ? array_at(reported, index) : array_insert(reported, index);
     *unwind_target = (struct unwind_target_pointer){stack->leaf, {address, stack->move.to}};
 }
 
 struct unwind_range unwind_target_pointers_range(const struct thread_stack *stack, frame_id leaf,
-                                         struct unwind_place landed)
+                                                 struct unwind_place landed)
 {
     struct unwind_range range = {0, SIZE_MAX, SIZE_MAX};
     bool handler_left = false;

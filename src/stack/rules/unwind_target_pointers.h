@@ -32,7 +32,7 @@ struct unwind_range {
 
 /* Of a landing by which the stack of `leaf` was left. All frames when no pointer was told. */
 struct unwind_range unwind_target_pointers_range(const struct thread_stack *stack, frame_id leaf,
-                                         struct unwind_place landed);
+                                                 struct unwind_place landed);
 
 static inline bool is_in_range(const struct unwind_range *range, size_t index)
 {

@@ -38,8 +38,8 @@ static struct unwind_target *find_site(struct thread_stack *stack, uint64_t retu
     if (site == NULL && make_room(stack)) {
         site = array_add(&stack->call_sites);
         *site = (struct unwind_target){.return_address = return_address,
-                                      .looked_at = 1,
-                                      .callers = array_of(sizeof(frame_id))};
+                                       .looked_at = 1,
+                                       .callers = array_of(sizeof(frame_id))};
     }
     return site;
 }
@@ -63,7 +63,7 @@ static void look_at_new_frames(struct unwind_target *site, const struct frame_tr
 }
 
 bool unwind_targets_may_have_called(struct thread_stack *stack, frame_id frame,
-                                   uint64_t return_address)
+                                    uint64_t return_address)
 {
     struct unwind_target *site = find_site(stack, return_address);
     if (site == NULL)

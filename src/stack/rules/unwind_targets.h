@@ -21,7 +21,7 @@ struct unwind_target {
  * address). False, too, when so many addresses are asked for that finding out would take too long.
  */
 bool unwind_targets_may_have_called(struct thread_stack *stack, frame_id frame,
-                                   uint64_t return_address);
+                                    uint64_t return_address);
 
 void unwind_targets_free(struct array *sites);
 

@@ -100,7 +100,7 @@ static void count_activation(struct activations *unwind_target, frame_id id, uin
 
 /* Of the frames in `range`. */
 static struct activations find_in_range(struct thread_stack *stack, const struct flow_event *event,
-                                    struct unwind_range range)
+                                        struct unwind_range range)
 {
     struct activations any = {.innermost = FRAME_NONE}, callers = {.called_from_there = true};
     uint32_t left = active_functions_count(&stack->open, event->function);
@@ -122,7 +122,8 @@ static struct activations find_in_range(struct thread_stack *stack, const struct
 }
 
 /* Where the frame must be further out than the segment is known, `innermost` is FRAME_NONE. */
-static struct activations find_activations(struct thread_stack *stack, const struct flow_event *event)
+static struct activations find_activations(struct thread_stack *stack,
+                                           const struct flow_event *event)
 {
     struct unwind_place landed = {event->to, stack->move.to};
     struct unwind_range range = unwind_target_pointers_range(stack, stack->leaf, landed);

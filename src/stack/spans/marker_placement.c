@@ -55,9 +55,10 @@ static int by_time(const void *left, const void *right)
 }
 
 void marker_placement_find(const struct thread_stack *stack, const struct clock_conversion *clock,
-                     struct session_hit **hits, size_t count)
+                           struct session_hit **hits, size_t count)
 {
-    struct walk walk = {.stack = stack, .disambiguation = disambiguation_of(&stack->history, clock)};
+    struct walk walk = {.stack = stack,
+                        .disambiguation = disambiguation_of(&stack->history, clock)};
     walk.next = disambiguation_next(&walk.disambiguation);
     if (count > 0)
         qsort(hits, count, sizeof *hits, by_time);

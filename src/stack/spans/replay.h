@@ -41,7 +41,7 @@ struct replay {
     frame_id leaf;
     frame_id leave_to;     /* the frames from leaf up to this one are still to be left */
     enum span_end end;     /* why they end */
-    uint32_t suspended;       /* a stack that the next LEAVE is the innermost of; 0: none */
+    uint32_t suspended;    /* a stack that the next LEAVE is the innermost of; 0: none */
     uint32_t resumed;      /* a stack that the next ENTER is the outermost of; 0: none */
     struct array to_enter; /* frame_id, innermost first: still to be entered, once all is left */
     bool innermost_seen;   /* the innermost of them starts now; the others were open before */

@@ -15,10 +15,12 @@ static const struct extent extents[HISTORY_KIND_COUNT] = {
 
 static const struct clock_conversion ticks_are_nanoseconds = {.mult = 1};
 
-struct timestamp_disambiguation disambiguation_of(const struct history *history, const struct clock_conversion *clock)
+struct timestamp_disambiguation disambiguation_of(const struct history *history,
+                                                  const struct clock_conversion *clock)
 {
-    struct timestamp_disambiguation disambiguation = {.clock = clock != NULL ? *clock : ticks_are_nanoseconds,
-                            .ahead = history_cursor_of(history)};
+    struct timestamp_disambiguation disambiguation = {
+        .clock = clock != NULL ? *clock : ticks_are_nanoseconds,
+        .ahead = history_cursor_of(history)};
     struct placed_step *first = &disambiguation.window[0];
     disambiguation.window_is_last = !history_next(&disambiguation.ahead, &first->step);
     first->time = clock_to_nanoseconds(&disambiguation.clock, first->step.time);
@@ -45,18 +47,21 @@ static struct run_end find_end(const struct timestamp_disambiguation *disambigua
     return end;
 }
 
-static uint64_t length_of_run(const struct timestamp_disambiguation *disambiguation, struct nanoseconds end)
+static uint64_t length_of_run(const struct timestamp_disambiguation *disambiguation,
+                              struct nanoseconds end)
 {
-    bool is_coarse =
-        disambiguation->begin.value % DISAMBIGUATION_COARSE_STEP == 0 && end.value % DISAMBIGUATION_COARSE_STEP == 0;
+    bool is_coarse = disambiguation->begin.value % DISAMBIGUATION_COARSE_STEP == 0 &&
+                     end.value % DISAMBIGUATION_COARSE_STEP == 0;
     uint64_t length = end.value - disambiguation->begin.value;
-    uint64_t limit = disambiguation->shares * (is_coarse ? DISAMBIGUATION_COARSE_STEP : DISAMBIGUATION_STEP);
+    uint64_t limit =
+        disambiguation->shares * (is_coarse ? DISAMBIGUATION_COARSE_STEP : DISAMBIGUATION_STEP);
     return length < limit ? length : limit;
 }
 
 /* Finds out how long the run is that begins with the step `first` and has those before `behind`, or
  * goes on behind the window. */
-static void measure_run(struct timestamp_disambiguation *disambiguation, uint32_t first, uint32_t after)
+static void measure_run(struct timestamp_disambiguation *disambiguation, uint32_t first,
+                        uint32_t after)
 {
     struct run_end end = {.time = disambiguation->begin};
     if (disambiguation->run_goes_on)
@@ -73,24 +78,30 @@ static void measure_run(struct timestamp_disambiguation *disambiguation, uint32_
 /* `length` times `taken` by `shares`. */
 static uint64_t part_of_length(const struct timestamp_disambiguation *disambiguation)
 {
-    if ((disambiguation->length | disambiguation->taken) <= UINT32_MAX) /* a division that processors have */
+    if ((disambiguation->length | disambiguation->taken) <=
+        UINT32_MAX) /* a division that processors have */
         return disambiguation->length * disambiguation->taken / disambiguation->shares;
-    return (uint64_t)((unsigned __int128)disambiguation->length * disambiguation->taken / disambiguation->shares);
+    return (uint64_t)((unsigned __int128)disambiguation->length * disambiguation->taken /
+                      disambiguation->shares);
 }
 
 static uint64_t planned_place(const struct timestamp_disambiguation *disambiguation)
 {
-    uint64_t part = disambiguation->length > 0 && disambiguation->taken > 0 ? part_of_length(disambiguation) : 0;
+    uint64_t part = disambiguation->length > 0 && disambiguation->taken > 0
+                        ? part_of_length(disambiguation)
+                        : 0;
     return disambiguation->begin.value + part;
 }
 
-static inline void place_step(struct timestamp_disambiguation *disambiguation, struct placed_step *step, uint64_t planned)
+static inline void place_step(struct timestamp_disambiguation *disambiguation,
+                              struct placed_step *step, uint64_t planned)
 {
     step->place.value = planned > disambiguation->earliest ? planned : disambiguation->earliest;
     disambiguation->earliest = step->place.value + extents[step->step.kind].minimum;
 }
 
-static void place_run(struct timestamp_disambiguation *disambiguation, uint32_t first, uint32_t after)
+static void place_run(struct timestamp_disambiguation *disambiguation, uint32_t first,
+                      uint32_t after)
 {
     for (uint32_t i = first; i < after; i++) {
         struct placed_step *step = &disambiguation->window[i];
@@ -108,8 +119,9 @@ static uint32_t take_run(struct timestamp_disambiguation *disambiguation, uint32
     while (after < disambiguation->count && disambiguation->window[after].time.value == begin)
         after++;
     bool continues = first == 0 && disambiguation->run_goes_on;
-    disambiguation->run_goes_on = after == disambiguation->count && !disambiguation->window_is_last &&
-                          disambiguation->window[after].time.value == begin;
+    disambiguation->run_goes_on = after == disambiguation->count &&
+                                  !disambiguation->window_is_last &&
+                                  disambiguation->window[after].time.value == begin;
     if (after == first + 1 && !continues && !disambiguation->run_goes_on) {
         place_step(disambiguation, &disambiguation->window[first], begin);
         return after;
@@ -160,8 +172,10 @@ static void read_window(struct timestamp_disambiguation *disambiguation)
 {
     struct history_cursor *cursor = &disambiguation->ahead;
     uint32_t read = 0;
-    while (read < DISAMBIGUATION_WINDOW && (cursor->at != cursor->end || history_next_chunk(cursor)))
-        read += read_chunk(&disambiguation->clock, cursor, &disambiguation->window[1 + read], DISAMBIGUATION_WINDOW - read);
+    while (read < DISAMBIGUATION_WINDOW &&
+           (cursor->at != cursor->end || history_next_chunk(cursor)))
+        read += read_chunk(&disambiguation->clock, cursor, &disambiguation->window[1 + read],
+                           DISAMBIGUATION_WINDOW - read);
     disambiguation->window_is_last = read < DISAMBIGUATION_WINDOW;
     disambiguation->count = disambiguation->window_is_last ? read + 1 : read;
 }
@@ -179,7 +193,8 @@ bool disambiguation_next_window(struct timestamp_disambiguation *disambiguation)
     return true;
 }
 
-const struct history_step *disambiguation_peek(const struct timestamp_disambiguation *disambiguation)
+const struct history_step *
+disambiguation_peek(const struct timestamp_disambiguation *disambiguation)
 {
     bool is_last = disambiguation->next == disambiguation->count && disambiguation->window_is_last;
     return is_last ? NULL : &disambiguation->window[disambiguation->next].step;

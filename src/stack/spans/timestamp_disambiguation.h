@@ -50,31 +50,37 @@ struct timestamp_disambiguation {
     uint64_t shares, taken;      /* parts into which `length` is divided, and given out */
     uint64_t earliest;           /* nothing is placed before */
     uint32_t count, next;        /* steps in the window, and given */
-    struct placed_step window[DISAMBIGUATION_WINDOW + 1]; /* and the first behind, which has no place yet */
+    struct placed_step
+        window[DISAMBIGUATION_WINDOW + 1]; /* and the first behind, which has no place yet */
 };
 
 /* `clock` NULL: ticks are nanoseconds. */
-struct timestamp_disambiguation disambiguation_of(const struct history *history, const struct clock_conversion *clock);
+struct timestamp_disambiguation disambiguation_of(const struct history *history,
+                                                  const struct clock_conversion *clock);
 
 /* Places the steps behind the window. False at the end. */
 bool disambiguation_next_window(struct timestamp_disambiguation *disambiguation);
 
 /* The next step, valid until the one behind it is looked at. NULL at the end. */
-static inline const struct placed_step *disambiguation_look(struct timestamp_disambiguation *disambiguation)
+static inline const struct placed_step *
+disambiguation_look(struct timestamp_disambiguation *disambiguation)
 {
-    if (disambiguation->next == disambiguation->count && !disambiguation_next_window(disambiguation))
+    if (disambiguation->next == disambiguation->count &&
+        !disambiguation_next_window(disambiguation))
         return NULL;
     return &disambiguation->window[disambiguation->next];
 }
 
 /* Behind the last of the steps that lie behind the one that was looked at, one after the other. */
-static inline const struct placed_step *disambiguation_end(const struct timestamp_disambiguation *disambiguation)
+static inline const struct placed_step *
+disambiguation_end(const struct timestamp_disambiguation *disambiguation)
 {
     return &disambiguation->window[disambiguation->count];
 }
 
 /* Goes on at one of these, or at disambiguation_end. */
-static inline void disambiguation_go_to(struct timestamp_disambiguation *disambiguation, const struct placed_step *step)
+static inline void disambiguation_go_to(struct timestamp_disambiguation *disambiguation,
+                                        const struct placed_step *step)
 {
     disambiguation->next = (uint32_t)(step - disambiguation->window);
 }
@@ -86,7 +92,8 @@ static inline void disambiguation_skip(struct timestamp_disambiguation *disambig
 }
 
 /* Both at once. */
-static inline const struct placed_step *disambiguation_next(struct timestamp_disambiguation *disambiguation)
+static inline const struct placed_step *
+disambiguation_next(struct timestamp_disambiguation *disambiguation)
 {
     const struct placed_step *step = disambiguation_look(disambiguation);
     if (step != NULL)
@@ -95,6 +102,7 @@ static inline const struct placed_step *disambiguation_next(struct timestamp_dis
 }
 
 /* What the step after the one given last is, without going there. NULL at the end. */
-const struct history_step *disambiguation_peek(const struct timestamp_disambiguation *disambiguation);
+const struct history_step *
+disambiguation_peek(const struct timestamp_disambiguation *disambiguation);
 
 #endif

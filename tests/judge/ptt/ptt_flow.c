@@ -111,11 +111,7 @@ static bool judge(const struct input *input, struct error *error)
     if (!packets)
         return false;
     struct sideband_record records[] = {
-        {.kind = SIDEBAND_NAME,
-         .pid = TID,
-         .tid = TID,
-         .cpu = UINT32_MAX,
-         .name = {.name = "ptt"}},
+        {.kind = SIDEBAND_NAME, .pid = TID, .tid = TID, .cpu = UINT32_MAX, .name = {.name = "ptt"}},
         {.kind = SIDEBAND_MAPPING,
          .pid = TID,
          .tid = TID,

@@ -43,7 +43,7 @@ uint64_t at(const char *symbol)
 }
 
 struct sideband_record *fixture_add_record(struct fixture *fixture, enum sideband_kind kind,
-                                            uint64_t time, uint32_t tid)
+                                           uint64_t time, uint32_t tid)
 {
     struct sideband_record *record = array_add(&fixture->records);
     record->kind = kind;

@@ -46,7 +46,7 @@ void fixture_free(struct fixture *fixture);
 uint64_t at(const char *symbol);
 
 struct sideband_record *fixture_add_record(struct fixture *fixture, enum sideband_kind kind,
-                                            uint64_t time, uint32_t tid);
+                                           uint64_t time, uint32_t tid);
 /* Maps the program once more, at PROGRAM_COPY_BASE. */
 void fixture_add_copy(struct fixture *fixture);
 /* Maps the page of patched.S over the page `patched` of program.S at `time`. */

@@ -139,7 +139,7 @@ static void a_psb_without_time_is_no_border(void **state)
 static void the_time_may_be_anywhere_in_the_header(void **state)
 {
     static const uint8_t after[] = {0x02, 0x03, 26, 0, 0x99, 0x01, 0x19, 0x34,
-                                     0x12, 0,    0,  0, 0,    0,    0x02, 0x23};
+                                    0x12, 0,    0,  0, 0,    0,    0x02, 0x23};
     struct segment *s = *state;
     put_psb(s, PSB_SEGMENT_BYTES, after, sizeof(after));
     cut(s);

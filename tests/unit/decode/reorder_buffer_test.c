@@ -72,7 +72,7 @@ static void add(struct world *world, unsigned thread, enum flow_kind kind, uint6
         chunk.events[i] =
             (struct flow_event){.time = {10 * (from + i)}, .from = from + i, .kind = (uint8_t)kind};
     reorder_buffer_add(&world->reorder_buffer, &world->outputs[thread], chunk.events, count,
-                 !thread_output_must_see((uint8_t)kind));
+                       !thread_output_must_see((uint8_t)kind));
     reorder_buffer_take_chunk(&world->reorder_buffer, chunk);
 }
 

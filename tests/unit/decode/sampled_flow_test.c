@@ -93,15 +93,15 @@ static void map_this_program(struct world *world)
         if (sscanf(line, "%lx-%lx %*s %lx %*s %*s %511[^\n]", &start, &end, &offset, path) == 4 &&
             (uintptr_t)apple >= start && (uintptr_t)apple < end)
             say(world, &(struct sideband_record){.kind = SIDEBAND_MAPPING,
-                                                  .time = {1},
-                                                  .pid = PID,
-                                                  .tid = PID,
-                                                  .mapping = {.start = start,
-                                                              .length = end - start,
-                                                              .file_offset = offset,
-                                                              .protection = PROT_EXEC,
-                                                              .executable = true,
-                                                              .path = path}});
+                                                 .time = {1},
+                                                 .pid = PID,
+                                                 .tid = PID,
+                                                 .mapping = {.start = start,
+                                                             .length = end - start,
+                                                             .file_offset = offset,
+                                                             .protection = PROT_EXEC,
+                                                             .executable = true,
+                                                             .path = path}});
     }
     fclose(maps);
 }
@@ -149,10 +149,10 @@ static void sample(struct world *world, uint32_t tid, uint64_t time, const uint6
 static void switched(struct world *world, uint32_t tid, uint64_t time, bool out)
 {
     say(world, &(struct sideband_record){.kind = SIDEBAND_CONTEXT_SWITCH,
-                                          .time = {time},
-                                          .pid = PID,
-                                          .tid = tid,
-                                          .context_switch = {.out = out}});
+                                         .time = {time},
+                                         .pid = PID,
+                                         .tid = tid,
+                                         .context_switch = {.out = out}});
 }
 
 /* ---- reading ---- */
@@ -341,10 +341,10 @@ static void exit_and_exec_end_what_runs(void **state)
     map_this_program(&w);
     sample(&w, PID, 1000, CHAIN(AT(apple)));
     say(&w, &(struct sideband_record){.kind = SIDEBAND_NAME,
-                                       .time = {1800},
-                                       .pid = PID,
-                                       .tid = PID,
-                                       .name = {.name = "other", .exec = true}});
+                                      .time = {1800},
+                                      .pid = PID,
+                                      .tid = PID,
+                                      .name = {.name = "other", .exec = true}});
     sample(&w, PID, 2500, CHAIN(AT(apple))); /* is gone */
     say(&w,
         &(struct sideband_record){.kind = SIDEBAND_EXIT, .time = {3100}, .pid = PID, .tid = PID});
@@ -421,14 +421,14 @@ static void saved_stacks_say_why_callers_are_missing(void **state)
                                                             PERF_SAMPLE_STACK_USER});
     map_this_program(&w);
     say(&w, &(struct sideband_record){.kind = SIDEBAND_MAPPING,
-                                       .time = {1},
-                                       .pid = PID,
-                                       .tid = PID,
-                                       .mapping = {.start = 0x100000,
-                                                   .length = 0x1000,
-                                                   .protection = PROT_EXEC,
-                                                   .executable = true,
-                                                   .path = "/nonexistent/libgone.so"}});
+                                      .time = {1},
+                                      .pid = PID,
+                                      .tid = PID,
+                                      .mapping = {.start = 0x100000,
+                                                  .length = 0x1000,
+                                                  .protection = PROT_EXEC,
+                                                  .executable = true,
+                                                  .path = "/nonexistent/libgone.so"}});
     const uint64_t returns[] = {AT(apple), 0x100020};
     for (unsigned i = 0; i < 2; i++) {
         begin_sample(&w, EVENT_ID, PID, 1000 + 1000 * i);

@@ -46,8 +46,7 @@ static void check(const struct sideband_record *records, size_t record_count,
     for (size_t i = 0; i < count; i++) {
         const struct schedule_entry *entry = schedule_at(&schedule, i);
         assert_int_equal(entry->since.value, expected[i].since);
-        assert_ptr_equal(entry->output,
-                         expected[i].tid ? &sinks->output[expected[i].tid] : NULL);
+        assert_ptr_equal(entry->output, expected[i].tid ? &sinks->output[expected[i].tid] : NULL);
     }
     schedule_free(&schedule);
 }
@@ -55,18 +54,18 @@ static void check(const struct sideband_record *records, size_t record_count,
 static struct sideband_record switch_at(uint64_t time, uint32_t pid, uint32_t tid, bool out)
 {
     return (struct sideband_record){.kind = SIDEBAND_CONTEXT_SWITCH,
-                                     .time = {time},
-                                     .pid = pid,
-                                     .tid = tid,
-                                     .cpu = 1,
-                                     .context_switch = {.out = out}};
+                                    .time = {time},
+                                    .pid = pid,
+                                    .tid = tid,
+                                    .cpu = 1,
+                                    .context_switch = {.out = out}};
 }
 
 static void own_switches_report_who_comes_and_goes(void **state)
 {
     struct sinks sinks = {0};
     struct sideband_record records[] = {switch_at(10, 5, 5, true), switch_at(20, 5, 6, false),
-                                         switch_at(30, 5, 6, true), switch_at(31, 0, 0, false)};
+                                        switch_at(30, 5, 6, true), switch_at(31, 0, 0, false)};
     records[3].cpu = 0; /* another processor's */
     check(records, 4, (struct entry[]){{0, 5}, {10, 0}, {20, 6}, {30, 0}}, 4, &sinks);
 }
@@ -75,7 +74,7 @@ static void who_leaves_a_processor_reports_who_comes(void **state)
 {
     struct sinks sinks = {0};
     struct sideband_record records[] = {switch_at(10, 5, 5, true), switch_at(11, 7, 7, false),
-                                         switch_at(20, 7, 7, true), switch_at(30, 5, 6, false)};
+                                        switch_at(20, 7, 7, true), switch_at(30, 5, 6, false)};
     records[0].context_switch.other_pid = records[0].context_switch.other_tid = 7;
     /* The other side of the last: the idle thread. */
     check(records, 4, (struct entry[]){{0, 5}, {10, 7}, {11, 7}, {20, 0}, {30, 6}}, 5, &sinks);
@@ -86,7 +85,7 @@ static void thread_that_dies_is_nobody(void **state)
 {
     struct sinks sinks = {0};
     const struct sideband_record records[] = {switch_at(10, UINT32_MAX, UINT32_MAX, true),
-                                               switch_at(20, 5, 6, false)};
+                                              switch_at(20, 5, 6, false)};
     check(records, 2, (struct entry[]){{0, 0}, {10, 0}, {20, 6}}, 3, &sinks);
 }
 
@@ -94,8 +93,8 @@ static void sampled_switches_have_their_process_found(void **state)
 {
     struct sinks sinks = {0};
     const struct sideband_record records[] = {switch_at(10, UINT32_MAX, 6, false),
-                                               switch_at(20, 0, 0, false),
-                                               switch_at(30, UINT32_MAX, 9, false)};
+                                              switch_at(20, 0, 0, false),
+                                              switch_at(30, UINT32_MAX, 9, false)};
     check(records, 3, (struct entry[]){{0, 6}, {20, 0}, {30, 9}}, 3, &sinks);
     assert_int_equal(sinks.pid[6], 5);
     assert_int_equal(sinks.pid[9], 9); /* not known: taken for a process of its own */

@@ -180,8 +180,7 @@ static void a_processors_frequency_is_nobodys(void **state)
     add_ratio(&ring, 30);
     struct aux_chunk chunk;
     struct perf_data data = data_of(&chunk, &ring, UINT32_MAX, 3);
-    struct sideband_record turn = {
-        .kind = SIDEBAND_TRACE_START, .time = {900}, .tid = 8, .cpu = 3};
+    struct sideband_record turn = {.kind = SIDEBAND_TRACE_START, .time = {900}, .tid = 8, .cpu = 3};
     data.records = &turn;
     data.record_count = 1;
     struct array values = find(&data);

@@ -31,7 +31,7 @@ struct perf_data recording_of(const struct recording *recording)
 }
 
 static struct sideband_record *add_record(struct recording *recording, enum sideband_kind kind,
-                                           uint64_t time, uint32_t pid, uint32_t tid)
+                                          uint64_t time, uint32_t pid, uint32_t tid)
 {
     struct sideband_record *record = array_add(&recording->records);
     record->kind = kind;

@@ -94,10 +94,10 @@ static const struct index_tracks ALL = {0};
 static size_t count_tiles(const struct trace_index *index, uint32_t track, uint64_t resolution)
 {
     const struct tiles_request request = {.track = track,
-                                           .range = WHOLE,
-                                           .resolution = resolution,
-                                           .rows = UINT32_MAX,
-                                           .limit = 10000000};
+                                          .range = WHOLE,
+                                          .resolution = resolution,
+                                          .rows = UINT32_MAX,
+                                          .limit = 10000000};
     struct array tiles = array_of(sizeof(struct index_tile));
     struct error error = {0};
     bool more;

@@ -79,11 +79,11 @@ static int compare_tiles(const void *left, const void *right)
 static struct oracle_tile tile_of(const struct made_span *span)
 {
     return (struct oracle_tile){span->start, span->end,   span->depth, span->name,
-                                 1,           span->flags, span->ending};
+                                1,           span->flags, span->ending};
 }
 
 void oracle_tiles(const struct made_trace *trace, const struct tiles_request *request,
-                   struct array *tiles)
+                  struct array *tiles)
 {
     uint64_t resolution = request->resolution;
     for (size_t i = 0; i < trace->spans.count; i++) {

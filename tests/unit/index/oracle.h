@@ -21,7 +21,7 @@ struct oracle_tile {
     uint8_t flags, ending;
 };
 void oracle_tiles(const struct made_trace *trace, const struct tiles_request *request,
-                   struct array *tiles);
+                  struct array *tiles);
 
 /* Appends numbers (size_t) of the spans, outermost first. */
 void oracle_stack(const struct made_trace *trace, uint32_t track, uint64_t time,

@@ -448,7 +448,8 @@ static void check_counter(struct indexed_trace *indexed)
         reported_max = fmax(reported_max, all[i].max);
     }
     if (left > 0)
-        assert_true(reported_min == min && reported_max == max && all[points.count - 1].last == last);
+        assert_true(reported_min == min && reported_max == max &&
+                    all[points.count - 1].last == last);
     array_free(&points);
 }
 

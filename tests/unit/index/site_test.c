@@ -255,7 +255,8 @@ static struct http_request request_for(const char *path)
     return (struct http_request){.method = "GET", .path = path, .host = "127.0.0.1:1"};
 }
 
-static enum http_status admit(struct authentication *authentication, const struct http_request *request)
+static enum http_status admit(struct authentication *authentication,
+                              const struct http_request *request)
 {
     const char *path;
     struct http_answer answer = http_answer_new();

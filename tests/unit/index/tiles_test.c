@@ -27,7 +27,7 @@ static struct tiles_request random_request(struct indexed_trace *indexed)
 }
 
 static void check_tile(const struct indexed_trace *indexed, const struct index_tile *tile,
-                        const struct oracle_tile *expected)
+                       const struct oracle_tile *expected)
 {
     assert_int_equal(tile->start, expected->start);
     assert_int_equal(tile->end, expected->end);

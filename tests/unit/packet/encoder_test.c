@@ -575,8 +575,8 @@ static struct recording *begin_with_calls(struct caller *caller, uint32_t psb_in
     return recording;
 }
 
-static void expect_reported(const struct recording *recording, uint64_t from, const uint64_t *reported,
-                        size_t count)
+static void expect_reported(const struct recording *recording, uint64_t from,
+                            const uint64_t *reported, size_t count)
 {
     struct written *written = read_back(recording, from);
     size_t found = 0;
@@ -612,7 +612,8 @@ static void callers_are_reported_after_each_psb(void **state)
     call_into(recording, &caller, inner);
     recording->encoder.next_psb = 0;
     call_into(recording, &caller, leaf);
-    expect_reported(recording, from, (uint64_t[]){callchain_header(2, true), 0x402004, 0x401004}, 3);
+    expect_reported(recording, from, (uint64_t[]){callchain_header(2, true), 0x402004, 0x401004},
+                    3);
     from = atomic_load(&recording->encoder.head);
     caller.stack_pointer += 0x10;
     recording->encoder.next_psb = 0;
@@ -658,7 +659,7 @@ static void a_handler_has_interrupted_its_caller(void **state)
     uint64_t from = atomic_load(&recording->encoder.head);
     step(recording, handler);
     expect_reported(recording, from,
-                (uint64_t[]){callchain_header(1, true), 0x401000 | CALLCHAIN_INTERRUPTED}, 2);
+                    (uint64_t[]){callchain_header(1, true), 0x401000 | CALLCHAIN_INTERRUPTED}, 2);
     from = atomic_load(&recording->encoder.head);
     pt_encoder_disable(&recording->encoder); /* sigreturn */
     caller.stack_pointer += 0x400;
@@ -735,7 +736,8 @@ static void a_call_that_ended_unseen_is_not_reported(void **state)
     recording->encoder.next_psb = 0;
     uint64_t from = atomic_load(&recording->encoder.head);
     call_into(recording, &caller, leaf);
-    expect_reported(recording, from, (uint64_t[]){callchain_header(2, true), 0x403004, 0x401004}, 3);
+    expect_reported(recording, from, (uint64_t[]){callchain_header(2, true), 0x403004, 0x401004},
+                    3);
     free(outer);
     free(inner);
     free(next);

@@ -40,7 +40,7 @@ static size_t count(const struct running_processes *processes, enum sideband_kin
 }
 
 static const struct sideband_record *mapping_of(const struct running_processes *processes,
-                                                 const void *code)
+                                                const void *code)
 {
     for (size_t i = 0; i < processes->records.count; i++) {
         const struct sideband_record *record = array_at(&processes->records, i);

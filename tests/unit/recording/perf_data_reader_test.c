@@ -183,11 +183,11 @@ static void setup_is_read_back(void **state)
         .kernel = true,
     };
     const struct sideband_record record = {.kind = SIDEBAND_CONTEXT_SWITCH,
-                                            .time = {5},
-                                            .pid = 1,
-                                            .tid = 2,
-                                            .cpu = 3,
-                                            .context_switch = {.other_pid = 8, .other_tid = 9}};
+                                           .time = {5},
+                                           .pid = 1,
+                                           .tid = 2,
+                                           .cpu = 3,
+                                           .context_switch = {.other_pid = 8, .other_tid = 9}};
     struct perf_data data;
     write_and_read(state, &setup, &record, &data);
     assert_true(data.has_setup);

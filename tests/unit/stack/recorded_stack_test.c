@@ -351,7 +351,8 @@ static void the_running_stack_goes_on_when_it_is_the_nearest(void **state)
     assert_spans(s, "a(y(s()s)s)sf(y(s()))$");
 }
 
-static void an_unwind_target_near_the_pointer_in_a_function_never_seen_stays_in_its_stack(void **state)
+static void
+an_unwind_target_near_the_pointer_in_a_function_never_seen_stays_in_its_stack(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));

@@ -799,7 +799,8 @@ static void a_handler_can_be_the_function_it_interrupts(void **state)
     assert_spans(s, "a(b(I()b()$)$)$");
 }
 
-static void an_interrupt_that_ends_elsewhere_in_a_recursive_function_is_no_unwind_target(void **state)
+static void
+an_interrupt_that_ends_elsewhere_in_a_recursive_function_is_no_unwind_target(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -957,7 +958,8 @@ static void the_next_signal_can_have_the_handler_that_was_interrupted(void **sta
     assert_spans(s, "a(I()h(I()i()r(S())h()r(S()))$)$");
 }
 
-static void a_handler_can_make_the_program_go_on_in_what_was_open_before_an_unwind_target(void **state)
+static void
+a_handler_can_make_the_program_go_on_in_what_was_open_before_an_unwind_target(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));

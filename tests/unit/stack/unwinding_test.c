@@ -193,7 +193,8 @@ static void an_unwind_target_in_unknown_code_that_is_open_is_no_tail_call(void *
     assert_spans(s, "a(?(b()u)$)$");
 }
 
-static void a_frame_that_has_called_setjmp_is_preferred_after_an_unwind_target_elsewhere(void **state)
+static void
+a_frame_that_has_called_setjmp_is_preferred_after_an_unwind_target_elsewhere(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));

@@ -79,7 +79,7 @@ struct opened {
 };
 
 static struct sideband_record *add_record(struct opened *opened, enum sideband_kind kind,
-                                           uint64_t time)
+                                          uint64_t time)
 {
     struct sideband_record *record = array_add(&opened->recording.records);
     record->kind = kind;

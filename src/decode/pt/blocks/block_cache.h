@@ -37,7 +37,7 @@ struct superblock {
 
 enum {
     SUPERBLOCK_UNKNOWN = 0x40, /* nobody has looked yet */
-    SUPERBLOCK_HARD = 0x41,    /* to be walked block by block: it ends in an error, or is too long */
+    SUPERBLOCK_HARD = 0x41, /* to be walked block by block: it ends in an error, or is too long */
 };
 
 /* In the order in which it is needed together: where control arrives, where it leaves, the rest;

@@ -20,7 +20,7 @@ struct straight_code {
     uint64_t first;      /* its first instruction */
     uint64_t next;       /* the one behind what has run; 0: that was a branch */
     uint64_t begin, end; /* positions of what has run */
-    size_t reported;         /* OCaml's traps in it */
+    size_t reported;     /* OCaml's traps in it */
 };
 
 struct control_flow {
@@ -41,8 +41,8 @@ struct control_flow {
     struct straight_code straight;
 
     struct recorded_callchain callers; /* of what runs behind the next or newest RESUME */
-    bool resumed;                /* there was a RESUME, ... */
-    uint64_t resume_position;    /* ... here; nothing has run since while `position` is this */
+    bool resumed;                      /* there was a RESUME, ... */
+    uint64_t resume_position; /* ... here; nothing has run since while `position` is this */
 
     const struct flow_observer *observer; /* NULL: none. Set after control_flow_init */
 };

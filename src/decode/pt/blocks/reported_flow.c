@@ -9,7 +9,7 @@ static void report(const struct control_flow *flow, struct flow_step step)
 }
 
 static void report_kind(const struct control_flow *flow, enum flow_step_kind kind, uint64_t from,
-                      uint64_t to)
+                        uint64_t to)
 {
     report(flow, (struct flow_step){.kind = (uint8_t)kind, .from = from, .to = to});
 }
@@ -84,5 +84,5 @@ void observe_error(const struct control_flow *flow, enum decode_error error, uin
                    uint64_t offset)
 {
     report(flow,
-         (struct flow_step){.kind = STEP_ERROR, .from = ip, .error = error, .offset = offset});
+           (struct flow_step){.kind = STEP_ERROR, .from = ip, .error = error, .offset = offset});
 }

@@ -55,8 +55,8 @@ enum way packet_sequence_of_counted(struct decoder *decoder, uint64_t *edges);
 /* Takes the packets from decoder->next up to `stop`, or as far as it comes, and puts into the slot
  * what they did. CYC packets in front of them only where the key is a counted one. Returns as the
  * two above. */
-enum way packet_sequence_learn(struct decoder *decoder, struct packet_sequence *slot, const struct packet_sequence_key *key,
-                    const uint8_t *stop);
+enum way packet_sequence_learn(struct decoder *decoder, struct packet_sequence *slot,
+                               const struct packet_sequence_key *key, const uint8_t *stop);
 
 /* ---- Places ---- */
 

@@ -171,8 +171,9 @@ bool fast_tnt(struct decoder *decoder, uint64_t bits, unsigned count)
         const struct tnt_entry *entry = NULL;
         if (!tnt_cache_rest(decoder->tnt_cache, count)) {
             chunk = count < TNT_CACHE_BITS ? count : TNT_CACHE_BITS;
-            entry = tnt_cache_find(decoder->tnt_cache, decoder->at_id,
-                              (uint32_t)lowest_bits(bits >> (count - chunk), chunk) | 1u << chunk);
+            entry =
+                tnt_cache_find(decoder->tnt_cache, decoder->at_id,
+                               (uint32_t)lowest_bits(bits >> (count - chunk), chunk) | 1u << chunk);
         }
         count -= chunk;
         if (entry) {

@@ -18,7 +18,7 @@ void packet_cache_init(struct packet_cache *packet_cache)
     size_t size = sizeof(*packet_cache->slots) << PACKET_CACHE_SLOTS_LOG;
     size_t alignment = _Alignof(struct packet_sequence);
     *packet_cache = (struct packet_cache){.memory = memory_allocate_zeroed(size + alignment),
-                            .next_rest = SHORTEST_REST};
+                                          .next_rest = SHORTEST_REST};
     packet_cache->slots = memory_align(packet_cache->memory, alignment);
 }
 
@@ -39,7 +39,8 @@ static void judge(struct packet_cache *packet_cache)
     packet_cache->hits = packet_cache->misses = 0;
 }
 
-bool packet_cache_miss(struct packet_cache *packet_cache, struct packet_sequence *slot, uint64_t hash)
+bool packet_cache_miss(struct packet_cache *packet_cache, struct packet_sequence *slot,
+                       uint64_t hash)
 {
     if (++packet_cache->misses == MISSES_JUDGED)
         judge(packet_cache);

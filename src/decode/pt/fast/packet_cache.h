@@ -81,7 +81,8 @@ enum { PACKET_CACHE_SLOTS_LOG = 13, NO_POPS = INT8_MIN };
 void packet_cache_init(struct packet_cache *packet_cache);
 void packet_cache_free(struct packet_cache *packet_cache);
 
-static inline const struct return_place *packet_sequence_places(const struct packet_sequence *sequence)
+static inline const struct return_place *
+packet_sequence_places(const struct packet_sequence *sequence)
 {
     return (const struct return_place *)(sequence->events + sequence->event_count);
 }
@@ -103,12 +104,14 @@ static inline uint64_t packet_sequence_hash(const struct packet_sequence_key *ke
     return hash * UINT64_C(0xd6e8feb86659fd93);
 }
 
-static inline struct packet_sequence *packet_cache_slot(const struct packet_cache *packet_cache, uint64_t hash)
+static inline struct packet_sequence *packet_cache_slot(const struct packet_cache *packet_cache,
+                                                        uint64_t hash)
 {
     return &packet_cache->slots[hash >> (64 - PACKET_CACHE_SLOTS_LOG)];
 }
 
-static inline bool packet_sequence_is_of(const struct packet_sequence *sequence, const struct packet_sequence_key *key, unsigned words)
+static inline bool packet_sequence_is_of(const struct packet_sequence *sequence,
+                                         const struct packet_sequence_key *key, unsigned words)
 {
     const struct packet_sequence_key *of = &sequence->key;
     uint64_t other = (of->words[0] ^ key->words[0]) | (of->words[1] ^ key->words[1]) |
@@ -130,6 +133,7 @@ static inline bool packet_cache_rest(struct packet_cache *packet_cache)
 }
 
 /* The slot is not of the key with this hash. True: it is worth while to put its memo there. */
-bool packet_cache_miss(struct packet_cache *packet_cache, struct packet_sequence *slot, uint64_t hash);
+bool packet_cache_miss(struct packet_cache *packet_cache, struct packet_sequence *slot,
+                       uint64_t hash);
 
 #endif

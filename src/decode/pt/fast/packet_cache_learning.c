@@ -5,10 +5,10 @@
 
 /* A memo that is being learnt: what happens to the decoder meanwhile. */
 struct learning {
-    const uint8_t *stop;                   /* of the packets */
-    uint64_t position;                     /* at first */
-    uint64_t pushed;                       /* of the return stack at first */
-    uint64_t lowest;                       /* the lowest that it has been */
+    const uint8_t *stop;                       /* of the packets */
+    uint64_t position;                         /* at first */
+    uint64_t pushed;                           /* of the return stack at first */
+    uint64_t lowest;                           /* the lowest that it has been */
     struct return_place newest[SEQUENCE_POPS]; /* calls at first */
     int64_t pops_from;
     bool needs_last;
@@ -184,14 +184,15 @@ static bool is_memorable(const struct learning *learning, const struct decoder *
 }
 
 /* The events, and the calls behind them. */
-static const struct flow_event *keep_effects(const struct learning *learning, struct tnt_cache *tnt_cache,
+static const struct flow_event *keep_effects(const struct learning *learning,
+                                             struct tnt_cache *tnt_cache,
                                              const struct return_stack *returns)
 {
     size_t pops = learning->pushed - learning->lowest;
     size_t pushes = returns->pushed - learning->lowest;
     struct flow_event *events =
         tnt_cache_allocate(tnt_cache, learning->event_count * sizeof(*events) +
-                                  (pops + pushes) * sizeof(struct return_place));
+                                          (pops + pushes) * sizeof(struct return_place));
     struct return_place *places = (struct return_place *)(events + learning->event_count);
     memcpy(events, learning->events, learning->event_count * sizeof(*events));
     memcpy(places, learning->newest, pops * sizeof(*places));
@@ -201,7 +202,7 @@ static const struct flow_event *keep_effects(const struct learning *learning, st
 }
 
 static struct packet_sequence memo_of(const struct learning *learning, struct decoder *decoder,
-                           const struct packet_sequence_key *key, size_t size)
+                                      const struct packet_sequence_key *key, size_t size)
 {
     const struct return_stack *returns = &decoder->returns;
     struct packet_sequence sequence = {
@@ -225,8 +226,8 @@ static struct packet_sequence memo_of(const struct learning *learning, struct de
     return sequence;
 }
 
-enum way packet_sequence_learn(struct decoder *decoder, struct packet_sequence *slot, const struct packet_sequence_key *key,
-                    const uint8_t *stop)
+enum way packet_sequence_learn(struct decoder *decoder, struct packet_sequence *slot,
+                               const struct packet_sequence_key *key, const uint8_t *stop)
 {
     struct learning learning;
     const uint8_t *start = decoder->next;

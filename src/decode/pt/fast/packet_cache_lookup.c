@@ -83,10 +83,12 @@ static inline void read_counted(struct counted_packets *packets, uint64_t *words
 /* Lookups. */
 
 /* Whether the calls that are taken off are there; the newest is in the key. */
-static inline bool has_calls_of(const struct return_stack *returns, const struct packet_sequence *sequence)
+static inline bool has_calls_of(const struct return_stack *returns,
+                                const struct packet_sequence *sequence)
 {
     uint64_t calls = returns->pushed - returns->floor;
-    bool enough = sequence->needs_last ? calls == sequence->pop_count : calls >= sequence->pop_count;
+    bool enough =
+        sequence->needs_last ? calls == sequence->pop_count : calls >= sequence->pop_count;
     for (unsigned i = 1; enough && i < sequence->pop_count; i++)
         enough = returns->places[(returns->pushed - 1 - i) % RETURN_STACK_SLOTS].address ==
                  packet_sequence_places(sequence)[i].address;
@@ -104,7 +106,8 @@ static inline void change_calls(struct decoder *decoder, const struct packet_seq
 }
 
 /* All but the packets, the events, the position and the time. */
-static inline void run_packet_sequence(struct decoder *decoder, const struct packet_sequence *sequence, uint64_t *edges)
+static inline void run_packet_sequence(struct decoder *decoder,
+                                       const struct packet_sequence *sequence, uint64_t *edges)
 {
     decoder->tnt_cache->packet_cache.hits++;
     *edges -= sequence->packets < *edges ? sequence->packets - 1u : *edges - 1;
@@ -117,8 +120,9 @@ static inline void run_packet_sequence(struct decoder *decoder, const struct pac
 static enum way miss(struct decoder *decoder, struct packet_sequence *slot, uint64_t hash,
                      const struct packet_sequence_key *key, const uint8_t *stop)
 {
-    return packet_cache_miss(&decoder->tnt_cache->packet_cache, slot, hash) ? packet_sequence_learn(decoder, slot, key, stop)
-                                                          : WAY_STOP;
+    return packet_cache_miss(&decoder->tnt_cache->packet_cache, slot, hash)
+               ? packet_sequence_learn(decoder, slot, key, stop)
+               : WAY_STOP;
 }
 
 enum way packet_sequence_of_plain(struct decoder *decoder, uint64_t *edges)
@@ -137,7 +141,8 @@ enum way packet_sequence_of_plain(struct decoder *decoder, uint64_t *edges)
     }
     uint64_t hash = packet_sequence_hash(&key, SEQUENCE_PLAIN_WORDS);
     struct packet_sequence *slot = packet_cache_slot(&decoder->tnt_cache->packet_cache, hash);
-    if (!packet_sequence_is_of(slot, &key, SEQUENCE_PLAIN_WORDS) || !has_calls_of(&decoder->returns, slot))
+    if (!packet_sequence_is_of(slot, &key, SEQUENCE_PLAIN_WORDS) ||
+        !has_calls_of(&decoder->returns, slot))
         return miss(decoder, slot, hash, &key, next + reach);
     run_packet_sequence(decoder, slot, edges);
     event_batch_add_path(&decoder->flow.batch, slot->events, slot->event_count,
@@ -224,7 +229,8 @@ enum way packet_sequence_of_counted(struct decoder *decoder, uint64_t *edges)
         return WAY_STOP;
     uint64_t hash = packet_sequence_hash(&key, SEQUENCE_WORDS);
     struct packet_sequence *slot = packet_cache_slot(&decoder->tnt_cache->packet_cache, hash);
-    if (!packet_sequence_is_of(slot, &key, SEQUENCE_WORDS) || !has_calls_of(&decoder->returns, slot))
+    if (!packet_sequence_is_of(slot, &key, SEQUENCE_WORDS) ||
+        !has_calls_of(&decoder->returns, slot))
         return miss(decoder, slot, hash, &key, next + packets.ends[packets.count - 1]);
     if (!is_in_time(decoder, slot, &packets))
         return WAY_STOP;

@@ -14,11 +14,13 @@ enum {
     REST = 1 << 19,           /* bits for which nothing is looked up */
 };
 
-void tnt_cache_init(struct tnt_cache *tnt_cache, const struct process *process, struct symbols *symbols)
+void tnt_cache_init(struct tnt_cache *tnt_cache, const struct process *process,
+                    struct symbols *symbols)
 {
     *tnt_cache = (struct tnt_cache){.epoch = 1};
     block_cache_init(&tnt_cache->cache, process, symbols);
-    tnt_cache->slots_memory = memory_allocate_zeroed((TNT_CACHE_SLOTS + 1) * sizeof(*tnt_cache->slots));
+    tnt_cache->slots_memory =
+        memory_allocate_zeroed((TNT_CACHE_SLOTS + 1) * sizeof(*tnt_cache->slots));
     tnt_cache->slots = memory_align(tnt_cache->slots_memory, sizeof(*tnt_cache->slots));
     packet_cache_init(&tnt_cache->packet_cache);
     control_flow_init(&tnt_cache->learning);
@@ -106,7 +108,8 @@ static bool is_usual_branch(const struct superblock *superblock, enum flow_kind 
 {
     if (kind == FLOW_JUMP)
         return is_usual(superblock) && superblock->push_count <= superblock->event_count;
-    return is_usual(superblock) && !superblock->event_count && superblock->push_count == (kind == FLOW_CALL);
+    return is_usual(superblock) && !superblock->event_count &&
+           superblock->push_count == (kind == FLOW_CALL);
 }
 
 /* The step of a block that runs on to a branch that is not conditional. */
@@ -156,7 +159,7 @@ void tnt_cache_learn_superblock(struct tnt_cache *tnt_cache, struct block *block
     superblock->instructions = (uint32_t)flow->position;
     superblock->event_count = (uint8_t)flow->batch.count;
     superblock->events = keep(&tnt_cache->cache.memory, flow->batch.events,
-                          flow->batch.count * sizeof(*flow->batch.events));
+                              flow->batch.count * sizeof(*flow->batch.events));
     superblock->push_count = (uint8_t)count_pushes(tnt_cache);
     superblock->pushes = keep_pushes(tnt_cache, &tnt_cache->cache.memory, walk.at->mode);
     if (superblock->kind == BRANCH_RETURN)
@@ -167,7 +170,8 @@ void tnt_cache_learn_superblock(struct tnt_cache *tnt_cache, struct block *block
         learn_branch(&tnt_cache->cache, block, FLOW_JUMP);
 }
 
-void tnt_cache_learn_edge(struct tnt_cache *tnt_cache, struct block *block, bool taken, const struct block *to)
+void tnt_cache_learn_edge(struct tnt_cache *tnt_cache, struct block *block, bool taken,
+                          const struct block *to)
 {
     const struct superblock *superblock = &block->superblock;
     struct edge *edge = edge_of(&tnt_cache->cache, block->id);
@@ -190,7 +194,8 @@ static void give_up(struct tnt_entry *entry)
     entry->next = 0;
 }
 
-static void learn(struct tnt_cache *tnt_cache, struct tnt_entry *entry, struct block *block, uint32_t marked_bits)
+static void learn(struct tnt_cache *tnt_cache, struct tnt_entry *entry, struct block *block,
+                  uint32_t marked_bits)
 {
     const struct control_flow *flow = &tnt_cache->learning;
     struct block_walk walk = begin_learning(tnt_cache, block);
@@ -207,8 +212,8 @@ static void learn(struct tnt_cache *tnt_cache, struct tnt_entry *entry, struct b
     entry->instructions = (uint32_t)flow->position;
     entry->last_ip = flow->last_ip;
     entry->event_count = (uint16_t)flow->batch.count;
-    entry->events =
-        keep(&tnt_cache->memory, flow->batch.events, flow->batch.count * sizeof(*flow->batch.events));
+    entry->events = keep(&tnt_cache->memory, flow->batch.events,
+                         flow->batch.count * sizeof(*flow->batch.events));
     entry->push_count = (uint8_t)count_pushes(tnt_cache);
     entry->pushes = keep_pushes(tnt_cache, &tnt_cache->memory, walk.at->mode);
     tnt_cache->memory_used += entry->event_count * sizeof(*entry->events);
@@ -234,7 +239,8 @@ static void judge(struct tnt_cache *tnt_cache)
     tnt_cache->hits = tnt_cache->misses = 0;
 }
 
-const struct tnt_entry *tnt_cache_miss(struct tnt_cache *tnt_cache, uint32_t block, uint32_t marked_bits)
+const struct tnt_entry *tnt_cache_miss(struct tnt_cache *tnt_cache, uint32_t block,
+                                       uint32_t marked_bits)
 {
     if (++tnt_cache->misses == MISSES_JUDGED)
         judge(tnt_cache);

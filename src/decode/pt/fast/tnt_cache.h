@@ -35,7 +35,7 @@ struct tnt_entry {
 struct tnt_cache {
     struct block_cache cache;
     struct tnt_entry *slots; /* by hash of the key: the latest that was worth it */
-    void *slots_memory; /* owned */
+    void *slots_memory;      /* owned */
     struct packet_cache packet_cache;
     struct arena memory;  /* of events and pushes, and of the memos' */
     size_t memory_used;   /* bytes */
@@ -47,7 +47,8 @@ struct tnt_cache {
     struct return_stack calls;
 };
 
-void tnt_cache_init(struct tnt_cache *tnt_cache, const struct process *process, struct symbols *symbols);
+void tnt_cache_init(struct tnt_cache *tnt_cache, const struct process *process,
+                    struct symbols *symbols);
 void tnt_cache_free(struct tnt_cache *tnt_cache);
 
 enum {
@@ -56,11 +57,14 @@ enum {
 };
 
 /* Private. */
-const struct tnt_entry *tnt_cache_miss(struct tnt_cache *tnt_cache, uint32_t block, uint32_t marked_bits);
+const struct tnt_entry *tnt_cache_miss(struct tnt_cache *tnt_cache, uint32_t block,
+                                       uint32_t marked_bits);
 
-static inline uint64_t tnt_entry_key(const struct tnt_cache *tnt_cache, uint32_t block, uint32_t marked_bits)
+static inline uint64_t tnt_entry_key(const struct tnt_cache *tnt_cache, uint32_t block,
+                                     uint32_t marked_bits)
 {
-    return tnt_cache->epoch << TNT_CACHE_KEY_BITS | (uint64_t)block << (TNT_CACHE_BITS + 1) | marked_bits;
+    return tnt_cache->epoch << TNT_CACHE_KEY_BITS | (uint64_t)block << (TNT_CACHE_BITS + 1) |
+           marked_bits;
 }
 
 /* Direct-mapped: what is looked for often comes back soon. */
@@ -82,7 +86,7 @@ static inline bool tnt_cache_rest(struct tnt_cache *tnt_cache, unsigned bits)
  * oldest first, under a leading 1. NULL: it is not known, and so far not worth learning; or it
  * needs more than the block and the bits. Valid until the next call. */
 static inline const struct tnt_entry *tnt_cache_find(struct tnt_cache *tnt_cache, uint32_t block,
-                                            uint32_t marked_bits)
+                                                     uint32_t marked_bits)
 {
     uint64_t key = tnt_entry_key(tnt_cache, block, marked_bits);
     const struct tnt_entry *entry = tnt_cache_slot(tnt_cache, key);
@@ -104,6 +108,7 @@ void *tnt_cache_allocate(struct tnt_cache *tnt_cache, size_t size);
 void tnt_cache_learn_superblock(struct tnt_cache *tnt_cache, struct block *block);
 
 /* From now on the conditional jump behind `block` goes to `to` by block's step, if it can. */
-void tnt_cache_learn_edge(struct tnt_cache *tnt_cache, struct block *block, bool taken, const struct block *to);
+void tnt_cache_learn_edge(struct tnt_cache *tnt_cache, struct block *block, bool taken,
+                          const struct block *to);
 
 #endif

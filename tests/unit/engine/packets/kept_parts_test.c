@@ -12,7 +12,7 @@ enum { REACH = 1000 };
 
 struct scene {
     struct recorded recorded;
-    struct qemu_ring header;
+    struct packet_ring header;
     struct ring ring;
     struct array logged, parts;
 };

@@ -20,16 +20,16 @@ enum { RING_SIZE = 4096, PSB_SIZE = 16, PAD = 0 };
 
 struct test_ring {
     union {
-        struct qemu_ring header;
-        unsigned char page[QEMU_PAGE];
+        struct packet_ring header;
+        unsigned char page[PACKET_RING_PAGE];
     };
     unsigned char packets[RING_SIZE];
 };
 
 static struct test_ring new_ring(bool full, uint64_t head)
 {
-    struct test_ring ring = {.header = {.magic = QEMU_RING_MAGIC,
-                                        .version = QEMU_RING_VERSION,
+    struct test_ring ring = {.header = {.magic = PACKET_RING_MAGIC,
+                                        .version = PACKET_RING_VERSION,
                                         .full = full,
                                         .size = RING_SIZE}};
     struct pt_encoder encoder = {.tnt = 1, .head = head};

@@ -16,8 +16,8 @@ static const struct clock_conversion nanoseconds = {.mult = 1};
 
 static void add_life(struct sideband_log *log, uint32_t pid, uint32_t tid, uint32_t parent)
 {
-    struct qemu_fork life = {
-        .record = {.kind = QEMU_RECORD_FORK, .pid = pid, .tid = tid, .time = 7},
+    struct logged_fork life = {
+        .record = {.kind = LOGGED_FORK, .pid = pid, .tid = tid, .time = 7},
         .parent_pid = parent,
         .parent_tid = parent,
     };
@@ -28,9 +28,9 @@ static void add_untraced(struct sideband_log *log, uint32_t pid, uint32_t tid, u
                          const char *name)
 {
     union {
-        struct qemu_untraced untraced;
-        unsigned char bytes[sizeof(struct qemu_untraced) + 32];
-    } added = {.untraced = {.record = {.kind = QEMU_RECORD_UNTRACED, .pid = pid, .tid = tid},
+        struct logged_untraced untraced;
+        unsigned char bytes[sizeof(struct logged_untraced) + 32];
+    } added = {.untraced = {.record = {.kind = LOGGED_UNTRACED, .pid = pid, .tid = tid},
                             .reason = reason}};
     strcpy(added.untraced.name, name);
     sideband_log_add(log, &added.untraced.record);
@@ -38,8 +38,8 @@ static void add_untraced(struct sideband_log *log, uint32_t pid, uint32_t tid, u
 
 static void add_mapping(struct sideband_log *log, const char *path, bool jit)
 {
-    struct qemu_mapping *mapping = calloc(1, sizeof *mapping + strlen(path) + 1);
-    mapping->record = (struct qemu_record){.kind = QEMU_RECORD_MAPPING, .pid = 1, .tid = 1};
+    struct logged_mapping *mapping = calloc(1, sizeof *mapping + strlen(path) + 1);
+    mapping->record = (struct logged_record){.kind = LOGGED_MAPPING, .pid = 1, .tid = 1};
     mapping->start = 0x4000;
     mapping->jit = jit;
     strcpy(mapping->path, path);
@@ -103,12 +103,12 @@ static void what_ran_untraced_is_counted_with_the_flag_that_shows_it(void **stat
 {
     struct sideband_log log;
     sideband_log_begin(&log, "/dir", &nanoseconds, false);
-    add_untraced(&log, 1, 2, QEMU_UNTRACED_THREAD, "worker");
-    add_untraced(&log, 1, 3, QEMU_UNTRACED_THREAD, "worker 2");
-    add_untraced(&log, 9, 9, QEMU_UNTRACED_PROCESS, "bash");
-    add_untraced(&log, 9, 9, QEMU_UNTRACED_PROCESS, "/usr/bin/ls");
-    add_untraced(&log, 10, 10, QEMU_UNTRACED_PROCESS, "bash");
-    add_untraced(&log, 9, 9, QEMU_UNTRACED_FOREIGN, "/usr/bin/su");
+    add_untraced(&log, 1, 2, UNTRACED_THREAD, "worker");
+    add_untraced(&log, 1, 3, UNTRACED_THREAD, "worker 2");
+    add_untraced(&log, 9, 9, UNTRACED_PROCESS, "bash");
+    add_untraced(&log, 9, 9, UNTRACED_PROCESS, "/usr/bin/ls");
+    add_untraced(&log, 10, 10, UNTRACED_PROCESS, "bash");
+    add_untraced(&log, 9, 9, UNTRACED_FOREIGN, "/usr/bin/su");
     static const struct session_untraced expected[] = {
         {.pid = 1, .threads = 2, .name = "worker", .flag = "-multi-thread"},
         {.pid = 9, .threads = 1, .name = "/usr/bin/ls", .flag = "-follow"},

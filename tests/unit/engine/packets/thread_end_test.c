@@ -17,7 +17,7 @@ enum { PID = 1 << 23, TID = PID + 1, LAST_PACKET = 100, FROZEN_AT = 900 }; /* be
 struct scene {
     struct sideband_log log;
     struct recorded recorded;
-    struct qemu_ring header;
+    struct packet_ring header;
     struct ring ring;
 };
 
@@ -33,8 +33,8 @@ static void begin(struct scene *scene)
 
 static void reaped(struct scene *scene, uint32_t pid, uint64_t time)
 {
-    struct qemu_fork record = {
-        .record = {.kind = QEMU_RECORD_REAPED, .pid = pid, .tid = pid, .time = time}};
+    struct logged_fork record = {
+        .record = {.kind = LOGGED_REAPED, .pid = pid, .tid = pid, .time = time}};
     sideband_log_add(&scene->log, &record.record);
 }
 

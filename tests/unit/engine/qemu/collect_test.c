@@ -59,14 +59,14 @@ static void add_ring(const char *folder, struct qemu_control *control, uint32_t 
     for (size_t i = 0; i < PSB_SIZE; i++)
         file[QEMU_PAGE + i] = i % 2 ? 0x82 : 0x02;
     uint32_t serial = atomic_fetch_add(&control->next_ring, 1);
-    struct qemu_ring header = {.magic = QEMU_RING_MAGIC,
-                               .version = QEMU_RING_VERSION,
-                               .serial = serial,
-                               .pid = PID,
-                               .tid = tid,
-                               .size = RING_SIZE,
-                               .ended = 1,
-                               .first_time = 50};
+    struct packet_ring header = {.magic = PACKET_RING_MAGIC,
+                                 .version = PACKET_RING_VERSION,
+                                 .serial = serial,
+                                 .pid = PID,
+                                 .tid = tid,
+                                 .size = RING_SIZE,
+                                 .ended = 1,
+                                 .first_time = 50};
     struct pt_encoder encoder = {
         .head = HEAD, .tnt = 1, .instructions = INSTRUCTIONS, .last_time = 60 + serial};
     memcpy(header.encoder, &encoder, sizeof encoder);
@@ -84,10 +84,10 @@ static void add_name(const char *folder, struct qemu_control *control, uint32_t 
 {
     enum { SIZE = 64 };
     union {
-        struct qemu_name name;
+        struct logged_name name;
         unsigned char bytes[SIZE];
-    } record = {.name = {.record = {.magic = QEMU_RECORD_MAGIC,
-                                    .kind = QEMU_RECORD_NAME,
+    } record = {.name = {.record = {.magic = LOGGED_MAGIC,
+                                    .kind = LOGGED_NAME,
                                     .ready = 1,
                                     .size = SIZE,
                                     .pid = PID,
