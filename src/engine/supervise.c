@@ -65,32 +65,28 @@ static int patience(const struct supervision *supervision, bool reported)
     return armed ? ARMED_MS : -1;
 }
 
-static void answer_signal(struct supervision *supervision)
-{
-    if (program_signals_answer(&supervision->program))
-        interrupt(supervision);
-    if (supervision->woken)
-        supervision->woken(supervision->recording);
-}
-
 int supervise(struct supervision *supervision)
 {
     struct pollfd waited_for[] = {
         {.fd = supervision->program.child.descriptor, .events = POLLIN},
         {.fd = supervision->program.signals->descriptor, .events = POLLIN},
+        {.fd = supervision->descriptor, .events = POLLIN},
     };
     bool reported = false;
     supervision->last_report_ns = now_ns();
     for (;;) {
-        int ready = poll(waited_for, 2, patience(supervision, reported));
+        int ready = poll(waited_for, 3, patience(supervision, reported));
         look_for_snapshot(supervision);
         report_delay(supervision);
         if (ready == 0 && supervision->program.interrupts == 1 && !reported) {
             reported = true;
             log_status("Snapshot taken; the program still runs. Press Ctrl-C again to kill it.");
         }
+        if (ready > 0 && supervision->serve)
+            supervision->serve(supervision->recording);
         if (ready > 0 && waited_for[1].revents) {
-            answer_signal(supervision);
+            if (program_signals_answer(&supervision->program))
+                interrupt(supervision);
         } else if (ready > 0 && waited_for[0].revents) {
             break;
         }

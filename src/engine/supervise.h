@@ -26,9 +26,12 @@ struct supervision {
     bool has_trigger, has_delay_threshold;
     uint64_t ticks_per_second;
     void (*freeze)(void *recording); /* called at the first Ctrl-C, and after the last snapshot */
-    void (*woken)(void *recording);  /* called when a signal has come, SIGCHLD too; may be NULL */
-    void *recording;                 /* given to them; the engine's own */
-    struct process_test is_traced;   /* for the second Ctrl-C: processes that have left the tree */
+    /* Called when `descriptor` is readable, and when a signal has come, SIGCHLD too; NULL and -1:
+     * the engine has nothing to do meanwhile. */
+    void (*serve)(void *recording);
+    int descriptor;
+    void *recording;               /* given to them; the engine's own */
+    struct process_test is_traced; /* for the second Ctrl-C: processes that have left the tree */
 
     bool snapshot_reported;  /* that the trigger has had one taken */
     uint64_t last_report_ns; /* of the longest delay: CLOCK_MONOTONIC */

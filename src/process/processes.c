@@ -55,6 +55,15 @@ char thread_state(pid_t pid, pid_t tid)
     return read_stat(path, &state, &parent) ? state : 0;
 }
 
+void process_name(pid_t pid, char *name, size_t size)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/comm", pid);
+    char *text = file_read(path, NULL, NULL);
+    snprintf(name, size, "%.*s", text ? (int)strcspn(text, "\n") : 0, text ? text : "");
+    free(text);
+}
+
 /* Whether `argument` is `word`, perhaps with more of qemu's ",key=value" behind it. Two commas are
  * no such end: they are one comma of the value. */
 static bool begins_with_word(const char *argument, const char *word)

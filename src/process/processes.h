@@ -4,6 +4,7 @@
 #define MAGIC_TRACE_PROCESS_PROCESSES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 /* Whether `pid` is `ancestor` or descends from it (through living processes). */
@@ -12,6 +13,9 @@ bool process_descends_from(pid_t pid, pid_t ancestor);
 /* One letter as in proc(5): 'R' running, 'S' sleeping, 'Z' dead...; 0 when there is no such thread.
  */
 char thread_state(pid_t pid, pid_t tid);
+
+/* Its name as comm has it (prctl PR_SET_NAME), cut to `size`; "" when there is no such process. */
+void process_name(pid_t pid, char *name, size_t size);
 
 /* A question about processes. `context` is given to `holds`. */
 struct process_test {

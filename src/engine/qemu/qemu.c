@@ -258,6 +258,7 @@ static bool run(const struct record_options *wanted, const char *directory,
         .has_delay_threshold = options->trigger.delay_threshold > 0,
         .ticks_per_second = options->tsc_hz,
         .freeze = freeze,
+        .descriptor = -1,
         .recording = control,
         .is_traced = {process_has_argument, plugin_argument},
     };

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "engine/translator/loader.h"
+#include "process/processes.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -171,13 +172,7 @@ static struct loader_parameters *make_parameters(const struct injection *injecti
     parameters->start.pc = entry;
     parameters->start.image_size = injection->image->memory;
     strcpy(parameters->path, injection->arena);
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
-    char *name = file_read(path, NULL, NULL);
-    if (name)
-        snprintf(parameters->start.name, sizeof parameters->start.name, "%.*s",
-                 (int)strcspn(name, "\n"), name);
-    free(name);
+    process_name(pid, parameters->start.name, sizeof parameters->start.name);
     return parameters;
 }
 
@@ -222,52 +217,63 @@ static bool is_restarted(int64_t result)
     return result <= -ERESTARTSYS && result >= -ERESTART_RESTARTBLOCK;
 }
 
-/* At a stop for a system call. Returns how many calls are through. */
-static int count_call(pid_t pid, int done, struct error *error)
+/* At a stop for a system call. */
+static enum loading_state count_call(struct loading *loading, struct error *error)
 {
     struct __ptrace_syscall_info call;
-    if (ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof call, &call) <= 0 ||
+    if (ptrace(PTRACE_GET_SYSCALL_INFO, loading->pid, sizeof call, &call) <= 0 ||
         call.op != PTRACE_SYSCALL_INFO_EXIT || is_restarted(call.exit.rval))
-        return done;
-    if (call.exit.is_error)
-        failed((int)-call.exit.rval, calls[done], error);
-    return done + 1;
+        return LOADING_GOES_ON;
+    if (call.exit.is_error) {
+        failed((int)-call.exit.rval, calls[loading->done], error);
+        return LOADING_FAILED;
+    }
+    loading->done++;
+    return loading->done < CALLS ? LOADING_GOES_ON : LOADING_DONE;
 }
 
-/* Follows the loader until it cannot fail any more, and detaches; at a failure the process stays
- * stopped at the end of a system call, where no signal is waiting to be passed on. A process that is stopped by a signal (SIGSTOP) is left
- * alone: it loads the runtime when it goes on. */
-static bool watch_loader(pid_t pid, struct error *error)
+enum loading_state inject_go_on(struct loading *loading, int status, struct error *error)
 {
-    int signal = 0, status;
-    error->code = ERROR_NONE;
-    for (int done = 0; done < CALLS && error->code == ERROR_NONE;) {
-        if (ptrace(PTRACE_SYSCALL, pid, NULL, (void *)(long)signal) != 0)
-            break;
-        while (waitpid(pid, &status, __WALL) < 0)
-            if (errno != EINTR)
-                return failed(errno, "it cannot be waited for", error);
-        if (!WIFSTOPPED(status))
-            return error_set(error, ERROR_NOT_FOUND, "it was killed");
-        signal = 0;
-        if (WSTOPSIG(status) == (SIGTRAP | 0x80))
-            done = count_call(pid, done, error);
-        else if (status >> 16)
-            break;
-        else
-            signal = WSTOPSIG(status);
+    long signal = 0;
+    enum loading_state state = LOADING_GOES_ON;
+    if (!WIFSTOPPED(status)) {
+        error_set(error, ERROR_NOT_FOUND, "it was killed");
+        return LOADING_FAILED;
     }
-    if (error->code == ERROR_NONE)
-        ptrace(PTRACE_DETACH, pid, NULL, (void *)(long)signal);
-    return error->code == ERROR_NONE;
+    if (WSTOPSIG(status) == (SIGTRAP | 0x80))
+        state = count_call(loading, error);
+    else if (status >> 16)
+        state = LOADING_DONE; /* stopped by SIGSTOP: loads the runtime when it is continued */
+    else
+        signal = WSTOPSIG(status);
+    if (state != LOADING_FAILED)
+        ptrace(state == LOADING_DONE ? PTRACE_DETACH : PTRACE_SYSCALL, loading->pid, NULL,
+               (void *)signal);
+    return state;
+}
+
+bool inject_begin(struct loading *loading, pid_t pid, const struct injection *injection,
+                  struct error *error)
+{
+    *loading = (struct loading){.pid = pid};
+    if (ptrace(PTRACE_SETOPTIONS, pid, NULL, (void *)PTRACE_O_TRACESYSGOOD) != 0)
+        return failed(errno, "it cannot be traced", error);
+    return place_loader(pid, injection, error) && (ptrace(PTRACE_SYSCALL, pid, NULL, NULL) == 0 ||
+                                                   failed(errno, "it cannot be continued", error));
 }
 
 bool inject(pid_t pid, const struct injection *injection, struct error *error)
 {
-    struct error unheard;
-    if (!error)
-        error = &unheard;
-    if (ptrace(PTRACE_SETOPTIONS, pid, NULL, (void *)PTRACE_O_TRACESYSGOOD) != 0)
-        return failed(errno, "it cannot be traced", error);
-    return place_loader(pid, injection, error) && watch_loader(pid, error);
+    struct loading loading;
+    enum loading_state state = LOADING_GOES_ON;
+    if (!inject_begin(&loading, pid, injection, error))
+        return false;
+    while (state == LOADING_GOES_ON) {
+        int status;
+        while (waitpid(pid, &status, __WALL) < 0)
+            if (errno != EINTR)
+                return failed(errno, "it cannot be waited for", error);
+        state = inject_go_on(&loading, status, error);
+    }
+    return state == LOADING_DONE;
 }

@@ -31,9 +31,29 @@ bool inject_possible(struct error *error);
 /* Puts the image where the loader takes it from. `arena` is the beginning of the mapped arena. */
 void inject_store_image(uint8_t *arena, const struct runtime_image *image);
 
-/* Passes on signals that come meanwhile. True: it is detached, and runs in the runtime. False: the
- * error says why, as the end of a sentence ("it is a 32-bit program"); the process is still stopped,
- * and runs natively when it is detached, or has ended (ERROR_NOT_FOUND). */
+/* How far the loading of a process is. */
+struct loading {
+    pid_t pid;
+    int done; /* system calls of the loader that are through */
+};
+
+/* The process goes on, in the loader. False: the error says why not, as the end of a sentence ("it
+ * is a 32-bit program"); it is still stopped, and runs natively when it is detached. */
+bool inject_begin(struct loading *loading, pid_t pid, const struct injection *injection,
+                  struct error *error);
+
+enum loading_state {
+    LOADING_GOES_ON,
+    LOADING_DONE,   /* the process runs in the runtime, detached */
+    LOADING_FAILED, /* it is stopped and runs natively when it is detached, or it has ended
+                       (ERROR_NOT_FOUND); the error says why, as above */
+};
+
+/* To be called for each `status` that waitpid returns of the process after inject_begin. Signals
+ * that come are passed on. */
+enum loading_state inject_go_on(struct loading *loading, int status, struct error *error);
+
+/* The two in one, waiting meanwhile. */
 bool inject(pid_t pid, const struct injection *injection, struct error *error);
 
 #endif

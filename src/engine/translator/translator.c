@@ -7,6 +7,7 @@
 #include "engine/recording_directory.h"
 #include "engine/supervise.h"
 #include "engine/translator/arena.h"
+#include "engine/translator/exec_requests.h"
 #include "engine/translator/inject.h"
 #include "process/exec_stop.h"
 #include "process/program.h"
@@ -73,6 +74,7 @@ struct recording {
     struct runtime_image image;
     struct session session;
     struct signals signals;
+    struct exec_requests requests;
     char *path; /* of the program, as execve gets it */
 };
 
@@ -183,6 +185,11 @@ static void freeze(void *recording)
     translator_arena_freeze(&((struct recording *)recording)->arena);
 }
 
+static void serve(void *recording)
+{
+    exec_requests_serve(&((struct recording *)recording)->requests);
+}
+
 static struct supervision supervision_of(struct recording *recording)
 {
     struct tr_control *control = recording->arena.control;
@@ -194,19 +201,28 @@ static struct supervision supervision_of(struct recording *recording)
         .has_delay_threshold = recording->arena.options.delay_threshold > 0,
         .ticks_per_second = recording->clock.hz,
         .freeze = freeze,
+        .serve = serve,
+        .descriptor = recording->requests.descriptor,
         .recording = recording,
         .is_traced = {process_maps_file, recording->arena.path},
     };
 }
 
+/* The program's life. False when it was not started. */
 static bool run(struct recording *recording, struct record_result *result, struct error *error)
 {
-    struct supervision supervision = supervision_of(recording);
-    if (!start(recording, &supervision.program.child, error))
+    if (!exec_requests_begin(&recording->requests, &recording->arena, &recording->image, error))
         return false;
-    recording->session.exit_status = result->exit_status = supervise(&supervision);
-    result->interrupted = supervision.program.interrupts > 0;
-    return error_set(error, ERROR_UNSUPPORTED, "NOT YET: collecting");
+    struct supervision supervision = supervision_of(recording);
+    bool ok = start(recording, &supervision.program.child, error);
+    if (ok) {
+        recording->requests.program = supervision.program.child.pid;
+        recording->session.exit_status = result->exit_status = supervise(&supervision);
+        result->interrupted = supervision.program.interrupts > 0;
+    }
+    freeze(recording);
+    exec_requests_end(&recording->requests);
+    return ok;
 }
 
 static bool record_into(struct recording *recording, struct record_result *result,
@@ -221,7 +237,8 @@ static bool record_into(struct recording *recording, struct record_result *resul
     bool ok = session_write(&recording->session, recording->directory, error) &&
               signals_hold(&recording->signals, error);
     if (ok) {
-        ok = run(recording, result, error);
+        ok = run(recording, result, error) &&
+             error_set(error, ERROR_UNSUPPORTED, "NOT YET: collecting");
         signals_release(&recording->signals, result->interrupted);
     }
     translator_arena_close(&recording->arena);

@@ -67,6 +67,7 @@ static struct outcome run_program(char **arguments, const int *numbers)
         .program.signals = &signals,
         .shared = {&frozen, &snapshots, &freeze_at, &longest_delay},
         .freeze = freeze,
+        .descriptor = -1,
         .recording = &outcome,
         .is_traced = {process_has_argument, "no such argument"},
     };
