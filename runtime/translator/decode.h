@@ -25,7 +25,7 @@ enum tr_kind {
     TR_INDIRECT_JUMP, /* near, through a register or memory: ModRM operand */
     TR_INDIRECT_CALL,
     TR_RETURN,        /* near; `pop_bytes` for RET imm16 */
-    TR_SYSCALL,       /* SYSCALL */
+    TR_SYSTEM_CALL,       /* SYSCALL */
     TR_XBEGIN,        /* `target` is the fallback */
     TR_TRAP,          /* INT3, INT n (but 0x80), INT1, UD0-2, HLT, privileged and undefined instructions: raises a
                          signal where it stands, or is not one the decoder knows */

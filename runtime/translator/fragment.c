@@ -81,7 +81,7 @@ static bool allocate_slots(uint32_t count)
 
 struct tr_translation *tr_fragment_add(void)
 {
-    if (all.slots_used * 2 >= all.slot_count && !allocate_slots(all.slot_count ? all.slot_count * 2 : FIRST_SLOTS))
+    if (all.slots_used * 2 >= all.slot_count && !allocate_slots(all.slot_count * 2))
         return NULL;
     if (!tr_area_prepare(&all.translations, sizeof(struct tr_translation)))
         return NULL;
@@ -128,11 +128,14 @@ static void use_table(struct tr_process *process, uint32_t serial, uint32_t pare
     all.tables[all.table_count++] = (struct descriptions){table, first};
 }
 
-void tr_fragments_begin(struct tr_process *process, uint32_t table)
+bool tr_fragments_begin(struct tr_process *process, uint32_t table)
 {
     enum { FIRST_IDENTIFIER = 1 };
-    tr_area_reserve(&all.translations, (uint64_t)MOST_FRAGMENTS * sizeof(struct tr_translation));
+    if (!tr_area_reserve(&all.translations, (uint64_t)MOST_FRAGMENTS * sizeof(struct tr_translation)) ||
+        !allocate_slots(FIRST_SLOTS))
+        return false;
     use_table(process, table, UINT32_MAX, FIRST_IDENTIFIER);
+    return process->table != NULL;
 }
 
 void tr_fragments_forked(struct tr_process *process, uint32_t table)

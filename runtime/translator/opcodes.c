@@ -523,7 +523,7 @@ const uint64_t tr_opcodes[OPCODE_TABLES][256] =
                 [0x00] = CHOICE(OPCODE_BY_REG, GROUP_6),
                 [0x01] = CHOICE(OPCODE_BY_FORM_REG, GROUP_7),
                 [0x02 ... 0x03] = REG_X | RM_R | FLAGS_W(TR_ZF), /* LAR, LSL */
-                [0x05] = KIND(TR_SYSCALL) | IMPLICIT_W(CX) | FLAGS_R(TR_ALL_FLAGS) |
+                [0x05] = KIND(TR_SYSTEM_CALL) | IMPLICIT_W(CX) | FLAGS_R(TR_ALL_FLAGS) |
                          ACTION(OPCODE_SYSTEM_CALL),
                 [0x06 ... 0x09] = TRAP, /* CLTS, SYSRET, INVD, WBINVD */
                 [0x0b] = TRAP,          /* UD2 */

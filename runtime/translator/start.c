@@ -28,6 +28,13 @@ static uint64_t auxiliary_value(const uint64_t *stack, uint64_t kind)
 
 _Noreturn void tr_begin(const struct tr_start *start, const uint64_t *stack);
 
+/* Without memory for us the program runs as if we were not there. All registers are 0 at exec. */
+static _Noreturn void begin_natively(uint64_t pc, const uint64_t *stack)
+{
+    __asm__ volatile("mov %0, %%rsp\n\tjmp *%1" : : "r"(stack), "a"(pc), "d"(UINT64_C(0)) : "memory");
+    __builtin_unreachable();
+}
+
 _Noreturn void tr_begin(const struct tr_start *start, const uint64_t *stack)
 {
     struct tr_process *process = &tr_process;
@@ -40,10 +47,9 @@ _Noreturn void tr_begin(const struct tr_start *start, const uint64_t *stack)
     process->steals_time = process->control->options.clock == CLOCK_DEFAULT;
     process->fsgsbase = (auxiliary_value(stack, AT_HWCAP2) & HWCAP2_FSGSBASE) != 0;
     memcpy(process->name, start->name, sizeof process->name);
-    tr_fragments_begin(process, start->table);
     struct tr_thread *thread = tr_thread_allocate(process);
-    if (!thread)
-        tr_syscall(__NR_exit_group, 127, 0, 0); /* TODO */
+    if (!thread || !tr_fragments_begin(process, start->table))
+        begin_natively(start->pc, stack);
     thread->pid = process->pid;
     thread->tid = (int32_t)tr_syscall(__NR_gettid, 0, 0, 0);
     thread->app.pc = start->pc;
