@@ -92,8 +92,10 @@ struct tr_request {
                                 another pid namespace than the recorder's */
     uint32_t reserved;
     uint64_t time;           /* TSC */
-    uint64_t cookie_address; /* in the process's own memory: there stands `time`, too, by which the recorder knows that
-                                a process is the one that asks */
+    /* Two places in the process by which the recorder knows that a process is the one that asks. */
+    uint64_t cookie_address; /* in its own memory: there stands `time`, too */
+    uint64_t nonce_address;  /* of `nonce` below, as the process has mapped the arena */
+    uint64_t nonce;          /* set by the recorder, before it looks */
 };
 
 struct tr_control {
