@@ -307,7 +307,7 @@ test('the theme is switched', async () => {
   await page.getByRole('combobox', { name: 'Theme' }).selectOption('dark');
   assert.equal(await page.evaluate('document.documentElement.dataset.theme'), 'dark');
   await page.evaluate("window.magicTrace.state.setPanel('flame')");
-  await page.waitForTimeout(100);
+  await opened.drawn();
   await opened.picture('dark');
   await page.getByRole('combobox', { name: 'Theme' }).selectOption('system');
 });
