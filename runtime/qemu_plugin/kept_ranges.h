@@ -14,7 +14,7 @@
 #include "runtime/qemu_plugin/sideband.h"
 
 /* A step of the ring is full; `subject` is its thread. */
-void kept_ranges_settle(struct ring *ring, struct side_band *log,
-                        const struct side_band_subject *subject);
+void kept_ranges_settle(struct ring *ring, struct sideband *log,
+                        const struct sideband_subject *subject);
 
 #endif

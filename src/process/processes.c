@@ -55,6 +55,16 @@ char thread_state(pid_t pid, pid_t tid)
     return read_stat(path, &state, &parent) ? state : 0;
 }
 
+uint64_t thread_processor_time(pid_t pid, pid_t tid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", pid, tid);
+    char *text = file_read(path, NULL, NULL);
+    uint64_t time = text ? strtoull(text, NULL, 10) : 0;
+    free(text);
+    return time;
+}
+
 /* Whether `argument` is `word`, perhaps with more of qemu's ",key=value" behind it. Two commas are
  * no such end: they are one comma of the value. */
 static bool begins_with_word(const char *argument, const char *word)

@@ -22,22 +22,22 @@
 /* ---- side-band records ---- */
 
 /* A process's first record is its name, or its birth. */
-static void keep_perf_map(const struct collection *collection, struct side_band_log *log,
-                          const struct soft_record *record)
+static void keep_perf_map(const struct collection *collection, struct sideband_log *log,
+                          const struct qemu_record *record)
 {
     if (record->pid != record->tid ||
-        (record->kind != SOFT_RECORD_NAME && record->kind != SOFT_RECORD_FORK))
+        (record->kind != QEMU_RECORD_NAME && record->kind != QEMU_RECORD_FORK))
         return;
     perf_map_keep(&(struct perf_map_copy){
         .from = "/tmp",
         .directory = collection->directory,
         .pid = record->pid,
-        .recorded_pid = side_band_log_number(log, record->pid),
+        .recorded_pid = sideband_log_number(log, record->pid),
         .begun = collection->control->options.start_realtime_ns,
     });
 }
 
-static bool read_log(const struct collection *collection, struct side_band_log *log,
+static bool read_log(const struct collection *collection, struct sideband_log *log,
                      struct error *error)
 {
     char *path = memory_format("%s/soft/control", collection->directory);
@@ -47,13 +47,13 @@ static bool read_log(const struct collection *collection, struct side_band_log *
     if (!ok)
         return false;
     uint64_t size = atomic_load(&collection->control->log_tail);
-    if (file.size < SOFT_LOG_OFFSET)
+    if (file.size < QEMU_LOG_OFFSET)
         size = 0;
-    else if (size > file.size - SOFT_LOG_OFFSET)
-        size = file.size - SOFT_LOG_OFFSET;
-    struct log_reader reader = {.log = file.bytes + SOFT_LOG_OFFSET, .size = size};
-    for (const struct soft_record *record; (record = log_reader_next(&reader));) {
-        side_band_log_add(log, record);
+    else if (size > file.size - QEMU_LOG_OFFSET)
+        size = file.size - QEMU_LOG_OFFSET;
+    struct log_reader reader = {.log = file.bytes + QEMU_LOG_OFFSET, .size = size};
+    for (const struct qemu_record *record; (record = log_reader_next(&reader));) {
+        sideband_log_add(log, record);
         keep_perf_map(collection, log, record);
     }
     file_unmap(&file);
@@ -61,26 +61,26 @@ static bool read_log(const struct collection *collection, struct side_band_log *
 }
 
 /* What the kernel's PMU driver would say of a ring when it starts: ITRACE_START. */
-static void add_start(struct side_band_log *log, const struct ring *ring)
+static void add_start(struct sideband_log *log, const struct ring *ring)
 {
-    *(struct side_band_record *)array_add(&log->records) = (struct side_band_record){
-        .kind = SIDE_BAND_TRACE_START,
+    *(struct sideband_record *)array_add(&log->records) = (struct sideband_record){
+        .kind = SIDEBAND_TRACE_START,
         .time = clock_to_nanoseconds(&log->clock, (struct ticks){ring->header->first_time}),
-        .pid = side_band_log_number(log, ring->header->pid),
-        .tid = side_band_log_number(log, ring->header->tid),
+        .pid = sideband_log_number(log, ring->header->pid),
+        .tid = sideband_log_number(log, ring->header->tid),
         .cpu = UINT32_MAX,
     };
 }
 
 /* And when it has written some packets: AUX. */
-static void add_written(struct side_band_log *log, const struct ring *ring,
+static void add_written(struct sideband_log *log, const struct ring *ring,
                         const struct ring_packets *packets)
 {
-    *(struct side_band_record *)array_add(&log->records) = (struct side_band_record){
-        .kind = SIDE_BAND_AUX,
+    *(struct sideband_record *)array_add(&log->records) = (struct sideband_record){
+        .kind = SIDEBAND_AUX,
         .time = clock_to_nanoseconds(&log->clock, (struct ticks){ring->encoder.last_time}),
-        .pid = side_band_log_number(log, ring->header->pid),
-        .tid = side_band_log_number(log, ring->header->tid),
+        .pid = sideband_log_number(log, ring->header->pid),
+        .tid = sideband_log_number(log, ring->header->tid),
         .cpu = UINT32_MAX,
         .aux.offset = packets->offset,
         .aux.size = packets->size,
@@ -90,18 +90,18 @@ static void add_written(struct side_band_log *log, const struct ring *ring,
 
 static int by_time(const void *left, const void *right)
 {
-    const struct side_band_record *const *a = left, *const *b = right;
+    const struct sideband_record *const *a = left, *const *b = right;
     if ((*a)->time.value != (*b)->time.value)
         return (*a)->time.value < (*b)->time.value ? -1 : 1;
     /* Both lie in one array, in the order of the log. */
     return *a < *b ? -1 : *a > *b;
 }
 
-static bool write_records(struct perf_data_writer *writer, const struct side_band_log *log,
+static bool write_records(struct perf_data_writer *writer, const struct sideband_log *log,
                           struct error *error)
 {
     size_t count = log->records.count;
-    const struct side_band_record **sorted = memory_allocate(count * sizeof(void *));
+    const struct sideband_record **sorted = memory_allocate(count * sizeof(void *));
     for (size_t i = 0; i < count; i++)
         sorted[i] = array_at(&log->records, i);
     qsort(sorted, count, sizeof *sorted, by_time);
@@ -114,7 +114,7 @@ static bool write_records(struct perf_data_writer *writer, const struct side_ban
 
 /* ---- packets ---- */
 
-static bool write_part(struct side_band_log *log, const struct ring *ring,
+static bool write_part(struct sideband_log *log, const struct ring *ring,
                        const struct kept_part *part, struct perf_data_writer *writer,
                        struct error *error)
 {
@@ -123,7 +123,7 @@ static bool write_part(struct side_band_log *log, const struct ring *ring,
     if (packets.size == 0)
         return true;
     struct aux_chunk chunk = {
-        .tid = side_band_log_number(log, ring->header->tid),
+        .tid = sideband_log_number(log, ring->header->tid),
         .cpu = UINT32_MAX,
         .index = part->serial,
         .offset = packets.offset,
@@ -133,7 +133,7 @@ static bool write_part(struct side_band_log *log, const struct ring *ring,
     return perf_data_write_aux(writer, &chunk, packets.parts, packets.part_count, error);
 }
 
-static bool write_ring(const struct collection *collection, struct side_band_log *log,
+static bool write_ring(const struct collection *collection, struct sideband_log *log,
                        uint32_t serial, struct perf_data_writer *writer, struct error *error)
 {
     struct ring ring;
@@ -149,7 +149,7 @@ static bool write_ring(const struct collection *collection, struct side_band_log
     return ok;
 }
 
-static bool write_packets(const struct collection *collection, struct side_band_log *log,
+static bool write_packets(const struct collection *collection, struct sideband_log *log,
                           struct perf_data_writer *writer, struct error *error)
 {
     bool ok = true;
@@ -164,7 +164,7 @@ static bool write_packets(const struct collection *collection, struct side_band_
 
 /* ---- the whole ---- */
 
-static bool write_perf_data(struct collection *collection, struct side_band_log *log,
+static bool write_perf_data(struct collection *collection, struct sideband_log *log,
                             struct error *error)
 {
     struct pt_setup setup =
@@ -188,7 +188,7 @@ static bool write_perf_data(struct collection *collection, struct side_band_log 
 
 /* Adds one ring to the totals and the side band. Returns whether its recording ended for want of
  * space. */
-static bool survey_ring(struct collection *collection, struct side_band_log *log,
+static bool survey_ring(struct collection *collection, struct sideband_log *log,
                         const struct ring *ring, uint32_t serial)
 {
     struct array parts = array_of(sizeof(struct kept_part));
@@ -219,7 +219,7 @@ static bool survey_ring(struct collection *collection, struct side_band_log *log
 static const char why_not_written[] = "the disk was full, or the program has given up the right to "
                                       "write there (setuid, chroot, ulimit)";
 
-static void survey_rings(struct collection *collection, struct side_band_log *log)
+static void survey_rings(struct collection *collection, struct sideband_log *log)
 {
     uint32_t out_of_space = 0;
     struct array serials = ring_list(collection->directory);
@@ -271,9 +271,9 @@ static int hit_by_time(const void *left, const void *right)
 
 bool collect(struct collection *collection, struct error *error)
 {
-    struct side_band_log log;
-    side_band_log_begin(&log, collection->directory, &collection->clock,
-                        collection->control->options.clock == RECORD_CLOCK_INSTRUCTIONS);
+    struct sideband_log log;
+    sideband_log_begin(&log, collection->directory, &collection->clock,
+                       collection->control->options.clock == RECORD_CLOCK_INSTRUCTIONS);
     collection->rings = array_of(sizeof(uint32_t));
     bool ok = read_log(collection, &log, error);
     if (ok) {
@@ -293,7 +293,7 @@ bool collect(struct collection *collection, struct error *error)
         qsort(log.hits.elements, log.hits.count, sizeof(struct session_hit), hit_by_time);
     collection->hit_count = log.hits.count;
     collection->hits = keep(&collection->memory, &log.hits);
-    side_band_log_free(&log);
+    sideband_log_free(&log);
     return ok;
 }
 
@@ -303,26 +303,32 @@ void collection_free(struct collection *collection)
     array_free(&collection->rings);
 }
 
-/* Whether the ring's thread may be writing at this moment. */
-static bool is_busy(const char *directory, uint32_t serial)
+/* Waits while the ring's thread may be writing: for no more than `rounds` milliseconds, of which it
+ * returns those that are left. */
+static int ring_settle(struct ring *ring, int rounds)
 {
-    struct ring ring;
-    if (!ring_open(&ring, directory, serial, NULL))
-        return false;
-    bool busy = !atomic_load(&ring.header->ended) &&
-                thread_state((pid_t)ring.header->pid, (pid_t)ring.header->tid) == 'R';
-    ring_close(&ring);
-    return busy;
+    enum { ENOUGH_NS = 200 * 1000 * 1000 };
+    const struct timespec millisecond = {.tv_nsec = 1000000};
+    pid_t pid = (pid_t)ring->header->pid, tid = (pid_t)ring->header->tid;
+    uint64_t begin = thread_processor_time(pid, tid);
+    while (rounds > 0 && !atomic_load(&ring->header->ended) && thread_state(pid, tid) == 'R' &&
+           thread_processor_time(pid, tid) - begin < ENOUGH_NS) {
+        nanosleep(&millisecond, NULL);
+        rounds--;
+    }
+    return rounds;
 }
 
 void rings_settle(const char *directory)
 {
-    enum { ROUNDS = 200 };
-    struct timespec millisecond = {.tv_nsec = 1000000};
+    int rounds = 60 * 1000;
     struct array serials = ring_list(directory);
-    int rounds = 0;
-    for (size_t i = 0; i < serials.count; i++)
-        while (is_busy(directory, *(uint32_t *)array_at(&serials, i)) && rounds++ < ROUNDS)
-            nanosleep(&millisecond, NULL);
+    for (size_t i = 0; i < serials.count; i++) {
+        struct ring ring;
+        if (!ring_open(&ring, directory, *(uint32_t *)array_at(&serials, i), NULL))
+            continue;
+        rounds = ring_settle(&ring, rounds);
+        ring_close(&ring);
+    }
     array_free(&serials);
 }

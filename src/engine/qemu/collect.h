@@ -14,7 +14,7 @@
 struct collection {
     /* Given by the caller. */
     const char *directory; /* absolute */
-    const struct soft_control *control;
+    const struct qemu_control *control;
     char *const *command_line;     /* of magic-trace, for the recording's header */
     struct clock_conversion clock; /* ticks of the packets to nanoseconds */
     /* The recorder has watched the program to its end. Else a thread that is gone now can have
@@ -41,7 +41,8 @@ void collection_free(struct collection *collection);
 
 /* Waits until the threads that are still alive have seen that the recording is frozen: those that
  * sleep in the kernel write no more, those that run end at their next packet. A thread that runs
- * without making packets (an endless loop of direct jumps) is waited for a fifth of a second. */
+ * without making packets (an endless loop of direct jumps) is waited for until it has run for a
+ * fifth of a second, which on a busy machine is later; for a minute at most. */
 void rings_settle(const char *directory);
 
 #endif

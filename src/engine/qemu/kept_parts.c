@@ -26,11 +26,11 @@ static void join(struct array *parts)
     parts->count = count;
 }
 
-void kept_parts(struct array *parts, const struct soft_control *control, const struct ring *ring,
+void kept_parts(struct array *parts, const struct qemu_control *control, const struct ring *ring,
                 const struct array *logged)
 {
-    const struct soft_ring *header = ring->header;
-    const struct soft_options *options = &control->options;
+    const struct qemu_ring *header = ring->header;
+    const struct qemu_options *options = &control->options;
     struct kept_part last = {.serial = header->serial, .end = UINT64_MAX};
     if (options->full_execution || !options->trigger.multi_snapshot) {
         *(struct kept_part *)array_add(parts) = last;

@@ -18,7 +18,7 @@ struct kept_part {
 
 /* Appends the parts (of struct kept_part) of `ring`, ascending and apart from each other; `logged`
  * are those of all rings. */
-void kept_parts(struct array *parts, const struct soft_control *control, const struct ring *ring,
+void kept_parts(struct array *parts, const struct qemu_control *control, const struct ring *ring,
                 const struct array *logged);
 
 #endif

@@ -11,34 +11,34 @@ static size_t fixed_size(unsigned kind, bool *has_string)
 {
     *has_string = true;
     switch (kind) {
-    case SOFT_RECORD_MAPPING:
-        return offsetof(struct soft_mapping, path);
-    case SOFT_RECORD_NAME:
-        return offsetof(struct soft_name, name);
-    case SOFT_RECORD_UNTRACED:
-        return offsetof(struct soft_untraced, name);
-    case SOFT_RECORD_FORK:
-    case SOFT_RECORD_EXIT:
-    case SOFT_RECORD_REAPED:
+    case QEMU_RECORD_MAPPING:
+        return offsetof(struct qemu_mapping, path);
+    case QEMU_RECORD_NAME:
+        return offsetof(struct qemu_name, name);
+    case QEMU_RECORD_UNTRACED:
+        return offsetof(struct qemu_untraced, name);
+    case QEMU_RECORD_FORK:
+    case QEMU_RECORD_EXIT:
+    case QEMU_RECORD_REAPED:
         *has_string = false;
-        return sizeof(struct soft_fork);
-    case SOFT_RECORD_HIT:
+        return sizeof(struct qemu_fork);
+    case QEMU_RECORD_HIT:
         *has_string = false;
-        return sizeof(struct soft_hit);
-    case SOFT_RECORD_KEPT:
+        return sizeof(struct qemu_hit);
+    case QEMU_RECORD_KEPT:
         *has_string = false;
-        return sizeof(struct soft_kept);
-    case SOFT_RECORD_DEATH:
+        return sizeof(struct qemu_kept);
+    case QEMU_RECORD_DEATH:
         *has_string = false;
-        return sizeof(struct soft_death);
+        return sizeof(struct qemu_death);
     default:
         return 0;
     }
 }
 
-static bool is_complete(const struct soft_record *record, size_t available)
+static bool is_complete(const struct qemu_record *record, size_t available)
 {
-    if (record->magic != SOFT_RECORD_MAGIC ||
+    if (record->magic != QEMU_RECORD_MAGIC ||
         atomic_load_explicit(&record->ready, memory_order_acquire) != 1)
         return false;
     if (record->size > available || record->size % ALIGNMENT != 0)
@@ -50,11 +50,11 @@ static bool is_complete(const struct soft_record *record, size_t available)
     return !has_string || memchr((const char *)record + fixed, 0, record->size - fixed);
 }
 
-const struct soft_record *log_reader_next(struct log_reader *reader)
+const struct qemu_record *log_reader_next(struct log_reader *reader)
 {
-    while (reader->offset + sizeof(struct soft_record) <= reader->size) {
-        const struct soft_record *record =
-            (const struct soft_record *)(reader->log + reader->offset);
+    while (reader->offset + sizeof(struct qemu_record) <= reader->size) {
+        const struct qemu_record *record =
+            (const struct qemu_record *)(reader->log + reader->offset);
         if (is_complete(record, reader->size - reader->offset)) {
             reader->offset += record->size;
             return record;

@@ -20,6 +20,6 @@ struct log_reader {
 
 /* The next complete record, within `log`, its string NUL-terminated within its size; NULL at the
  * end. */
-const struct soft_record *log_reader_next(struct log_reader *reader);
+const struct qemu_record *log_reader_next(struct log_reader *reader);
 
 #endif

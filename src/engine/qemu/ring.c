@@ -10,13 +10,13 @@
 
 static bool check(struct ring *ring, const char *path, struct error *error)
 {
-    if (ring->file.size < SOFT_PAGE)
+    if (ring->file.size < QEMU_PAGE)
         return error_set(error, ERROR_FORMAT, "%s is damaged: it has %zu bytes, its header %d",
-                         path, ring->file.size, SOFT_PAGE);
-    ring->header = (const struct soft_ring *)ring->file.bytes;
-    ring->room = ring->file.size - SOFT_PAGE;
-    const struct soft_ring *header = ring->header;
-    if (header->magic != SOFT_RING_MAGIC || header->version != SOFT_VERSION)
+                         path, ring->file.size, QEMU_PAGE);
+    ring->header = (const struct qemu_ring *)ring->file.bytes;
+    ring->room = ring->file.size - QEMU_PAGE;
+    const struct qemu_ring *header = ring->header;
+    if (header->magic != QEMU_RING_MAGIC || header->version != QEMU_VERSION)
         return error_set(
             error, ERROR_FORMAT,
             "%s is not a ring of packets of this version of magic-trace (%08x, version "
@@ -87,7 +87,7 @@ static uint64_t find_psb(const struct ring *ring, uint64_t begin, uint64_t end)
 {
     enum { PSB_SIZE = 16 };
     static const uint8_t pair[2] = {0x02, 0x82};
-    const uint8_t *bytes = ring->file.bytes + SOFT_PAGE;
+    const uint8_t *bytes = ring->file.bytes + QEMU_PAGE;
     uint64_t mask = position_mask(ring);
     unsigned matched = 0;
     for (uint64_t at = begin; at < end; at++) {
@@ -114,7 +114,7 @@ void ring_packets(struct ring_packets *packets, const struct ring *ring, uint64_
                   uint64_t last)
 {
     *packets = (struct ring_packets){0};
-    const uint8_t *bytes = ring->file.bytes + SOFT_PAGE;
+    const uint8_t *bytes = ring->file.bytes + QEMU_PAGE;
     uint64_t head = atomic_load(&ring->encoder.head);
     uint64_t begin = first;
     if (ring->header->full) {

@@ -17,7 +17,7 @@
 
 struct ring {
     struct file_view file;
-    const struct soft_ring *header; /* in `file` */
+    const struct qemu_ring *header; /* in `file` */
     struct pt_encoder encoder;      /* a copy of the header's; its pointers mean nothing here */
     uint64_t room;                  /* bytes of packets that the file has place for */
 };

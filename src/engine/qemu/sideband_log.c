@@ -19,14 +19,14 @@ struct task_number {
     UT_hash_handle hh;
 };
 
-void side_band_log_begin(struct side_band_log *log, const char *directory,
-                         const struct clock_conversion *clock, bool renumber)
+void sideband_log_begin(struct sideband_log *log, const char *directory,
+                        const struct clock_conversion *clock, bool renumber)
 {
-    *log = (struct side_band_log){
+    *log = (struct sideband_log){
         .directory = directory,
         .clock = *clock,
         .renumber = renumber,
-        .records = array_of(sizeof(struct side_band_record)),
+        .records = array_of(sizeof(struct sideband_record)),
         .untraced = array_of(sizeof(struct session_untraced)),
         .deaths = array_of(sizeof(struct session_death)),
         .hits = array_of(sizeof(struct session_hit)),
@@ -35,7 +35,7 @@ void side_band_log_begin(struct side_band_log *log, const char *directory,
     };
 }
 
-void side_band_log_free(struct side_band_log *log)
+void sideband_log_free(struct sideband_log *log)
 {
     struct task_number *number, *next;
     HASH_ITER(hh, log->numbers, number, next)
@@ -51,7 +51,7 @@ void side_band_log_free(struct side_band_log *log)
     array_free(&log->reaped);
 }
 
-uint32_t side_band_log_number(struct side_band_log *log, uint32_t number)
+uint32_t sideband_log_number(struct sideband_log *log, uint32_t number)
 {
     if (!log->renumber)
         return number;
@@ -67,7 +67,7 @@ uint32_t side_band_log_number(struct side_band_log *log, uint32_t number)
 }
 
 /* A parent that is not part of the recording (magic-trace itself) gets no number. */
-static uint32_t parent_number(struct side_band_log *log, uint32_t number)
+static uint32_t parent_number(struct sideband_log *log, uint32_t number)
 {
     struct task_number *known;
     if (!log->renumber)
@@ -76,21 +76,21 @@ static uint32_t parent_number(struct side_band_log *log, uint32_t number)
     return known ? known->recording : 0;
 }
 
-static struct side_band_record *add(struct side_band_log *log, enum side_band_kind kind,
-                                    const struct soft_record *record)
+static struct sideband_record *add(struct sideband_log *log, enum sideband_kind kind,
+                                   const struct qemu_record *record)
 {
-    struct side_band_record *added = array_add(&log->records);
+    struct sideband_record *added = array_add(&log->records);
     added->kind = kind;
     added->time = clock_to_nanoseconds(&log->clock, (struct ticks){record->time});
-    added->pid = side_band_log_number(log, record->pid);
-    added->tid = side_band_log_number(log, record->tid);
+    added->pid = sideband_log_number(log, record->pid);
+    added->tid = sideband_log_number(log, record->tid);
     added->cpu = UINT32_MAX;
     return added;
 }
 
-static void add_mapping(struct side_band_log *log, const struct soft_mapping *mapping)
+static void add_mapping(struct sideband_log *log, const struct qemu_mapping *mapping)
 {
-    struct side_band_record *added = add(log, SIDE_BAND_MAPPING, &mapping->record);
+    struct sideband_record *added = add(log, SIDEBAND_MAPPING, &mapping->record);
     added->mapping.start = mapping->start;
     added->mapping.length = mapping->length;
     added->mapping.file_offset = mapping->file_offset;
@@ -112,39 +112,39 @@ static void add_mapping(struct side_band_log *log, const struct soft_mapping *ma
     added->mapping.path = path;
 }
 
-static void add_name(struct side_band_log *log, const struct soft_name *name)
+static void add_name(struct sideband_log *log, const struct qemu_name *name)
 {
-    struct side_band_record *added = add(log, SIDE_BAND_NAME, &name->record);
+    struct sideband_record *added = add(log, SIDEBAND_NAME, &name->record);
     added->name.name = arena_copy_string(&log->memory, name->name);
     added->name.exec = name->exec != 0;
 }
 
-static void add_life(struct side_band_log *log, enum side_band_kind kind,
-                     const struct soft_fork *life)
+static void add_life(struct sideband_log *log, enum sideband_kind kind,
+                     const struct qemu_fork *life)
 {
-    struct side_band_record *added = add(log, kind, &life->record);
+    struct sideband_record *added = add(log, kind, &life->record);
     added->fork.parent_pid = parent_number(log, life->parent_pid);
     added->fork.parent_tid = parent_number(log, life->parent_tid);
 }
 
-static void add_death(struct side_band_log *log, const struct soft_death *death)
+static void add_death(struct sideband_log *log, const struct qemu_death *death)
 {
     *(struct session_death *)array_add(&log->deaths) = (struct session_death){
         .time = clock_to_nanoseconds(&log->clock, (struct ticks){death->record.time}).value,
         .address = death->ip,
         .has_address = death->has_ip != 0,
         .signal = death->signal,
-        .pid = side_band_log_number(log, death->record.pid),
-        .tid = side_band_log_number(log, death->record.tid),
+        .pid = sideband_log_number(log, death->record.pid),
+        .tid = sideband_log_number(log, death->record.tid),
     };
 }
 
-static uint64_t to_nanoseconds(const struct side_band_log *log, uint64_t ticks)
+static uint64_t to_nanoseconds(const struct sideband_log *log, uint64_t ticks)
 {
     return clock_to_nanoseconds(&log->clock, (struct ticks){ticks}).value;
 }
 
-static void add_hit(struct side_band_log *log, const struct soft_hit *hit)
+static void add_hit(struct sideband_log *log, const struct qemu_hit *hit)
 {
     *(struct session_hit *)array_add(&log->hits) = (struct session_hit){
         .time = to_nanoseconds(log, hit->record.time),
@@ -152,12 +152,12 @@ static void add_hit(struct side_band_log *log, const struct soft_hit *hit)
         .argument = hit->argument,
         .has_argument = hit->has_argument != 0,
         .address = hit->ip,
-        .pid = side_band_log_number(log, hit->record.pid),
-        .tid = side_band_log_number(log, hit->record.tid),
+        .pid = sideband_log_number(log, hit->record.pid),
+        .tid = sideband_log_number(log, hit->record.tid),
     };
 }
 
-static void add_kept(struct side_band_log *log, const struct soft_kept *kept)
+static void add_kept(struct sideband_log *log, const struct qemu_kept *kept)
 {
     *(struct kept_part *)array_add(&log->kept) =
         (struct kept_part){kept->record.serial, kept->begin, kept->end};
@@ -166,16 +166,16 @@ static void add_kept(struct side_band_log *log, const struct soft_kept *kept)
 static const char *flag_that_shows(uint32_t reason)
 {
     switch (reason) {
-    case SOFT_UNTRACED_THREAD:
+    case QEMU_UNTRACED_THREAD:
         return "-multi-thread";
-    case SOFT_UNTRACED_PROCESS:
+    case QEMU_UNTRACED_PROCESS:
         return "-follow";
     default:
         return NULL;
     }
 }
 
-static struct session_untraced *find_untraced(struct side_band_log *log, uint32_t pid,
+static struct session_untraced *find_untraced(struct sideband_log *log, uint32_t pid,
                                               const char *flag)
 {
     for (size_t i = 0; i < log->untraced.count; i++) {
@@ -189,12 +189,12 @@ static struct session_untraced *find_untraced(struct side_band_log *log, uint32_
 
 /* A process is one entry per flag. Threads are counted; what a process became by execve replaces
  * the name that it was forked with. */
-static void add_untraced(struct side_band_log *log, const struct soft_untraced *untraced)
+static void add_untraced(struct sideband_log *log, const struct qemu_untraced *untraced)
 {
-    uint32_t pid = side_band_log_number(log, untraced->record.pid);
+    uint32_t pid = sideband_log_number(log, untraced->record.pid);
     const char *flag = flag_that_shows(untraced->reason);
     struct session_untraced *entry = find_untraced(log, pid, flag);
-    bool is_thread = untraced->reason == SOFT_UNTRACED_THREAD;
+    bool is_thread = untraced->reason == QEMU_UNTRACED_THREAD;
     if (entry && is_thread) {
         entry->threads++;
         return;
@@ -207,36 +207,36 @@ static void add_untraced(struct side_band_log *log, const struct soft_untraced *
     entry->flag = flag;
 }
 
-void side_band_log_add(struct side_band_log *log, const struct soft_record *record)
+void sideband_log_add(struct sideband_log *log, const struct qemu_record *record)
 {
     switch (record->kind) {
-    case SOFT_RECORD_MAPPING:
-        add_mapping(log, (const struct soft_mapping *)record);
+    case QEMU_RECORD_MAPPING:
+        add_mapping(log, (const struct qemu_mapping *)record);
         break;
-    case SOFT_RECORD_NAME:
-        add_name(log, (const struct soft_name *)record);
+    case QEMU_RECORD_NAME:
+        add_name(log, (const struct qemu_name *)record);
         break;
-    case SOFT_RECORD_FORK:
-        add_life(log, SIDE_BAND_FORK, (const struct soft_fork *)record);
+    case QEMU_RECORD_FORK:
+        add_life(log, SIDEBAND_FORK, (const struct qemu_fork *)record);
         break;
-    case SOFT_RECORD_EXIT:
-        add_life(log, SIDE_BAND_EXIT, (const struct soft_fork *)record);
+    case QEMU_RECORD_EXIT:
+        add_life(log, SIDEBAND_EXIT, (const struct qemu_fork *)record);
         break;
-    case SOFT_RECORD_UNTRACED:
-        add_untraced(log, (const struct soft_untraced *)record);
+    case QEMU_RECORD_UNTRACED:
+        add_untraced(log, (const struct qemu_untraced *)record);
         break;
-    case SOFT_RECORD_REAPED:
+    case QEMU_RECORD_REAPED:
         *(struct reaped_process *)array_add(&log->reaped) =
             (struct reaped_process){record->pid, {record->time}};
         break;
-    case SOFT_RECORD_HIT:
-        add_hit(log, (const struct soft_hit *)record);
+    case QEMU_RECORD_HIT:
+        add_hit(log, (const struct qemu_hit *)record);
         break;
-    case SOFT_RECORD_KEPT:
-        add_kept(log, (const struct soft_kept *)record);
+    case QEMU_RECORD_KEPT:
+        add_kept(log, (const struct qemu_kept *)record);
         break;
-    case SOFT_RECORD_DEATH:
-        add_death(log, (const struct soft_death *)record);
+    case QEMU_RECORD_DEATH:
+        add_death(log, (const struct qemu_death *)record);
         break;
     default:
         break;

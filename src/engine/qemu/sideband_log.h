@@ -19,30 +19,30 @@ struct reaped_process {
     struct ticks time;
 };
 
-struct side_band_log {
+struct sideband_log {
     /* That of the recording, absolute: paths of code dumps are relative to it. */
     const char *directory;
     struct clock_conversion clock;
     bool renumber;
-    struct array records;        /* of struct side_band_record, in the order of the log */
+    struct array records;        /* of struct sideband_record, in the order of the log */
     struct array untraced;       /* of struct session_untraced */
     struct array deaths;         /* of struct session_death */
     struct array hits;           /* of struct session_hit */
     struct array kept;           /* of struct kept_part (kept_parts.h) */
     struct array reaped;         /* of struct reaped_process, in the order of the log */
-    struct task_number *numbers; /* a hash table; see side_band_log_number */
+    struct task_number *numbers; /* a hash table; see sideband_log_number */
     struct arena memory;         /* strings of records and untraced */
 };
 
 /* Starts empty. */
-void side_band_log_begin(struct side_band_log *log, const char *directory,
-                         const struct clock_conversion *clock, bool renumber);
-void side_band_log_add(struct side_band_log *log, const struct soft_record *record);
+void sideband_log_begin(struct sideband_log *log, const char *directory,
+                        const struct clock_conversion *clock, bool renumber);
+void sideband_log_add(struct sideband_log *log, const struct qemu_record *record);
 
 /* What a process or thread number of this machine is in the recording. */
-uint32_t side_band_log_number(struct side_band_log *log, uint32_t number);
+uint32_t sideband_log_number(struct sideband_log *log, uint32_t number);
 
 /* Except `memory`, which the caller may have kept. */
-void side_band_log_free(struct side_band_log *log);
+void sideband_log_free(struct sideband_log *log);
 
 #endif

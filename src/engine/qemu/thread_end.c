@@ -5,7 +5,7 @@
 
 /* The first time at or after `from` at which the traced parent of process `pid` was told of its
  * end; `otherwise` when it was not. */
-static uint64_t reaped_at(const struct side_band_log *log, uint32_t pid, uint64_t from,
+static uint64_t reaped_at(const struct sideband_log *log, uint32_t pid, uint64_t from,
                           uint64_t otherwise)
 {
     for (size_t i = 0; i < log->reaped.count; i++) {
@@ -18,39 +18,39 @@ static uint64_t reaped_at(const struct side_band_log *log, uint32_t pid, uint64_
 
 /* The first exec of process `pid` (a number of the recording) at or after `from`; `otherwise` when
  * there is none. */
-static struct nanoseconds executed_at(const struct side_band_log *log, uint32_t pid,
+static struct nanoseconds executed_at(const struct sideband_log *log, uint32_t pid,
                                       struct nanoseconds from, struct nanoseconds otherwise)
 {
     for (size_t i = 0; i < log->records.count; i++) {
-        const struct side_band_record *record = array_at(&log->records, i);
-        if (record->kind == SIDE_BAND_NAME && record->name.exec && record->pid == pid &&
+        const struct sideband_record *record = array_at(&log->records, i);
+        if (record->kind == SIDEBAND_NAME && record->name.exec && record->pid == pid &&
             record->time.value >= from.value && record->time.value < otherwise.value)
             otherwise = record->time;
     }
     return otherwise;
 }
 
-static bool end_is_known(const struct soft_ring *ring, bool watched)
+static bool end_is_known(const struct qemu_ring *ring, bool watched)
 {
     if (atomic_load(&ring->ended) || atomic_load(&ring->out_of_space))
         return false;
     return watched || thread_state((pid_t)ring->pid, (pid_t)ring->tid) != 0;
 }
 
-void thread_end_add(struct side_band_log *log, const struct ring *ring,
-                    const struct soft_control *control, bool watched)
+void thread_end_add(struct sideband_log *log, const struct ring *ring,
+                    const struct qemu_control *control, bool watched)
 {
-    const struct soft_ring *header = ring->header;
+    const struct qemu_ring *header = ring->header;
     if (!end_is_known(header, watched))
         return;
     uint64_t last = ring->encoder.last_time;
     uint64_t end = last;
     if (control->options.clock != RECORD_CLOCK_INSTRUCTIONS)
         end = reaped_at(log, header->pid, last, atomic_load(&control->frozen_at));
-    struct side_band_record record = {
-        .kind = SIDE_BAND_EXIT,
-        .pid = side_band_log_number(log, header->pid),
-        .tid = side_band_log_number(log, header->tid),
+    struct sideband_record record = {
+        .kind = SIDEBAND_EXIT,
+        .pid = sideband_log_number(log, header->pid),
+        .tid = sideband_log_number(log, header->tid),
         .cpu = UINT32_MAX,
     };
     struct nanoseconds last_packet = clock_to_nanoseconds(&log->clock, (struct ticks){last});

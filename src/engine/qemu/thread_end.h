@@ -19,7 +19,7 @@
 /* Adds the EXIT record of the ring's thread to `log`, in which all records of the traced processes
  * already are. None when nothing is known of its end: the thread's recording ran out of space, or
  * nobody was watching when it died (not `watched`, and the thread is gone). */
-void thread_end_add(struct side_band_log *log, const struct ring *ring,
-                    const struct soft_control *control, bool watched);
+void thread_end_add(struct sideband_log *log, const struct ring *ring,
+                    const struct qemu_control *control, bool watched);
 
 #endif

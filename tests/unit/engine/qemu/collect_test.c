@@ -40,26 +40,26 @@ static int remove_folder(void **state)
     return !file_remove_tree(*state, NULL);
 }
 
-static struct soft_control *create(const char *folder, enum record_clock clock)
+static struct qemu_control *create(const char *folder, enum record_clock clock)
 {
     struct error error;
-    struct soft_options options = {
+    struct qemu_options options = {
         .clock = clock, .bus_ratio = 26, .tsc_hz = 2600000000, .snapshot_size = RING_SIZE};
-    struct soft_control *control = control_create(folder, &options, &error);
+    struct qemu_control *control = control_create(folder, &options, &error);
     if (!control)
         fail_msg("%s", error.text);
     return control;
 }
 
-static void add_ring(const char *folder, struct soft_control *control, uint32_t tid)
+static void add_ring(const char *folder, struct qemu_control *control, uint32_t tid)
 {
-    static unsigned char file[SOFT_PAGE + RING_SIZE];
+    static unsigned char file[QEMU_PAGE + RING_SIZE];
     memset(file, 0, sizeof file);
     for (size_t i = 0; i < PSB_SIZE; i++)
-        file[SOFT_PAGE + i] = i % 2 ? 0x82 : 0x02;
+        file[QEMU_PAGE + i] = i % 2 ? 0x82 : 0x02;
     uint32_t serial = atomic_fetch_add(&control->next_ring, 1);
-    struct soft_ring header = {.magic = SOFT_RING_MAGIC,
-                               .version = SOFT_VERSION,
+    struct qemu_ring header = {.magic = QEMU_RING_MAGIC,
+                               .version = QEMU_VERSION,
                                .serial = serial,
                                .pid = PID,
                                .tid = tid,
@@ -78,29 +78,29 @@ static void add_ring(const char *folder, struct soft_control *control, uint32_t 
 }
 
 /* A thread's name, at `time`. */
-static void add_name(const char *folder, struct soft_control *control, uint32_t tid, uint64_t time,
+static void add_name(const char *folder, struct qemu_control *control, uint32_t tid, uint64_t time,
                      const char *name)
 {
     enum { SIZE = 64 };
     union {
-        struct soft_name name;
+        struct qemu_name name;
         unsigned char bytes[SIZE];
-    } record = {.name = {.record = {.magic = SOFT_RECORD_MAGIC,
-                                    .kind = SOFT_RECORD_NAME,
+    } record = {.name = {.record = {.magic = QEMU_RECORD_MAGIC,
+                                    .kind = QEMU_RECORD_NAME,
                                     .ready = 1,
                                     .size = SIZE,
                                     .pid = PID,
                                     .tid = tid,
                                     .time = time}}};
     strcpy(record.name.name, name);
-    uint64_t offset = SOFT_LOG_OFFSET + atomic_fetch_add(&control->log_tail, SIZE);
+    uint64_t offset = QEMU_LOG_OFFSET + atomic_fetch_add(&control->log_tail, SIZE);
     int descriptor = open(path_in(folder, "soft/control"), O_WRONLY);
     assert_int_equal(pwrite(descriptor, &record, SIZE, (off_t)offset), SIZE);
     close(descriptor);
 }
 
 static void collect_all(struct collection *collection, const char *folder,
-                        const struct soft_control *control)
+                        const struct qemu_control *control)
 {
     static char *const command_line[] = {"magic-trace", NULL};
     *collection = (struct collection){.directory = folder,
@@ -122,7 +122,7 @@ static void open_recording(struct perf_data *data, const char *folder)
 
 static void records_are_sorted_and_rings_become_chunks(void **state)
 {
-    struct soft_control *control = create(*state, RECORD_CLOCK_HOST);
+    struct qemu_control *control = create(*state, RECORD_CLOCK_HOST);
     add_ring(*state, control, PID);
     atomic_fetch_add(&control->next_ring, 1); /* a thread that got no ring */
     add_ring(*state, control, PID + 1);
@@ -157,7 +157,7 @@ static void records_are_sorted_and_rings_become_chunks(void **state)
 
 static void the_instruction_clock_renumbers_threads(void **state)
 {
-    struct soft_control *control = create(*state, RECORD_CLOCK_INSTRUCTIONS);
+    struct qemu_control *control = create(*state, RECORD_CLOCK_INSTRUCTIONS);
     add_ring(*state, control, PID);
     add_ring(*state, control, PID + 1);
     add_name(*state, control, PID, 30, "first");
@@ -176,7 +176,7 @@ static void the_instruction_clock_renumbers_threads(void **state)
 
 static void nothing_recorded_is_not_a_recording(void **state)
 {
-    struct soft_control *control = create(*state, RECORD_CLOCK_HOST);
+    struct qemu_control *control = create(*state, RECORD_CLOCK_HOST);
     struct collection collection = {.directory = *state, .control = control, .clock = {.mult = 1}};
     struct error error;
     assert_false(collect(&collection, &error));
@@ -188,8 +188,8 @@ static void nothing_recorded_is_not_a_recording(void **state)
 
 static void a_folder_is_not_recorded_into_twice(void **state)
 {
-    struct soft_control *control = create(*state, RECORD_CLOCK_HOST);
-    struct soft_options options = {0};
+    struct qemu_control *control = create(*state, RECORD_CLOCK_HOST);
+    struct qemu_options options = {0};
     struct error error;
     assert_null(control_create(*state, &options, &error));
     assert_non_null(strstr(error.text, "not finished"));
@@ -207,7 +207,7 @@ static void a_folder_is_not_recorded_into_twice(void **state)
 
 static void a_clock_that_stands_still_is_refused(void **state)
 {
-    struct soft_control *control = create(*state, RECORD_CLOCK_HOST);
+    struct qemu_control *control = create(*state, RECORD_CLOCK_HOST);
     control->options.tsc_hz = 0;
     control_close(control);
     struct error error;

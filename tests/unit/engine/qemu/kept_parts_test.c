@@ -11,8 +11,8 @@
 enum { REACH = 1000 };
 
 struct scene {
-    struct soft_control *control;
-    struct soft_ring header;
+    struct qemu_control *control;
+    struct qemu_ring header;
     struct ring ring;
     struct array logged, parts;
 };

@@ -16,12 +16,12 @@ struct test_log {
     size_t used;
 };
 
-static struct soft_name *add_name(struct test_log *log, const char *name)
+static struct qemu_name *add_name(struct test_log *log, const char *name)
 {
-    struct soft_name *added = (struct soft_name *)(log->bytes + log->used);
+    struct qemu_name *added = (struct qemu_name *)(log->bytes + log->used);
     memset(added, 0, RECORD_SIZE);
-    added->record.magic = SOFT_RECORD_MAGIC;
-    added->record.kind = SOFT_RECORD_NAME;
+    added->record.magic = QEMU_RECORD_MAGIC;
+    added->record.kind = QEMU_RECORD_NAME;
     added->record.size = RECORD_SIZE;
     strcpy(added->name, name);
     atomic_store(&added->record.ready, 1);
@@ -33,9 +33,9 @@ static void expect_names(const struct test_log *log, const char *const *names)
 {
     struct log_reader reader = {.log = log->bytes, .size = log->used};
     for (; *names; names++) {
-        const struct soft_record *record = log_reader_next(&reader);
+        const struct qemu_record *record = log_reader_next(&reader);
         assert_non_null(record);
-        assert_string_equal(((const struct soft_name *)record)->name, *names);
+        assert_string_equal(((const struct qemu_name *)record)->name, *names);
     }
     assert_null(log_reader_next(&reader));
     assert_null(log_reader_next(&reader));
@@ -76,8 +76,8 @@ static void sizes_that_do_not_fit_are_not_believed(void **state)
 static void strings_without_end_and_unknown_kinds_are_left_out(void **state)
 {
     struct test_log log = {0};
-    struct soft_name *endless = add_name(&log, "");
-    memset(endless->name, 'x', RECORD_SIZE - offsetof(struct soft_name, name));
+    struct qemu_name *endless = add_name(&log, "");
+    memset(endless->name, 'x', RECORD_SIZE - offsetof(struct qemu_name, name));
     add_name(&log, "unknown")->record.kind = 999;
     add_name(&log, "good");
     expect_names(&log, (const char *[]){"good", NULL});

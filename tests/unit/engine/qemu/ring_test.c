@@ -20,8 +20,8 @@ enum { RING_SIZE = 4096, PSB_SIZE = 16, PAD = 0 };
 
 struct test_ring {
     union {
-        struct soft_ring header;
-        unsigned char page[SOFT_PAGE];
+        struct qemu_ring header;
+        unsigned char page[QEMU_PAGE];
     };
     unsigned char packets[RING_SIZE];
 };
@@ -30,7 +30,7 @@ static struct test_ring new_ring(bool full, uint64_t head)
 {
     struct test_ring ring = {
         .header = {
-            .magic = SOFT_RING_MAGIC, .version = SOFT_VERSION, .full = full, .size = RING_SIZE}};
+            .magic = QEMU_RING_MAGIC, .version = QEMU_VERSION, .full = full, .size = RING_SIZE}};
     struct pt_encoder encoder = {.tnt = 1, .head = head};
     memcpy(ring.header.encoder, &encoder, sizeof encoder);
     return ring;
@@ -118,7 +118,7 @@ static void bytes_that_were_being_overwritten_do_not_count(void **state)
     ring_close(&opened);
 }
 
-static void a_psb_is_found_across_the_wrap_and_behind_its_own_bytes(void **state)
+static void a_psb_is_found_across_the_wrap_and_after_its_own_bytes(void **state)
 {
     enum { PSB = 2 * RING_SIZE - 7, HEAD = PSB + 1000 };
     struct test_ring ring = new_ring(false, HEAD);
@@ -219,9 +219,9 @@ static int make_folder(void **state)
     static char folder[64];
     strcpy(folder, "/tmp/magic-trace-ring-XXXXXX");
     *state = mkdtemp(folder);
-    char soft[80];
-    snprintf(soft, sizeof soft, "%s/soft", folder);
-    return !*state || mkdir(soft, 0700);
+    char qemu[80];
+    snprintf(qemu, sizeof qemu, "%s/soft", folder);
+    return !*state || mkdir(qemu, 0700);
 }
 
 static int remove_folder(void **state)
@@ -235,7 +235,7 @@ int main(void)
         cmocka_unit_test(a_short_stream_is_given_whole),
         cmocka_unit_test(a_wrapped_ring_is_put_in_order),
         cmocka_unit_test(bytes_that_were_being_overwritten_do_not_count),
-        cmocka_unit_test(a_psb_is_found_across_the_wrap_and_behind_its_own_bytes),
+        cmocka_unit_test(a_psb_is_found_across_the_wrap_and_after_its_own_bytes),
         cmocka_unit_test(no_psb_means_nothing_to_decode),
         cmocka_unit_test(gathered_bits_of_a_dead_thread_come_last),
         cmocka_unit_test(a_head_beyond_the_file_is_not_believed),

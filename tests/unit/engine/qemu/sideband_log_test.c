@@ -14,54 +14,54 @@
 
 static const struct clock_conversion nanoseconds = {.mult = 1};
 
-static void add_life(struct side_band_log *log, uint32_t pid, uint32_t tid, uint32_t parent)
+static void add_life(struct sideband_log *log, uint32_t pid, uint32_t tid, uint32_t parent)
 {
-    struct soft_fork life = {
-        .record = {.kind = SOFT_RECORD_FORK, .pid = pid, .tid = tid, .time = 7},
+    struct qemu_fork life = {
+        .record = {.kind = QEMU_RECORD_FORK, .pid = pid, .tid = tid, .time = 7},
         .parent_pid = parent,
         .parent_tid = parent,
     };
-    side_band_log_add(log, &life.record);
+    sideband_log_add(log, &life.record);
 }
 
-static void add_untraced(struct side_band_log *log, uint32_t pid, uint32_t tid, uint32_t reason,
+static void add_untraced(struct sideband_log *log, uint32_t pid, uint32_t tid, uint32_t reason,
                          const char *name)
 {
     union {
-        struct soft_untraced untraced;
-        unsigned char bytes[sizeof(struct soft_untraced) + 32];
-    } added = {.untraced = {.record = {.kind = SOFT_RECORD_UNTRACED, .pid = pid, .tid = tid},
+        struct qemu_untraced untraced;
+        unsigned char bytes[sizeof(struct qemu_untraced) + 32];
+    } added = {.untraced = {.record = {.kind = QEMU_RECORD_UNTRACED, .pid = pid, .tid = tid},
                             .reason = reason}};
     strcpy(added.untraced.name, name);
-    side_band_log_add(log, &added.untraced.record);
+    sideband_log_add(log, &added.untraced.record);
 }
 
-static void add_mapping(struct side_band_log *log, const char *path, bool jit)
+static void add_mapping(struct sideband_log *log, const char *path, bool jit)
 {
-    struct soft_mapping *mapping = calloc(1, sizeof *mapping + strlen(path) + 1);
-    mapping->record = (struct soft_record){.kind = SOFT_RECORD_MAPPING, .pid = 1, .tid = 1};
+    struct qemu_mapping *mapping = calloc(1, sizeof *mapping + strlen(path) + 1);
+    mapping->record = (struct qemu_record){.kind = QEMU_RECORD_MAPPING, .pid = 1, .tid = 1};
     mapping->start = 0x4000;
     mapping->jit = jit;
     strcpy(mapping->path, path);
-    side_band_log_add(log, &mapping->record);
+    sideband_log_add(log, &mapping->record);
     free(mapping);
 }
 
-static void finish(struct side_band_log *log)
+static void finish(struct sideband_log *log)
 {
     arena_free(&log->memory);
-    side_band_log_free(log);
+    sideband_log_free(log);
 }
 
-static const struct side_band_record *record(const struct side_band_log *log, size_t index)
+static const struct sideband_record *record(const struct sideband_log *log, size_t index)
 {
     return array_at(&log->records, index);
 }
 
 static void numbers_stay_unless_renumbered(void **state)
 {
-    struct side_band_log log;
-    side_band_log_begin(&log, "/dir", &nanoseconds, false);
+    struct sideband_log log;
+    sideband_log_begin(&log, "/dir", &nanoseconds, false);
     add_life(&log, 5000, 5001, 4000);
     assert_int_equal(record(&log, 0)->pid, 5000);
     assert_int_equal(record(&log, 0)->tid, 5001);
@@ -72,8 +72,8 @@ static void numbers_stay_unless_renumbered(void **state)
 
 static void renumbering_counts_in_order_of_birth(void **state)
 {
-    struct side_band_log log;
-    side_band_log_begin(&log, "/dir", &nanoseconds, true);
+    struct sideband_log log;
+    sideband_log_begin(&log, "/dir", &nanoseconds, true);
     add_life(&log, 5000, 5000, 4000); /* the program; its parent is not recorded */
     add_life(&log, 5000, 5007, 5000); /* its thread */
     add_life(&log, 5003, 5003, 5007); /* that thread's child */
@@ -83,14 +83,14 @@ static void renumbering_counts_in_order_of_birth(void **state)
         assert_int_equal(record(&log, i)->tid, expected[i][1]);
         assert_int_equal(record(&log, i)->fork.parent_pid, expected[i][2]);
     }
-    assert_int_equal(side_band_log_number(&log, 5007), 2);
+    assert_int_equal(sideband_log_number(&log, 5007), 2);
     finish(&log);
 }
 
 static void code_dumps_get_absolute_paths(void **state)
 {
-    struct side_band_log log;
-    side_band_log_begin(&log, "/some/dir", &nanoseconds, false);
+    struct sideband_log log;
+    sideband_log_begin(&log, "/some/dir", &nanoseconds, false);
     add_mapping(&log, "images/code.1", true);
     add_mapping(&log, "/usr/bin/true", false);
     assert_string_equal(record(&log, 0)->mapping.path, "/some/dir/images/code.1");
@@ -101,14 +101,14 @@ static void code_dumps_get_absolute_paths(void **state)
 
 static void what_ran_untraced_is_counted_with_the_flag_that_shows_it(void **state)
 {
-    struct side_band_log log;
-    side_band_log_begin(&log, "/dir", &nanoseconds, false);
-    add_untraced(&log, 1, 2, SOFT_UNTRACED_THREAD, "worker");
-    add_untraced(&log, 1, 3, SOFT_UNTRACED_THREAD, "worker 2");
-    add_untraced(&log, 9, 9, SOFT_UNTRACED_PROCESS, "bash");
-    add_untraced(&log, 9, 9, SOFT_UNTRACED_PROCESS, "/usr/bin/ls");
-    add_untraced(&log, 10, 10, SOFT_UNTRACED_PROCESS, "bash");
-    add_untraced(&log, 9, 9, SOFT_UNTRACED_FOREIGN, "/usr/bin/su");
+    struct sideband_log log;
+    sideband_log_begin(&log, "/dir", &nanoseconds, false);
+    add_untraced(&log, 1, 2, QEMU_UNTRACED_THREAD, "worker");
+    add_untraced(&log, 1, 3, QEMU_UNTRACED_THREAD, "worker 2");
+    add_untraced(&log, 9, 9, QEMU_UNTRACED_PROCESS, "bash");
+    add_untraced(&log, 9, 9, QEMU_UNTRACED_PROCESS, "/usr/bin/ls");
+    add_untraced(&log, 10, 10, QEMU_UNTRACED_PROCESS, "bash");
+    add_untraced(&log, 9, 9, QEMU_UNTRACED_FOREIGN, "/usr/bin/su");
     static const struct session_untraced expected[] = {
         {.pid = 1, .threads = 2, .name = "worker", .flag = "-multi-thread"},
         {.pid = 9, .threads = 1, .name = "/usr/bin/ls", .flag = "-follow"},

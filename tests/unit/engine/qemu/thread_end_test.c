@@ -15,9 +15,9 @@
 enum { PID = 1 << 23, TID = PID + 1, LAST_PACKET = 100, FROZEN_AT = 900 }; /* beyond pid_max */
 
 struct scene {
-    struct side_band_log log;
-    struct soft_control control;
-    struct soft_ring header;
+    struct sideband_log log;
+    struct qemu_control control;
+    struct qemu_ring header;
     struct ring ring;
 };
 
@@ -28,20 +28,20 @@ static void begin(struct scene *scene)
     atomic_store(&scene->control.frozen_at, FROZEN_AT);
     scene->ring.header = &scene->header;
     scene->ring.encoder.last_time = LAST_PACKET;
-    side_band_log_begin(&scene->log, "/dir", &nanoseconds, false);
+    sideband_log_begin(&scene->log, "/dir", &nanoseconds, false);
 }
 
 static void reaped(struct scene *scene, uint32_t pid, uint64_t time)
 {
-    struct soft_fork record = {
-        .record = {.kind = SOFT_RECORD_REAPED, .pid = pid, .tid = pid, .time = time}};
-    side_band_log_add(&scene->log, &record.record);
+    struct qemu_fork record = {
+        .record = {.kind = QEMU_RECORD_REAPED, .pid = pid, .tid = pid, .time = time}};
+    sideband_log_add(&scene->log, &record.record);
 }
 
 static void executed(struct scene *scene, uint64_t time)
 {
-    *(struct side_band_record *)array_add(&scene->log.records) = (struct side_band_record){
-        .kind = SIDE_BAND_NAME, .pid = PID, .tid = PID, .time = {time}, .name.exec = true};
+    *(struct sideband_record *)array_add(&scene->log.records) = (struct sideband_record){
+        .kind = SIDEBAND_NAME, .pid = PID, .tid = PID, .time = {time}, .name.exec = true};
 }
 
 /* Adds the end and frees the scene; 0 when there is none. */
@@ -51,13 +51,13 @@ static uint64_t end_of(struct scene *scene, bool watched)
     thread_end_add(&scene->log, &scene->ring, &scene->control, watched);
     uint64_t time = 0;
     if (scene->log.records.count > before) {
-        const struct side_band_record *record = array_at(&scene->log.records, before);
-        assert_int_equal(record->kind, SIDE_BAND_EXIT);
+        const struct sideband_record *record = array_at(&scene->log.records, before);
+        assert_int_equal(record->kind, SIDEBAND_EXIT);
         assert_int_equal(record->pid, scene->header.pid);
         assert_int_equal(record->tid, scene->header.tid);
         time = record->time.value;
     }
-    side_band_log_free(&scene->log);
+    sideband_log_free(&scene->log);
     return time;
 }
 
@@ -72,7 +72,7 @@ static void it_is_when_the_recording_ended(void **state)
     assert_int_equal(end_of(&scene, true), LAST_PACKET);
 }
 
-static void it_is_when_the_parent_was_told(void **state)
+static void it_is_when_the_parent_was_reported(void **state)
 {
     struct scene scene;
     begin(&scene);
@@ -97,7 +97,7 @@ static void another_thread_executed_another_program(void **state)
     assert_int_equal(end_of(&scene, true), 0);
 }
 
-static void who_ended_in_order_has_told(void **state)
+static void who_ended_in_order_has_reported(void **state)
 {
     struct scene scene;
     begin(&scene);
@@ -122,9 +122,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_when_the_recording_ended),
-        cmocka_unit_test(it_is_when_the_parent_was_told),
+        cmocka_unit_test(it_is_when_the_parent_was_reported),
         cmocka_unit_test(another_thread_executed_another_program),
-        cmocka_unit_test(who_ended_in_order_has_told),
+        cmocka_unit_test(who_ended_in_order_has_reported),
         cmocka_unit_test(nobody_watched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
