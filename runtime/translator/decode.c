@@ -269,7 +269,8 @@ static void decode_address(struct tr_instruction *restrict instruction, uint64_t
         instruction->properties |= TR_MEMORY;
     if ((word & OPCODE_STORES) || (word >> OPCODE_RM_WRITTEN_AT & 1))
         instruction->properties |= TR_WRITES_MEMORY;
-    instruction->displacement_at = (uint8_t)encoding->at;
+    if (size)
+        instruction->displacement_at = (uint8_t)encoding->at;
     instruction->displacement_size = (uint8_t)size;
     encoding->at += size;
 }
@@ -298,15 +299,14 @@ static void decode_low_bits(struct tr_instruction *instruction, uint64_t word,
     unsigned number = (encoding->opcode & 7) | (encoding->extension & REX_B) << 3;
     use(instruction, word, OPCODE_LOW_READ_AT,
         word & OPCODE_BYTE_REG ? byte_register(number, encoding->rex) : number);
-    if (word & OPCODE_STORES)
-        instruction->properties |= TR_WRITES_MEMORY;
 }
 
 /* ---- immediates ---- */
 
-static void decode_immediate(struct tr_instruction *instruction, enum opcode_immediate form,
+static void decode_immediate(struct tr_instruction *instruction, uint64_t word,
                              struct encoding *encoding)
 {
+    enum opcode_immediate form = word >> OPCODE_IMMEDIATE_AT & 15;
     /* By the operand's size: 32, 16 and 64 bits. */
     static const uint8_t sizes[][3] = {
         [OPCODE_IMMEDIATE_8] = {1, 1, 1},    [OPCODE_IMMEDIATE_16] = {2, 2, 2},
@@ -322,7 +322,7 @@ static void decode_immediate(struct tr_instruction *instruction, enum opcode_imm
     unsigned size = sizes[form][operand_size];
     if (form == OPCODE_OFFSET) {
         size = encoding->prefixes & OPCODE_PREFIX_67 ? 4 : 8;
-        instruction->properties |= TR_MEMORY;
+        instruction->properties |= TR_MEMORY | (word & OPCODE_STORES ? TR_WRITES_MEMORY : 0);
     }
     if (form >= OPCODE_OFFSET) {
         instruction->displacement_at = (uint8_t)encoding->at;
@@ -378,6 +378,8 @@ static void act(struct tr_instruction *instruction, uint64_t word, const struct 
         break;
     case OPCODE_STRING:
     case OPCODE_STRING_ES:
+        if (word & OPCODE_STORES)
+            instruction->properties |= TR_WRITES_MEMORY;
         repeat(instruction, encoding);
         break;
     case OPCODE_PUSH_POP:
@@ -414,8 +416,12 @@ static void act(struct tr_instruction *instruction, uint64_t word, const struct 
         if (*immediate == LINUX_32_BIT_CALL)
             instruction->kind = TR_INT80;
         break;
-    case OPCODE_NO_ACTION:
     case OPCODE_IMPLICIT_MEMORY:
+        if (word & OPCODE_STORES)
+            instruction->properties |= TR_WRITES_MEMORY;
+        break;
+    case OPCODE_NO_ACTION:
+
     case OPCODE_COUNTER:
         break;
     }
@@ -426,7 +432,7 @@ static bool adjusts_stack(const struct tr_instruction *instruction, const struct
                           const uint8_t *bytes)
 {
     enum { ADD = 0, AND = 4, SUB = 5, INC = 0, DEC = 1 };
-    enum { BASE_IS_RSP = 4, NO_INDEX_RSP = 0x24 };
+    enum { SIB = 4, BASE_AND_INDEX = 0x3f, RSP_WITHOUT_INDEX = 0x24 };
     unsigned reg = instruction->modrm >> 3 & 7;
     if (instruction->map != 0 || !(encoding->extension & REX_W))
         return false;
@@ -437,8 +443,8 @@ static bool adjusts_stack(const struct tr_instruction *instruction, const struct
     case 0xff:
         return reg == INC || reg == DEC;
     case 0x8d:
-        return (instruction->modrm & 7) == BASE_IS_RSP &&
-               bytes[instruction->modrm_at + 1] == NO_INDEX_RSP &&
+        return (instruction->modrm & 7) == SIB &&
+               (bytes[instruction->modrm_at + 1] & BASE_AND_INDEX) == RSP_WITHOUT_INDEX &&
                !(encoding->extension & (REX_X | REX_B)) && !(encoding->prefixes & OPCODE_PREFIX_67);
     default:
         return false;
@@ -527,7 +533,7 @@ static bool decode(struct tr_instruction *restrict instruction, const uint8_t *r
         use(instruction, word, OPCODE_VVVV_READ_AT, encoding.vvvv);
     enum opcode_immediate immediate = word >> OPCODE_IMMEDIATE_AT & 15;
     if (immediate)
-        decode_immediate(instruction, immediate, &encoding);
+        decode_immediate(instruction, word, &encoding);
     if (encoding.at > size || encoding.at > LONGEST)
         return undefined(instruction, bytes, size, encoding.at > LONGEST ? LONGEST : encoding.at);
 

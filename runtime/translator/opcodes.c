@@ -143,7 +143,9 @@ enum row {
     EXTENDED_STATE,  /* 0f 01 d0 */
     SECURE_MACHINE,  /* 0f 01 d8 */
     USER_INTERRUPT,  /* 0f 01 e8 */
+    SERIALIZE,
     UI_RETURN,
+
     UI_TEST,
     UI_CLEAR,
     UI_SET,
@@ -286,30 +288,31 @@ const uint64_t tr_opcode_choices[][8] = {
     [VIRTUAL_MACHINE] = {M | TRAP, M | IMPLICIT_X(AX) | ACTION(OPCODE_READS_ALL), M | TRAP,
                          M | TRAP, M | TRAP, M | TRAP, M | TRAP, 0},
     [MONITOR] = {M | TRAP, M | TRAP, M | TRAP, M | TRAP, M | TRAP, M | TRAP, M | TRAP, M | TRAP},
-    [EXTENDED_STATE] = {M | IMPLICIT_R(CX) | IMPLICIT_W(AX | DX), M | TRAP, 0, 0,
+    [EXTENDED_STATE] = {M | IMPLICIT_R(CX) | IMPLICIT_W(AX | DX) | WHOLE, M | TRAP, 0, 0,
                         M | IMPLICIT_R(AX | CX), M, M | ALL_W,
                         M | KIND(TR_FAR) | IMPLICIT_X(AX | BX | CX | DX) | FLAGS_R(TR_ALL_FLAGS)},
     [SECURE_MACHINE] = {M | TRAP, M | IMPLICIT_X(AX) | ACTION(OPCODE_READS_ALL), M | TRAP, M | TRAP,
                         M | TRAP, M | TRAP, M | TRAP, M | TRAP},
-    [USER_INTERRUPT] = {M, M, M, 0, CHOICE(OPCODE_BY_PREFIX, UI_RETURN),
-                        CHOICE(OPCODE_BY_PREFIX, UI_TEST), CHOICE(OPCODE_BY_PREFIX, UI_CLEAR),
-                        CHOICE(OPCODE_BY_PREFIX, UI_SET)},
+    [USER_INTERRUPT] = {CHOICE(OPCODE_BY_PREFIX, SERIALIZE), M, M, 0,
+                        CHOICE(OPCODE_BY_PREFIX, UI_RETURN), CHOICE(OPCODE_BY_PREFIX, UI_TEST),
+                        CHOICE(OPCODE_BY_PREFIX, UI_CLEAR), CHOICE(OPCODE_BY_PREFIX, UI_SET)},
+    [SERIALIZE] = {M, 0, M | TRAP, M},
     [UI_RETURN] = {0, 0, M | FAR, 0},
     [UI_TEST] = {0, 0, M | ALL_W, 0},
-    [UI_CLEAR] = {M | IMPLICIT_R(CX) | IMPLICIT_W(AX | DX), 0, M, 0},
+    [UI_CLEAR] = {M | IMPLICIT_R(CX) | IMPLICIT_W(AX | DX) | WHOLE, 0, M, 0},
     [UI_SET] = {M | IMPLICIT_R(AX | CX | DX), 0, M, 0},
-    [SWAP_GS] = {M | GS_BASE, M | IMPLICIT_W(AX | CX | DX) | ACTION(OPCODE_TIME_STAMP),
+    [SWAP_GS] = {M | GS_BASE, M | IMPLICIT_W(AX | CX | DX) | WHOLE | ACTION(OPCODE_TIME_STAMP),
                  CHOICE(OPCODE_BY_PREFIX, MONITORX), M | IMPLICIT_R(AX | BX | CX),
                  STORES | IMPLICIT_R(AX) | ACTION(OPCODE_IMPLICIT_MEMORY),
-                 M | IMPLICIT_R(CX) | IMPLICIT_W(AX | DX) | ALL_W, M | TRAP, M | TRAP},
+                 M | IMPLICIT_R(CX) | IMPLICIT_W(AX | DX) | WHOLE, M | TRAP, M | TRAP},
     [MONITORX] = {M | IMPLICIT_R(AX | CX | DX) | ACTION(OPCODE_IMPLICIT_MEMORY), 0, M, 0},
-    [BOUND_LOAD] = {M, M, RM_R, RM_R},
-    [BOUND_STORE] = {STORES, STORES, ADDRESS, RM_R},
+    [BOUND_LOAD] = {M, M, RM_R | ADDRESS, RM_R | ADDRESS},
+    [BOUND_STORE] = {STORES, STORES, ADDRESS, RM_R | ADDRESS},
     [HINT] = {ADDRESS, ADDRESS, CHOICE(OPCODE_BY_FORM_REG, HINT_F3), ADDRESS},
     [HINT_F3] = {ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS},
     [HINT_F3_REG] = {M, RM_X, M, M, M, M, M, M}, /* /1 RDSSP: without shadow stacks a NOP */
     [CONVERT_FROM] = {M, M, RM_R, RM_R},
-    [CONVERT_TO] = {M, M, REG_W, REG_W},
+    [CONVERT_TO] = {M, M, REG_W | WHOLE, REG_W | WHOLE},
     [EXTRACT_IMM] = {M | TRAP, M | THEN(OPCODE_IMMEDIATE_8_8), 0, M | THEN(OPCODE_IMMEDIATE_8_8)},
     [EXTRACT_REG] = {M | TRAP, M, 0, M},
     [MOVE_FROM_VECTOR] = {RM_W, RM_W | WHOLE, M, 0},
@@ -322,9 +325,9 @@ const uint64_t tr_opcode_choices[][8] = {
                       CHOICE(OPCODE_BY_PREFIX, LOAD_FENCE), CHOICE(OPCODE_BY_PREFIX, MEMORY_FENCE),
                       M},
     [XSAVE] = {STORES | XSAVE_MASK, 0, M, 0},
-    [XSAVEOPT] = {STORES | XSAVE_MASK, M, STORES, 0},
-    [READ_FS_BASE] = {0, 0, RM_W, 0},
-    [READ_GS_BASE] = {0, 0, RM_W | ACTION(OPCODE_READS_GS_BASE), 0},
+    [XSAVEOPT] = {STORES | XSAVE_MASK, M, M | TRAP, 0},
+    [READ_FS_BASE] = {0, 0, RM_W | WHOLE, 0},
+    [READ_GS_BASE] = {0, 0, RM_W | WHOLE | ACTION(OPCODE_READS_GS_BASE), 0},
     [WRITE_FS_BASE] = {0, 0, RM_R, 0},
     [WRITE_GS_BASE] = {0, 0, RM_R | GS_BASE, 0},
     [PTWRITE] = {0, 0, RM_R, 0},
@@ -338,8 +341,8 @@ const uint64_t tr_opcode_choices[][8] = {
                  0, M | TRAP, STORES | XSAVE_MASK, M | TRAP, M | TRAP, M | TRAP},
     [GROUP_9_REG] = {0, 0, 0, 0, 0, 0, CHOICE(OPCODE_BY_PREFIX, RANDOM),
                      CHOICE(OPCODE_BY_PREFIX, SEED)},
-    [RANDOM] = {RM_W | ALL_W, RM_W | ALL_W, RM_R, 0}, /* F3: SENDUIPI */
-    [SEED] = {RM_W | ALL_W, RM_W | ALL_W, RM_W, 0},   /* F3: RDPID */
+    [RANDOM] = {RM_W | ALL_W, RM_W | ALL_W, RM_R, 0},       /* F3: SENDUIPI */
+    [SEED] = {RM_W | ALL_W, RM_W | ALL_W, RM_W | WHOLE, 0}, /* F3: RDPID */
     [MOVE_QUAD] = {0, STORES, M, M},
 
     [KEY_LOCKER_WIDE] = {UNKNOWN, UNKNOWN, M | ALL_W, UNKNOWN},
@@ -353,7 +356,7 @@ const uint64_t tr_opcode_choices[][8] = {
                    UNKNOWN},
     [DIRECT_64] = {UNKNOWN, REG_R | STORES, M | TRAP, REG_R | STORES | ALL_W},
     [DIRECT_64_REG] = {UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN},
-    [ENCODE_KEY] = {UNKNOWN, UNKNOWN, REG_W | RM_R | ALL_W, UNKNOWN},
+    [ENCODE_KEY] = {UNKNOWN, UNKNOWN, REG_W | RM_R | ALL_W | WHOLE, UNKNOWN},
 
     [VEX_STATUS] = {0, 0, M, STORES, 0, 0, 0, 0},
     [TILE_CONFIG] = {M, STORES, UNKNOWN_VECTOR, M},
@@ -469,9 +472,8 @@ const uint64_t tr_opcodes[OPCODE_TABLES][256] =
                 [0xc5] = OPCODE_ESCAPE | OPCODE_VEX2,
                 [0xc6] = CHOICE(OPCODE_BY_FORM_REG, MOVE_BYTE),
                 [0xc7] = CHOICE(OPCODE_BY_FORM_REG, MOVE),
-                [0xc8] =
-                    IMPLICIT_X(SP | BP) | OPCODE_STORES | THEN(OPCODE_IMMEDIATE_16_8), /* ENTER */
-                [0xc9] = IMPLICIT_X(SP | BP),                                          /* LEAVE */
+                [0xc8] = IMPLICIT_X(SP | BP) | THEN(OPCODE_IMMEDIATE_16_8), /* ENTER */
+                [0xc9] = IMPLICIT_X(SP | BP),                               /* LEAVE */
                 [0xca] = FAR | IMM_16,
                 [0xcb] = FAR,
                 [0xcc] = TRAP,
@@ -523,7 +525,7 @@ const uint64_t tr_opcodes[OPCODE_TABLES][256] =
                 [0x00] = CHOICE(OPCODE_BY_REG, GROUP_6),
                 [0x01] = CHOICE(OPCODE_BY_FORM_REG, GROUP_7),
                 [0x02 ... 0x03] = REG_X | RM_R | FLAGS_W(TR_ZF), /* LAR, LSL */
-                [0x05] = KIND(TR_SYSCALL) | IMPLICIT_W(CX) | FLAGS_R(TR_ALL_FLAGS) |
+                [0x05] = KIND(TR_SYSCALL) | IMPLICIT_W(CX) | WHOLE | FLAGS_R(TR_ALL_FLAGS) |
                          ACTION(OPCODE_SYSTEM_CALL),
                 [0x06 ... 0x09] = TRAP, /* CLTS, SYSRET, INVD, WBINVD */
                 [0x0b] = TRAP,          /* UD2 */
@@ -551,9 +553,9 @@ const uint64_t tr_opcodes[OPCODE_TABLES][256] =
                 [0x2c ... 0x2d] = CHOICE(OPCODE_BY_PREFIX, CONVERT_TO),
                 [0x2e ... 0x2f] = M | ALL_W, /* UCOMISS, COMISS */
                 [0x30] = TRAP,
-                [0x31] = IMPLICIT_W(AX | DX) | ACTION(OPCODE_TIME_STAMP),
+                [0x31] = IMPLICIT_W(AX | DX) | WHOLE | ACTION(OPCODE_TIME_STAMP),
                 [0x32] = TRAP,
-                [0x33] = IMPLICIT_R(CX) | IMPLICIT_W(AX | DX), /* RDPMC */
+                [0x33] = IMPLICIT_R(CX) | IMPLICIT_W(AX | DX) | WHOLE, /* RDPMC */
                 [0x34] = KIND(TR_INT80) | FLAGS_R(TR_ALL_FLAGS),
                 [0x35] = TRAP,
                 [0x37] = TRAP, /* GETSEC */
@@ -574,12 +576,12 @@ const uint64_t tr_opcodes[OPCODE_TABLES][256] =
                 CONDITIONS(0x90, RM_X | BYTE_RM), /* SETcc */
                 [0xa0] = STACK,
                 [0xa1] = STACK,
-                [0xa2] = IMPLICIT_X(AX | CX) | IMPLICIT_W(BX | DX), /* CPUID */
+                [0xa2] = IMPLICIT_X(AX | CX) | IMPLICIT_W(BX | DX) | WHOLE, /* CPUID */
                 [0xa3] = RM_R | REG_R | BIT,
                 [0xa4] = RM_X | REG_R | IMM_8 | LOGIC | ACTION(OPCODE_DOUBLE_SHIFT),
                 [0xa5] = RM_X | REG_R | IMPLICIT_R(CX),
                 [0xa6 ... 0xa7] =
-                    STORES | IMPLICIT_X(AX | BX | CX | DX | SI | DI), /* VIA PadLock */
+                    STORES | IMPLICIT_X(AX | BX | CX | DX | SI | DI) | STRING_ES, /* VIA PadLock */
                 [0xa8] = STACK,
                 [0xa9] = STACK | GS_BASE,
                 [0xaa] = TRAP,
