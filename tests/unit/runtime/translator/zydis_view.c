@@ -331,8 +331,10 @@ static void see_more_registers(struct tr_instruction *view, const struct decoded
     case ZYDIS_MNEMONIC_LLWPCB:
     case ZYDIS_MNEMONIC_LWPINS:
     case ZYDIS_MNEMONIC_LWPVAL: /* their first operand, too, is read */
-        view->reads |= view->writes;
+                view->reads |= view->writes;
         view->writes = 0;
+        view->properties &= ~(uint32_t)TR_LOADS_STACK;
+
         break;
     case ZYDIS_MNEMONIC_PAUSE: /* with REX.B processors exchange */
         if (decoded->context.vector_unified.B)
@@ -437,7 +439,10 @@ static void see_numbers(struct tr_instruction *view, const ZydisDecodedInstructi
         view->displacement_at = instruction->raw.imm[0].offset;
         view->displacement_size = (uint8_t)(immediate_bits / BYTE);
         view->target = next + (uint64_t)instruction->raw.imm[0].value.s;
-    } else if (immediate_bits && instruction->encoding != ZYDIS_INSTRUCTION_ENCODING_3DNOW) {
+    } else if (instruction->encoding == ZYDIS_INSTRUCTION_ENCODING_3DNOW) {
+        view->immediate_at = instruction->length - 1; /* the second opcode byte */
+        view->immediate_size = 1;
+    } else if (immediate_bits) {
         view->immediate_at = instruction->raw.imm[0].offset;
         view->immediate_size = (uint8_t)(immediate_bits / BYTE);
     }
