@@ -391,7 +391,7 @@ static void before_exec(struct thread *thread, const struct exec_call *call)
     if (verdict != EXEC_FAILING) {
         struct sideband_subject subject = thread_subject(thread);
         if (process.untraced) {
-            sideband_untraced(&process.log, &subject, QEMU_UNTRACED_PROCESS, program->path);
+            sideband_untraced(&process.log, &subject, UNTRACED_PROCESS, program->path);
         } else {
             if (verdict == EXEC_TRACEABLE) {
                 thread_note_stop(thread);
@@ -399,7 +399,7 @@ static void before_exec(struct thread *thread, const struct exec_call *call)
                          thread_new_moment(thread));
                 thread_note_go_on(thread);
             }
-            sideband_untraced(&process.log, &subject, QEMU_UNTRACED_FOREIGN, program->path);
+            sideband_untraced(&process.log, &subject, UNTRACED_FOREIGN, program->path);
         }
     }
     free(program);
@@ -510,7 +510,7 @@ static void killed(uint32_t signal)
         return;
     struct pt_encoder *encoder = thread->encoder;
     struct guest_registers guest = {thread->registers, process.guest_base};
-    struct qemu_death death = {.has_ip = guest.registers != NULL, .signal = signal};
+    struct logged_death death = {.has_ip = guest.registers != NULL, .signal = signal};
     resume(thread);
     if (death.has_ip) {
         death.ip = guest_instruction(&guest);

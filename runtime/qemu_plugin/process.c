@@ -197,7 +197,7 @@ static void begin_other_thread(struct thread *thread)
         prctl(PR_GET_NAME, name);
         struct sideband_subject subject = thread_subject(thread);
         if (!process->untraced)
-            sideband_untraced(&process->log, &subject, QEMU_UNTRACED_THREAD, name);
+            sideband_untraced(&process->log, &subject, UNTRACED_THREAD, name);
         return;
     }
     if (begin_ring(thread)) {
@@ -304,7 +304,7 @@ void process_forked(struct thread *thread)
     if (!control->options.follow) {
         process->untraced = true;
         struct sideband_subject subject = thread_subject(thread);
-        sideband_untraced(&process->log, &subject, QEMU_UNTRACED_PROCESS, process->name);
+        sideband_untraced(&process->log, &subject, UNTRACED_PROCESS, process->name);
     } else if (begin_ring(thread)) {
         pt_encoder_restore_calls(thread->encoder, &thread->calls_at_fork);
         process->code.serial = thread->ring.header->serial;

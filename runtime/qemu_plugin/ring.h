@@ -18,11 +18,11 @@
 #include <sys/types.h>
 
 struct ring {
-    struct qemu_ring *header; /* mapped, shared */
-    uint8_t *window;          /* mapped packets; in snapshot mode the header lies before them */
-    size_t window_size;       /* bytes */
-    uint64_t allocated;       /* snapshot mode: bytes of packets that have disk space */
-    uint64_t largest_step;    /* bytes by which it grows at most */
+    struct packet_ring *header; /* mapped, shared */
+    uint8_t *window;            /* mapped packets; in snapshot mode the header lies before them */
+    size_t window_size;         /* bytes */
+    uint64_t allocated;         /* snapshot mode: bytes of packets that have disk space */
+    uint64_t largest_step;      /* bytes by which it grows at most */
     char path[PATH_MAX];
 };
 

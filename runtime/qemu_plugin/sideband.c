@@ -46,30 +46,29 @@ static bool allocate_up_to(struct sideband *log, uint64_t end)
     return ok;
 }
 
-/* Space for a record of `size` bytes behind its struct qemu_record, NULL when there is none. */
-static struct qemu_record *reserve(struct sideband *log, size_t size)
+/* Space for a record of `size` bytes behind its struct logged_record, NULL when there is none. */
+static struct logged_record *reserve(struct sideband *log, size_t size)
 {
     struct qemu_control *control = log->control;
-    uint32_t whole = (uint32_t)((sizeof(struct qemu_record) + size + 15) / 16 * 16);
+    uint32_t whole = (uint32_t)((sizeof(struct logged_record) + size + 15) / 16 * 16);
     uint64_t at = atomic_fetch_add(&control->log_tail, whole);
     if (at + whole > QEMU_LOG_LIMIT || !allocate_up_to(log, at + whole)) {
         atomic_fetch_add(&control->lost_records, 1);
         return NULL;
     }
-    struct qemu_record *record = (void *)((char *)control + QEMU_LOG_OFFSET + at);
+    struct logged_record *record = (void *)((char *)control + QEMU_LOG_OFFSET + at);
     record->size = whole;
     return record;
 }
 
-/* `fixed` are the bytes between struct qemu_record and the text. */
+/* `fixed` are the bytes between struct logged_record and the text. */
 static void append(struct sideband *log, const struct sideband_subject *subject,
-                   enum qemu_record_kind kind, const void *fixed, size_t fixed_size,
-                   const char *text)
+                   enum logged_kind kind, const void *fixed, size_t fixed_size, const char *text)
 {
     if (sideband_frozen(log))
         return;
     size_t text_size = text ? strlen(text) + 1 : 0;
-    struct qemu_record *record = reserve(log, fixed_size + text_size);
+    struct logged_record *record = reserve(log, fixed_size + text_size);
     if (!record)
         return;
     record->kind = (uint16_t)kind;
@@ -80,66 +79,65 @@ static void append(struct sideband *log, const struct sideband_subject *subject,
     char *end = mempcpy(record + 1, fixed, fixed_size);
     if (text)
         memcpy(end, text, text_size);
-    record->magic = QEMU_RECORD_MAGIC;
+    record->magic = LOGGED_MAGIC;
     atomic_store_explicit(&record->ready, 1, memory_order_release);
 }
 
 void sideband_mapping(struct sideband *log, const struct sideband_subject *subject,
-                      const struct qemu_mapping *mapping, const char *path)
+                      const struct logged_mapping *mapping, const char *path)
 {
-    append(log, subject, QEMU_RECORD_MAPPING, &mapping->record + 1,
-           offsetof(struct qemu_mapping, path) - sizeof mapping->record, path);
+    append(log, subject, LOGGED_MAPPING, &mapping->record + 1,
+           offsetof(struct logged_mapping, path) - sizeof mapping->record, path);
 }
 
 void sideband_name(struct sideband *log, const struct sideband_subject *subject, bool exec,
                    const char *name)
 {
     uint32_t fixed = exec;
-    append(log, subject, QEMU_RECORD_NAME, &fixed, sizeof fixed, name);
+    append(log, subject, LOGGED_NAME, &fixed, sizeof fixed, name);
 }
 
 void sideband_fork(struct sideband *log, const struct sideband_subject *subject, pid_t parent_pid,
                    pid_t parent_tid)
 {
     uint32_t fixed[] = {(uint32_t)parent_pid, (uint32_t)parent_tid};
-    append(log, subject, QEMU_RECORD_FORK, fixed, sizeof fixed, NULL);
+    append(log, subject, LOGGED_FORK, fixed, sizeof fixed, NULL);
 }
 
 void sideband_exit(struct sideband *log, const struct sideband_subject *subject)
 {
     uint32_t fixed[] = {0, 0};
-    append(log, subject, QEMU_RECORD_EXIT, fixed, sizeof fixed, NULL);
+    append(log, subject, LOGGED_EXIT, fixed, sizeof fixed, NULL);
 }
 
 void sideband_reaped(struct sideband *log, const struct sideband_subject *subject)
 {
     uint32_t fixed[] = {0, 0};
-    append(log, subject, QEMU_RECORD_REAPED, fixed, sizeof fixed, NULL);
+    append(log, subject, LOGGED_REAPED, fixed, sizeof fixed, NULL);
 }
 
 void sideband_death(struct sideband *log, const struct sideband_subject *subject,
-                    const struct qemu_death *death)
+                    const struct logged_death *death)
 {
-    append(log, subject, QEMU_RECORD_DEATH, &death->record + 1,
-           sizeof *death - sizeof death->record, NULL);
-}
-
-void sideband_hit(struct sideband *log, const struct sideband_subject *subject,
-                  const struct qemu_hit *hit)
-{
-    append(log, subject, QEMU_RECORD_HIT, &hit->record + 1, sizeof *hit - sizeof hit->record, NULL);
-}
-
-void sideband_kept(struct sideband *log, const struct sideband_subject *subject,
-                   const struct qemu_kept *kept)
-{
-    append(log, subject, QEMU_RECORD_KEPT, &kept->record + 1, sizeof *kept - sizeof kept->record,
+    append(log, subject, LOGGED_DEATH, &death->record + 1, sizeof *death - sizeof death->record,
            NULL);
 }
 
+void sideband_hit(struct sideband *log, const struct sideband_subject *subject,
+                  const struct logged_hit *hit)
+{
+    append(log, subject, LOGGED_HIT, &hit->record + 1, sizeof *hit - sizeof hit->record, NULL);
+}
+
+void sideband_kept(struct sideband *log, const struct sideband_subject *subject,
+                   const struct logged_kept *kept)
+{
+    append(log, subject, LOGGED_KEPT, &kept->record + 1, sizeof *kept - sizeof kept->record, NULL);
+}
+
 void sideband_untraced(struct sideband *log, const struct sideband_subject *subject,
-                       enum qemu_untraced_reason reason, const char *name)
+                       enum untraced_reason reason, const char *name)
 {
     uint32_t fixed = reason;
-    append(log, subject, QEMU_RECORD_UNTRACED, &fixed, sizeof fixed, name);
+    append(log, subject, LOGGED_UNTRACED, &fixed, sizeof fixed, name);
 }

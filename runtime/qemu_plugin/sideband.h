@@ -40,7 +40,7 @@ struct sideband_subject {
 /* Appends mapping->record and what follows it, with `path`; mapping->record is filled in from
  * `subject`. */
 void sideband_mapping(struct sideband *log, const struct sideband_subject *subject,
-                      const struct qemu_mapping *mapping, const char *path);
+                      const struct logged_mapping *mapping, const char *path);
 void sideband_name(struct sideband *log, const struct sideband_subject *subject, bool exec,
                    const char *name);
 void sideband_fork(struct sideband *log, const struct sideband_subject *subject, pid_t parent_pid,
@@ -50,13 +50,13 @@ void sideband_exit(struct sideband *log, const struct sideband_subject *subject)
 void sideband_reaped(struct sideband *log, const struct sideband_subject *subject);
 /* Appends what follows death->record, which is filled in from `subject`. */
 void sideband_death(struct sideband *log, const struct sideband_subject *subject,
-                    const struct qemu_death *death);
+                    const struct logged_death *death);
 /* Append what follows the record in it, which is filled in from `subject`. */
 void sideband_hit(struct sideband *log, const struct sideband_subject *subject,
-                  const struct qemu_hit *hit);
+                  const struct logged_hit *hit);
 void sideband_kept(struct sideband *log, const struct sideband_subject *subject,
-                   const struct qemu_kept *kept);
+                   const struct logged_kept *kept);
 void sideband_untraced(struct sideband *log, const struct sideband_subject *subject,
-                       enum qemu_untraced_reason reason, const char *name);
+                       enum untraced_reason reason, const char *name);
 
 #endif

@@ -112,7 +112,7 @@ enum trigger_verdict trigger_hit(struct sideband *log, const struct sideband_sub
     struct qemu_control *control = log->control;
     const struct qemu_trigger *trigger = &control->options.trigger;
     atomic_fetch_add(&control->hits, 1);
-    struct qemu_hit hit = {.ip = ip};
+    struct logged_hit hit = {.ip = ip};
     if (trigger->passes_time && arguments->known) {
         hit.passed = passed_time(control, arguments->first);
         hit.argument = trigger_passed_argument(arguments->second);

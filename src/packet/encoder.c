@@ -443,6 +443,16 @@ void pt_encoder_forget_calls(struct pt_encoder *encoder)
     clear_returns(encoder);
 }
 
+void pt_encoder_know_calls(struct pt_encoder *encoder, const struct pt_call *calls, size_t count,
+                           bool all)
+{
+    encoder->calls.base = encoder->depth;
+    encoder->calls.all = all;
+    for (size_t i = 0; i < count; i++)
+        *pt_calls_at(&encoder->calls, encoder->depth++) = calls[i];
+    clear_returns(encoder);
+}
+
 void pt_encoder_stack_moved(struct pt_encoder *encoder, uint64_t from)
 {
     if (pt_calls_same_stack(&encoder->calls, encoder->depth, from, *encoder->stack_pointer))
@@ -528,6 +538,20 @@ static void edge_lost(struct pt_encoder *encoder, uint64_t pc)
     group.end += pt_packet_overflow(group.end);
     put_ip(encoder, &group, PT_FUP, pc);
     group_end(encoder, &group);
+}
+
+void pt_encoder_lose(struct pt_encoder *encoder)
+{
+    if (encoder->stopped || !may_go_on(encoder))
+        return;
+    encoder->losses++;
+    encoder->last_ip = 0;
+    pt_encoder_forget_calls(encoder);
+    struct group group = group_begin(encoder);
+    put_branches(encoder, &group);
+    group.end += pt_packet_overflow(group.end);
+    group_end(encoder, &group);
+    encoder->previous = &pt_code_block_none;
 }
 
 /* The edge from the block that ran last to `pc`, whatever it is. A block may also be left in its

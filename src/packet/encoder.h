@@ -217,6 +217,14 @@ void pt_encoder_stack_moved(struct pt_encoder *encoder, uint64_t from);
 /* Nothing is known of who has called what runs from now on. */
 void pt_encoder_forget_calls(struct pt_encoder *encoder);
 
+/* The calls in progress are these, of which the first is the outermost; `all`: it was called by
+ * nobody. */
+void pt_encoder_know_calls(struct pt_encoder *encoder, const struct pt_call *calls, size_t count,
+                           bool all);
+
+/* Packets are missing up to where the next step arrives: OVF. */
+void pt_encoder_lose(struct pt_encoder *encoder);
+
 /* Which calls are in progress now, and that they are again: the ring must still hold them. */
 struct pt_saved_calls pt_encoder_save_calls(const struct pt_encoder *encoder);
 void pt_encoder_restore_calls(struct pt_encoder *encoder, const struct pt_saved_calls *saved);

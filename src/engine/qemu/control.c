@@ -153,6 +153,35 @@ void control_freeze(struct qemu_control *control)
     atomic_store(&control->frozen, 1);
 }
 
+/* Of the log what is there, whatever the header says. */
+static size_t log_size(const struct qemu_control *control, const struct file_view *view)
+{
+    uint64_t size = atomic_load(&control->log_tail);
+    uint64_t room = view->size < QEMU_LOG_OFFSET ? 0 : view->size - QEMU_LOG_OFFSET;
+    return size < room ? size : room;
+}
+
+struct recorded control_recorded(const struct qemu_control *control, const struct file_view *view)
+{
+    const struct qemu_options *options = &control->options;
+    return (struct recorded){
+        .log = view->bytes + QEMU_LOG_OFFSET,
+        .log_size = log_size(control, view),
+        .clock = (enum record_clock)options->clock,
+        .started = options->start_realtime_ns,
+        .frozen_at = atomic_load(&control->frozen_at),
+        .multi_snapshot = options->trigger.multi_snapshot && !options->full_execution,
+        .snapshots = atomic_load(&control->snapshots),
+        .snapshot_size = options->snapshot_size,
+        .bus_ratio = options->bus_ratio,
+        .packets = {.coarse_time = options->coarse_time != 0,
+                    .periods = options->periods != 0,
+                    .all_returns = options->all_returns != 0},
+        .lost_rings = atomic_load(&control->lost_rings),
+        .lost_records = atomic_load(&control->lost_records),
+    };
+}
+
 void control_close(struct qemu_control *control)
 {
     if (control)

@@ -7,6 +7,8 @@
 #define MAGIC_TRACE_ENGINE_QEMU_CONTROL_H
 
 #include "base/error.h"
+#include "base/file.h"
+#include "engine/packets/recorded.h"
 #include "engine/qemu/shared.h"
 
 #include <stdbool.h>
@@ -24,6 +26,10 @@ struct qemu_control *control_open(const char *directory, struct error *error);
 /* Every ring ends in order at its next packet, and the moment is noted; when it is frozen already
  * nothing changes. The traced programs run on. */
 void control_freeze(struct qemu_control *control);
+
+/* What the collector needs of a frozen recording, whose file is mapped in `view`: all but `directory`,
+ * `folder` and `watched`. */
+struct recorded control_recorded(const struct qemu_control *control, const struct file_view *view);
 
 void control_close(struct qemu_control *control);
 

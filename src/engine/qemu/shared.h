@@ -1,14 +1,14 @@
 /* What the qemu plugin and the recorder share: files in the recording's folder that both map.
  *
  *     DIR/soft/control        struct qemu_control, then the side-band log
- *     DIR/soft/ring.SERIAL    struct qemu_ring (one page), then packets; one per thread and exec
+ *     DIR/soft/ring.SERIAL    struct packet_ring (one page), then packets; one per thread and exec
  *     DIR/images/             code pages dumped from memory (JIT, self-modified), as ELF files;
  *                             copies of files that may be gone or changed when the program ends
  *
  * The recorder (magic-trace) makes DIR/soft/control and starts qemu; every traced process maps it.
  * The files outlive everybody: kill -9 of the program loses nothing that a callback had finished,
  * kill -9 of magic-trace does not touch the program, and `magic-trace decode DIR` can finish the
- * recording later (engine/qemu/collect.h).
+ * recording later (engine/packets/collect.h).
  *
  * Both sides start a program with the same words:
  *
@@ -26,15 +26,16 @@
 #ifndef MAGIC_TRACE_ENGINE_QEMU_SHARED_H
 #define MAGIC_TRACE_ENGINE_QEMU_SHARED_H
 
+#include "engine/packets/ring_layout.h"
+#include "engine/packets/sideband_layout.h"
+
 #include <stdatomic.h>
 #include <stdint.h>
 
 enum {
-    QEMU_VERSION = 6,
     QEMU_PAGE = 4096,
+    QEMU_VERSION = 6,
     QEMU_CONTROL_MAGIC = 0x4c52544d, /* "MTRL" */
-    QEMU_RING_MAGIC = 0x474e524d,    /* "MRNG" */
-    QEMU_RECORD_MAGIC = 0x4452424d,  /* "MBRD" */
     /* Sizes in bytes. The log's file is allocated in steps, before it is touched; records beyond
      * its limit are counted in lost_records. qemu maps the stack whole, without reserving memory.
      */
@@ -122,113 +123,6 @@ struct qemu_control {
 
 enum { QEMU_LOG_OFFSET = 80 * QEMU_PAGE };
 
-/* A side-band record: 16-byte aligned in the log; a reader that meets a hole (its writer was
- * killed) searches forward for the next magic. */
-enum qemu_record_kind {
-    QEMU_RECORD_MAPPING = 1, /* struct qemu_mapping + path */
-    QEMU_RECORD_NAME,        /* struct qemu_name + name */
-    QEMU_RECORD_FORK,        /* struct qemu_fork: thread or process born, traced */
-    QEMU_RECORD_EXIT,        /* struct qemu_fork */
-    QEMU_RECORD_UNTRACED,    /* struct qemu_untraced + name: ran without being traced */
-    QEMU_RECORD_HIT,         /* struct qemu_hit: the trigger was hit and its conditions held */
-    /* struct qemu_fork: the child process `pid` is gone, as its traced parent was told by wait4. */
-    QEMU_RECORD_REAPED,
-    /* struct qemu_kept: a stretch of a ring that belongs to snapshots (with multi_snapshot) */
-    QEMU_RECORD_KEPT,
-    QEMU_RECORD_DEATH, /* struct qemu_death: a signal kills the process in this thread */
-};
-
-struct qemu_record {
-    uint32_t magic; /* QEMU_RECORD_MAGIC */
-    uint16_t kind;
-    _Atomic uint16_t ready; /* 1 when complete */
-    uint32_t size;          /* bytes, this header included, a multiple of 16 */
-    uint32_t pid, tid;
-    uint32_t serial; /* of the ring it belongs to; UINT32_MAX none */
-    uint64_t time;   /* in the recording's clock (ticks) */
-};
-
-struct qemu_mapping {
-    struct qemu_record record;
-    uint64_t start, length, file_offset, inode;
-    uint32_t device_major, device_minor;
-    uint32_t protection, jit; /* jit: path is a dump in DIR/images, given relative to DIR */
-    uint64_t version; /* of the file, when it was copied into DIR/images: file_version.h; or 0 */
-    char path[];      /* NUL-terminated */
-};
-
-struct qemu_name {
-    struct qemu_record record;
-    uint32_t exec; /* bool: by execve: the address space starts anew */
-    char name[];
-};
-
-struct qemu_fork {
-    struct qemu_record record;
-    uint32_t parent_pid, parent_tid;
-};
-
-struct qemu_death {
-    struct qemu_record record;
-    uint64_t ip;     /* of the instruction that raised the signal, or that would have run next */
-    uint32_t has_ip; /* bool: it is known */
-    uint32_t signal;
-};
-
-enum qemu_untraced_reason {
-    QEMU_UNTRACED_THREAD,  /* -multi-thread was not given */
-    QEMU_UNTRACED_PROCESS, /* -follow was not given */
-    QEMU_UNTRACED_FOREIGN, /* exec of something that qemu-x86_64 cannot run (32-bit, setuid) */
-};
-
-struct qemu_untraced {
-    struct qemu_record record;
-    uint32_t reason;
-    char name[];
-};
-
-struct qemu_hit {
-    struct qemu_record record;
-    uint64_t ip;
-    uint64_t passed;       /* the time that the program passed, in the recording's clock; 0: none */
-    int64_t argument;      /* that the program passed */
-    uint32_t has_argument; /* bool */
-    uint32_t reserved;
-};
-
-/* In stream positions of the ring record.serial, at packets' borders. */
-struct qemu_kept {
-    struct qemu_record record;
-    uint64_t begin, end;
-};
-
-/* Header of ring.SERIAL, in its first page; packets follow at QEMU_PAGE. In snapshot mode the
- * packets of stream position P lie at P % size; in full execution at P, the file growing as needed.
- */
-struct qemu_ring {
-    uint32_t magic; /* QEMU_RING_MAGIC */
-    uint32_t version;
-    uint32_t serial;
-    uint32_t pid, tid;
-    uint32_t full; /* bool: full execution */
-    uint64_t size; /* bytes of packets the ring holds; in full execution: allocated so far */
-
-    /* Set when this thread's recording ended in order (exit seen, frozen, out of space). */
-    _Atomic uint32_t ended;
-    _Atomic uint32_t out_of_space; /* recording stopped because the disk was full */
-    uint64_t first_time;           /* ticks, of the first packet */
-    /* With multi_snapshot: up to where it is decided what is kept, as a stream position; and how
-     * many snapshots had been taken then. */
-    _Atomic uint64_t undecided;
-    _Atomic uint64_t seen_snapshots;
-    _Atomic uint32_t owed; /* bool: what follows is kept, too: a snapshot was taken just before */
-
-    /* The encoder's whole state (packet/encoder.h), so that what a killed thread had not yet
-     * written can be. Its field `head` is the stream position up to which packets are valid. */
-    _Alignas(64) unsigned char encoder[QEMU_PAGE - 128];
-};
-
 _Static_assert(sizeof(struct qemu_control) <= QEMU_LOG_OFFSET, "the log begins behind the header");
-_Static_assert(sizeof(struct qemu_ring) <= QEMU_PAGE, "packets begin on the second page");
 
 #endif

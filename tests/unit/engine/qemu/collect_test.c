@@ -1,8 +1,9 @@
 /* A folder of rings and a log -> a recording that can be read back. */
-#include "engine/qemu/collect.h"
+#include "engine/packets/collect.h"
 
 #include "base/file.h"
 #include "engine/engine.h"
+#include "engine/qemu/control.h"
 #include "packet/encoder.h"
 #include "recording/perf_data/perf_data_reader.h"
 
@@ -58,14 +59,14 @@ static void add_ring(const char *folder, struct qemu_control *control, uint32_t 
     for (size_t i = 0; i < PSB_SIZE; i++)
         file[QEMU_PAGE + i] = i % 2 ? 0x82 : 0x02;
     uint32_t serial = atomic_fetch_add(&control->next_ring, 1);
-    struct qemu_ring header = {.magic = QEMU_RING_MAGIC,
-                               .version = QEMU_VERSION,
-                               .serial = serial,
-                               .pid = PID,
-                               .tid = tid,
-                               .size = RING_SIZE,
-                               .ended = 1,
-                               .first_time = 50};
+    struct packet_ring header = {.magic = PACKET_RING_MAGIC,
+                                 .version = PACKET_RING_VERSION,
+                                 .serial = serial,
+                                 .pid = PID,
+                                 .tid = tid,
+                                 .size = RING_SIZE,
+                                 .ended = 1,
+                                 .first_time = 50};
     struct pt_encoder encoder = {
         .head = HEAD, .tnt = 1, .instructions = INSTRUCTIONS, .last_time = 60 + serial};
     memcpy(header.encoder, &encoder, sizeof encoder);
@@ -83,10 +84,10 @@ static void add_name(const char *folder, struct qemu_control *control, uint32_t 
 {
     enum { SIZE = 64 };
     union {
-        struct qemu_name name;
+        struct logged_name name;
         unsigned char bytes[SIZE];
-    } record = {.name = {.record = {.magic = QEMU_RECORD_MAGIC,
-                                    .kind = QEMU_RECORD_NAME,
+    } record = {.name = {.record = {.magic = LOGGED_MAGIC,
+                                    .kind = LOGGED_NAME,
                                     .ready = 1,
                                     .size = SIZE,
                                     .pid = PID,
@@ -99,16 +100,28 @@ static void add_name(const char *folder, struct qemu_control *control, uint32_t 
     close(descriptor);
 }
 
+static bool gather(struct collection *collection, const char *folder,
+                   const struct qemu_control *control, struct error *error)
+{
+    static char *const command_line[] = {"magic-trace", NULL};
+    char rings[128];
+    struct file_view view;
+    snprintf(rings, sizeof rings, "%s/soft", folder);
+    assert_true(file_map(&view, path_in(folder, "soft/control"), error));
+    *collection = (struct collection){.command_line = command_line, .clock = {.mult = 1}};
+    collection->recorded = control_recorded(control, &view);
+    collection->recorded.directory = folder;
+    collection->recorded.folder = rings;
+    bool ok = collect(collection, error);
+    file_unmap(&view);
+    return ok;
+}
+
 static void collect_all(struct collection *collection, const char *folder,
                         const struct qemu_control *control)
 {
-    static char *const command_line[] = {"magic-trace", NULL};
-    *collection = (struct collection){.directory = folder,
-                                      .control = control,
-                                      .command_line = command_line,
-                                      .clock = {.mult = 1}};
     struct error error;
-    if (!collect(collection, &error))
+    if (!gather(collection, folder, control, &error))
         fail_msg("%s", error.text);
 }
 
@@ -131,7 +144,7 @@ static void records_are_sorted_and_rings_become_chunks(void **state)
     atomic_fetch_add(&control->log_tail, 32); /* a record that was never written */
     /* Damaged: what is there counts, not what is said to be there. */
     atomic_store(&control->next_ring, UINT32_MAX);
-    rings_settle(*state);
+    rings_settle(path_in(*state, "soft"));
 
     struct collection collection;
     collect_all(&collection, *state, control);
@@ -177,9 +190,9 @@ static void the_instruction_clock_renumbers_threads(void **state)
 static void nothing_recorded_is_not_a_recording(void **state)
 {
     struct qemu_control *control = create(*state, RECORD_CLOCK_HOST);
-    struct collection collection = {.directory = *state, .control = control, .clock = {.mult = 1}};
+    struct collection collection;
     struct error error;
-    assert_false(collect(&collection, &error));
+    assert_false(gather(&collection, *state, control, &error));
     assert_int_equal(error.code, ERROR_NOT_FOUND);
     collection_free(&collection);
     control_close(control);

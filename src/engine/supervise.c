@@ -1,0 +1,95 @@
+#include "engine/supervise.h"
+
+#include "base/log.h"
+
+#include <poll.h>
+#include <time.h>
+
+/* How long the program may take to end after Ctrl-C before the person is told what is being waited
+ * for. */
+enum { PATIENCE_MS = 1000 };
+/* How often a recording with a trigger is looked at, and how often the longest delay is told. */
+enum { ARMED_MS = 50 };
+static const uint64_t delay_report_ns = UINT64_C(5000000000);
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void interrupt(struct supervision *supervision)
+{
+    if (supervision->program.interrupts == 1) {
+        supervision->freeze(supervision->recording);
+        log_status("Got signal, detaching...");
+    } else {
+        log_status("Got signal again, killing the program...");
+        processes_kill_all(supervision->program.child.pid, &supervision->is_traced);
+    }
+}
+
+/* ---- the trigger ---- */
+
+/* Reports once that a snapshot was taken, and has the recording freeze when no thread runs any more
+ * that could see that it is time. */
+static void look_for_snapshot(struct supervision *supervision)
+{
+    if (supervision->snapshot_reported || atomic_load(supervision->shared.snapshots) == 0)
+        return;
+    supervision->snapshot_reported = true;
+    log_status("Snapshot taken.");
+    if (atomic_load(supervision->shared.freeze_at))
+        supervision->freeze(supervision->recording);
+}
+
+static void report_delay(struct supervision *supervision)
+{
+    uint64_t now = now_ns();
+    if (!supervision->has_delay_threshold || supervision->snapshot_reported ||
+        now - supervision->last_report_ns < delay_report_ns)
+        return;
+    supervision->last_report_ns = now;
+    uint64_t delay = atomic_exchange(supervision->shared.longest_delay, 0);
+    log_status("Waiting for delay over threshold. Max delay since last report: %.3f ms",
+               (double)delay * 1000 / (double)supervision->ticks_per_second);
+}
+
+/* How long to wait for the next event, in milliseconds. */
+static int patience(const struct supervision *supervision, bool reported)
+{
+    if (supervision->program.interrupts == 1 && !reported)
+        return PATIENCE_MS;
+    bool armed = supervision->has_trigger && !atomic_load(supervision->shared.frozen);
+    return armed ? ARMED_MS : -1;
+}
+
+int supervise(struct supervision *supervision)
+{
+    struct pollfd waited_for[] = {
+        {.fd = supervision->program.child.descriptor, .events = POLLIN},
+        {.fd = supervision->program.signals->descriptor, .events = POLLIN},
+        {.fd = supervision->descriptor, .events = POLLIN},
+    };
+    bool reported = false;
+    supervision->last_report_ns = now_ns();
+    for (;;) {
+        int ready = poll(waited_for, 3, patience(supervision, reported));
+        look_for_snapshot(supervision);
+        report_delay(supervision);
+        if (ready == 0 && supervision->program.interrupts == 1 && !reported) {
+            reported = true;
+            log_status("Snapshot taken; the program still runs. Press Ctrl-C again to kill it.");
+        }
+        if (ready > 0 && supervision->serve)
+            supervision->serve(supervision->recording);
+        if (ready > 0 && waited_for[1].revents) {
+            if (program_signals_answer(&supervision->program))
+                interrupt(supervision);
+        } else if (ready > 0 && waited_for[0].revents) {
+            break;
+        }
+    }
+    return program_signals_end(&supervision->program);
+}

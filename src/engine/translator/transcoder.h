@@ -1,0 +1,58 @@
+/* The log of one thread -> Intel PT packets.
+ *
+ * Called by transcoding.c, for one slot at a time: once when the thread writes no more, or again and
+ * again while it runs. What cannot be understood becomes a gap (OVF) and is reported once.
+ */
+#ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_TRANSCODER_H
+#define MAGIC_TRACE_ENGINE_TRANSLATOR_TRANSCODER_H
+
+#include "engine/translator/call_stack.h"
+#include "engine/translator/callers.h"
+#include "engine/translator/log_cursor.h"
+#include "engine/translator/packet_file.h"
+#include "engine/translator/path.h"
+#include "engine/translator/timeline.h"
+
+struct transcoder {
+    struct pt_encoder_owner owner; /* first */
+    const struct translator_arena *arena;
+    struct fragments *fragments; /* shared with other transcoders */
+    struct callers *callers;     /* likewise; NULL: stacks are not unwound */
+    const struct tr_slot *slot;
+    struct packet_file file;
+    struct pt_encoder *encoder; /* in `file` */
+    struct log_cursor cursor;
+    struct path path;
+    struct timeline timeline;
+    struct call_stack calls;
+    struct pt_call *call_ring;
+
+    struct log_record stack_copy; /* the newest TR_CALLS, if its fragment was not entered yet */
+    bool has_stack_copy;
+    uint64_t next_entry; /* when the next fragment begins, ticks; 0: not known beforehand */
+    bool arrival_due;    /* a trigger hit: the next block's beginning is reported ... */
+    uint64_t arrival;    /* ... with this time, ticks */
+    struct error damage; /* the first record that made no sense */
+
+    /* Blocks that were interrupted in their middle, in turn: the encoder looks at the last one. */
+    struct pt_code_block *cut[2];
+    unsigned cuts;
+};
+
+/* `folder` is DIR/translator. The log of `slot` will be read from its beginning. */
+bool transcoder_begin(struct transcoder *transcoder, const struct translator_arena *arena,
+                      struct fragments *fragments, const struct tr_slot *slot, const char *folder,
+                      struct error *error);
+
+/* The log will be read from the oldest record that its ring still holds, to the last word. */
+void transcoder_begin_ring(struct transcoder *transcoder);
+
+/* Transcodes what the cursor has. */
+void transcoder_read(struct transcoder *transcoder);
+
+/* The thread writes no more, and all was read: writes what was waiting for later records. */
+void transcoder_finish(struct transcoder *transcoder);
+
+void transcoder_close(struct transcoder *transcoder);
+
+#endif
