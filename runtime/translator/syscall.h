@@ -24,8 +24,12 @@ void tr_process_begun(struct tr_thread *thread, const struct tr_start *start);
 
 /* thread.c: memory for a thread (struct tr_thread, its table, its stacks), new or used before. NULL: there is none. */
 struct tr_thread *tr_thread_allocate(struct tr_process *process);
-/* Sets the gs base of the calling thread. */
+/* Its stack for the master handler: TR_SIGNAL_STACK_SIZE bytes. */
+void *tr_thread_signal_stack(const struct tr_thread *thread);
+/* Sets the gs base of the calling thread; NULL: to 0. */
 void tr_thread_set_base(struct tr_thread *thread);
+/* The calling thread, NULL when the gs base is not ours (it went on natively): for the master handler. */
+struct tr_thread *tr_thread_here(void);
 
 /* enter.S: runs the program from thread->app on, in the cache; never returns. From any stack. */
 _Noreturn void tr_enter(struct tr_thread *thread);
