@@ -26,6 +26,12 @@ struct tr_code_range {
 /* Copies `size` bytes at an address of the program. False when not all can be read. */
 bool tr_probe_read(void *to, uint64_t from, size_t size);
 
+/* The same to an address of the program. */
+bool tr_probe_write(uint64_t to, const void *from, size_t size);
+
+/* A fault in [tr_probe_start, tr_probe_end) goes on at tr_probe_fail (probe.S). */
+extern const char tr_probe_start[], tr_probe_end[], tr_probe_fail[];
+
 /* What there is at `pc`. Looks into /proc/self/maps when it is not known, and reports new code to the sideband log
  * (mapping records; code in no file is dumped, again whenever its bytes have changed). Protects writable code.
  * `thread` is for the records. */
@@ -40,11 +46,23 @@ void tr_code_note(struct tr_thread *thread, uint64_t pc, uint64_t end);
  * `writer_pc` is the writing instruction (the program's), or 0 when not known. */
 bool tr_code_written(struct tr_thread *thread, uint64_t address, uint64_t writer_pc);
 
-/* After (or for those that take mappings away, before) mmap, munmap, mprotect, mremap, pkey_mprotect, shmat, shmdt,
- * madvise(DONTNEED): forgets what was known of the range and invalidates fragments there when code was there. Returns
- * whether any was. The protection that we gave pages is not what the program asked for: mprotect goes through
- * tr_code_changed first. */
+/* Mappings in the range have gone or are about to, or others have taken their place: forgets what was known and
+ * invalidates the fragments there. Returns whether there was code. */
 bool tr_code_changed(struct tr_thread *thread, uint64_t start, uint64_t end);
+
+/* A mapping was made in the range. `shared` and writable, it may show the same memory as some code. */
+void tr_code_mapped(struct tr_thread *thread, uint64_t start, uint64_t end, bool shared, uint32_t protection);
+
+/* Something was mapped or unmapped, it is not known where: everything is looked up again. */
+void tr_code_unknown(struct tr_thread *thread);
+
+/* mprotect or pkey_mprotect (`number`), with what the program passes. Code that it makes writable is kept under its
+ * translation, and write-protected, until it is written to. Returns what the program gets. */
+int64_t tr_code_mprotect(struct tr_thread *thread, int64_t number, uint64_t start, uint64_t size, uint64_t protection,
+                         uint64_t key);
+
+/* The program installs a filter for its system calls: /proc is read for the last time. */
+void tr_code_seal(struct tr_thread *thread);
 
 /* The kernel could not write to a buffer of the program (EFAULT): gives back all write protection in the range, or
  * everywhere (start 0, end UINT64_MAX). True: something was protected, the call is to be made again. */

@@ -73,6 +73,7 @@ enum tr_request_state {
     TR_REQUEST_GRANTED, /* by the recorder: it is attached (PTRACE_SEIZE, PTRACE_O_TRACEEXEC); call execve */
     TR_REQUEST_REFUSED, /* by the recorder: it cannot attach; call execve untraced */
     TR_REQUEST_FAILED,  /* by the process: execve returned, the recorder lets go and frees the request */
+    TR_REQUEST_TAKEN,   /* by the process: being filled in */
 };
 
 struct tr_request {
@@ -267,8 +268,10 @@ static const uint8_t tr_event_words[TR_EVENT_KINDS] = {
  *
  * Records have the layouts of the qemu engine's log (mappings, names, forks, exits, untraced, hits, deaths): one
  * reader serves both. Mappings of code that is in no file name a dump: path "images/dump.PID.OFFSET" where OFFSET
- * (hexadecimal) is where the bytes lie in the arena's dump area, `length` of them; the recorder makes the ELF file.
+ * (hexadecimal) is where the bytes lie in the arena's dump area, `length` and TR_DUMP_TAIL more of them, for an
+ * instruction that crosses the end; the recorder makes the ELF file.
  */
+enum { TR_DUMP_TAIL = 16 };
 
 /* ---- the runtime's image ----
  *

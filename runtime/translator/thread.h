@@ -107,7 +107,11 @@ struct tr_thread {
     uint64_t epoch;         /* of the cache, at the last safe point */
 };
 
-enum { TR_THREAD_FREE, TR_THREAD_USED, TR_THREAD_EXITING };
+enum {
+    TR_THREAD_FREE,
+    TR_THREAD_USED,
+    TR_THREAD_NATIVE, /* it went on natively, while others are traced and need our signal handlers */
+};
 
 /* The traced address space: one per runtime image; fork copies it. Writable, shared by all threads. */
 struct tr_process {
@@ -120,6 +124,7 @@ struct tr_process {
     struct tr_thread *threads;   /* all that were ever made; reused */
     uint32_t thread_lock;
     bool steals_time;            /* what the runtime uses up is taken off the clock */
+    uint32_t running;            /* atomic: threads that run in the cache, vforked ones not counted */
     uint64_t fsgsbase;           /* bool: the kernel allows WRGSBASE */
     bool traced;                 /* false: a child without -follow that could not be let go */
     char name[16];
