@@ -88,7 +88,7 @@ static void measure_build(struct replay *replay, const char *path)
 }
 
 /* Every part of the trace, from the whole to a thousandth, in a thousand columns. */
-static void measure_pieces(const struct trace_index *index)
+static void measure_tiles(const struct trace_index *index)
 {
     const struct index_facts *facts = trace_index_facts(index);
     for (unsigned parts = 1; parts <= 100000; parts *= 10) {
@@ -99,9 +99,9 @@ static void measure_pieces(const struct trace_index *index)
         size_t count = 0;
         double begin = bench_cpu_seconds();
         for (unsigned i = 0; i < asked; i++) {
-            struct array pieces = array_of(sizeof(struct index_piece));
+            struct array tiles = array_of(sizeof(struct index_tile));
             uint64_t from = facts->duration / asked * i;
-            const struct pieces_request request = {
+            const struct tiles_request request = {
                 .range = {from, from + length},
                 .resolution = resolution,
                 .rows = UINT32_MAX,
@@ -109,10 +109,10 @@ static void measure_pieces(const struct trace_index *index)
             };
             struct error error = {0};
             bool more;
-            if (!index_pieces(index, &request, &pieces, &more, &error))
+            if (!index_tiles(index, &request, &tiles, &more, &error))
                 fail(&error);
-            count += pieces.count;
-            array_free(&pieces);
+            count += tiles.count;
+            array_free(&tiles);
         }
         printf("pieces: 1/%u of the trace: %.2f ms, %zu pieces\n", parts,
                (bench_cpu_seconds() - begin) * 1e3 / asked, count / asked);
@@ -124,7 +124,7 @@ static struct index_range whole_trace(const struct trace_index *index)
     return (struct index_range){0, trace_index_facts(index)->duration + 1};
 }
 
-static void tell(const struct trace_index *index, const char *what, double cpu, double wall)
+static void report(const struct trace_index *index, const char *what, double cpu, double wall)
 {
     double spans = (double)trace_index_facts(index)->spans;
     printf("%s of the whole trace: %.0f ms of CPU, %.0f ms, %.1f ns/span\n", what, cpu * 1e3,
@@ -138,7 +138,7 @@ static uint32_t measure_table(const struct trace_index *index)
     double cpu = bench_cpu_seconds(), wall = bench_wall_seconds();
     if (!index_function_table(index, (struct index_tracks){0}, whole_trace(index), &rows, &error))
         fail(&error);
-    tell(index, "table", bench_cpu_seconds() - cpu, bench_wall_seconds() - wall);
+    report(index, "table", bench_cpu_seconds() - cpu, bench_wall_seconds() - wall);
     const struct function_row *most = rows.elements;
     for (size_t i = 1; i < rows.count; i++) {
         const struct function_row *row = array_at(&rows, i);
@@ -158,7 +158,7 @@ static void measure_flame(const struct trace_index *index)
     if (!index_flame_graph(index, (struct index_tracks){0}, whole_trace(index), 0.0005, &nodes,
                            &error))
         fail(&error);
-    tell(index, "flame graph", bench_cpu_seconds() - cpu, bench_wall_seconds() - wall);
+    report(index, "flame graph", bench_cpu_seconds() - cpu, bench_wall_seconds() - wall);
     array_free(&nodes);
 }
 
@@ -170,7 +170,8 @@ static void measure_calls(const struct trace_index *index, uint32_t group)
     if (!index_calls(index, (struct index_tracks){0}, whole_trace(index), group, 20, &calls,
                      &error))
         fail(&error);
-    tell(index, "calls of the most called", bench_cpu_seconds() - cpu, bench_wall_seconds() - wall);
+    report(index, "calls of the most called", bench_cpu_seconds() - cpu,
+           bench_wall_seconds() - wall);
     array_free(&calls.slowest);
 }
 
@@ -181,7 +182,7 @@ static void measure_next(const struct trace_index *index, uint32_t group)
     struct error error = {0};
     double cpu = bench_cpu_seconds(), wall = bench_wall_seconds();
     index_next_call(index, (struct index_tracks){0}, group, &from, true, &call, &ordinal, &error);
-    tell(index, "next call", bench_cpu_seconds() - cpu, bench_wall_seconds() - wall);
+    report(index, "next call", bench_cpu_seconds() - cpu, bench_wall_seconds() - wall);
 }
 
 static void measure_queries(const char *path)
@@ -192,7 +193,7 @@ static void measure_queries(const char *path)
     if (!index)
         fail(&error);
     printf("open: %.2f ms\n", (bench_cpu_seconds() - begin) * 1e3);
-    measure_pieces(index);
+    measure_tiles(index);
     uint32_t group = measure_table(index);
     measure_flame(index);
     measure_calls(index, group);

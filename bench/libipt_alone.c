@@ -105,17 +105,17 @@ static void decode_stream(const struct judged_recording *recording, size_t numbe
     if (blocks && !process)
         return;
     struct pt_image *image = blocks ? load_code(process, sections) : NULL;
-    for (size_t i = 0; i < stream->stretches.count; i++) {
-        const struct trace_stretch *stretch = trace_stretch_at(stream, i);
+    for (size_t i = 0; i < stream->segments.count; i++) {
+        const struct trace_segment *segment = trace_segment_at(stream, i);
         struct pt_config config;
         uint8_t *copy;
-        const uint8_t *bytes = trace_stretch_bytes(stretch, &copy);
-        judged_recording_config(recording, &config, bytes, stretch->size);
+        const uint8_t *bytes = trace_segment_bytes(segment, &copy);
+        judged_recording_config(recording, &config, bytes, segment->size);
         if (blocks)
             decode_blocks(&config, image, counts);
         else
             decode_packets(&config, counts);
-        counts->bytes += stretch->size;
+        counts->bytes += segment->size;
         free(copy);
     }
     pt_image_free(image);

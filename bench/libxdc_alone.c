@@ -137,20 +137,20 @@ static uint8_t *copy_packets(const struct pt_config *config, size_t *size)
     return copy;
 }
 
-static double decode_stretch(const struct libxdc *libxdc, void *decoder,
+static double decode_segment(const struct libxdc *libxdc, void *decoder,
                              const struct judged_recording *recording,
-                             const struct trace_stretch *stretch, struct counts *counts)
+                             const struct trace_segment *segment, struct counts *counts)
 {
     struct pt_config config;
     uint8_t *pieces;
-    const uint8_t *bytes = trace_stretch_bytes(stretch, &pieces);
-    judged_recording_config(recording, &config, bytes, stretch->size);
+    const uint8_t *bytes = trace_segment_bytes(segment, &pieces);
+    judged_recording_config(recording, &config, bytes, segment->size);
     size_t size;
     uint8_t *packets = copy_packets(&config, &size);
     double began = bench_cpu_seconds();
     counts->errors += libxdc->decode(decoder, packets, size) != SUCCESS;
     double seconds = bench_cpu_seconds() - began;
-    counts->bytes += stretch->size;
+    counts->bytes += segment->size;
     free(packets);
     free(pieces);
     return seconds;
@@ -171,8 +171,8 @@ static double decode_stream(const struct libxdc *libxdc, const struct judged_rec
     libxdc->on_edge(decoder, count_edge, counts);
     libxdc->enable(decoder);
     double seconds = 0;
-    for (size_t i = 0; i < stream->stretches.count; i++)
-        seconds += decode_stretch(libxdc, decoder, recording, trace_stretch_at(stream, i), counts);
+    for (size_t i = 0; i < stream->segments.count; i++)
+        seconds += decode_segment(libxdc, decoder, recording, trace_segment_at(stream, i), counts);
     libxdc->free(decoder);
     for (size_t i = 0; i < BITMAP; i++) {
         for (struct page *page = code->pages[i], *next; page; page = next) {

@@ -129,8 +129,8 @@ static uint64_t stack_pointer(struct made_up_program *program)
 static struct flow_event switch_stacks(struct made_up_program *program)
 {
     struct flow_event event;
-    program->told = !program->told;
-    if (program->told) {
+    program->reported = !program->reported;
+    if (program->reported) {
         event = event_of(program, FLOW_STACK);
         event.to = stack_pointer(program);
         return event;

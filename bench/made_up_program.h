@@ -39,9 +39,9 @@ struct made_up_program {
     uint64_t calls;
     struct made_up_stack stacks[PROGRAM_STACKS];
     size_t running;
-    bool started; /* its first event has been taken */
-    bool in_gap;  /* the event before was a gap */
-    bool told;    /* it told the stack pointer */
+    bool started;  /* its first event has been taken */
+    bool in_gap;   /* the event before was a gap */
+    bool reported; /* it told the stack pointer */
 };
 
 /* `seed` is not 0. */

@@ -59,8 +59,8 @@ static void end(void *object)
     free(object);
 }
 
-static struct side_band_record mapping = {
-    .kind = SIDE_BAND_MAPPING,
+static struct sideband_record mapping = {
+    .kind = SIDEBAND_MAPPING,
     .pid = PID,
     .tid = PID,
     .cpu = UINT32_MAX,

@@ -36,8 +36,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (file < 0 || write(file, bytes, size) != (ssize_t)size)
         abort();
     char *path = memory_format("/proc/self/fd/%d", file);
-    struct side_band_record record = {
-        .kind = SIDE_BAND_MAPPING,
+    struct sideband_record record = {
+        .kind = SIDEBAND_MAPPING,
         .pid = PID,
         .tid = PID,
         .mapping = {.start = START, .length = LENGTH, .executable = true, .path = path},

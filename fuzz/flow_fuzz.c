@@ -45,11 +45,11 @@ enum {
     INSTRUCTIONS_PER_BYTE = 1 << 16,
 };
 
-static struct side_band_record mapping(uint32_t pid, uint64_t time, uint64_t start, uint64_t offset,
-                                       uint64_t length)
+static struct sideband_record mapping(uint32_t pid, uint64_t time, uint64_t start, uint64_t offset,
+                                      uint64_t length)
 {
-    return (struct side_band_record){
-        .kind = SIDE_BAND_MAPPING,
+    return (struct sideband_record){
+        .kind = SIDEBAND_MAPPING,
         .time = {time},
         .pid = pid,
         .tid = pid,
@@ -64,7 +64,7 @@ static struct side_band_record mapping(uint32_t pid, uint64_t time, uint64_t sta
     };
 }
 
-static struct perf_data perf_data(uint8_t options, struct side_band_record *records, size_t count)
+static struct perf_data perf_data(uint8_t options, struct sideband_record *records, size_t count)
 {
     struct perf_data data = {
         .path = (char *)"fuzzed",
@@ -182,10 +182,10 @@ static void decode_packets(const struct perf_data *data, uint8_t options)
     address_spaces_free(&spaces);
 }
 
-static struct side_band_record turn(uint32_t pid, uint64_t time)
+static struct sideband_record turn(uint32_t pid, uint64_t time)
 {
-    return (struct side_band_record){
-        .kind = SIDE_BAND_CONTEXT_SWITCH, .time = {time}, .pid = pid, .tid = pid, .cpu = 0};
+    return (struct sideband_record){
+        .kind = SIDEBAND_CONTEXT_SWITCH, .time = {time}, .pid = pid, .tid = pid, .cpu = 0};
 }
 
 /* Owned; of the exact size, so that reading behind the end is seen. */
@@ -213,7 +213,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         return 0;
     uint8_t options = bytes[0];
     bool processor = options & OPTION_PROCESSOR;
-    struct side_band_record records[] = {
+    struct sideband_record records[] = {
         mapping(FIRST_PID, 0, CODE, CODE_OFFSET, CODE_SIZE),
         mapping(SECOND_PID, 0, CODE, CODE_OFFSET, PAGE),
         turn(FIRST_PID, 1),

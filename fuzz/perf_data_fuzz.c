@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 /* Keeps the reading of the result from being optimised away. */
 static volatile uint64_t sink;
 
-static void read_sample(const struct perf_data *data, const struct side_band_record *record)
+static void read_sample(const struct perf_data *data, const struct sideband_record *record)
 {
     struct recorded_stack stack;
     uint64_t value = 0;
@@ -35,18 +35,18 @@ static void read_sample(const struct perf_data *data, const struct side_band_rec
 static void read_result(const struct perf_data *data)
 {
     for (size_t i = 0; i < data->record_count; i++) {
-        const struct side_band_record *record = &data->records[i];
+        const struct sideband_record *record = &data->records[i];
         if (i > 0 && record[-1].time.value > record->time.value)
             abort();
-        if (record->kind == SIDE_BAND_MAPPING)
+        if (record->kind == SIDEBAND_MAPPING)
             sink += strlen(record->mapping.path);
-        else if (record->kind == SIDE_BAND_NAME)
+        else if (record->kind == SIDEBAND_NAME)
             sink += strlen(record->name.name);
-        else if (record->kind == SIDE_BAND_KERNEL_SYMBOL)
+        else if (record->kind == SIDEBAND_KERNEL_SYMBOL)
             sink += strlen(record->kernel_symbol.name);
-        else if (record->kind == SIDE_BAND_SAMPLE)
+        else if (record->kind == SIDEBAND_SAMPLE)
             read_sample(data, record);
-        for (size_t j = 0; record->kind == SIDE_BAND_CODE_CHANGE && j < record->code_change.size;
+        for (size_t j = 0; record->kind == SIDEBAND_CODE_CHANGE && j < record->code_change.size;
              j++)
             sink += record->code_change.bytes[j];
     }

@@ -6,7 +6,7 @@
 #include <x86intrin.h>
 
 enum {
-    UNIT_SCALE = 1024, /* of soft_clock.unit */
+    UNIT_SCALE = 1024, /* of qemu_clock.unit */
     INITIAL_UNIT = BLOCK_COST_TICKS * UNIT_SCALE,
     LEAST_UNIT = UNIT_SCALE / 8, /* below it the steps would be 0 */
     /* A sample moves the unit by this part of it: the first ones find its size, then they refine.
@@ -29,21 +29,21 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-static void look(struct soft_clock *clock, uint64_t host, uint64_t cost)
+static void look(struct qemu_clock *clock, uint64_t host, uint64_t cost)
 {
     clock->looked = host;
     clock->cost_looked = cost;
 }
 
-static uint64_t host_to_time(const struct soft_clock *clock, uint64_t host)
+static uint64_t host_to_time(const struct qemu_clock *clock, uint64_t host)
 {
     return host - atomic_load_explicit(&clock->control->stolen, memory_order_relaxed);
 }
 
 /* Takes up to `amount` ticks before `host` out of everybody's time. */
-static void steal(struct soft_clock *clock, uint64_t host, uint64_t amount, uint64_t seen)
+static void steal(struct qemu_clock *clock, uint64_t host, uint64_t amount, uint64_t seen)
 {
-    struct soft_control *control = clock->control;
+    struct qemu_control *control = clock->control;
     uint64_t until = atomic_load(&control->stolen_until), start;
     do {
         start = later(host - amount, until);
@@ -60,10 +60,10 @@ static void steal(struct soft_clock *clock, uint64_t host, uint64_t amount, uint
     clock_history_add(&control->history, host, before + amount);
 }
 
-void soft_clock_begin(struct soft_clock *clock, struct soft_control *control, uint64_t floor,
+void qemu_clock_begin(struct qemu_clock *clock, struct qemu_control *control, uint64_t floor,
                       bool start_stolen)
 {
-    *clock = (struct soft_clock){
+    *clock = (struct qemu_clock){
         .control = control,
         .kind = (enum record_clock)control->options.clock,
         .floor = floor,
@@ -84,7 +84,7 @@ void soft_clock_begin(struct soft_clock *clock, struct soft_control *control, ui
 
 /* A running median: a sample moves it by a small step, however far off the sample is. The mean
  * would follow the intervals in which the thread was not running. */
-static void learn_unit(struct soft_clock *clock, uint64_t ticks, uint64_t cost)
+static void learn_unit(struct qemu_clock *clock, uint64_t ticks, uint64_t cost)
 {
     if (clock->age >= OLD || cost < LEAST_SAMPLE || ticks > LONGEST_SAMPLE)
         return;
@@ -97,7 +97,7 @@ static void learn_unit(struct soft_clock *clock, uint64_t ticks, uint64_t cost)
         clock->samples++;
 }
 
-static uint64_t default_now(struct soft_clock *clock, const struct pt_encoder *encoder)
+static uint64_t default_now(struct qemu_clock *clock, const struct pt_encoder *encoder)
 {
     uint64_t host = __rdtsc();
     uint64_t cost = pt_encoder_cost(encoder);
@@ -107,7 +107,7 @@ static uint64_t default_now(struct soft_clock *clock, const struct pt_encoder *e
     return host_to_time(clock, host);
 }
 
-uint64_t soft_clock_now(struct soft_clock *clock, const struct pt_encoder *encoder)
+uint64_t qemu_clock_now(struct qemu_clock *clock, const struct pt_encoder *encoder)
 {
     uint64_t now;
     switch (clock->kind) {
@@ -125,7 +125,7 @@ uint64_t soft_clock_now(struct soft_clock *clock, const struct pt_encoder *encod
     return clock->floor;
 }
 
-void soft_clock_emulator_worked(struct soft_clock *clock, const struct pt_encoder *encoder,
+void qemu_clock_emulator_worked(struct qemu_clock *clock, const struct pt_encoder *encoder,
                                 uint64_t cold, uint64_t seen)
 {
     if (clock->kind != RECORD_CLOCK_DEFAULT)
@@ -140,7 +140,7 @@ void soft_clock_emulator_worked(struct soft_clock *clock, const struct pt_encode
         steal(clock, host, passed - charged, later(seen, clock->floor));
 }
 
-void soft_clock_publish(struct soft_clock *clock)
+void qemu_clock_publish(struct qemu_clock *clock)
 {
     uint64_t now = clock->floor;
     uint64_t latest = atomic_load(&clock->control->latest);
@@ -148,25 +148,25 @@ void soft_clock_publish(struct soft_clock *clock)
         ;
 }
 
-void soft_clock_catch_up(struct soft_clock *clock)
+void qemu_clock_catch_up(struct qemu_clock *clock)
 {
     clock->floor = later(clock->floor, atomic_load(&clock->control->latest));
 }
 
-void soft_clock_enter_kernel(struct soft_clock *clock, const struct pt_encoder *encoder)
+void qemu_clock_enter_kernel(struct qemu_clock *clock, const struct pt_encoder *encoder)
 {
     if (clock->kind == RECORD_CLOCK_INSTRUCTIONS) {
         clock->base += INSTRUCTION_CLOCK_SYSTEM_CALL;
         return;
     }
-    soft_clock_publish(clock);
+    qemu_clock_publish(clock);
     clock->stolen_before = atomic_load(&clock->control->stolen);
 }
 
 /* What was stolen while this thread slept is time that did pass. */
-static void give_back(struct soft_clock *clock)
+static void give_back(struct qemu_clock *clock)
 {
-    struct soft_control *control = clock->control;
+    struct qemu_control *control = clock->control;
     uint64_t stolen = atomic_load(&control->stolen);
     while (stolen > clock->stolen_before &&
            !atomic_compare_exchange_weak(&control->stolen, &stolen, clock->stolen_before))
@@ -174,12 +174,12 @@ static void give_back(struct soft_clock *clock)
     clock_history_add(&control->history, __rdtsc(), clock->stolen_before);
 }
 
-void soft_clock_leave_kernel(struct soft_clock *clock, const struct pt_encoder *encoder, bool slept)
+void qemu_clock_leave_kernel(struct qemu_clock *clock, const struct pt_encoder *encoder, bool slept)
 {
     if (clock->kind == RECORD_CLOCK_INSTRUCTIONS)
         return;
     if (clock->kind == RECORD_CLOCK_DEFAULT && slept)
         give_back(clock);
-    soft_clock_catch_up(clock);
+    qemu_clock_catch_up(clock);
     look(clock, __rdtsc(), pt_encoder_cost(encoder));
 }

@@ -38,8 +38,8 @@
 #include <stdint.h>
 
 /* One thread's view of it. */
-struct soft_clock {
-    struct soft_control *control;
+struct qemu_clock {
+    struct qemu_control *control;
     enum record_clock kind;
     uint64_t floor;         /* no time before this is given out */
     uint64_t looked;        /* TSC at the last look */
@@ -53,27 +53,27 @@ struct soft_clock {
 
 /* A thread's first look: its time begins at `floor` or later. `start_stolen`: everything since
  * `floor` is qemu's doing (it was started for an execve), the thread's time begins just there. */
-void soft_clock_begin(struct soft_clock *clock, struct soft_control *control, uint64_t floor,
+void qemu_clock_begin(struct qemu_clock *clock, struct qemu_control *control, uint64_t floor,
                       bool start_stolen);
 
 /* The time now; never less than before. */
-uint64_t soft_clock_now(struct soft_clock *clock, const struct pt_encoder *encoder);
+uint64_t qemu_clock_now(struct qemu_clock *clock, const struct pt_encoder *encoder);
 
 /* New code is about to run for the first time, or a way from one block to another is taken for the
  * first time (which qemu then links): what qemu needed for it is stolen, except that the clock
  * stays at or above `seen`, the latest time that another thread has been given. `cold`: what that
  * code will cost more than usual because it is new (block_cost.h). */
-void soft_clock_emulator_worked(struct soft_clock *clock, const struct pt_encoder *encoder,
+void qemu_clock_emulator_worked(struct qemu_clock *clock, const struct pt_encoder *encoder,
                                 uint64_t cold, uint64_t seen);
 
 /* Leaves the thread's time in control->latest, and goes on from there at the earliest. Not for
  * RECORD_CLOCK_INSTRUCTIONS. */
-void soft_clock_publish(struct soft_clock *clock);
-void soft_clock_catch_up(struct soft_clock *clock);
+void qemu_clock_publish(struct qemu_clock *clock);
+void qemu_clock_catch_up(struct qemu_clock *clock);
 
 /* Around every system call. `slept`: it waited for a fixed time to pass, and that passed. */
-void soft_clock_enter_kernel(struct soft_clock *clock, const struct pt_encoder *encoder);
-void soft_clock_leave_kernel(struct soft_clock *clock, const struct pt_encoder *encoder,
+void qemu_clock_enter_kernel(struct qemu_clock *clock, const struct pt_encoder *encoder);
+void qemu_clock_leave_kernel(struct qemu_clock *clock, const struct pt_encoder *encoder,
                              bool slept);
 
 #endif

@@ -1,7 +1,7 @@
 #include "runtime/qemu_plugin/code_map.h"
 
-#include "engine/qemu/file_version.h"
-#include "runtime/qemu_plugin/code_image.h"
+#include "engine/packets/code_image.h"
+#include "engine/packets/file_version.h"
 #include "runtime/qemu_plugin/kept_file.h"
 #include "runtime/qemu_plugin/private_file.h"
 
@@ -192,12 +192,12 @@ static bool page_equals_file(const struct code_map *map, const struct code_regio
     return got > 0 && memcmp(bytes, guest_bytes(map, page), (size_t)got) == 0;
 }
 
-static void log_file(struct code_map *map, const struct side_band_subject *subject,
+static void log_file(struct code_map *map, const struct sideband_subject *subject,
                      const struct code_region *region, uint64_t start, uint64_t end)
 {
-    if (side_band_frozen(map->log))
+    if (sideband_frozen(map->log))
         return;
-    struct soft_mapping mapping = {
+    struct logged_mapping mapping = {
         .start = start,
         .length = end - start,
         .file_offset = region->file_offset + start - region->start,
@@ -207,11 +207,11 @@ static void log_file(struct code_map *map, const struct side_band_subject *subje
         .protection = region->protection,
         .version = kept_file_copy(map->directory, region->path, region->inode),
     };
-    side_band_mapping(map->log, subject, &mapping, region->path);
+    sideband_mapping(map->log, subject, &mapping, region->path);
 }
 
 /* Logs the whole region once. */
-static void learn_file(struct code_map *map, const struct side_band_subject *subject,
+static void learn_file(struct code_map *map, const struct sideband_subject *subject,
                        const struct code_region *region, uint64_t version)
 {
     struct code_file *file;
@@ -235,6 +235,19 @@ static void learn_file(struct code_map *map, const struct side_band_subject *sub
 
 /* --- Pages without a file --- */
 
+struct page_image {
+    struct code_image head;
+    uint8_t code[PAGE + CODE_IMAGE_TAIL];
+};
+
+static bool write_image(const char *path, uint64_t page, const uint8_t *code)
+{
+    struct page_image image;
+    code_image_describe(&image.head, page, sizeof image.code);
+    memcpy(image.code, code, sizeof image.code);
+    return private_file_write(path, &image, sizeof image);
+}
+
 /* The page and what follows it in memory; zeros where nothing is mapped. */
 static void copy_code(struct code_map *map, uint64_t page, uint8_t code[PAGE + CODE_IMAGE_TAIL])
 {
@@ -246,30 +259,30 @@ static void copy_code(struct code_map *map, uint64_t page, uint8_t code[PAGE + C
         memset(code + PAGE, 0, CODE_IMAGE_TAIL);
 }
 
-static bool dump(struct code_map *map, const struct side_band_subject *subject,
+static bool dump(struct code_map *map, const struct sideband_subject *subject,
                  const struct code_region *region, uint64_t page, const uint8_t *code)
 {
-    if (side_band_frozen(map->log))
+    if (sideband_frozen(map->log))
         return false;
     char name[64], path[PATH_MAX];
     snprintf(name, sizeof name, "images/code-%u-%u", map->serial, map->dumps++);
     int length = snprintf(path, sizeof path, "%s/%s", map->directory, name);
-    if (length >= (int)sizeof path || !code_image_write(path, page, code)) {
+    if (length >= (int)sizeof path || !write_image(path, page, code)) {
         atomic_fetch_add(&map->log->control->lost_records, 1);
         return false;
     }
-    struct soft_mapping mapping = {
+    struct logged_mapping mapping = {
         .start = page,
         .length = PAGE,
         .file_offset = CODE_IMAGE_OFFSET,
         .protection = region->protection,
         .jit = 1,
     };
-    side_band_mapping(map->log, subject, &mapping, name);
+    sideband_mapping(map->log, subject, &mapping, name);
     return true;
 }
 
-static void learn_memory(struct code_map *map, const struct side_band_subject *subject,
+static void learn_memory(struct code_map *map, const struct sideband_subject *subject,
                          const struct code_region *region, struct code_page *page)
 {
     uint8_t code[PAGE + CODE_IMAGE_TAIL];
@@ -297,7 +310,7 @@ static struct code_page *find_page(struct code_map *map, uint64_t address)
     return page;
 }
 
-static enum code_source learn_page(struct code_map *map, const struct side_band_subject *subject,
+static enum code_source learn_page(struct code_map *map, const struct sideband_subject *subject,
                                    uint64_t address)
 {
     struct code_page *page = find_page(map, address);
@@ -322,7 +335,7 @@ static enum code_source learn_page(struct code_map *map, const struct side_band_
     return page->source;
 }
 
-enum code_source code_map_learn(struct code_map *map, const struct side_band_subject *subject,
+enum code_source code_map_learn(struct code_map *map, const struct sideband_subject *subject,
                                 uint64_t start, uint64_t end)
 {
     uint64_t first = start / PAGE * PAGE;

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 struct code_map {
-    struct side_band *log;
+    struct sideband *log;
     const char *directory;       /* of the recording */
     uint32_t serial;             /* makes the names of our dumps unique in the recording */
     uint32_t dumps;              /* written so far */
@@ -38,7 +38,7 @@ enum code_source {
 
 /* Code at guest addresses [start, end) is about to run for the first time, at `subject->time`: logs
  * where it comes from unless that is known. Returns the source of the first page. */
-enum code_source code_map_learn(struct code_map *map, const struct side_band_subject *subject,
+enum code_source code_map_learn(struct code_map *map, const struct sideband_subject *subject,
                                 uint64_t start, uint64_t end);
 
 /* Whether code between the guest addresses may take the place of other code that was logged,

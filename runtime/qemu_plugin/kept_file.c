@@ -1,6 +1,6 @@
 #include "runtime/qemu_plugin/kept_file.h"
 
-#include "engine/qemu/file_version.h"
+#include "engine/packets/file_version.h"
 #include "runtime/qemu_plugin/private_file.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  *
  * Made by code_map.c when code of the file is first mapped. The copy of /a/b is DIR/images/a/b, and
  * DIR/images/a/b~VERSION when another version lies there already; the recorder finds it by the
- * version (engine/qemu/kept_files.h). Files of the system, which nobody rebuilds meanwhile, and large ones
+ * version (engine/packets/kept_files.h). Files of the system, which nobody rebuilds meanwhile, and large ones
  * are not copied. Nothing but the copy is touched: not even a link is added to the file.
  */
 #ifndef MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_KEPT_FILE_H

@@ -5,7 +5,7 @@
  * decides: if a snapshot was taken meanwhile, by whichever thread of whichever process, all that is
  * not decided yet is kept (a log record tells); if not, what lies further back than a snapshot
  * reaches goes back to the file system. What follows a snapshot's step is kept for one step more.
- * What the last step leaves undecided the recorder decides by the same rule (engine/qemu/kept_parts.h).
+ * What the last step leaves undecided the recorder decides by the same rule (engine/packets/kept_parts.h).
  */
 #ifndef MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_KEPT_RANGES_H
 #define MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_KEPT_RANGES_H
@@ -14,7 +14,7 @@
 #include "runtime/qemu_plugin/sideband.h"
 
 /* A step of the ring is full; `subject` is its thread. */
-void kept_ranges_settle(struct ring *ring, struct side_band *log,
-                        const struct side_band_subject *subject);
+void kept_ranges_settle(struct ring *ring, struct sideband *log,
+                        const struct sideband_subject *subject);
 
 #endif

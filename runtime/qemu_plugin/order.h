@@ -4,7 +4,7 @@
  * two sides of a hand-over through memory need moments of their own:
  *
  *   - Before a block with an atomic instruction runs, its thread tells all that it did up to there
- *     (pt_encoder_tell_arrival), leaves that time in control->latest and counts one moment more.
+ *     (pt_encoder_emit_arrival), leaves that time in control->latest and counts one moment more.
  *   - Every thread that enters a block and finds that others have counted moments continues at
  *     control->latest at the earliest, and tells its arrival there.
  *
@@ -35,7 +35,7 @@ struct order {
 };
 
 /* A system call with these arguments is about to be made, under the recording's options. */
-void order_before_system_call(struct order *order, const struct soft_options *options,
+void order_before_system_call(struct order *order, const struct qemu_options *options,
                               int64_t number, uint64_t a1, uint64_t a4);
 
 /* Whether others have counted moments since this thread had seen `seen`. */
@@ -45,10 +45,10 @@ static inline bool order_has_news(const struct order *order, uint64_t seen)
 }
 
 /* The calling thread goes on no earlier than all moments so far. Returns how many it has seen. */
-uint64_t order_take(struct order *order, struct soft_clock *clock);
+uint64_t order_take(struct order *order, struct qemu_clock *clock);
 
 /* The calling thread has told everything up to now, and others may be about to learn of it. `seen`:
  * the moments that it has seen so far; returns how many it has now. */
-uint64_t order_publish(struct order *order, struct soft_clock *clock, uint64_t seen);
+uint64_t order_publish(struct order *order, struct qemu_clock *clock, uint64_t seen);
 
 #endif

@@ -30,12 +30,13 @@ static struct process process;
 
 /* Of a thread that has run nothing yet, and of one that has ended: never written but for counts
  * nobody reads. */
-static struct pt_encoder unborn = {.previous = &pt_code_block_none};
+static struct pt_encoder not_created = {.previous = &pt_code_block_none};
 static struct pt_encoder ended = {.previous = &pt_code_block_none, .stopped = 1};
 
 /* The calling thread's encoder; never NULL. A plugin's thread-local storage is in the static block
  * only with this model, which saves a call per block. */
-static __thread struct pt_encoder *current __attribute__((tls_model("initial-exec"))) = &unborn;
+static __thread struct pt_encoder *current __attribute__((tls_model("initial-exec"))) =
+    &not_created;
 
 /* Moments of other threads (order.h) that the calling one has seen. */
 static __thread uint64_t seen_moments __attribute__((tls_model("initial-exec")));
@@ -45,7 +46,7 @@ static __thread uint64_t seen_moments __attribute__((tls_model("initial-exec")))
 /* NULL for a thread that has ended, or that there was no memory for. */
 static struct thread *current_thread(void)
 {
-    if (current == &unborn) {
+    if (current == &not_created) {
         struct thread *thread = thread_begin(&process);
         current = thread ? thread->encoder : &ended;
     }
@@ -86,7 +87,7 @@ static void enter_handler(struct pt_encoder *encoder, uint64_t pc, const uint64_
     if (!signal_interrupted(&process.handlers, &guest, pc, &interruption))
         return;
     pt_encoder_interrupt(encoder, interruption.ip, interruption.faulted);
-    told_stack_enter_handler(current_thread(), &interruption, registers[GUEST_RSP]);
+    stack_pointer_enter_handler(current_thread(), &interruption, registers[GUEST_RSP]);
 }
 
 /* What the inline path would not do. The block's work has been counted. */
@@ -95,10 +96,10 @@ __attribute__((used, visibility("hidden"))) void run_block_slow(struct pt_code_b
 
 void run_block_slow(struct pt_code_block *block, const uint64_t *registers)
 {
-    bool newborn = current == &unborn;
+    bool created_thread = current == &not_created;
     struct thread *thread = current_thread();
     struct pt_encoder *encoder = current;
-    if (newborn)
+    if (created_thread)
         encoder->work += block->work; /* it was counted for nobody */
     if (encoder->stopped) {
         if (thread && !thread->slept_over_end)
@@ -116,7 +117,7 @@ void run_block_slow(struct pt_code_block *block, const uint64_t *registers)
         encoder->work -= block->work;
         uint64_t cold = translated ? block_cold_cost(block->instructions, block->bits != 0)
                                    : BLOCK_NEW_WAY_COST;
-        soft_clock_emulator_worked(&thread->clock, encoder, cold, process_seen(&process, thread));
+        qemu_clock_emulator_worked(&thread->clock, encoder, cold, process_seen(&process, thread));
         if (thread->code_replaced) {
             thread->code_replaced = false;
             pt_encoder_arrive_at_new_code(encoder, block);
@@ -128,7 +129,7 @@ void run_block_slow(struct pt_code_block *block, const uint64_t *registers)
         enter_handler(encoder, block->pc, registers);
     bool asleep = encoder->previous->kind == PT_BLOCK_NONE;
     if (encoder->previous->loads_stack && process.registers_usable)
-        told_stack_behind_load(thread, block->pc, registers[GUEST_RSP]);
+        stack_pointer_after_load(thread, block->pc, registers[GUEST_RSP]);
     pt_encoder_step_slow(encoder, block);
     thread->slept_over_end = asleep && encoder->stopped;
 }
@@ -149,7 +150,7 @@ void run_ordered_block(struct pt_code_block *block, const uint64_t *registers)
         run_block_slow(block, registers);
     if (!ordered || encoder->stopped)
         return;
-    pt_encoder_tell_arrival(encoder, block->pc, before);
+    pt_encoder_emit_arrival(encoder, block->pc, before);
     if (block->synchronises)
         seen_moments = order_publish(&process.order, &thread->clock, seen_moments);
 }
@@ -164,7 +165,7 @@ void run_stack_loading_block(struct pt_code_block *block, const uint64_t *regist
     run_ordered_block(block, registers);
     bool runs = !current->stopped && current->previous == block;
     if (runs && process.registers_usable)
-        told_stack_before_load(current_thread(), block, registers[GUEST_RSP]);
+        stack_pointer_before_load(current_thread(), block, registers[GUEST_RSP]);
 }
 
 /* Passes on RBP, in which qemu keeps the guest's registers (signal_frame.h). Only jumped to, from
@@ -238,7 +239,7 @@ __attribute__((used, visibility("hidden"))) void reach_trigger(unsigned int vcpu
 void reach_trigger(unsigned int vcpu, void *data, const uint64_t *registers)
 {
     struct thread *thread = current_thread();
-    struct soft_control *control = process.log.control;
+    struct qemu_control *control = process.log.control;
     if (atomic_load(&control->frozen))
         return;
     if (!thread || !thread_is_recorded(thread) || process.untraced) {
@@ -255,8 +256,8 @@ void reach_trigger(unsigned int vcpu, void *data, const uint64_t *registers)
         arguments.first = registers[GUEST_RDI];
         arguments.second = registers[GUEST_RSI];
     }
-    pt_encoder_tell_arrival(encoder, ip, pt_encoder_progress(encoder));
-    struct side_band_subject subject = thread_subject(thread);
+    pt_encoder_emit_arrival(encoder, ip, pt_encoder_progress(encoder));
+    struct sideband_subject subject = thread_subject(thread);
     if (trigger_hit(&process.log, &subject, ip, &arguments) == TRIGGER_STOPS) {
         pt_encoder_stop_at(encoder, ip);
         thread_note_stop(thread);
@@ -275,7 +276,7 @@ __attribute__((visibility("hidden"))) void trigger_reached(unsigned int vcpu, vo
 /* Has qemu tell of the trigger's instructions in a block at `pc`. */
 static void watch_block(struct qemu_plugin_tb *tb, uint64_t pc)
 {
-    const struct soft_trigger *trigger = &process.log.control->options.trigger;
+    const struct qemu_trigger *trigger = &process.log.control->options.trigger;
     struct code_place place;
     if (!code_map_place(&process.code, pc, &place))
         return;
@@ -319,7 +320,7 @@ static void block_translated(uint64_t id, struct qemu_plugin_tb *tb)
         .compress_returns = !process.log.control->options.all_returns,
     };
     if (pc >> 47 == 0) {
-        struct side_band_subject subject = thread_subject(thread);
+        struct sideband_subject subject = thread_subject(thread);
         if (thread_is_recorded(thread) &&
             code_map_may_replace(&process.code, pc, pc + block_code_size(tb))) {
             subject.time = thread_new_moment(thread);
@@ -380,7 +381,7 @@ static bool slept(int64_t number, int64_t result)
 static void before_exec(struct thread *thread, const struct exec_call *call)
 {
     /* The recording is over, its files may be gone: the new program runs natively. */
-    if (side_band_frozen(&process.log))
+    if (sideband_frozen(&process.log))
         return;
     /* Large, and a guest thread's host stack is qemu's: big enough, but not ours. */
     struct exec_program *program = malloc(sizeof *program);
@@ -388,9 +389,9 @@ static void before_exec(struct thread *thread, const struct exec_call *call)
         return;
     enum exec_verdict verdict = exec_judge(call, program);
     if (verdict != EXEC_FAILING) {
-        struct side_band_subject subject = thread_subject(thread);
+        struct sideband_subject subject = thread_subject(thread);
         if (process.untraced) {
-            side_band_untraced(&process.log, &subject, SOFT_UNTRACED_PROCESS, program->path);
+            sideband_untraced(&process.log, &subject, UNTRACED_PROCESS, program->path);
         } else {
             if (verdict == EXEC_TRACEABLE) {
                 thread_note_stop(thread);
@@ -398,7 +399,7 @@ static void before_exec(struct thread *thread, const struct exec_call *call)
                          thread_new_moment(thread));
                 thread_note_go_on(thread);
             }
-            side_band_untraced(&process.log, &subject, SOFT_UNTRACED_FOREIGN, program->path);
+            sideband_untraced(&process.log, &subject, UNTRACED_FOREIGN, program->path);
         }
     }
     free(program);
@@ -416,7 +417,7 @@ static void system_call_begins(uint64_t id, unsigned int vcpu, int64_t number, u
         if (order_has_news(&process.order, seen_moments))
             seen_moments = order_take(&process.order, &thread->clock);
         pt_encoder_disable(thread->encoder);
-        soft_clock_enter_kernel(&thread->clock, thread->encoder);
+        qemu_clock_enter_kernel(&thread->clock, thread->encoder);
         thread->in_kernel = true;
     }
     uint64_t base = process.guest_base;
@@ -432,7 +433,7 @@ static void system_call_begins(uint64_t id, unsigned int vcpu, int64_t number, u
         signal_handlers_add(&process.handlers, base, a2);
         break;
     case SYS_rt_sigreturn:
-        told_stack_leave_handler(thread);
+        stack_pointer_leave_handler(thread);
         break;
     case SYS_execve:
         before_exec(thread, &(struct exec_call){AT_FDCWD, 0, a1, a2, a3, base});
@@ -460,9 +461,9 @@ static void thread_was_named(struct thread *thread)
     char name[PROCESS_NAME_SIZE] = "";
     if (process.untraced || prctl(PR_GET_NAME, name) != 0)
         return;
-    struct side_band_subject subject = thread_subject(thread);
+    struct sideband_subject subject = thread_subject(thread);
     if (subject.serial != UINT32_MAX)
-        side_band_name(&process.log, &subject, false, name);
+        sideband_name(&process.log, &subject, false, name);
 }
 
 /* A traced child that was killed could not tell its end itself. One that only stopped is still
@@ -471,10 +472,10 @@ static void child_was_waited_for(struct thread *thread, pid_t child)
 {
     if (process.untraced || !thread_is_recorded(thread) || kill(child, 0) == 0 || errno != ESRCH)
         return;
-    struct side_band_subject subject = thread_subject(thread);
-    subject.time = soft_clock_now(&thread->clock, thread->encoder);
+    struct sideband_subject subject = thread_subject(thread);
+    subject.time = qemu_clock_now(&thread->clock, thread->encoder);
     subject.pid = subject.tid = child;
-    side_band_reaped(&process.log, &subject);
+    sideband_reaped(&process.log, &subject);
 }
 
 static void system_call_returned(uint64_t id, unsigned int vcpu, int64_t number, int64_t result)
@@ -487,7 +488,7 @@ static void system_call_returned(uint64_t id, unsigned int vcpu, int64_t number,
         process_forked(thread);
         current = thread->encoder;
     } else if (thread->in_kernel) {
-        soft_clock_leave_kernel(&thread->clock, thread->encoder, slept(number, result));
+        qemu_clock_leave_kernel(&thread->clock, thread->encoder, slept(number, result));
     }
     thread->in_kernel = false;
     if (may_move_code(number))
@@ -504,23 +505,23 @@ static void system_call_returned(uint64_t id, unsigned int vcpu, int64_t number,
  * packets; the rest of the thread's last block is not. */
 static void killed(uint32_t signal)
 {
-    struct thread *thread = current == &unborn ? NULL : current_thread();
+    struct thread *thread = current == &not_created ? NULL : current_thread();
     if (!thread || !thread_is_recorded(thread))
         return;
     struct pt_encoder *encoder = thread->encoder;
     struct guest_registers guest = {thread->registers, process.guest_base};
-    struct soft_death death = {.has_ip = guest.registers != NULL, .signal = signal};
+    struct logged_death death = {.has_ip = guest.registers != NULL, .signal = signal};
     resume(thread);
     if (death.has_ip) {
         death.ip = guest_instruction(&guest);
         /* qemu has looked for the instruction meanwhile. */
-        soft_clock_emulator_worked(&thread->clock, encoder, 0, process_seen(&process, thread));
+        qemu_clock_emulator_worked(&thread->clock, encoder, 0, process_seen(&process, thread));
         pt_encoder_interrupt(encoder, death.ip, true);
     }
-    struct side_band_subject subject = thread_subject(thread);
-    subject.time = soft_clock_now(&thread->clock, encoder);
-    side_band_death(&process.log, &subject, &death);
-    side_band_exit(&process.log, &subject);
+    struct sideband_subject subject = thread_subject(thread);
+    subject.time = qemu_clock_now(&thread->clock, encoder);
+    sideband_death(&process.log, &subject, &death);
+    sideband_exit(&process.log, &subject);
     thread_note_stop(thread);
 }
 

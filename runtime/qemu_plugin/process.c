@@ -16,7 +16,7 @@ enum {
     LEAST_PSBS = 4, /* in a full snapshot ring, so that little is lost before the first */
 };
 
-static struct soft_control *control_of(const struct process *process)
+static struct qemu_control *control_of(const struct process *process)
 {
     return process->log.control;
 }
@@ -28,7 +28,7 @@ bool process_begin(struct process *process, const char *directory)
     strcpy(process->directory, directory);
     snprintf(process->control_path, sizeof process->control_path, "%s/soft/control",
              process->directory);
-    if (!side_band_open(&process->log, process->control_path))
+    if (!sideband_open(&process->log, process->control_path))
         return false;
     process->pid = getpid();
     pthread_mutex_init(&process->lock, NULL);
@@ -47,7 +47,7 @@ static struct thread *thread_of_owner(struct pt_encoder_owner *owner)
 static uint64_t time_now(struct pt_encoder_owner *owner)
 {
     struct thread *thread = thread_of_owner(owner);
-    uint64_t now = soft_clock_now(&thread->clock, thread->encoder);
+    uint64_t now = qemu_clock_now(&thread->clock, thread->encoder);
     trigger_tick(control_of(thread->process), now);
     return now;
 }
@@ -55,11 +55,11 @@ static uint64_t time_now(struct pt_encoder_owner *owner)
 static bool make_room(struct pt_encoder_owner *owner)
 {
     struct thread *thread = thread_of_owner(owner);
-    const struct soft_options *options = &control_of(thread->process)->options;
+    const struct qemu_options *options = &control_of(thread->process)->options;
     if (!ring_advance(&thread->ring))
         return false;
     if (options->trigger.multi_snapshot && !options->full_execution) {
-        struct side_band_subject subject = thread_subject(thread);
+        struct sideband_subject subject = thread_subject(thread);
         kept_ranges_settle(&thread->ring, &thread->process->log, &subject);
     }
     return true;
@@ -94,10 +94,10 @@ static uint64_t earliest_time(struct process *process)
     return earliest == UINT64_MAX ? atomic_load(&control_of(process)->latest) : earliest;
 }
 
-struct side_band_subject thread_subject(const struct thread *thread)
+struct sideband_subject thread_subject(const struct thread *thread)
 {
     bool recorded = thread_is_recorded(thread);
-    return (struct side_band_subject){
+    return (struct sideband_subject){
         .pid = thread->process->pid,
         .tid = thread->tid,
         .serial = recorded ? thread->ring.header->serial : (uint32_t)NO_RING,
@@ -110,7 +110,7 @@ enum { MOMENT_DISTANCE = 16 };
 
 uint64_t thread_new_moment(struct thread *thread)
 {
-    pt_encoder_tell(thread->encoder);
+    pt_encoder_emit(thread->encoder);
     thread->clock.floor += MOMENT_DISTANCE;
     return thread->clock.floor;
 }
@@ -127,9 +127,9 @@ static void be_idle(struct thread *thread)
 static bool begin_ring(struct thread *thread)
 {
     struct process *process = thread->process;
-    struct soft_control *control = control_of(process);
+    struct qemu_control *control = control_of(process);
     be_idle(thread);
-    if (side_band_frozen(&process->log))
+    if (sideband_frozen(&process->log))
         return false;
     if (!ring_create(&thread->ring, control, process->directory, process->pid, thread->tid))
         return false;
@@ -169,13 +169,13 @@ static void learn_name(struct process *process)
 static void begin_first_thread(struct thread *thread)
 {
     struct process *process = thread->process;
-    soft_clock_begin(&thread->clock, control_of(process), process->exec_time, process->execed);
+    qemu_clock_begin(&thread->clock, control_of(process), process->exec_time, process->execed);
     learn_name(process);
     if (!begin_ring(thread))
         return;
     process->code.serial = thread->ring.header->serial;
-    struct side_band_subject subject = thread_subject(thread);
-    side_band_name(&process->log, &subject, process->execed, process->name);
+    struct sideband_subject subject = thread_subject(thread);
+    sideband_name(&process->log, &subject, process->execed, process->name);
 }
 
 /* No earlier than what began it: what is mapped there by then is mapped for it, too. With
@@ -190,19 +190,19 @@ static uint64_t time_of_birth(struct process *process)
 static void begin_other_thread(struct thread *thread)
 {
     struct process *process = thread->process;
-    struct soft_control *control = control_of(process);
-    soft_clock_begin(&thread->clock, control, time_of_birth(process), false);
+    struct qemu_control *control = control_of(process);
+    qemu_clock_begin(&thread->clock, control, time_of_birth(process), false);
     if (!control->options.multi_thread || process->untraced) {
         char name[PROCESS_NAME_SIZE] = "";
         prctl(PR_GET_NAME, name);
-        struct side_band_subject subject = thread_subject(thread);
+        struct sideband_subject subject = thread_subject(thread);
         if (!process->untraced)
-            side_band_untraced(&process->log, &subject, SOFT_UNTRACED_THREAD, name);
+            sideband_untraced(&process->log, &subject, UNTRACED_THREAD, name);
         return;
     }
     if (begin_ring(thread)) {
-        struct side_band_subject subject = thread_subject(thread);
-        side_band_fork(&process->log, &subject, process->pid, process->pid);
+        struct sideband_subject subject = thread_subject(thread);
+        sideband_fork(&process->log, &subject, process->pid, process->pid);
     }
 }
 
@@ -254,8 +254,8 @@ void thread_end_process(struct thread *thread)
 {
     if (!thread_is_recorded(thread))
         return;
-    struct side_band_subject subject = thread_subject(thread);
-    side_band_exit(&thread->process->log, &subject);
+    struct sideband_subject subject = thread_subject(thread);
+    sideband_exit(&thread->process->log, &subject);
     thread_note_stop(thread);
 }
 
@@ -287,7 +287,7 @@ static void forget_threads(struct process *process, const struct thread *except)
 void process_forked(struct thread *thread)
 {
     struct process *process = thread->process;
-    struct soft_control *control = control_of(process);
+    struct qemu_control *control = control_of(process);
     pid_t parent = process->pid, parent_thread = thread->tid;
     process->pid = getpid();
     thread->tid = gettid();
@@ -300,16 +300,16 @@ void process_forked(struct thread *thread)
     atomic_store(&process->order.several, false);
     forget_threads(process, thread);
     be_idle(thread);
-    soft_clock_begin(&thread->clock, control, time_of_birth(process), false);
+    qemu_clock_begin(&thread->clock, control, time_of_birth(process), false);
     if (!control->options.follow) {
         process->untraced = true;
-        struct side_band_subject subject = thread_subject(thread);
-        side_band_untraced(&process->log, &subject, SOFT_UNTRACED_PROCESS, process->name);
+        struct sideband_subject subject = thread_subject(thread);
+        sideband_untraced(&process->log, &subject, UNTRACED_PROCESS, process->name);
     } else if (begin_ring(thread)) {
         pt_encoder_restore_calls(thread->encoder, &thread->calls_at_fork);
         process->code.serial = thread->ring.header->serial;
         process->code.dumps = 0;
-        struct side_band_subject subject = thread_subject(thread);
-        side_band_fork(&process->log, &subject, parent, parent_thread);
+        struct sideband_subject subject = thread_subject(thread);
+        sideband_fork(&process->log, &subject, parent, parent_thread);
     }
 }

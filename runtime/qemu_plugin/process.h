@@ -26,7 +26,7 @@ enum {
 };
 
 struct process {
-    struct side_band log;
+    struct sideband log;
     struct code_map code;
     struct block_table blocks;
     struct signal_handlers handlers;
@@ -53,7 +53,7 @@ struct thread {
     struct pt_encoder *encoder; /* in the ring; or `idle` */
     struct pt_encoder idle;     /* of a thread that is not recorded: stopped from the beginning */
     struct ring ring;
-    struct soft_clock clock;
+    struct qemu_clock clock;
     /* The block that ran last, kept here while new code has been translated and not run yet:
      * encoder->previous is then pt_code_block_none, which leads the next block to the slow path.
      * NULL otherwise. */
@@ -95,7 +95,7 @@ static inline bool thread_is_recorded(const struct thread *thread)
 }
 
 /* For a record about the thread, at the last time that its packets tell. */
-struct side_band_subject thread_subject(const struct thread *thread);
+struct sideband_subject thread_subject(const struct thread *thread);
 
 /* Begins a new moment in the thread's time: all that ran before is told by packets of an earlier
  * time, all that runs from now on gets that of the moment or a later one. Returns it, in ticks, for

@@ -37,7 +37,7 @@ static bool read_string(const struct exec_call *call, uint64_t address, char *st
 {
     for (size_t used = 0; used < size;) {
         /* Not across a page's end in one go: the next one may be missing. */
-        size_t step = SOFT_PAGE - (address + used) % SOFT_PAGE;
+        size_t step = QEMU_PAGE - (address + used) % QEMU_PAGE;
         if (step > size - used)
             step = size - used;
         if (!read_memory(call, address + used, string + used, step))
@@ -264,11 +264,12 @@ enum exec_verdict exec_judge(const struct exec_call *call, struct exec_program *
 
 /* --- qemu's command line --- */
 
-static char *plugin_option(const struct soft_options *options, const char *directory, uint64_t time,
+static char *plugin_option(const struct qemu_options *options, const char *directory, uint64_t time,
                            const char *name)
 {
-    char *option = malloc(qemu_words_quoted_size(options->plugin) +
-                          qemu_words_quoted_size(directory) + qemu_words_quoted_size(name) + 64);
+    char *option =
+        malloc(qemu_arguments_quoted_size(options->plugin) + qemu_arguments_quoted_size(directory) +
+               qemu_arguments_quoted_size(name) + 64);
     if (!option)
         return NULL;
     char *end = qemu_words_put_quoted(stpcpy(option, "file="), options->plugin);
@@ -299,7 +300,7 @@ static bool copy_pointers(const struct exec_call *call, char **out, uint64_t arr
 }
 
 void exec_run(const struct exec_call *call, const struct exec_program *program,
-              const struct soft_options *options, const char *directory, uint64_t time)
+              const struct qemu_options *options, const char *directory, uint64_t time)
 {
     enum { OUR_WORDS = 16 };
     long argument_count = count_pointers(call, call->arguments);

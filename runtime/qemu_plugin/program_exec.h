@@ -49,6 +49,6 @@ enum exec_verdict exec_judge(const struct exec_call *call, struct exec_program *
  * (hexadecimal, ticks: when the old program ended) and name=NAME. Returns only when that failed,
  * with nothing changed. */
 void exec_run(const struct exec_call *call, const struct exec_program *program,
-              const struct soft_options *options, const char *directory, uint64_t time);
+              const struct qemu_options *options, const char *directory, uint64_t time);
 
 #endif

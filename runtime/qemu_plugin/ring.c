@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-_Static_assert(sizeof(struct pt_encoder) <= sizeof((struct soft_ring *)0)->encoder,
+_Static_assert(sizeof(struct pt_encoder) <= sizeof((struct packet_ring *)0)->encoder,
                "the encoder's state fits into the ring's header");
 
 /* Bytes of disk that a ring takes when it begins, and by which it grows at most: it doubles until
@@ -34,17 +34,17 @@ static void set_snapshot_limit(struct ring *ring)
 /* Header, packets, and the packets again behind them; what has no disk space yet is mapped, too. */
 static bool map_snapshot(struct ring *ring, int descriptor, size_t size)
 {
-    size_t whole = SOFT_PAGE + 2 * size;
+    size_t whole = PACKET_RING_PAGE + 2 * size;
     uint8_t *start =
         mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (start == MAP_FAILED)
         return false;
     int protection = PROT_READ | PROT_WRITE;
     int flags = MAP_SHARED | MAP_FIXED;
-    uint8_t *second = start + SOFT_PAGE + size;
-    if (mmap(start, SOFT_PAGE + size, protection, flags, descriptor, 0) == MAP_FAILED ||
-        mmap(second, size, protection, flags, descriptor, SOFT_PAGE) == MAP_FAILED ||
-        !private_file_extend(descriptor, SOFT_PAGE + size)) {
+    uint8_t *second = start + PACKET_RING_PAGE + size;
+    if (mmap(start, PACKET_RING_PAGE + size, protection, flags, descriptor, 0) == MAP_FAILED ||
+        mmap(second, size, protection, flags, descriptor, PACKET_RING_PAGE) == MAP_FAILED ||
+        !private_file_extend(descriptor, PACKET_RING_PAGE + size)) {
         munmap(start, whole);
         return false;
     }
@@ -59,7 +59,7 @@ static bool map_window(struct ring *ring, int descriptor, uint64_t start, uint64
 {
     size_t size = (size_t)(end - start);
     uint8_t *window = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor,
-                           (off_t)(SOFT_PAGE + start));
+                           (off_t)(PACKET_RING_PAGE + start));
     if (window == MAP_FAILED)
         return false;
     if (ring->window)
@@ -77,20 +77,20 @@ static bool map_window(struct ring *ring, int descriptor, uint64_t start, uint64
 
 static bool map_full(struct ring *ring, int descriptor)
 {
-    void *header = mmap(NULL, SOFT_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    void *header = mmap(NULL, PACKET_RING_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     if (header == MAP_FAILED)
         return false;
     ring->header = header;
     if (map_window(ring, descriptor, 0, FIRST_STEP))
         return true;
-    munmap(header, SOFT_PAGE);
+    munmap(header, PACKET_RING_PAGE);
     return false;
 }
 
-bool ring_create(struct ring *ring, struct soft_control *control, const char *directory, pid_t pid,
+bool ring_create(struct ring *ring, struct qemu_control *control, const char *directory, pid_t pid,
                  pid_t tid)
 {
-    const struct soft_options *options = &control->options;
+    const struct qemu_options *options = &control->options;
     uint32_t serial = atomic_fetch_add(&control->next_ring, 1);
     /* With several snapshots the file is used from its beginning on, and given back where no
      * snapshot wants it: kept_ranges.h. In small steps, because what is wanted is so in steps. */
@@ -107,7 +107,8 @@ bool ring_create(struct ring *ring, struct soft_control *control, const char *di
     int descriptor = length < (int)sizeof ring->path
                          ? private_file_open(ring->path, O_RDWR | O_CREAT | O_EXCL)
                          : -1;
-    bool ok = descriptor >= 0 && private_file_allocate(descriptor, SOFT_PAGE + ring->allocated) &&
+    bool ok = descriptor >= 0 &&
+              private_file_allocate(descriptor, PACKET_RING_PAGE + ring->allocated) &&
               (linear ? map_full(ring, descriptor) : map_snapshot(ring, descriptor, (size_t)size));
     if (descriptor >= 0) {
         close(descriptor);
@@ -118,8 +119,8 @@ bool ring_create(struct ring *ring, struct soft_control *control, const char *di
         atomic_fetch_add(&control->lost_rings, 1);
         return false;
     }
-    struct soft_ring *header = ring->header;
-    header->version = SOFT_VERSION;
+    struct packet_ring *header = ring->header;
+    header->version = PACKET_RING_VERSION;
     header->serial = serial;
     header->pid = (uint32_t)pid;
     header->tid = (uint32_t)tid;
@@ -127,12 +128,12 @@ bool ring_create(struct ring *ring, struct soft_control *control, const char *di
     header->size = size;
     if (!linear) {
         struct pt_encoder *encoder = ring_encoder(ring);
-        encoder->packets = (uint8_t *)header + SOFT_PAGE;
+        encoder->packets = (uint8_t *)header + PACKET_RING_PAGE;
         encoder->mask = size - 1;
         set_snapshot_limit(ring);
     }
     atomic_signal_fence(memory_order_release);
-    header->magic = SOFT_RING_MAGIC; /* now it is a ring */
+    header->magic = PACKET_RING_MAGIC; /* now it is a ring */
     return true;
 }
 
@@ -140,7 +141,7 @@ bool ring_create(struct ring *ring, struct soft_control *control, const char *di
  * oldest from now on. */
 static bool settle_for_less(struct ring *ring)
 {
-    uint8_t *packets = ring->window + SOFT_PAGE, *again = packets + ring->allocated;
+    uint8_t *packets = ring->window + PACKET_RING_PAGE, *again = packets + ring->allocated;
     /* An old size of 0 maps the same pages once more, and needs no descriptor. */
     if (mremap(packets, 0, ring->allocated, MREMAP_MAYMOVE | MREMAP_FIXED, again) == MAP_FAILED)
         return false;
@@ -153,11 +154,11 @@ static bool settle_for_less(struct ring *ring)
  * the right to open it; by the file, on a kernel before 5.14. */
 static bool back_up_to(struct ring *ring, uint64_t size)
 {
-    if (madvise(ring->window + SOFT_PAGE + ring->allocated, size - ring->allocated,
+    if (madvise(ring->window + PACKET_RING_PAGE + ring->allocated, size - ring->allocated,
                 MADV_POPULATE_WRITE) == 0)
         return true;
     int descriptor = private_file_open(ring->path, O_RDWR);
-    bool ok = descriptor >= 0 && private_file_allocate(descriptor, SOFT_PAGE + size);
+    bool ok = descriptor >= 0 && private_file_allocate(descriptor, PACKET_RING_PAGE + size);
     if (descriptor >= 0)
         close(descriptor);
     return ok;
@@ -176,10 +177,10 @@ static bool grow_snapshot(struct ring *ring)
 
 static bool grow_full(struct ring *ring)
 {
-    uint64_t start = atomic_load(&ring_encoder(ring)->head) / SOFT_PAGE * SOFT_PAGE;
+    uint64_t start = atomic_load(&ring_encoder(ring)->head) / PACKET_RING_PAGE * PACKET_RING_PAGE;
     uint64_t end = next_size(ring);
     int descriptor = private_file_open(ring->path, O_RDWR);
-    bool ok = descriptor >= 0 && private_file_allocate(descriptor, SOFT_PAGE + end) &&
+    bool ok = descriptor >= 0 && private_file_allocate(descriptor, PACKET_RING_PAGE + end) &&
               map_window(ring, descriptor, start, end);
     if (descriptor >= 0)
         close(descriptor);
@@ -196,14 +197,14 @@ bool ring_advance(struct ring *ring)
 
 void ring_close(struct ring *ring)
 {
-    struct soft_ring *header = ring->header;
+    struct packet_ring *header = ring->header;
     if (!header)
         return;
     bool full = header->full;
     if (ring->window)
         munmap(ring->window, ring->window_size);
     if (full)
-        munmap(header, SOFT_PAGE);
+        munmap(header, PACKET_RING_PAGE);
     ring->header = NULL;
     ring->window = NULL;
 }

@@ -18,18 +18,18 @@
 #include <sys/types.h>
 
 struct ring {
-    struct soft_ring *header; /* mapped, shared */
-    uint8_t *window;          /* mapped packets; in snapshot mode the header lies before them */
-    size_t window_size;       /* bytes */
-    uint64_t allocated;       /* snapshot mode: bytes of packets that have disk space */
-    uint64_t largest_step;    /* bytes by which it grows at most */
+    struct packet_ring *header; /* mapped, shared */
+    uint8_t *window;            /* mapped packets; in snapshot mode the header lies before them */
+    size_t window_size;         /* bytes */
+    uint64_t allocated;         /* snapshot mode: bytes of packets that have disk space */
+    uint64_t largest_step;      /* bytes by which it grows at most */
     char path[PATH_MAX];
 };
 
 /* Makes DIR/soft/ring.SERIAL with the next free serial and points its encoder's packets, mask and
  * limit at the mapped bytes. False when there is no space or no memory: control->lost_rings counts
  * it. */
-bool ring_create(struct ring *ring, struct soft_control *control, const char *directory, pid_t pid,
+bool ring_create(struct ring *ring, struct qemu_control *control, const char *directory, pid_t pid,
                  pid_t tid);
 
 /* The encoder's limit was reached: takes more disk space. False when there is none (out_of_space is

@@ -14,24 +14,24 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-struct side_band {
-    struct soft_control *control; /* mapped with room for the whole log */
+struct sideband {
+    struct qemu_control *control; /* mapped with room for the whole log */
     const char *control_path;
 };
 
 /* The recording has ended: nothing is written into its folder any more, which may be gone or be
  * read. */
-static inline bool side_band_frozen(const struct side_band *log)
+static inline bool sideband_frozen(const struct sideband *log)
 {
     return atomic_load(&log->control->frozen) != 0;
 }
 
 /* Maps DIR/soft/control; `control_path` must live as long. False when it is not a control file of
  * our version. */
-bool side_band_open(struct side_band *log, const char *control_path);
+bool sideband_open(struct sideband *log, const char *control_path);
 
 /* Who a record is about. */
-struct side_band_subject {
+struct sideband_subject {
     pid_t pid, tid;
     uint32_t serial; /* of the ring, or UINT32_MAX */
     uint64_t time;
@@ -39,24 +39,24 @@ struct side_band_subject {
 
 /* Appends mapping->record and what follows it, with `path`; mapping->record is filled in from
  * `subject`. */
-void side_band_mapping(struct side_band *log, const struct side_band_subject *subject,
-                       const struct soft_mapping *mapping, const char *path);
-void side_band_name(struct side_band *log, const struct side_band_subject *subject, bool exec,
-                    const char *name);
-void side_band_fork(struct side_band *log, const struct side_band_subject *subject,
-                    pid_t parent_pid, pid_t parent_tid);
-void side_band_exit(struct side_band *log, const struct side_band_subject *subject);
+void sideband_mapping(struct sideband *log, const struct sideband_subject *subject,
+                      const struct logged_mapping *mapping, const char *path);
+void sideband_name(struct sideband *log, const struct sideband_subject *subject, bool exec,
+                   const char *name);
+void sideband_fork(struct sideband *log, const struct sideband_subject *subject, pid_t parent_pid,
+                   pid_t parent_tid);
+void sideband_exit(struct sideband *log, const struct sideband_subject *subject);
 /* `subject` is the child that is gone, at the time of the parent. */
-void side_band_reaped(struct side_band *log, const struct side_band_subject *subject);
+void sideband_reaped(struct sideband *log, const struct sideband_subject *subject);
 /* Appends what follows death->record, which is filled in from `subject`. */
-void side_band_death(struct side_band *log, const struct side_band_subject *subject,
-                     const struct soft_death *death);
+void sideband_death(struct sideband *log, const struct sideband_subject *subject,
+                    const struct logged_death *death);
 /* Append what follows the record in it, which is filled in from `subject`. */
-void side_band_hit(struct side_band *log, const struct side_band_subject *subject,
-                   const struct soft_hit *hit);
-void side_band_kept(struct side_band *log, const struct side_band_subject *subject,
-                    const struct soft_kept *kept);
-void side_band_untraced(struct side_band *log, const struct side_band_subject *subject,
-                        enum soft_untraced_reason reason, const char *name);
+void sideband_hit(struct sideband *log, const struct sideband_subject *subject,
+                  const struct logged_hit *hit);
+void sideband_kept(struct sideband *log, const struct sideband_subject *subject,
+                   const struct logged_kept *kept);
+void sideband_untraced(struct sideband *log, const struct sideband_subject *subject,
+                       enum untraced_reason reason, const char *name);
 
 #endif

@@ -1,13 +1,13 @@
 #include "runtime/qemu_plugin/stack_pointer.h"
 
-void told_stack_before_load(struct thread *thread, const struct pt_code_block *block,
-                            uint64_t stack_pointer)
+void stack_pointer_before_load(struct thread *thread, const struct pt_code_block *block,
+                               uint64_t stack_pointer)
 {
     struct pt_encoder *encoder = thread->encoder;
     thread->stack_before = stack_pointer;
     /* At its second instruction, which must not be its last, where the other one is told. */
     if (block->instructions > 2)
-        pt_encoder_tell_stack(encoder, block->pc + block->length[0], stack_pointer);
+        pt_encoder_emit_stack_pointer(encoder, block->pc + block->length[0], stack_pointer);
     pt_encoder_forget_returns(encoder);
 }
 
@@ -16,20 +16,20 @@ static uint64_t last_instruction(const struct pt_code_block *block)
     return block->end - block->length[block->instructions - 1];
 }
 
-void told_stack_behind_load(struct thread *thread, uint64_t pc, uint64_t stack_pointer)
+void stack_pointer_after_load(struct thread *thread, uint64_t pc, uint64_t stack_pointer)
 {
     struct pt_encoder *encoder = thread->encoder;
     const struct pt_code_block *block = encoder->previous;
     bool given_up = pc >= block->pc && pc < block->end;
     if (given_up)
         return;
-    pt_encoder_tell_stack(encoder, last_instruction(block), stack_pointer);
+    pt_encoder_emit_stack_pointer(encoder, last_instruction(block), stack_pointer);
     pt_encoder_stack_moved(encoder, thread->stack_before);
 }
 
 /* A handler on a stack of its own hides the calls in progress until it returns. */
-void told_stack_enter_handler(struct thread *thread, const struct interruption *interruption,
-                              uint64_t stack_pointer)
+void stack_pointer_enter_handler(struct thread *thread, const struct interruption *interruption,
+                                 uint64_t stack_pointer)
 {
     enum { SAME_STACK = 1 << 20 }; /* bytes */
     struct pt_encoder *encoder = thread->encoder;
@@ -43,7 +43,7 @@ void told_stack_enter_handler(struct thread *thread, const struct interruption *
     pt_encoder_forget_calls(encoder);
 }
 
-void told_stack_leave_handler(struct thread *thread)
+void stack_pointer_leave_handler(struct thread *thread)
 {
     if (!thread->handler_runs)
         return;

@@ -10,17 +10,17 @@
 #include "runtime/qemu_plugin/process.h"
 
 /* `block`, which loads the stack pointer, has been stepped into. */
-void told_stack_before_load(struct thread *thread, const struct pt_code_block *block,
-                            uint64_t stack_pointer);
+void stack_pointer_before_load(struct thread *thread, const struct pt_code_block *block,
+                               uint64_t stack_pointer);
 
 /* The block that ran last loads the stack pointer, and is left for `pc` now. */
-void told_stack_behind_load(struct thread *thread, uint64_t pc, uint64_t stack_pointer);
+void stack_pointer_after_load(struct thread *thread, uint64_t pc, uint64_t stack_pointer);
 
 /* A signal handler begins, and its interruption has been told. */
-void told_stack_enter_handler(struct thread *thread, const struct interruption *interruption,
-                              uint64_t stack_pointer);
+void stack_pointer_enter_handler(struct thread *thread, const struct interruption *interruption,
+                                 uint64_t stack_pointer);
 
 /* It ends, by sigreturn. */
-void told_stack_leave_handler(struct thread *thread);
+void stack_pointer_leave_handler(struct thread *thread);
 
 #endif

@@ -12,7 +12,7 @@ enum { MICROSECONDS_AFTER = 10 };
 
 /* ---- places ---- */
 
-bool trigger_concerns_file(const struct soft_trigger *trigger, const char *path, uint64_t inode)
+bool trigger_concerns_file(const struct qemu_trigger *trigger, const char *path, uint64_t inode)
 {
     for (uint32_t i = 0; i < trigger->place_count; i++) {
         struct stat status;
@@ -25,11 +25,11 @@ bool trigger_concerns_file(const struct soft_trigger *trigger, const char *path,
     return false;
 }
 
-uint64_t trigger_next_place(const struct soft_trigger *trigger, uint64_t inode,
+uint64_t trigger_next_place(const struct qemu_trigger *trigger, uint64_t inode,
                             uint64_t file_offset, uint64_t end)
 {
     for (uint32_t i = 0; i < trigger->place_count; i++) {
-        const struct soft_trigger_place *place = &trigger->places[i];
+        const struct qemu_trigger_place *place = &trigger->places[i];
         if (place->inode == inode && place->file_offset >= file_offset && place->file_offset < end)
             return place->file_offset;
     }
@@ -39,7 +39,7 @@ uint64_t trigger_next_place(const struct soft_trigger *trigger, uint64_t inode,
 /* ---- conditions ---- */
 
 /* The time that the program passed, in the recording's clock; 0: none. */
-static uint64_t passed_time(const struct soft_control *control, uint64_t value)
+static uint64_t passed_time(const struct qemu_control *control, uint64_t value)
 {
     uint64_t tsc = trigger_passed_time(value);
     if (tsc == 0 || tsc < control->options.start_tsc || tsc > __rdtsc())
@@ -54,7 +54,7 @@ static uint64_t passed_time(const struct soft_control *control, uint64_t value)
     }
 }
 
-static void note_delay(struct soft_control *control, uint64_t delay)
+static void note_delay(struct qemu_control *control, uint64_t delay)
 {
     uint64_t longest = atomic_load(&control->longest_delay);
     while (longest < delay &&
@@ -62,9 +62,9 @@ static void note_delay(struct soft_control *control, uint64_t delay)
         ;
 }
 
-static bool counts(struct soft_control *control, uint64_t now, uint64_t passed)
+static bool counts(struct qemu_control *control, uint64_t now, uint64_t passed)
 {
-    const struct soft_trigger *trigger = &control->options.trigger;
+    const struct qemu_trigger *trigger = &control->options.trigger;
     uint64_t before = atomic_exchange(&control->previous_hit, now);
     uint64_t delay = before && now > before ? now - before : 0;
     note_delay(control, delay);
@@ -76,23 +76,23 @@ static bool counts(struct soft_control *control, uint64_t now, uint64_t passed)
 
 /* ---- what follows ---- */
 
-static void freeze(struct soft_control *control, uint64_t now)
+static void freeze(struct qemu_control *control, uint64_t now)
 {
     uint64_t none = 0;
     atomic_compare_exchange_strong(&control->frozen_at, &none, now);
     atomic_store(&control->frozen, 1);
 }
 
-void trigger_tick(struct soft_control *control, uint64_t now)
+void trigger_tick(struct qemu_control *control, uint64_t now)
 {
     uint64_t at = atomic_load_explicit(&control->freeze_at, memory_order_relaxed);
     if (at && now >= at && !atomic_load(&control->frozen))
         freeze(control, now);
 }
 
-static enum trigger_verdict take_snapshot(struct soft_control *control, uint64_t now)
+static enum trigger_verdict take_snapshot(struct qemu_control *control, uint64_t now)
 {
-    const struct soft_options *options = &control->options;
+    const struct qemu_options *options = &control->options;
     if (options->trigger.multi_snapshot)
         return TRIGGER_GOES_ON;
     if (options->trigger.immediate_stop) {
@@ -106,13 +106,13 @@ static enum trigger_verdict take_snapshot(struct soft_control *control, uint64_t
     return TRIGGER_GOES_ON;
 }
 
-enum trigger_verdict trigger_hit(struct side_band *log, const struct side_band_subject *subject,
+enum trigger_verdict trigger_hit(struct sideband *log, const struct sideband_subject *subject,
                                  uint64_t ip, const struct trigger_arguments *arguments)
 {
-    struct soft_control *control = log->control;
-    const struct soft_trigger *trigger = &control->options.trigger;
+    struct qemu_control *control = log->control;
+    const struct qemu_trigger *trigger = &control->options.trigger;
     atomic_fetch_add(&control->hits, 1);
-    struct soft_hit hit = {.ip = ip};
+    struct logged_hit hit = {.ip = ip};
     if (trigger->passes_time && arguments->known) {
         hit.passed = passed_time(control, arguments->first);
         hit.argument = trigger_passed_argument(arguments->second);
@@ -126,6 +126,6 @@ enum trigger_verdict trigger_hit(struct side_band *log, const struct side_band_s
         trigger->multi_snapshot || (control->options.full_execution && !trigger->immediate_stop);
     if (before > 0 && !all)
         return TRIGGER_GOES_ON;
-    side_band_hit(log, subject, &hit);
+    sideband_hit(log, subject, &hit);
     return take_snapshot(control, subject->time);
 }

@@ -2,7 +2,7 @@
  *
  * plugin.c asks for the places in every block that is translated, and tells of every hit, at the
  * time of the thread's newest packet. What is shared between processes (the hit before, the count)
- * lies in struct soft_control. Nothing here waits for anybody.
+ * lies in struct qemu_control. Nothing here waits for anybody.
  */
 #ifndef MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_TRIGGER_H
 #define MAGIC_TRACE_RUNTIME_QEMU_PLUGIN_TRIGGER_H
@@ -13,10 +13,10 @@
 #include <stdint.h>
 
 /* Whether the file at `path`, whose inode is `inode`, has places of the trigger. */
-bool trigger_concerns_file(const struct soft_trigger *trigger, const char *path, uint64_t inode);
+bool trigger_concerns_file(const struct qemu_trigger *trigger, const char *path, uint64_t inode);
 
 /* The first place in such a file at or behind `file_offset` and before `end`; UINT64_MAX: none. */
-uint64_t trigger_next_place(const struct soft_trigger *trigger, uint64_t inode,
+uint64_t trigger_next_place(const struct qemu_trigger *trigger, uint64_t inode,
                             uint64_t file_offset, uint64_t end);
 
 /* What the registers held at a hit. */
@@ -32,11 +32,11 @@ enum trigger_verdict {
 };
 
 /* `subject` hit the trigger at `ip`, at subject->time. A hit that counts is logged. */
-enum trigger_verdict trigger_hit(struct side_band *log, const struct side_band_subject *subject,
+enum trigger_verdict trigger_hit(struct sideband *log, const struct sideband_subject *subject,
                                  uint64_t ip, const struct trigger_arguments *arguments);
 
 /* It is `now` for some thread: freezes the recording if the few microseconds that follow a snapshot
  * are over. */
-void trigger_tick(struct soft_control *control, uint64_t now);
+void trigger_tick(struct qemu_control *control, uint64_t now);
 
 #endif

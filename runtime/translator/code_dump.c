@@ -1,6 +1,7 @@
 #include "runtime/translator/code_dump.h"
 
-#include "runtime/translator/code_pages.h"
+#include "engine/packets/code_image.h"
+#include "runtime/translator/fault_safe.h"
 #include "runtime/translator/log.h"
 #include "runtime/translator/sideband.h"
 #include "runtime/translator/system.h"
@@ -9,17 +10,17 @@
 #include <linux/mman.h>
 
 enum {
-    SIZE = TR_PAGE + TR_DUMP_TAIL,
+    SIZE = TR_PAGE + CODE_IMAGE_TAIL,
     WINDOW = 1 << 18, /* bytes of the dump area that are made accessible at once */
 };
 
 /* Zeros where nothing is mapped. */
 static void copy(uint8_t code[SIZE], uint64_t page)
 {
-    if (!tr_probe_read(code, page, TR_PAGE))
+    if (!tr_read_safely(code, page, TR_PAGE))
         memset(code, 0, TR_PAGE);
-    if (!tr_probe_read(code + TR_PAGE, page + TR_PAGE, TR_DUMP_TAIL))
-        memset(code + TR_PAGE, 0, TR_DUMP_TAIL);
+    if (!tr_read_safely(code + TR_PAGE, page + TR_PAGE, CODE_IMAGE_TAIL))
+        memset(code + TR_PAGE, 0, CODE_IMAGE_TAIL);
 }
 
 static uint64_t hash_of(const uint8_t code[SIZE])
@@ -57,7 +58,7 @@ static bool store(struct tr_process *process, const uint8_t code[SIZE], uint64_t
     *offset = atomic_fetch_add(&control->dump_tail, SIZE);
     uint64_t place = (uint64_t)process->arena + control->dump_offset + *offset;
     if (*offset + SIZE <= control->dump_size && is_accessible(place, place + SIZE) &&
-        tr_probe_write(place, code, SIZE))
+        tr_write_safely(place, code, SIZE))
         return true;
     atomic_fetch_add(&control->lost_dumps, 1);
     return false;
@@ -100,6 +101,11 @@ void tr_code_dump(struct tr_thread *thread, struct tr_page *page, uint32_t prote
     page->flags |= TR_PAGE_DUMPED;
     name_dump(path, thread->pid, offset);
     struct tr_mapping mapping = {
-        .start = page->address, .length = TR_PAGE, .protection = protection, .dumped = true};
+        .start = page->address,
+        .length = TR_PAGE,
+        .file_offset = CODE_IMAGE_OFFSET,
+        .protection = protection,
+        .dumped = true,
+    };
     tr_sideband_mapping(thread, tr_time(thread), &mapping, path);
 }

@@ -2,11 +2,12 @@
  * code changes under its translation.
  *
  * Called by translate.c before it reads code at an address it does not know yet, by syscall.c after calls that change
- * mappings, by the master handler on faults. Under process->lock, but for tr_probe_read.
+ * mappings, by the master handler on faults. Under process->lock, but for tr_probe_read and tr_code_written.
  */
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_CODE_PAGES_H
 #define MAGIC_TRACE_RUNTIME_TRANSLATOR_CODE_PAGES_H
 
+#include "runtime/translator/fault_safe.h"
 #include "runtime/translator/thread.h"
 
 enum tr_code {
@@ -24,13 +25,10 @@ struct tr_code_range {
 };
 
 /* Copies `size` bytes at an address of the program. False when not all can be read. */
-bool tr_probe_read(void *to, uint64_t from, size_t size);
-
-/* The same to an address of the program. */
-bool tr_probe_write(uint64_t to, const void *from, size_t size);
-
-/* A fault in [tr_probe_start, tr_probe_end) goes on at tr_probe_fail (probe.S). */
-extern const char tr_probe_start[], tr_probe_end[], tr_probe_fail[];
+static inline bool tr_probe_read(void *to, uint64_t from, size_t size)
+{
+    return tr_read_safely(to, from, size);
+}
 
 /* What there is at `pc`. Looks into /proc/self/maps when it is not known, and reports new code to the sideband log
  * (mapping records; code in no file is dumped, again whenever its bytes have changed). Protects writable code.
@@ -43,7 +41,7 @@ void tr_code_note(struct tr_thread *thread, uint64_t pc, uint64_t end);
 
 /* A fault at `address` that a write raised (error code bit 1). True: the page was protected by us; it is writable
  * again, its fragments were invalidated (tr_invalidate in fragment.h), the instruction is to be run again.
- * `writer_pc` is the writing instruction (the program's), or 0 when not known. */
+ * `writer_pc` is the writing instruction (the program's), or 0 when not known. Takes process->lock. */
 bool tr_code_written(struct tr_thread *thread, uint64_t address, uint64_t writer_pc);
 
 /* Mappings in the range have gone or are about to, or others have taken their place: forgets what was known and

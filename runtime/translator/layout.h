@@ -2,6 +2,7 @@
  * both map, the arena.
  *
  *     DIR/translator/arena    struct tr_control (options, counters, trigger state, requests)
+ *                             the runtime's image, which each process copies into its own memory
  *                             the sideband log (records of struct soft_record's layout)
  *                             fragment tables, one per traced address space
  *                             slots, one per traced thread: struct tr_slot and its log ring
@@ -34,6 +35,8 @@ enum {
     TR_TRIGGER_PLACES = 64,        /* TRIGGER_PLACES of engine/trigger.h */
     TR_REQUESTS = 64,              /* exec requests that may wait at the same time */
     TR_CHUNKS = 32,                /* a ring is divided into so many chunks */
+    TR_IMAGE_OFFSET = 64 << 10,    /* in the arena: of the runtime's image; struct tr_control lies before it */
+    TR_IMAGE_LIMIT = 1 << 20,      /* bytes; the sideband log follows */
 };
 
 /* ---- options: written by the recorder before any program starts ---- */
@@ -66,22 +69,31 @@ struct tr_options {
 
 /* ---- control: at offset 0 of the arena ---- */
 
-/* A traced process is about to call execve and asks the recorder to be its tracer at the new program's exec stop. */
+/* A traced process is about to call execve and asks the recorder to be its tracer at the new program's exec stop.
+ *
+ * The process asks only for files whose execution a tracer does not change: never for setuid and setgid programs and
+ * such with file capabilities, which lose their privileges under a tracer, nor for files that are not there.
+ * After each change to MADE or FAILED it adds 1 to tr_control.requested and wakes the recorder there. The recorder wakes
+ * the process at `state`. No futex is private. When the heartbeat stands still for a second while the process waits, it
+ * calls execve untraced. */
 enum tr_request_state {
     TR_REQUEST_FREE,
-    TR_REQUEST_MADE,    /* by the process: `pid`, `slot` and `time` are set */
+    TR_REQUEST_MADE,    /* by the process: all fields are set */
     TR_REQUEST_GRANTED, /* by the recorder: it is attached (PTRACE_SEIZE, PTRACE_O_TRACEEXEC); call execve */
-    TR_REQUEST_REFUSED, /* by the recorder: it cannot attach; call execve untraced */
-    TR_REQUEST_FAILED,  /* by the process: execve returned, the recorder lets go and frees the request */
-    TR_REQUEST_TAKEN,   /* by the process: being filled in */
+    TR_REQUEST_REFUSED, /* by the recorder: it cannot attach; free the request, call execve untraced */
+    TR_REQUEST_FAILED,  /* by the process: execve returned. It waits until the recorder, which stops the thread for a
+                           moment to let go, has freed the request */
+    TR_REQUEST_TAKEN,   /* by the process, from FREE by compare-exchange: it fills in the fields */
 };
 
 struct tr_request {
-    _Atomic uint32_t state; /* also the futex word that both sides wait on */
-    uint32_t pid;           /* as the recorder's pid namespace has it, if getpid() tells it */
-    uint32_t slot;          /* of the calling thread */
+    _Atomic uint32_t state;  /* also the futex word that the process waits on */
+    uint32_t pid, tid;       /* of the thread that calls execve, as getpid and gettid tell it: perhaps numbers of
+                                another pid namespace than the recorder's */
     uint32_t reserved;
-    uint64_t time;
+    uint64_t time;           /* TSC */
+    uint64_t cookie_address; /* in the process's own memory: there stands `time`, too, by which the recorder knows that
+                                a process is the one that asks */
 };
 
 struct tr_control {
@@ -103,6 +115,7 @@ struct tr_control {
     _Atomic uint64_t frozen_at; /* when, in ticks; 0 before */
     /* Counts up several times a second while the recorder lives; `recorder_stopped` when it has ended in order. */
     _Atomic uint32_t heartbeat, recorder_stopped;
+    _Atomic uint32_t requested; /* counts requests made and failed: the futex word on which the recorder waits */
 
     _Atomic uint32_t next_slot, next_table; /* handed out by atomic add; slots of ended threads are not used again
                                                unless `reusable` of the slot says so */
@@ -119,6 +132,8 @@ struct tr_control {
 
     struct tr_request requests[TR_REQUESTS];
 };
+
+_Static_assert(sizeof(struct tr_control) <= TR_IMAGE_OFFSET, "the image follows the control structure");
 
 /* ---- fragment tables ---- */
 
@@ -266,24 +281,26 @@ static const uint8_t tr_event_words[TR_EVENT_KINDS] = {
 
 /* ---- the sideband log ----
  *
- * Records have the layouts of the qemu engine's log (mappings, names, forks, exits, untraced, hits, deaths): one
- * reader serves both. Mappings of code that is in no file name a dump: path "images/dump.PID.OFFSET" where OFFSET
- * (hexadecimal) is where the bytes lie in the arena's dump area, `length` and TR_DUMP_TAIL more of them, for an
- * instruction that crosses the end; the recorder makes the ELF file.
+ * Records are those of engine/packets/sideband_layout.h (mappings, names, forks, exits, untraced, hits, deaths).
+ * Mappings of code that is in no file (`jit`) name a dump: path "images/dump.PID.OFFSET" (PID decimal), where OFFSET
+ * (hexadecimal) is where the bytes lie in the arena's dump area: `length` of them, and CODE_IMAGE_TAIL (16) more, what
+ * follows in memory or zeros. `file_offset` is CODE_IMAGE_OFFSET (4096): the recorder makes the ELF file.
  */
-enum { TR_DUMP_TAIL = 16 };
 
 /* ---- the runtime's image ----
  *
- * The recorder embeds the runtime's ELF file (no dynamic section, no relocations; segments relative to 0). At the exec
- * stop it maps the segments anywhere, writes their contents, fills in struct tr_start at the address of symbol
- * `tr_start_info`, and sets the instruction pointer to symbol `tr_start`, the stack pointer unchanged. */
+ * The recorder embeds the runtime's ELF file (no dynamic section, no relocations; segments relative to 0) and puts its
+ * contents into the arena. At the exec stop it has the process run a small loader (engine/translator/loader.S), which
+ * maps the arena and anonymous memory (readable, writable and executable) of the image's size anywhere, copies the
+ * contents, fills in struct tr_start at the address of symbol `tr_start_info`, and jumps to symbol `tr_start` with all
+ * registers and flags as the kernel leaves them for a new program: all general registers but rsp are 0. The 8 bytes
+ * below the stack pointer hold the address of `tr_start`; everything else below it is as the kernel left it. */
 struct tr_start {
     uint64_t pc;      /* of the program's first instruction (its interpreter's, if it has one) */
     uint64_t image, image_size; /* where the runtime's image was mapped */
-    uint64_t arena;   /* where the arena was mapped: PROT_NONE but for control and sideband log */
+    uint64_t arena;   /* where the arena was mapped: PROT_NONE but for control, image and sideband log */
     uint32_t table;   /* fragment table for this address space, reserved by the recorder (next_table) */
-    uint32_t slot;    /* for the first thread, reserved by the recorder (next_slot) */
+    uint32_t slot;    /* for the first thread, reserved by the recorder (next_slot); UINT32_MAX: there was none */
     uint32_t pid;
     uint32_t execed;  /* bool: this program replaced a traced one */
     uint64_t exec_time; /* ticks: when that one ended */

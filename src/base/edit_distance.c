@@ -37,63 +37,63 @@ static size_t edit_distance(const char *a, const char *b)
 }
 
 /* A name that contains what was written is near, however much longer it is. */
-static size_t distance_to(const struct nearest *nearest, const char *candidate)
+static size_t distance_to(const struct closest_names *closest, const char *candidate)
 {
-    size_t length = strlen(nearest->wanted);
-    if (length >= SHORTEST_PART && strstr(candidate, nearest->wanted))
+    size_t length = strlen(closest->wanted);
+    if (length >= SHORTEST_PART && strstr(candidate, closest->wanted))
         return 1;
     /* A name much longer or shorter differs by as much. */
     size_t other = strlen(candidate);
     size_t difference = length > other ? length - other : other - length;
-    if (difference >= nearest->distances[NEAREST_NAMES - 1])
+    if (difference >= closest->distances[CLOSEST_NAMES - 1])
         return difference;
-    return edit_distance(nearest->wanted, candidate);
+    return edit_distance(closest->wanted, candidate);
 }
 
-struct nearest nearest_to(const char *wanted)
+struct closest_names closest_names_to(const char *wanted)
 {
-    struct nearest nearest = {.wanted = wanted};
+    struct closest_names closest = {.wanted = wanted};
     /* A third of the letters may be wrong, and one always: "rum" is "run", "xyz" is nothing. */
-    for (size_t i = 0; i < NEAREST_NAMES; i++)
-        nearest.distances[i] = strlen(wanted) / 3 + 2;
-    return nearest;
+    for (size_t i = 0; i < CLOSEST_NAMES; i++)
+        closest.distances[i] = strlen(wanted) / 3 + 2;
+    return closest;
 }
 
-static bool is_known(const struct nearest *nearest, const char *candidate)
+static bool is_known(const struct closest_names *closest, const char *candidate)
 {
-    for (size_t i = 0; i < NEAREST_NAMES && nearest->names[i]; i++)
-        if (strcmp(nearest->names[i], candidate) == 0)
+    for (size_t i = 0; i < CLOSEST_NAMES && closest->names[i]; i++)
+        if (strcmp(closest->names[i], candidate) == 0)
             return true;
     return false;
 }
 
-bool nearest_would_take(const struct nearest *nearest, const char *candidate)
+bool closest_names_would_take(const struct closest_names *closest, const char *candidate)
 {
-    return distance_to(nearest, candidate) < nearest->distances[NEAREST_NAMES - 1] &&
-           !is_known(nearest, candidate);
+    return distance_to(closest, candidate) < closest->distances[CLOSEST_NAMES - 1] &&
+           !is_known(closest, candidate);
 }
 
-void nearest_offer(struct nearest *nearest, const char *candidate)
+void closest_names_offer(struct closest_names *closest, const char *candidate)
 {
-    if (!nearest_would_take(nearest, candidate))
+    if (!closest_names_would_take(closest, candidate))
         return;
-    size_t distance = distance_to(nearest, candidate);
-    size_t at = NEAREST_NAMES - 1;
-    for (; at > 0 && distance < nearest->distances[at - 1]; at--) {
-        nearest->distances[at] = nearest->distances[at - 1];
-        nearest->names[at] = nearest->names[at - 1];
+    size_t distance = distance_to(closest, candidate);
+    size_t at = CLOSEST_NAMES - 1;
+    for (; at > 0 && distance < closest->distances[at - 1]; at--) {
+        closest->distances[at] = closest->distances[at - 1];
+        closest->names[at] = closest->names[at - 1];
     }
-    nearest->distances[at] = distance;
-    nearest->names[at] = candidate;
+    closest->distances[at] = distance;
+    closest->names[at] = candidate;
 }
 
-void nearest_list(const struct nearest *nearest, char *text, size_t size)
+void closest_names_list(const struct closest_names *closest, char *text, size_t size)
 {
     size_t used = 0;
     *text = 0;
-    for (size_t i = 0; i < NEAREST_NAMES && nearest->names[i] && used < size; i++) {
-        bool last = i + 1 == NEAREST_NAMES || !nearest->names[i + 1];
+    for (size_t i = 0; i < CLOSEST_NAMES && closest->names[i] && used < size; i++) {
+        bool last = i + 1 == CLOSEST_NAMES || !closest->names[i + 1];
         const char *separator = i == 0 ? "" : last ? " or " : ", ";
-        used += (size_t)snprintf(text + used, size - used, "%s%s", separator, nearest->names[i]);
+        used += (size_t)snprintf(text + used, size - used, "%s%s", separator, closest->names[i]);
     }
 }

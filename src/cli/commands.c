@@ -55,15 +55,15 @@ const struct command *command_find(const char *name)
     if (found)
         return found;
 
-    struct nearest nearest = nearest_to(name);
+    struct closest_names closest = closest_names_to(name);
     for (const struct command *const *command = command_all(); *command; command++) {
-        nearest_offer(&nearest, (*command)->name);
+        closest_names_offer(&closest, (*command)->name);
         if ((*command)->alias)
-            nearest_offer(&nearest, (*command)->alias);
+            closest_names_offer(&closest, (*command)->alias);
     }
-    if (nearest.names[0])
+    if (closest.names[0])
         fprintf(stderr, "magic-trace: there is no command `%s`. Did you mean `%s`?\n", name,
-                nearest.names[0]);
+                closest.names[0]);
     else
         fprintf(stderr,
                 "magic-trace: there is no command `%s`. `magic-trace help` lists them; to trace a "

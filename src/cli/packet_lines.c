@@ -7,16 +7,16 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static void print_stretch(const struct trace_stream *stream, const struct trace_stretch *stretch,
+static void print_segment(const struct trace_stream *stream, const struct trace_segment *segment,
                           FILE *out)
 {
     uint8_t *copy;
-    struct pt_packet_walk walk = {.bytes = trace_stretch_bytes(stretch, &copy),
-                                  .size = stretch->size};
+    struct pt_packet_walk walk = {.bytes = trace_segment_bytes(segment, &copy),
+                                  .size = segment->size};
     bool of_thread = stream->tid != UINT32_MAX;
     const char *kind = of_thread ? "tid" : "cpu";
     uint32_t id = of_thread ? stream->tid : stream->cpu;
-    uint64_t start = stretch->end - stretch->size;
+    uint64_t start = segment->end - segment->size;
     struct pt_walked_packet walked;
     while (pt_packet_walk_next(&walk, &walked)) {
         char text[PT_PACKET_TEXT_SIZE];
@@ -33,8 +33,8 @@ void packet_lines_print(const struct perf_data *data, FILE *stream)
     trace_streams_cut(&streams, data);
     for (size_t i = 0; i < streams.streams.count; i++) {
         const struct trace_stream *ring = trace_stream_at(&streams, i);
-        for (size_t j = 0; j < ring->stretches.count && !ferror(stream); j++)
-            print_stretch(ring, trace_stretch_at(ring, j), stream);
+        for (size_t j = 0; j < ring->segments.count && !ferror(stream); j++)
+            print_segment(ring, trace_segment_at(ring, j), stream);
     }
     trace_streams_free(&streams);
 }

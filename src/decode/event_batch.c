@@ -24,13 +24,13 @@ void event_batch_init(struct event_batch *batch)
 /* Whether delivered events stay in the batch's chunk. */
 static bool is_kept(const struct event_batch *batch)
 {
-    return batch->delivery && !batch->delivery->direct;
+    return batch->reorder_buffer && !batch->reorder_buffer->direct;
 }
 
 void event_batch_free(struct event_batch *batch)
 {
     if (is_kept(batch) && batch->chunk.capacity)
-        delivery_take_chunk(batch->delivery, batch->chunk);
+        reorder_buffer_take_chunk(batch->reorder_buffer, batch->chunk);
     else
         free(batch->chunk.events);
 }
@@ -60,7 +60,8 @@ static void deliver_timed(struct event_batch *batch)
 {
     size_t timed = batch->timed;
     if (batch->output && timed)
-        delivery_add(batch->delivery, batch->output, batch->events, timed, batch->plain);
+        reorder_buffer_add(batch->reorder_buffer, batch->output, batch->events, timed,
+                           batch->plain);
     batch->events += timed;
     batch->capacity -= timed;
     batch->count -= timed;
@@ -76,8 +77,8 @@ static void interpolate(struct event_batch *batch, uint64_t position, struct tic
 {
     struct interpolation between = event_batch_interpolation(batch, position, time);
     struct flow_event *event = batch->events + batch->timed;
-    struct flow_event *behind = batch->events + batch->count;
-    for (; event < behind && event->time.value <= position; event++)
+    struct flow_event *after = batch->events + batch->count;
+    for (; event < after && event->time.value <= position; event++)
         event->time.value = interpolation_time(&between, event->time.value);
     batch->timed = (size_t)(event - batch->events);
 }
@@ -99,9 +100,9 @@ static void grow(struct event_batch *batch, size_t capacity)
 static void replace(struct event_batch *batch, size_t capacity)
 {
     struct event_chunk used = batch->chunk;
-    begin_chunk(batch, event_pool_get(batch->delivery->pool, capacity));
+    begin_chunk(batch, event_pool_get(batch->reorder_buffer->pool, capacity));
     if (used.capacity)
-        delivery_take_chunk(batch->delivery, used);
+        reorder_buffer_take_chunk(batch->reorder_buffer, used);
 }
 
 void event_batch_make_room(struct event_batch *batch, size_t count)
@@ -174,10 +175,10 @@ void event_batch_finish(struct event_batch *batch)
     deliver_timed(batch);
 }
 
-void event_batch_flush(struct event_batch *batch, struct thread_output *output)
+void event_batch_flush(struct event_batch *batch, struct thread_sink *output)
 {
     event_batch_finish(batch);
     if (batch->output)
-        delivery_stop(batch->delivery, batch->output);
+        reorder_buffer_stop(batch->reorder_buffer, batch->output);
     batch->output = output;
 }

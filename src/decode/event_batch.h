@@ -17,13 +17,13 @@
 #include <stdint.h>
 
 struct event_batch {
-    struct delivery *delivery;    /* borrowed; NULL only where `output` is */
-    struct thread_output *output; /* NULL: nobody knows whose events these are; they are dropped */
-    struct event_chunk chunk;     /* owned; in front of `events` there may be kept ones in it */
-    struct flow_event *events;    /* `time` is a position where it is not known yet */
-    size_t count, capacity;       /* `capacity`: up to the end of the chunk */
-    size_t timed;                 /* events before this index have their time */
-    bool plain;                   /* as in thread_output_add */
+    struct reorder_buffer *reorder_buffer; /* borrowed; NULL only where `output` is */
+    struct thread_sink *output; /* NULL: nobody knows whose events these are; they are dropped */
+    struct event_chunk chunk;   /* owned; in front of `events` there may be kept ones in it */
+    struct flow_event *events;  /* `time` is a position where it is not known yet */
+    size_t count, capacity;     /* `capacity`: up to the end of the chunk */
+    size_t timed;               /* events before this index have their time */
+    bool plain;                 /* as in thread_output_add */
     uint64_t anchor_position;
     struct ticks anchor_time;
 };
@@ -103,22 +103,22 @@ void event_batch_deliver_some(struct event_batch *batch);
  * for all, and event_batch_deliver_some is to be called some time. */
 static inline const struct flow_event *event_batch_add_to_anchor(struct event_batch *batch,
                                                                  const struct flow_event *event,
-                                                                 const struct flow_event *behind,
+                                                                 const struct flow_event *after,
                                                                  uint64_t start, uint64_t position,
                                                                  struct ticks time)
 {
     const struct flow_event *first = event;
     struct flow_event *added = batch->events + batch->count;
     if (__builtin_expect(batch->timed < batch->count || time.value < batch->anchor_time.value, 0)) {
-        while (event < behind && event->time.value <= position - start)
+        while (event < after && event->time.value <= position - start)
             event++;
         event_batch_add_path(batch, first, (size_t)(event - first), start);
         event_batch_anchor(batch, position, time);
         return event;
     }
-    if (event < behind && event->time.value <= position - start) {
+    if (event < after && event->time.value <= position - start) {
         struct interpolation between = event_batch_interpolation(batch, position, time);
-        for (; event < behind && event->time.value <= position - start; event++, added++) {
+        for (; event < after && event->time.value <= position - start; event++, added++) {
             *added = *event;
             added->time.value = interpolation_time(&between, start + event->time.value);
         }
@@ -138,7 +138,7 @@ void event_batch_finish(struct event_batch *batch);
 
 /* The same. The events to come belong to `output`, and tracing of the former output's thread has
  * stopped. */
-void event_batch_flush(struct event_batch *batch, struct thread_output *output);
+void event_batch_flush(struct event_batch *batch, struct thread_sink *output);
 
 /* Forgets all events, and that there ever were any. */
 void event_batch_forget(struct event_batch *batch);

@@ -27,7 +27,7 @@ enum flow_kind {
     FLOW_TRAP_PUSH, /* OCaml handler `to` pushed by instruction `from` */
     FLOW_TRAP_POP,  /* newest handler popped by `from` */
     FLOW_STACK,  /* the stack pointer is `to` at the instruction at `from`: told before and behind
-                    code that loads it (pt_encoder_tell_stack) */
+                    code that loads it (pt_encoder_emit_stack_pointer) */
     FLOW_CALLER, /* behind a RESUME: what runs there, or the caller before, was called by `function`
                     and will return to `to`, or has interrupted it there (FLOW_INTERRUPTED); to = 0:
                     it was called by nobody. From the innermost outwards, as far as it is told */

@@ -6,10 +6,10 @@ void frequency_changes_note(struct frequency_changes *changes, const struct trac
     bool known = changes->last.value != 0;
     if (now->value == changes->last.value)
         return;
-    if (known && !changes->told)
+    if (known && !changes->reported)
         array_add_all(marks, &changes->last, 1);
     if (known)
         array_add_all(marks, now, 1);
-    changes->told = known;
+    changes->reported = known;
     changes->last = *now;
 }

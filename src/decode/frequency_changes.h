@@ -14,7 +14,7 @@
 /* All zero: none is known yet. */
 struct frequency_changes {
     struct trace_mark last;
-    bool told; /* `last` is among the marks */
+    bool reported; /* `last` is among the marks */
 };
 
 /* Adds to `marks` what `now`, a mark of the kind TRACE_MARK_FREQUENCY, changes. */

@@ -1,101 +1,106 @@
 #include "decode/reorder_buffer.h"
 
-void delivery_init(struct delivery *delivery, struct event_pool *pool, bool direct)
+void reorder_buffer_init(struct reorder_buffer *reorder_buffer, struct event_pool *pool,
+                         bool direct)
 {
-    *delivery = (struct delivery){.pool = pool,
-                                  .direct = direct,
-                                  .chunks = array_of(sizeof(struct event_chunk)),
-                                  .pieces = array_of(sizeof(struct delivery_piece)),
-                                  .runs = array_of(sizeof(struct delivery_run))};
+    *reorder_buffer =
+        (struct reorder_buffer){.pool = pool,
+                                .direct = direct,
+                                .chunks = array_of(sizeof(struct event_chunk)),
+                                .pieces = array_of(sizeof(struct reorder_buffer_piece)),
+                                .runs = array_of(sizeof(struct reorder_buffer_run))};
 }
 
-void delivery_forget(struct delivery *delivery)
+void reorder_buffer_forget(struct reorder_buffer *reorder_buffer)
 {
-    for (size_t i = 0; i < delivery->chunks.count; i++)
-        event_pool_put(delivery->pool, *(struct event_chunk *)array_at(&delivery->chunks, i));
-    delivery->chunks.count = delivery->pieces.count = delivery->runs.count = 0;
-    delivery->next_run = 0;
-    delivery->events = 0;
+    for (size_t i = 0; i < reorder_buffer->chunks.count; i++)
+        event_pool_put(reorder_buffer->pool,
+                       *(struct event_chunk *)array_at(&reorder_buffer->chunks, i));
+    reorder_buffer->chunks.count = reorder_buffer->pieces.count = reorder_buffer->runs.count = 0;
+    reorder_buffer->next_run = 0;
+    reorder_buffer->events = 0;
 }
 
-void delivery_free(struct delivery *delivery)
+void reorder_buffer_free(struct reorder_buffer *reorder_buffer)
 {
-    delivery_forget(delivery);
-    array_free(&delivery->chunks);
-    array_free(&delivery->pieces);
-    array_free(&delivery->runs);
+    reorder_buffer_forget(reorder_buffer);
+    array_free(&reorder_buffer->chunks);
+    array_free(&reorder_buffer->pieces);
+    array_free(&reorder_buffer->runs);
 }
 
-void delivery_take_chunk(struct delivery *delivery, struct event_chunk chunk)
+void reorder_buffer_take_chunk(struct reorder_buffer *reorder_buffer, struct event_chunk chunk)
 {
-    *(struct event_chunk *)array_add(&delivery->chunks) = chunk;
+    *(struct event_chunk *)array_add(&reorder_buffer->chunks) = chunk;
 }
 
-static struct delivery_run *run_at(const struct delivery *delivery, size_t index)
+static struct reorder_buffer_run *run_at(const struct reorder_buffer *reorder_buffer, size_t index)
 {
-    return array_at(&delivery->runs, index);
+    return array_at(&reorder_buffer->runs, index);
 }
 
-static struct delivery_piece *piece_at(const struct delivery *delivery, size_t index)
+static struct reorder_buffer_piece *piece_at(const struct reorder_buffer *reorder_buffer,
+                                             size_t index)
 {
-    return array_at(&delivery->pieces, index);
+    return array_at(&reorder_buffer->pieces, index);
 }
 
 /* The newest run, if it is the thread's and goes on; else a new one. */
-static struct delivery_run *run_of(struct delivery *delivery, struct thread_output *output)
+static struct reorder_buffer_run *run_of(struct reorder_buffer *reorder_buffer,
+                                         struct thread_sink *output)
 {
-    size_t count = delivery->runs.count;
-    struct delivery_run *newest = count ? run_at(delivery, count - 1) : NULL;
+    size_t count = reorder_buffer->runs.count;
+    struct reorder_buffer_run *newest = count ? run_at(reorder_buffer, count - 1) : NULL;
     if (newest && newest->output == output && !newest->stops)
         return newest;
-    struct delivery_run *run = array_add(&delivery->runs);
-    *run = (struct delivery_run){.output = output, .first = delivery->pieces.count};
+    struct reorder_buffer_run *run = array_add(&reorder_buffer->runs);
+    *run = (struct reorder_buffer_run){.output = output, .first = reorder_buffer->pieces.count};
     return run;
 }
 
-static void keep(struct delivery *delivery, struct delivery_run *run, struct flow_event *events,
-                 size_t count, bool plain)
+static void keep(struct reorder_buffer *reorder_buffer, struct reorder_buffer_run *run,
+                 struct flow_event *events, size_t count, bool plain)
 {
-    struct delivery_piece *piece = array_add(&delivery->pieces);
-    *piece = (struct delivery_piece){events, count, plain};
+    struct reorder_buffer_piece *piece = array_add(&reorder_buffer->pieces);
+    *piece = (struct reorder_buffer_piece){events, count, plain};
     run->count++;
-    delivery->events += count;
+    reorder_buffer->events += count;
 }
 
-void delivery_add(struct delivery *delivery, struct thread_output *output,
-                  struct flow_event *events, size_t count, bool plain)
+void reorder_buffer_add(struct reorder_buffer *reorder_buffer, struct thread_sink *output,
+                        struct flow_event *events, size_t count, bool plain)
 {
-    if (delivery->direct)
+    if (reorder_buffer->direct)
         thread_output_add(output, events, count, plain);
     else
-        keep(delivery, run_of(delivery, output), events, count, plain);
+        keep(reorder_buffer, run_of(reorder_buffer, output), events, count, plain);
 }
 
-void delivery_stop(struct delivery *delivery, struct thread_output *output)
+void reorder_buffer_stop(struct reorder_buffer *reorder_buffer, struct thread_sink *output)
 {
-    if (delivery->direct)
+    if (reorder_buffer->direct)
         thread_output_stop(output);
     else
-        run_of(delivery, output)->stops = true;
+        run_of(reorder_buffer, output)->stops = true;
 }
 
-bool delivery_time(const struct delivery *delivery, struct ticks *time)
+bool reorder_buffer_time(const struct reorder_buffer *reorder_buffer, struct ticks *time)
 {
-    if (delivery->next_run == delivery->runs.count)
+    if (reorder_buffer->next_run == reorder_buffer->runs.count)
         return false;
-    const struct delivery_run *run = run_at(delivery, delivery->next_run);
+    const struct reorder_buffer_run *run = run_at(reorder_buffer, reorder_buffer->next_run);
     if (run->count)
-        *time = piece_at(delivery, run->first)->events->time;
+        *time = piece_at(reorder_buffer, run->first)->events->time;
     else
         time->value = 0; /* nothing but a stop */
     return true;
 }
 
-void delivery_pass_on(struct delivery *delivery)
+void reorder_buffer_pass_on(struct reorder_buffer *reorder_buffer)
 {
-    const struct delivery_run *run = run_at(delivery, delivery->next_run++);
+    const struct reorder_buffer_run *run = run_at(reorder_buffer, reorder_buffer->next_run++);
     for (size_t i = 0; i < run->count; i++) {
-        const struct delivery_piece *piece = piece_at(delivery, run->first + i);
+        const struct reorder_buffer_piece *piece = piece_at(reorder_buffer, run->first + i);
         thread_output_add(run->output, piece->events, piece->count, piece->plain);
     }
     if (run->stops)

@@ -14,47 +14,48 @@
 #include "decode/thread_sink.h"
 
 /* Events that were added together. */
-struct delivery_piece {
+struct reorder_buffer_piece {
     struct flow_event *events;
     size_t count;
     bool plain; /* as in thread_output_add */
 };
 
-struct delivery_run {
-    struct thread_output *output;
+struct reorder_buffer_run {
+    struct thread_sink *output;
     size_t first, count; /* pieces */
     bool stops;          /* the thread's tracing stops behind them */
 };
 
-struct delivery {
+struct reorder_buffer {
     struct event_pool *pool; /* borrowed; NULL only where nothing is ever kept */
     bool direct;             /* nothing is kept */
     struct array chunks;     /* struct event_chunk: with kept events */
-    struct array pieces;     /* struct delivery_piece */
-    struct array runs;       /* struct delivery_run */
+    struct array pieces;     /* struct reorder_buffer_piece */
+    struct array runs;       /* struct reorder_buffer_run */
     size_t next_run;         /* the first that has not been passed on */
     uint64_t events;         /* kept */
 };
 
-void delivery_init(struct delivery *delivery, struct event_pool *pool, bool direct);
-void delivery_free(struct delivery *delivery);
+void reorder_buffer_init(struct reorder_buffer *reorder_buffer, struct event_pool *pool,
+                         bool direct);
+void reorder_buffer_free(struct reorder_buffer *reorder_buffer);
 
 /* Forgets what was kept: the chunks go back to the pool. */
-void delivery_forget(struct delivery *delivery);
+void reorder_buffer_forget(struct reorder_buffer *reorder_buffer);
 
-/* Keeps the chunk, in which there are kept events, until delivery_forget. */
-void delivery_take_chunk(struct delivery *delivery, struct event_chunk chunk);
+/* Keeps the chunk, in which there are kept events, until reorder_buffer_forget. */
+void reorder_buffer_take_chunk(struct reorder_buffer *reorder_buffer, struct event_chunk chunk);
 
 /* As thread_output_add. Unless the delivery is direct the events are not to be touched any more. */
-void delivery_add(struct delivery *delivery, struct thread_output *output,
-                  struct flow_event *events, size_t count, bool plain);
+void reorder_buffer_add(struct reorder_buffer *reorder_buffer, struct thread_sink *output,
+                        struct flow_event *events, size_t count, bool plain);
 /* As thread_output_stop. */
-void delivery_stop(struct delivery *delivery, struct thread_output *output);
+void reorder_buffer_stop(struct reorder_buffer *reorder_buffer, struct thread_sink *output);
 
 /* The time of the next run's first event; false when all have been passed on. */
-bool delivery_time(const struct delivery *delivery, struct ticks *time);
+bool reorder_buffer_time(const struct reorder_buffer *reorder_buffer, struct ticks *time);
 
 /* Passes the next run on. */
-void delivery_pass_on(struct delivery *delivery);
+void reorder_buffer_pass_on(struct reorder_buffer *reorder_buffer);
 
 #endif

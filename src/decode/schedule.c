@@ -3,14 +3,14 @@
 /* Linux's idle threads: one per processor, all with this tid; their events are nobody's. */
 enum { IDLE_TID = 0 };
 
-static void add_entry(struct schedule *schedule, struct ticks since, struct thread_output *output,
+static void add_entry(struct schedule *schedule, struct ticks since, struct thread_sink *output,
                       const struct process *process)
 {
     struct schedule_entry *entry = array_add(&schedule->entries);
     *entry = (struct schedule_entry){.since = since, .output = output, .process = process};
 }
 
-void schedule_of_thread(struct schedule *schedule, struct thread_output *output,
+void schedule_of_thread(struct schedule *schedule, struct thread_sink *output,
                         const struct process *process)
 {
     schedule->entries = array_of(sizeof(struct schedule_entry));
@@ -38,7 +38,7 @@ static void add_thread(struct schedule *schedule, struct ticks since, uint32_t p
                        void *context)
 {
     pid = process_of(pid, tid, spaces);
-    struct thread_output *output = is_nobody(tid) ? NULL : find_output(context, pid, tid);
+    struct thread_sink *output = is_nobody(tid) ? NULL : find_output(context, pid, tid);
     add_entry(schedule, since, output, output ? address_spaces_process(spaces, pid) : NULL);
 }
 
@@ -48,12 +48,12 @@ void schedule_of_processor(struct schedule *schedule, const struct perf_data *da
 {
     schedule->entries = array_of(sizeof(struct schedule_entry));
     for (size_t i = 0; i < data->record_count; i++) {
-        const struct side_band_record *record = &data->records[i];
+        const struct sideband_record *record = &data->records[i];
         if (record->cpu != cpu)
             continue;
         struct ticks since = clock_to_ticks(&data->setup.clock, record->time);
-        bool starts = record->kind == SIDE_BAND_TRACE_START;
-        bool switches = record->kind == SIDE_BAND_CONTEXT_SWITCH;
+        bool starts = record->kind == SIDEBAND_TRACE_START;
+        bool switches = record->kind == SIDEBAND_CONTEXT_SWITCH;
         bool leaves = switches && record->context_switch.out;
         if (leaves && !schedule->entries.count)
             add_thread(schedule, (struct ticks){0}, record->pid, record->tid, spaces, find_output,

@@ -12,7 +12,7 @@
 
 struct schedule_entry {
     struct ticks since;
-    struct thread_output *output;  /* NULL: nobody known, or the idle thread */
+    struct thread_sink *output;    /* NULL: nobody known, or the idle thread */
     const struct process *process; /* NULL: unknown */
 };
 
@@ -21,10 +21,10 @@ struct schedule {
 };
 
 /* Finds the receiver of a thread's events; NULL when there is none. */
-typedef struct thread_output *schedule_find_output(void *context, uint32_t pid, uint32_t tid);
+typedef struct thread_sink *schedule_find_output(void *context, uint32_t pid, uint32_t tid);
 
 /* `output` and `process` NULL: events of nobody known. */
-void schedule_of_thread(struct schedule *schedule, struct thread_output *output,
+void schedule_of_thread(struct schedule *schedule, struct thread_sink *output,
                         const struct process *process);
 void schedule_of_processor(struct schedule *schedule, const struct perf_data *data, uint32_t cpu,
                            const struct address_spaces *spaces, schedule_find_output *find_output,

@@ -1,6 +1,6 @@
 #include "decode/thread_sink.h"
 
-void thread_output_begin(struct thread_output *output)
+void thread_output_begin(struct thread_sink *output)
 {
     if (output->begun)
         return;
@@ -10,8 +10,7 @@ void thread_output_begin(struct thread_output *output)
 }
 
 /* Behind a PSB time may be earlier than what was concluded before. */
-static void put_times_in_order(struct thread_output *output, struct flow_event *events,
-                               size_t count)
+static void put_times_in_order(struct thread_sink *output, struct flow_event *events, size_t count)
 {
     uint64_t newest = output->last_time.value;
     for (size_t i = 0; i < count && events[i].time.value < newest; i++)
@@ -19,7 +18,7 @@ static void put_times_in_order(struct thread_output *output, struct flow_event *
     output->last_time = events[count - 1].time;
 }
 
-static void deliver(struct thread_output *output, struct flow_event *events, size_t count)
+static void deliver(struct thread_sink *output, struct flow_event *events, size_t count)
 {
     if (!count)
         return;
@@ -28,13 +27,13 @@ static void deliver(struct thread_output *output, struct flow_event *events, siz
     output->delivered += count;
 }
 
-static void release(struct thread_output *output)
+static void release(struct thread_sink *output)
 {
     deliver(output, output->held.elements, output->held.count);
     output->held.count = 0;
 }
 
-static void hold(struct thread_output *output, const struct flow_event *event)
+static void hold(struct thread_sink *output, const struct flow_event *event)
 {
     struct flow_event *held = array_add(&output->held);
     *held = *event;
@@ -42,7 +41,7 @@ static void hold(struct thread_output *output, const struct flow_event *event)
         held->time = held[-1].time;
 }
 
-static void count_gap(struct thread_output *output, const struct flow_event *event)
+static void count_gap(struct thread_sink *output, const struct flow_event *event)
 {
     if (event->gap == FLOW_GAP_OVERFLOW)
         output->overflows++;
@@ -51,7 +50,7 @@ static void count_gap(struct thread_output *output, const struct flow_event *eve
 }
 
 /* True when the event is dealt with; else it is to be delivered behind what is held. */
-static bool take_in_gap(struct thread_output *output, const struct flow_event *event)
+static bool take_in_gap(struct thread_sink *output, const struct flow_event *event)
 {
     if (event->kind == FLOW_GAP) {
         output->held.count = 0;
@@ -63,7 +62,7 @@ static bool take_in_gap(struct thread_output *output, const struct flow_event *e
     return true;
 }
 
-void thread_output_add_hole(struct thread_output *output, struct ticks begin)
+void thread_output_add_hole(struct thread_sink *output, struct ticks begin)
 {
     if (!output->holes.element_size)
         output->holes = array_of(sizeof(struct ticks));
@@ -74,7 +73,7 @@ void thread_output_add_hole(struct thread_output *output, struct ticks begin)
 }
 
 /* Whether the time lies behind holes that it is the first to lie behind; *begin: of the last. */
-static bool pass_holes(struct thread_output *output, struct ticks time, struct ticks *begin)
+static bool pass_holes(struct thread_sink *output, struct ticks time, struct ticks *begin)
 {
     size_t first = output->next_hole;
     while (output->next_hole < output->holes.count) {
@@ -87,10 +86,10 @@ static bool pass_holes(struct thread_output *output, struct ticks time, struct t
     return output->next_hole > first;
 }
 
-static void add_one(struct thread_output *output, struct flow_event *event);
+static void add_one(struct thread_sink *output, struct flow_event *event);
 
 /* Tracing starts. */
-static void tell_hole(struct thread_output *output, struct ticks time)
+static void report_hole(struct thread_sink *output, struct ticks time)
 {
     struct flow_event gap = {.kind = FLOW_GAP, .gap = FLOW_GAP_LOST, .flags = FLOW_TIME_LOST};
     if (pass_holes(output, time, &gap.time) && !output->in_gap &&
@@ -98,10 +97,10 @@ static void tell_hole(struct thread_output *output, struct ticks time)
         add_one(output, &gap);
 }
 
-static void add_one(struct thread_output *output, struct flow_event *event)
+static void add_one(struct thread_sink *output, struct flow_event *event)
 {
     if (event->kind == FLOW_RESUME)
-        tell_hole(output, event->time);
+        report_hole(output, event->time);
     if (output->in_gap && take_in_gap(output, event))
         return;
     release(output);
@@ -114,7 +113,7 @@ static void add_one(struct thread_output *output, struct flow_event *event)
         deliver(output, event, 1);
 }
 
-void thread_output_add(struct thread_output *output, struct flow_event *events, size_t count,
+void thread_output_add(struct thread_sink *output, struct flow_event *events, size_t count,
                        bool plain)
 {
     thread_output_begin(output);
@@ -133,7 +132,7 @@ void thread_output_add(struct thread_output *output, struct flow_event *events, 
     deliver(output, events + first, count - first);
 }
 
-void thread_output_stop(struct thread_output *output)
+void thread_output_stop(struct thread_sink *output)
 {
     /* In a gap: another may follow, and what is held be part of it. */
     if (!output->begun || output->in_gap)
@@ -144,7 +143,7 @@ void thread_output_stop(struct thread_output *output)
     release(output);
 }
 
-void thread_output_end(struct thread_output *output)
+void thread_output_end(struct thread_sink *output)
 {
     array_free(&output->holes);
     if (!output->begun)
@@ -156,7 +155,7 @@ void thread_output_end(struct thread_output *output)
     output->begun = false;
 }
 
-void thread_output_add_statistics(const struct thread_output *output,
+void thread_output_add_statistics(const struct thread_sink *output,
                                   struct flow_statistics *statistics)
 {
     statistics->events += output->delivered;

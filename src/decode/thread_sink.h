@@ -16,7 +16,7 @@
 #include "base/array.h"
 #include "decode/flow_sink.h"
 
-struct thread_output {
+struct thread_sink {
     const struct thread *thread;
     const struct flow_sink *sink;
     bool begun;                 /* the sink knows the thread, ... */
@@ -32,23 +32,23 @@ struct thread_output {
 
 /* From `begin` on, until tracing of it starts again, what the thread did is missing: the ring of
  * the processor that it ran on has been overwritten. In any order, before its events. */
-void thread_output_add_hole(struct thread_output *output, struct ticks begin);
+void thread_output_add_hole(struct thread_sink *output, struct ticks begin);
 
 /* Tells the sink of the thread, unless it knows already. */
-void thread_output_begin(struct thread_output *output);
-void thread_output_end(struct thread_output *output);
+void thread_output_begin(struct thread_sink *output);
+void thread_output_end(struct thread_sink *output);
 
 /* The thread's next events, in their order and that of their times, which may be changed where they
  * are earlier than those of the call before. `plain`: there are no gaps, resumes, callers or
  * interrupts among them. */
-void thread_output_add(struct thread_output *output, struct flow_event *events, size_t count,
+void thread_output_add(struct thread_sink *output, struct flow_event *events, size_t count,
                        bool plain);
 
 /* Tracing of the thread has stopped here, for now or for ever. */
-void thread_output_stop(struct thread_output *output);
+void thread_output_stop(struct thread_sink *output);
 
 /* Adds what has been counted; behind thread_output_end. */
-void thread_output_add_statistics(const struct thread_output *output,
+void thread_output_add_statistics(const struct thread_sink *output,
                                   struct flow_statistics *statistics);
 
 /* Whether an event of this kind is not plain. */

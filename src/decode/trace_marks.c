@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* attr.config is IA32_RTIT_CTL, as far as it can be asked for. */
-enum { WRITES_VALUES = 1 << 12, TELLS_SLEEP = 1 << 4 };
+enum { WRITES_VALUES = 1 << 12, REPORTS_SLEEP = 1 << 4 };
 
 enum { MHZ_PER_RATIO = 100 }; /* of the bus */
 
@@ -24,11 +24,11 @@ static struct array turns_of(const struct perf_data *data, uint32_t cpu)
 {
     struct array turns = array_of(sizeof(struct turn));
     for (size_t i = 0; i < data->record_count; i++) {
-        const struct side_band_record *record = &data->records[i];
+        const struct sideband_record *record = &data->records[i];
         if (record->cpu != cpu ||
-            (record->kind != SIDE_BAND_TRACE_START && record->kind != SIDE_BAND_CONTEXT_SWITCH))
+            (record->kind != SIDEBAND_TRACE_START && record->kind != SIDEBAND_CONTEXT_SWITCH))
             continue;
-        bool leaves = record->kind == SIDE_BAND_CONTEXT_SWITCH && record->context_switch.out;
+        bool leaves = record->kind == SIDEBAND_CONTEXT_SWITCH && record->context_switch.out;
         *(struct turn *)array_add(&turns) = (struct turn){
             record->time.value, leaves ? record->context_switch.other_tid : record->tid};
     }
@@ -235,11 +235,11 @@ static size_t last_psb(const uint8_t *bytes, size_t size, size_t psb, size_t pla
     return psb;
 }
 
-static void search_stretch(struct search *search, const struct trace_stretch *stretch)
+static void search_segment(struct search *search, const struct trace_segment *segment)
 {
     uint8_t *copy;
-    const uint8_t *bytes = trace_stretch_bytes(stretch, &copy);
-    size_t size = stretch->size, next;
+    const uint8_t *bytes = trace_segment_bytes(segment, &copy);
+    size_t size = segment->size, next;
     for (size_t at = pt_packet_find_psb(bytes, size, 0); at < size; at = next) {
         if (search->ratio) {
             size_t place = find_mark(bytes, size, at, search->wanted, search->ratio);
@@ -258,8 +258,8 @@ static void search_stream(struct search *search)
     bool of_processor = search->stream->tid == UINT32_MAX;
     search->turns =
         of_processor ? turns_of(search->data, search->stream->cpu) : array_of(sizeof(struct turn));
-    for (size_t i = 0; i < search->stream->stretches.count; i++)
-        search_stretch(search, trace_stretch_at(search->stream, i));
+    for (size_t i = 0; i < search->stream->segments.count; i++)
+        search_segment(search, trace_segment_at(search->stream, i));
     array_free(&search->turns);
 }
 
@@ -272,7 +272,7 @@ void trace_marks_find(struct array *marks, const struct perf_data *data,
         struct search search = {
             .data = data,
             .stream = trace_stream_at(streams, i),
-            .wanted = {data->setup.config & WRITES_VALUES, data->setup.config & TELLS_SLEEP},
+            .wanted = {data->setup.config & WRITES_VALUES, data->setup.config & REPORTS_SLEEP},
             .marks = marks,
         };
         search_stream(&search);

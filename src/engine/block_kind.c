@@ -15,5 +15,5 @@ enum pt_code_block_kind block_kind(enum x86_flow flow, bool compress_returns)
         [X86_FAR_JUMP] = PT_BLOCK_FAR,
         [X86_REPEAT] = PT_BLOCK_REPEAT,
     };
-    return flow == X86_RETURN && !compress_returns ? PT_BLOCK_TOLD_RETURN : kinds[flow];
+    return flow == X86_RETURN && !compress_returns ? PT_BLOCK_REPORTED_RETURN : kinds[flow];
 }

@@ -66,7 +66,7 @@ static bool next_record_with_hit(struct breakpoints *breakpoints, struct breakpo
     struct record_origin origin;
     while ((record = record_rings_next(&breakpoints->rings, &origin)) != NULL)
         if (record->type != PERF_RECORD_SAMPLE)
-            watched_processes_hear(&breakpoints->processes, record, origin.round);
+            watched_processes_handle(&breakpoints->processes, record, origin.round);
         else if (take_hit(breakpoints, record, origin.ring, hit))
             return true;
     return false;

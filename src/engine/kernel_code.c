@@ -214,10 +214,10 @@ static bool copy_text(const char *proc, const char *folder, const char *name, st
     return ok;
 }
 
-struct side_band_record kernel_text_record(const struct kernel_text *text)
+struct sideband_record kernel_text_record(const struct kernel_text *text)
 {
-    return (struct side_band_record){
-        .kind = SIDE_BAND_MAPPING,
+    return (struct sideband_record){
+        .kind = SIDEBAND_MAPPING,
         .pid = UINT32_MAX,
         .mapping = {.start = text->start,
                     .length = text->end - text->start,

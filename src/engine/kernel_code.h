@@ -28,7 +28,7 @@ bool kernel_text_find(struct kernel_text *text, const char *proc, struct error *
 
 /* How perf record tells of it (perf_event__synthesize_kernel_mmap() in
  * tools/perf/util/synthetic-events.c of Linux). */
-struct side_band_record kernel_text_record(const struct kernel_text *text);
+struct sideband_record kernel_text_record(const struct kernel_text *text);
 
 /* Copies; `proc` is where that file system is. Needs privileges (CAP_SYS_RAWIO). On an error
  * nothing is left in `directory`. */

@@ -29,11 +29,11 @@ struct live_session {
     struct program_signals *program; /* that was started by us; NULL: attached */
     const struct signals *signals;
     struct array processes; /* of int, pidfds of the processes that have not ended */
-    struct hits hits;
-    bool recorded;          /* perf.data is complete, and nothing is recorded any more */
-    bool interrupted;       /* by a signal */
-    bool said_to_wait;      /* that the program goes on after Ctrl-C */
-    uint64_t delay_told_ms; /* when the longest delay was told last: CLOCK_MONOTONIC */
+    struct trigger_hits hits;
+    bool recorded;              /* perf.data is complete, and nothing is recorded any more */
+    bool interrupted;           /* by a signal */
+    bool said_to_wait;          /* that the program goes on after Ctrl-C */
+    uint64_t delay_reported_ms; /* when the longest delay was told last: CLOCK_MONOTONIC */
     struct record_result *result;
 };
 
@@ -69,7 +69,7 @@ static bool watch_process(struct live_session *session, pid_t pid, struct error 
     return true;
 }
 
-static void tell_that_it_runs(const struct live_session *session)
+static void report_that_it_runs(const struct live_session *session)
 {
     if (session->recorder->runs)
         session->recorder->runs(context_of(session));
@@ -83,15 +83,15 @@ static bool open_session(struct live_session *session, struct error *error)
     for (size_t i = 0; ok && i < target->pid_count; i++)
         ok = watch_process(session, target->pids[i], error);
     if (!ok || !session->recorder->open(context_of(session), target, error) ||
-        !hits_open(&session->hits, target->kernel, target->options, target->pids, target->pid_count,
-                   error))
+        !trigger_hits_open(&session->hits, target->kernel, target->options, target->pids,
+                           target->pid_count, error))
         return false;
     struct live_facts facts = {0};
     session->recorder->facts(context_of(session), &facts);
     session->hits.clock = facts.tsc;
-    session->delay_told_ms = now_ms();
+    session->delay_reported_ms = now_ms();
     if (!target->held) {
-        tell_that_it_runs(session);
+        report_that_it_runs(session);
         session->recorder->start(context_of(session));
     }
     return true;
@@ -99,7 +99,7 @@ static bool open_session(struct live_session *session, struct error *error)
 
 static void close_session(struct live_session *session)
 {
-    hits_free(&session->hits);
+    trigger_hits_free(&session->hits);
     session->recorder->close(context_of(session));
     for (size_t i = 0; i < session->processes.count; i++)
         close(*(int *)array_at(&session->processes, i));
@@ -124,7 +124,7 @@ static bool finish(struct live_session *session, struct error *error)
     session->result->bytes = facts.bytes;
     session->result->hits = session->hits.seen;
     session->recorded = true;
-    hits_close(&session->hits);
+    trigger_hits_close(&session->hits);
     return ok;
 }
 
@@ -153,7 +153,7 @@ static bool interrupt(struct live_session *session, struct error *error)
 }
 
 /* A program of ours goes on after the first Ctrl-C, and is killed by the second. */
-static bool hear_for_program(struct live_session *session, struct error *error)
+static bool handle_for_program(struct live_session *session, struct error *error)
 {
     if (!program_signals_answer(session->program))
         return true;
@@ -164,10 +164,10 @@ static bool hear_for_program(struct live_session *session, struct error *error)
     return true;
 }
 
-static bool hear_signal(struct live_session *session, struct error *error)
+static bool handle_signal(struct live_session *session, struct error *error)
 {
     if (session->program)
-        return hear_for_program(session, error);
+        return handle_for_program(session, error);
     struct signalfd_siginfo info;
     if (!signals_next(session->signals, &info) || info.ssi_signo == SIGCHLD ||
         info.ssi_signo == SIGCONT)
@@ -180,10 +180,10 @@ static bool hear_signal(struct live_session *session, struct error *error)
 }
 
 /* Hits that came while the snapshot was taken are in it. */
-static bool hear_hits(struct live_session *session, struct error *error)
+static bool handle_hits(struct live_session *session, struct error *error)
 {
     bool hit = false;
-    while (hits_next(&session->hits)) {
+    while (trigger_hits_next(&session->hits)) {
         hit = true;
         if (!options_of(session)->trigger.multi_snapshot)
             break;
@@ -207,24 +207,24 @@ enum waited_for {
     FOR_PROCESSES = FOR_RECORDER + LIVE_DESCRIPTORS
 };
 
-static bool tells_delay(const struct live_session *session)
+static bool reports_delay(const struct live_session *session)
 {
     return !session->recorded && options_of(session)->trigger.delay_threshold_ns;
 }
 
 static int patience(const struct live_session *session)
 {
-    if (tells_delay(session))
+    if (reports_delay(session))
         return DELAY_REPORT_MS;
     return session->recorded && session->interrupted && !session->said_to_wait ? PATIENCE_MS : -1;
 }
 
-static void tell_delay(struct live_session *session)
+static void report_delay(struct live_session *session)
 {
-    if (!tells_delay(session) || now_ms() - session->delay_told_ms < DELAY_REPORT_MS)
+    if (!reports_delay(session) || now_ms() - session->delay_reported_ms < DELAY_REPORT_MS)
         return;
-    session->delay_told_ms = now_ms();
-    hits_tell_delay(&session->hits);
+    session->delay_reported_ms = now_ms();
+    trigger_hits_report_delay(&session->hits);
 }
 
 static void say_what_is_waited_for(struct live_session *session)
@@ -242,7 +242,7 @@ static void fill(const struct live_session *session, struct pollfd *waited)
     if (!session->recorded)
         session->recorder->descriptors(context_of(session), descriptors);
     waited[FOR_SIGNALS].fd = session->signals->descriptor;
-    waited[FOR_HITS].fd = hits_descriptor(&session->hits);
+    waited[FOR_HITS].fd = trigger_hits_descriptor(&session->hits);
     for (size_t i = 0; i < LIVE_DESCRIPTORS; i++)
         waited[FOR_RECORDER + i].fd = descriptors[i];
     for (size_t i = 0; i < session->processes.count; i++)
@@ -261,12 +261,12 @@ static bool wait_once(struct live_session *session, struct pollfd *waited, struc
         return errno == EINTR || error_set_errno(error, ERROR_IO, errno, "cannot wait (poll)");
     if (ready == 0)
         say_what_is_waited_for(session);
-    tell_delay(session);
+    report_delay(session);
     if (!session->recorded && !session->recorder->drain(context_of(session), error))
         return false;
-    if (waited[FOR_HITS].revents && !session->recorded && !hear_hits(session, error))
+    if (waited[FOR_HITS].revents && !session->recorded && !handle_hits(session, error))
         return false;
-    if (waited[FOR_SIGNALS].revents && !hear_signal(session, error))
+    if (waited[FOR_SIGNALS].revents && !handle_signal(session, error))
         return false;
     for (size_t i = process_count; i-- > 0;)
         if (waited[FOR_PROCESSES + i].revents)
@@ -284,7 +284,7 @@ static bool goes_on(const struct live_session *session)
 static void give_up(struct live_session *session)
 {
     session->recorded = true;
-    hits_close(&session->hits);
+    trigger_hits_close(&session->hits);
     session->recorder->close(context_of(session));
 }
 
@@ -384,7 +384,7 @@ static bool record_session(struct live_session *session, struct held_program *he
     ok = ok && launch_go(held, error);
     if (ok) {
         session->program->child = held->child;
-        tell_that_it_runs(session);
+        report_that_it_runs(session);
         char *program = running_process_executable(held->child.pid);
         ok = run_session(session, error);
         session->result->exit_status = program_signals_end(session->program);

@@ -66,7 +66,7 @@ struct perf_event_attr sample_event(const struct sampling_means *means, enum tra
         .config = means->cycles ? PERF_COUNT_HW_CPU_CYCLES : PERF_COUNT_SW_CPU_CLOCK,
         .sample_freq = means->frequency,
         .freq = 1,
-        .sample_type = SIDE_BAND_SAMPLE_TYPE | PERF_SAMPLE_PERIOD,
+        .sample_type = SIDEBAND_SAMPLE_TYPE | PERF_SAMPLE_PERIOD,
         .sample_id_all = 1,
         .disabled = 1,
     };
@@ -84,7 +84,7 @@ struct perf_event_attr sample_extra_event(const struct extra_event *event, enum 
         .freq = event->by_frequency,
         .sample_freq = event->count,
         .precise_ip = event->precision < EVENT_PRECISION_HIGHEST ? event->precision : 0,
-        .sample_type = SIDE_BAND_SAMPLE_TYPE | PERF_SAMPLE_PERIOD,
+        .sample_type = SIDEBAND_SAMPLE_TYPE | PERF_SAMPLE_PERIOD,
         .sample_id_all = 1,
         .disabled = 1,
     };

@@ -61,7 +61,7 @@ static bool parse_address(struct trigger_text *parsed, const char *text)
     return text[2] && *end == 0 && errno == 0;
 }
 
-static const char *behind_prefix(const char *text, const char *prefix)
+static const char *after_prefix(const char *text, const char *prefix)
 {
     size_t length = strlen(prefix);
     return strncmp(text, prefix, length) == 0 ? text + length : NULL;
@@ -73,16 +73,16 @@ static bool parse(struct trigger_text *parsed, const char *text, struct error *e
     *parsed = (struct trigger_text){.text = text};
     if (strcmp(text, ".") == 0) {
         parsed->symbol = TRIGGER_STOP_INDICATOR;
-    } else if ((rest = behind_prefix(text, "symbol:"))) {
+    } else if ((rest = after_prefix(text, "symbol:"))) {
         parsed->symbol = rest;
-    } else if ((rest = behind_prefix(text, "line:"))) {
+    } else if ((rest = after_prefix(text, "line:"))) {
         parsed->line = parse_line(parsed, rest);
         if (!parsed->line)
             return error_set(error, ERROR_USAGE,
                              "`%s` is no line of source: FILE:LINE or "
                              "FILE:LINE:COLUMN.",
                              rest);
-    } else if ((rest = behind_prefix(text, "addr:"))) {
+    } else if ((rest = after_prefix(text, "addr:"))) {
         parsed->address = parse_address(parsed, rest);
         if (!parsed->address)
             return error_set(error, ERROR_USAGE, "`%s` is no address: hexadecimal, like 0x401136.",
@@ -128,7 +128,7 @@ static void add_place(struct trigger *trigger, const char *object, uint64_t addr
 
 /* Names to suggest, in memory of their own. */
 struct suggestions {
-    struct nearest nearest;
+    struct closest_names closest;
     struct arena names;
     uint64_t functions; /* looked at */
 };
@@ -137,9 +137,9 @@ static void suggest(struct suggestions *suggestions, const struct function_list 
 {
     for (size_t i = 0; i < list->functions.count; i++) {
         const struct listed_function *function = array_at(&list->functions, i);
-        if (nearest_would_take(&suggestions->nearest, function->name))
-            nearest_offer(&suggestions->nearest,
-                          arena_copy_string(&suggestions->names, function->name));
+        if (closest_names_would_take(&suggestions->closest, function->name))
+            closest_names_offer(&suggestions->closest,
+                                arena_copy_string(&suggestions->names, function->name));
     }
     suggestions->functions += list->functions.count;
 }
@@ -194,7 +194,7 @@ static bool explain_unknown(const char *symbol, const char *executable,
                          "strip), or give the place as addr:0x....",
                          symbol, executable);
     char names[512] = "";
-    nearest_list(&suggestions->nearest, names, sizeof names);
+    closest_names_list(&suggestions->closest, names, sizeof names);
     return error_set(error, ERROR_NOT_FOUND,
                      "Snapshot symbol not found: %s is no function of %s "
                      "or its libraries.%s%s%s",
@@ -258,7 +258,7 @@ static bool find(struct trigger *trigger, const struct trigger_text *parsed,
                  const char *const *objects, size_t object_count, struct error *error)
 {
     struct suggestions suggestions = {
-        .nearest = nearest_to(parsed->symbol ? parsed->symbol : parsed->text)};
+        .closest = closest_names_to(parsed->symbol ? parsed->symbol : parsed->text)};
     struct error unread = {0};
     bool found = parsed->symbol && find_function(trigger, parsed->symbol, objects, object_count,
                                                  &suggestions, &unread);

@@ -10,10 +10,11 @@ static enum breakpoint_scope scope_of(const struct record_options *options)
     return options->multi_thread ? BREAKPOINTS_ALL_THREADS : BREAKPOINTS_ONE_THREAD;
 }
 
-bool hits_open(struct hits *hits, const struct kernel *kernel, const struct record_options *options,
-               const pid_t *pids, size_t pid_count, struct error *error)
+bool trigger_hits_open(struct trigger_hits *hits, const struct kernel *kernel,
+                       const struct record_options *options, const pid_t *pids, size_t pid_count,
+                       struct error *error)
 {
-    *hits = (struct hits){
+    *hits = (struct trigger_hits){
         .options = options,
         .conditions.trigger = &options->trigger,
         .taken = array_of(sizeof(struct session_hit)),
@@ -32,7 +33,7 @@ bool hits_open(struct hits *hits, const struct kernel *kernel, const struct reco
 }
 
 /* Hits may be missing. */
-static void tell_trouble(struct breakpoints *breakpoints)
+static void report_trouble(struct breakpoints *breakpoints)
 {
     struct error problem;
     uint64_t lost = breakpoints_lost(breakpoints);
@@ -44,27 +45,27 @@ static void tell_trouble(struct breakpoints *breakpoints)
                     (unsigned long long)lost);
 }
 
-void hits_close(struct hits *hits)
+void trigger_hits_close(struct trigger_hits *hits)
 {
     if (hits->breakpoints) {
-        tell_trouble(hits->breakpoints);
+        report_trouble(hits->breakpoints);
         breakpoints_close(hits->breakpoints);
     }
     hits->breakpoints = NULL;
 }
 
-void hits_free(struct hits *hits)
+void trigger_hits_free(struct trigger_hits *hits)
 {
-    hits_close(hits);
+    trigger_hits_close(hits);
     array_free(&hits->taken);
 }
 
-int hits_descriptor(const struct hits *hits)
+int trigger_hits_descriptor(const struct trigger_hits *hits)
 {
     return hits->breakpoints ? breakpoints_descriptor(hits->breakpoints) : -1;
 }
 
-static uint64_t passed_time(const struct hits *hits, const struct breakpoint_hit *hit)
+static uint64_t passed_time(const struct trigger_hits *hits, const struct breakpoint_hit *hit)
 {
     if (!hits->options->trigger.passes_time || !hits->clock.mult)
         return 0;
@@ -74,7 +75,7 @@ static uint64_t passed_time(const struct hits *hits, const struct breakpoint_hit
     return passed < hit->time ? passed : 0;
 }
 
-bool hits_next(struct hits *hits)
+bool trigger_hits_next(struct trigger_hits *hits)
 {
     struct breakpoint_hit hit;
     while (hits->breakpoints && breakpoints_next(hits->breakpoints, &hit)) {
@@ -96,7 +97,7 @@ bool hits_next(struct hits *hits)
     return false;
 }
 
-void hits_tell_delay(struct hits *hits)
+void trigger_hits_report_delay(struct trigger_hits *hits)
 {
     log_status("Waiting for delay over threshold. Max delay since last report: %.3f ms",
                (double)hits->conditions.longest_delay / 1e6);

@@ -9,7 +9,7 @@
 #include "engine/engine.h"
 #include "engine/trigger_conditions.h"
 
-struct hits {
+struct trigger_hits {
     const struct record_options *options; /* borrowed */
     struct breakpoints *breakpoints;      /* NULL: nothing is watched */
     struct trigger_conditions conditions;
@@ -19,20 +19,21 @@ struct hits {
 };
 
 /* Watches the trigger of the options, if there is one. Close in any case. */
-bool hits_open(struct hits *hits, const struct kernel *kernel, const struct record_options *options,
-               const pid_t *pids, size_t pid_count, struct error *error);
+bool trigger_hits_open(struct trigger_hits *hits, const struct kernel *kernel,
+                       const struct record_options *options, const pid_t *pids, size_t pid_count,
+                       struct error *error);
 
-/* Stops watching; what was taken stays until hits_free. */
-void hits_close(struct hits *hits);
-void hits_free(struct hits *hits);
+/* Stops watching; what was taken stays until trigger_hits_free. */
+void trigger_hits_close(struct trigger_hits *hits);
+void trigger_hits_free(struct trigger_hits *hits);
 
 /* For poll(2); -1: nothing is watched. */
-int hits_descriptor(const struct hits *hits);
+int trigger_hits_descriptor(const struct trigger_hits *hits);
 
 /* The next hit that counts is in `taken`; false: there is none now. */
-bool hits_next(struct hits *hits);
+bool trigger_hits_next(struct trigger_hits *hits);
 
 /* With a delay threshold: tells how near it came, since told last. */
-void hits_tell_delay(struct hits *hits);
+void trigger_hits_report_delay(struct trigger_hits *hits);
 
 #endif

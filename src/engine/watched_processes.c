@@ -59,11 +59,11 @@ static bool has_address(const struct array *addresses, uint64_t address)
     return false;
 }
 
-static struct process_wish wish_of(const struct watched_process *process)
+static struct process_request request_of(const struct watched_process *process)
 {
-    return (struct process_wish){.pid = process->pid,
-                                 .addresses = process->addresses.elements,
-                                 .count = process->addresses.count};
+    return (struct process_request){.pid = process->pid,
+                                    .addresses = process->addresses.elements,
+                                    .count = process->addresses.count};
 }
 
 size_t watched_processes_places(const struct watched_processes *processes, uint32_t pid)
@@ -146,9 +146,9 @@ static bool watch_new_places(struct watched_processes *processes, struct watched
     }
     if (!processes->armed)
         return true;
-    struct process_wish wish = wish_of(process);
-    wish.watched = watched;
-    return watched_threads_open(&processes->threads, &wish, error);
+    struct process_request request = request_of(process);
+    request.watched = watched;
+    return watched_threads_open(&processes->threads, &request, error);
 }
 
 /* ---- all of them ---- */
@@ -160,9 +160,9 @@ bool watched_processes_add(struct watched_processes *processes, pid_t pid, struc
     if (process->addresses.count > BREAKPOINT_REGISTERS)
         return too_many(processes, process->pid, process->addresses.count, error);
     size_t before = processes->events->events.count;
-    struct process_wish wish = wish_of(process);
-    wish.listen = true;
-    if (!watched_threads_open(&processes->threads, &wish, error))
+    struct process_request request = request_of(process);
+    request.listen = true;
+    if (!watched_threads_open(&processes->threads, &request, error))
         return false;
     if (processes->events->events.count == before)
         return error_set(error, ERROR_NOT_FOUND, "cannot watch process %d: it has ended.",
@@ -180,9 +180,9 @@ bool watched_processes_arm(struct watched_processes *processes, struct error *er
     bool ok = true;
     for (size_t i = 0; ok && i < processes->processes.count; i++) {
         struct watched_process *process = array_at(&processes->processes, i);
-        struct process_wish wish = wish_of(process);
+        struct process_request request = request_of(process);
         process->parent = 0;
-        ok = watched_threads_open(&processes->threads, &wish, error);
+        ok = watched_threads_open(&processes->threads, &request, error);
     }
     return ok;
 }
@@ -195,7 +195,7 @@ static void note_problem(struct watched_processes *processes, const struct error
         processes->problem = *problem;
 }
 
-static void process_born(struct watched_processes *processes, const struct birth_record *birth)
+static void process_created(struct watched_processes *processes, const struct birth_record *birth)
 {
     struct watched_process *parent = find(processes, birth->parent_pid);
     if (!parent || processes->events->scope != BREAKPOINTS_CHILDREN)
@@ -208,21 +208,21 @@ static void process_born(struct watched_processes *processes, const struct birth
     child->parent = birth->parent_pid;
 }
 
-static void born(struct watched_processes *processes, const struct perf_event_header *record,
-                 uint64_t round)
+static void created(struct watched_processes *processes, const struct perf_event_header *record,
+                    uint64_t round)
 {
-    const struct birth_record *told = body_of(record, sizeof *told);
-    if (!told)
+    const struct birth_record *reported = body_of(record, sizeof *reported);
+    if (!reported)
         return;
-    struct birth_record birth = *told;
+    struct birth_record birth = *reported;
     if (birth.pid != birth.parent_pid)
-        process_born(processes, &birth);
+        process_created(processes, &birth);
     const struct watched_process *process = find(processes, birth.pid);
     if (!process || !processes->armed)
         return;
-    struct process_wish wish = wish_of(process);
+    struct process_request request = request_of(process);
     struct error problem = {0};
-    if (!watched_threads_born(&processes->threads, &wish, &birth, round, &problem))
+    if (!watched_threads_created(&processes->threads, &request, &birth, round, &problem))
         note_problem(processes, &problem);
 }
 
@@ -272,12 +272,12 @@ static void mapped(struct watched_processes *processes, const struct perf_event_
         note_problem(processes, &problem);
 }
 
-void watched_processes_hear(struct watched_processes *processes,
-                            const struct perf_event_header *record, uint64_t round)
+void watched_processes_handle(struct watched_processes *processes,
+                              const struct perf_event_header *record, uint64_t round)
 {
     switch (record->type) {
     case PERF_RECORD_FORK:
-        born(processes, record, round);
+        created(processes, record, round);
         break;
     case PERF_RECORD_EXIT:
         ended(processes, record);

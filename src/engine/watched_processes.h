@@ -31,8 +31,8 @@ bool watched_processes_add(struct watched_processes *processes, pid_t pid, struc
 bool watched_processes_arm(struct watched_processes *processes, struct error *error);
 
 /* A record of the side band, in the order of time; `round`: of struct record_origin. */
-void watched_processes_hear(struct watched_processes *processes,
-                            const struct perf_event_header *record, uint64_t round);
+void watched_processes_handle(struct watched_processes *processes,
+                              const struct perf_event_header *record, uint64_t round);
 
 /* At how many addresses a process is watched; whether at this one. */
 size_t watched_processes_places(const struct watched_processes *processes, uint32_t pid);

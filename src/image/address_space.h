@@ -54,9 +54,9 @@ struct process {
 
 struct thread {
     uint32_t pid, tid;
-    const char *name;   /* never NULL */
-    struct ticks born;  /* 0: before the recording */
-    struct ticks ended; /* 0: not known */
+    const char *name;     /* never NULL */
+    struct ticks created; /* 0: before the recording */
+    struct ticks ended;   /* 0: not known */
 };
 
 struct address_spaces {

@@ -117,7 +117,7 @@ static struct ticks ticks_of(const struct builder *builder, struct nanoseconds t
     return clock_to_ticks(&setup->clock, time);
 }
 
-static struct ticks time_of(const struct builder *builder, const struct side_band_record *record)
+static struct ticks time_of(const struct builder *builder, const struct sideband_record *record)
 {
     return ticks_of(builder, record->time);
 }
@@ -147,7 +147,7 @@ static bool is_memory_of_jit_code(const struct process_builder *process,
            !mapping->file->local_path && image_path_is_anonymous(mapping->file->path);
 }
 
-static void add_mapping(struct builder *builder, const struct side_band_record *record)
+static void add_mapping(struct builder *builder, const struct sideband_record *record)
 {
     uint64_t start = record->mapping.start, end;
     if (!record->mapping.executable || record->mapping.kernel || !is_user_id(record->pid) ||
@@ -165,7 +165,7 @@ static void add_mapping(struct builder *builder, const struct side_band_record *
         add_change(process, time_of(builder, record), ADDRESS_SPACE_MAP)->mapping = mapping;
 }
 
-static void add_name(struct builder *builder, const struct side_band_record *record)
+static void add_name(struct builder *builder, const struct sideband_record *record)
 {
     if (!is_user_id(record->pid) || !is_user_id(record->tid))
         return;
@@ -201,7 +201,7 @@ static void inherit_mappings(struct process_builder *parent, struct process_buil
     }
 }
 
-static void fork_process(struct builder *builder, const struct side_band_record *record)
+static void fork_process(struct builder *builder, const struct sideband_record *record)
 {
     struct process_builder *parent = find_process(builder, record->fork.parent_pid);
     struct process_builder *child = get_process(builder, record->pid);
@@ -219,7 +219,7 @@ static void fork_process(struct builder *builder, const struct side_band_record 
 
 /* A new thread has its parent thread's name until it gets one of its own (copy_process in
  * kernel/fork.c). */
-static void add_fork(struct builder *builder, const struct side_band_record *record)
+static void add_fork(struct builder *builder, const struct sideband_record *record)
 {
     if (!is_user_id(record->pid) || !is_user_id(record->tid))
         return;
@@ -237,11 +237,11 @@ static void add_fork(struct builder *builder, const struct side_band_record *rec
     thread->pid = record->pid;
     if (record->time.value != 0 || thread->name == unknown_name)
         thread->name = name;
-    thread->born = time_of(builder, record);
+    thread->created = time_of(builder, record);
     thread->ended = (struct ticks){0}; /* of another thread that had this number */
 }
 
-static void add_exit(struct builder *builder, const struct side_band_record *record)
+static void add_exit(struct builder *builder, const struct sideband_record *record)
 {
     struct thread_builder *found;
     HASH_FIND(hh, builder->threads, &record->tid, sizeof record->tid, found);
@@ -249,33 +249,33 @@ static void add_exit(struct builder *builder, const struct side_band_record *rec
         found->thread.ended = time_of(builder, record);
 }
 
-static void add_record(struct builder *builder, const struct side_band_record *record)
+static void add_record(struct builder *builder, const struct sideband_record *record)
 {
     switch (record->kind) {
-    case SIDE_BAND_MAPPING:
+    case SIDEBAND_MAPPING:
         add_mapping(builder, record);
         break;
-    case SIDE_BAND_NAME:
+    case SIDEBAND_NAME:
         add_name(builder, record);
         break;
-    case SIDE_BAND_FORK:
+    case SIDEBAND_FORK:
         add_fork(builder, record);
         break;
-    case SIDE_BAND_TRACE_START:
+    case SIDEBAND_TRACE_START:
         if (is_user_id(record->pid) && is_user_id(record->tid)) {
             get_process(builder, record->pid);
             get_thread(builder, record->pid, record->tid);
         }
         break;
-    case SIDE_BAND_EXIT:
+    case SIDEBAND_EXIT:
         add_exit(builder, record);
         break;
-    case SIDE_BAND_AUX:
-    case SIDE_BAND_LOST:
-    case SIDE_BAND_CONTEXT_SWITCH:
-    case SIDE_BAND_SAMPLE:
-    case SIDE_BAND_KERNEL_SYMBOL:
-    case SIDE_BAND_CODE_CHANGE:
+    case SIDEBAND_AUX:
+    case SIDEBAND_LOST:
+    case SIDEBAND_CONTEXT_SWITCH:
+    case SIDEBAND_SAMPLE:
+    case SIDEBAND_KERNEL_SYMBOL:
+    case SIDEBAND_CODE_CHANGE:
         break;
     }
 }
@@ -311,7 +311,7 @@ static void add_records(struct builder *builder)
     for (size_t i = 0; i < codes.count; i++)
         note_jit_code(builder, array_at(&codes, i));
     for (size_t i = 0; i < builder->data->record_count; i++) {
-        const struct side_band_record *record = &builder->data->records[i];
+        const struct sideband_record *record = &builder->data->records[i];
         for (; next_code < codes.count; next_code++) {
             const struct jit_code *code = array_at(&codes, next_code);
             if (code->time.value >= record->time.value)
@@ -348,10 +348,10 @@ static void add_scheduled_thread(struct builder *builder, uint32_t pid, uint32_t
 static void add_scheduled_threads(struct builder *builder)
 {
     for (size_t i = 0; i < builder->data->record_count; i++) {
-        const struct side_band_record *record = &builder->data->records[i];
-        if (record->kind == SIDE_BAND_SAMPLE && !builder->data->has_setup)
+        const struct sideband_record *record = &builder->data->records[i];
+        if (record->kind == SIDEBAND_SAMPLE && !builder->data->has_setup)
             add_scheduled_thread(builder, record->pid, record->tid);
-        if (record->kind != SIDE_BAND_CONTEXT_SWITCH)
+        if (record->kind != SIDEBAND_CONTEXT_SWITCH)
             continue;
         add_scheduled_thread(builder, record->pid, record->tid);
         add_scheduled_thread(builder, record->context_switch.other_pid,

@@ -130,7 +130,7 @@ static bool was_replaced(const struct file_table *table, const struct image_file
 
 /* The build id of the file that `record` maps, as far as the recording tells. */
 static struct build_id recorded_build_id(const struct file_table *table,
-                                         const struct side_band_record *record, const char *path)
+                                         const struct sideband_record *record, const char *path)
 {
     if (record->mapping.build_id_size > 0)
         return build_id_of(record->mapping.build_id, record->mapping.build_id_size);
@@ -185,13 +185,13 @@ static bool is_dumped_object(const struct image_file *file)
 
 /* Memory without a file is missing nowhere but in images/, and nobody could supply it; all but the
  * kernel's own object, of which perf keeps a copy where the recording was made. */
-static bool is_worth_telling(const char *path)
+static bool is_worth_reporting(const char *path)
 {
     return !image_path_is_anonymous(path) || strcmp(path, "[vdso]") == 0;
 }
 
 static void locate_file(struct file_table *table, struct image_file *file,
-                        const struct side_band_record *record)
+                        const struct sideband_record *record)
 {
     uint64_t inode = record->mapping.inode;
     const struct build_id wanted = recorded_build_id(table, record, file->path);
@@ -210,7 +210,7 @@ static void locate_file(struct file_table *table, struct image_file *file,
         report_file(&table->replaced, file->path);
     if (!right && open_file(table, file, location.path, NULL))
         report_file(&table->replaced, file->path);
-    else if (!right && is_worth_telling(file->path))
+    else if (!right && is_worth_reporting(file->path))
         report_file(&table->missing, file->path);
     if (right)
         free(location.path);
@@ -225,7 +225,7 @@ static struct image_file *new_file(struct file_table *table, const char *path)
 }
 
 const struct image_file *file_table_get(struct file_table *table,
-                                        const struct side_band_record *record)
+                                        const struct sideband_record *record)
 {
     struct file_key key;
     memset(&key, 0, sizeof key); /* padding is part of the hashed bytes */

@@ -37,9 +37,9 @@ struct file_table {
 void file_table_begin(struct file_table *table, struct arena *arena, const char *directory,
                       const struct perf_data *data);
 
-/* The file that the SIDE_BAND_MAPPING `record` maps. */
+/* The file that the SIDEBAND_MAPPING `record` maps. */
 const struct image_file *file_table_get(struct file_table *table,
-                                        const struct side_band_record *record);
+                                        const struct sideband_record *record);
 
 /* The file at `local_path`, which no mapping names, called `path`; NULL when it cannot be opened or
  * is no object. With `wanted` only if it has that build id. */

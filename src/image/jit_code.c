@@ -40,7 +40,7 @@ static struct nanoseconds shift_time(const struct time_shift *shift, uint64_t ti
 }
 
 static void add_dump(struct array *codes, const struct perf_data *data, struct file_table *files,
-                     const struct side_band_record *record)
+                     const struct sideband_record *record)
 {
     const struct image_file *file = file_table_get(files, record);
     struct jitdump dump;
@@ -93,7 +93,7 @@ static struct array sort_by_time(struct array *codes)
 }
 
 /* A process maps its dump once; a damaged recording may claim otherwise. */
-static bool was_seen(const struct array *codes, const struct side_band_record *record)
+static bool was_seen(const struct array *codes, const struct sideband_record *record)
 {
     enum { CODES_MAX = 1 << 24 };
     const struct jit_code *last = codes->count ? array_at(codes, codes->count - 1) : NULL;
@@ -104,8 +104,8 @@ struct array jit_code_find(const struct perf_data *data, struct file_table *file
 {
     struct array codes = array_of(sizeof(struct jit_code));
     for (size_t i = 0; i < data->record_count; i++) {
-        const struct side_band_record *record = &data->records[i];
-        if (record->kind == SIDE_BAND_MAPPING && !record->mapping.kernel &&
+        const struct sideband_record *record = &data->records[i];
+        if (record->kind == SIDEBAND_MAPPING && !record->mapping.kernel &&
             jitdump_is_name(record->mapping.path) && !was_seen(&codes, record))
             add_dump(&codes, data, files, record);
     }

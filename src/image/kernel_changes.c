@@ -37,7 +37,7 @@ static bool was_changed_before(const struct array *changes, uint64_t address)
     return false;
 }
 
-static void add_record(const struct side_band_record *record, const struct mapping *code,
+static void add_record(const struct sideband_record *record, const struct mapping *code,
                        const struct perf_data *data, struct file_table *files, struct array *before,
                        struct array *changes)
 {
@@ -61,8 +61,8 @@ struct array kernel_changes_find(const struct perf_data *data, const struct kern
     struct array before = array_of(sizeof(struct address_space_change));
     struct array changes = array_of(sizeof(struct address_space_change));
     for (size_t i = 0; i < data->record_count && changes.count < CHANGES_MAX; i++) {
-        const struct side_band_record *record = &data->records[i];
-        if (record->kind != SIDE_BAND_CODE_CHANGE)
+        const struct sideband_record *record = &data->records[i];
+        if (record->kind != SIDEBAND_CODE_CHANGE)
             continue;
         size_t size = record->code_change.size, old_size = record->code_change.old_size;
         const struct mapping *code =

@@ -45,8 +45,8 @@ static void add_record_symbols(const struct perf_data *data, struct arena *memor
                                struct array *symbols)
 {
     for (size_t i = 0; i < data->record_count; i++) {
-        const struct side_band_record *record = &data->records[i];
-        if (record->kind == SIDE_BAND_KERNEL_SYMBOL && !record->kernel_symbol.gone &&
+        const struct sideband_record *record = &data->records[i];
+        if (record->kind == SIDEBAND_KERNEL_SYMBOL && !record->kernel_symbol.gone &&
             record->kernel_symbol.start <= UINT64_MAX - record->kernel_symbol.length)
             *(struct image_symbol *)array_add(symbols) = (struct image_symbol){
                 .name = arena_copy_string(memory, record->kernel_symbol.name),
@@ -96,11 +96,11 @@ static bool take_kcore(struct kernel_search *search, const char *folder)
 
 /* perf tells where the kernel lay by a mapping, with the name of a symbol at its beginning behind
  * it (perf_event__synthesize_kernel_mmap). NULL when it does not. */
-static const struct side_band_record *find_kernel_mapping(const struct perf_data *data)
+static const struct sideband_record *find_kernel_mapping(const struct perf_data *data)
 {
     for (size_t i = 0; i < data->record_count; i++) {
-        const struct side_band_record *record = &data->records[i];
-        if (record->kind == SIDE_BAND_MAPPING && record->mapping.kernel &&
+        const struct sideband_record *record = &data->records[i];
+        if (record->kind == SIDEBAND_MAPPING && record->mapping.kernel &&
             strncmp(record->mapping.path, kernel_name, strlen(kernel_name)) == 0)
             return record;
     }
@@ -117,7 +117,7 @@ static struct build_id kernel_build_id(const struct perf_data *data)
 
 /* Its first code begins where the recording says that the kernel begins. */
 static bool place_vmlinux(struct kernel_search *search, const struct image_file *file,
-                          const struct side_band_record *where)
+                          const struct sideband_record *where)
 {
     uint64_t first = UINT64_MAX;
     for (uint32_t i = 0; i < file->segment_count; i++)
@@ -137,7 +137,7 @@ static bool place_vmlinux(struct kernel_search *search, const struct image_file 
 
 /* Takes the file at `path`, which is freed. */
 static bool try_vmlinux(struct kernel_search *search, char *path, const struct build_id *wanted,
-                        const struct side_band_record *where)
+                        const struct sideband_record *where)
 {
     const struct image_file *file =
         path && is_file(path) ? file_table_add(search->files, kernel_name, path, wanted) : NULL;
@@ -153,7 +153,7 @@ static bool take_vmlinux(struct kernel_search *search)
         "/lib/modules/%s/build/vmlinux",
         "/boot/vmlinux-%s",
     };
-    const struct side_band_record *where = find_kernel_mapping(search->data);
+    const struct sideband_record *where = find_kernel_mapping(search->data);
     const char *release = search->data->kernel_release;
     const struct build_id id = kernel_build_id(search->data);
     if (!where)
@@ -181,7 +181,7 @@ static bool take_vmlinux(struct kernel_search *search)
 static bool is_running_kernel(const struct perf_data *data, const struct array *symbols)
 {
     struct utsname running;
-    const struct side_band_record *where = find_kernel_mapping(data);
+    const struct sideband_record *where = find_kernel_mapping(data);
     if (!where || !data->kernel_release || uname(&running) != 0 ||
         strcmp(running.release, data->kernel_release) != 0)
         return false;

@@ -131,20 +131,20 @@ static uint64_t total_of_root(const struct stack_tree *tree, const uint32_t *sor
     return total;
 }
 
-struct told_node {
+struct reported_node {
     uint32_t number; /* in the tree */
     uint32_t parent; /* among those that are told */
 };
 
-static void tell(const struct stack_tree *tree, double share, struct array *nodes)
+static void report(const struct stack_tree *tree, double share, struct array *nodes)
 {
     uint32_t *first, *sorted = sort_nodes(tree, &first);
     stack_tree_node(tree, STACK_ROOT)->total = total_of_root(tree, sorted, first);
     double narrowest = share * (double)stack_tree_node(tree, STACK_ROOT)->total;
-    struct array told = array_of(sizeof(struct told_node));
-    array_add(&told);
-    for (size_t i = 0; i < told.count; i++) {
-        const struct told_node here = *(struct told_node *)array_at(&told, i);
+    struct array reported = array_of(sizeof(struct reported_node));
+    array_add(&reported);
+    for (size_t i = 0; i < reported.count; i++) {
+        const struct reported_node here = *(struct reported_node *)array_at(&reported, i);
         const struct stack_node *node = stack_tree_node(tree, here.number);
         struct flame_node answer = {
             .parent = here.parent,
@@ -158,13 +158,14 @@ static void tell(const struct stack_tree *tree, double share, struct array *node
             if (child->calls == 0)
                 continue; /* it only touches the range */
             if ((double)child->total >= narrowest)
-                *(struct told_node *)array_add(&told) = (struct told_node){sorted[j], (uint32_t)i};
+                *(struct reported_node *)array_add(&reported) =
+                    (struct reported_node){sorted[j], (uint32_t)i};
             else
                 answer.omitted += child->total;
         }
         array_add_all(nodes, &answer, 1);
     }
-    array_free(&told);
+    array_free(&reported);
     free(first);
     free(sorted);
 }
@@ -177,7 +178,7 @@ bool index_flame_graph(const struct trace_index *index, struct index_tracks trac
     const struct part_scanner scanner = {&flame, begin_part, scan_part, end_part};
     bool ok = scan_parts(index, tracks, range, &scanner, error);
     if (ok)
-        tell(&flame.tree, share, nodes);
+        report(&flame.tree, share, nodes);
     stack_tree_free(&flame.tree);
     return ok;
 }

@@ -61,12 +61,12 @@ bool index_read_spans(const struct trace_index *index, const struct chunk_run *r
            index_damaged(index, error);
 }
 
-bool index_read_pieces(const struct trace_index *index, const struct chunk_run *run, size_t chunk,
-                       struct piece_item *pieces, struct error *error)
+bool index_read_tiles(const struct trace_index *index, const struct chunk_run *run, size_t chunk,
+                      struct tile_item *tiles, struct error *error)
 {
     const struct index_chunk *entry = &run->chunks[chunk];
     const struct span_limits limits = limits_of(index, run, chunk);
-    return piece_decode_chunk(index->chunk_bytes + entry->offset, entry, &limits, pieces) ||
+    return tile_decode_chunk(index->chunk_bytes + entry->offset, entry, &limits, tiles) ||
            index_damaged(index, error);
 }
 

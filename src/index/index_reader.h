@@ -53,8 +53,8 @@ size_t chunk_run_find(const struct chunk_run *run, uint64_t time);
 /* Decode a chunk into room for INDEX_CHUNK_ITEMS. */
 bool index_read_spans(const struct trace_index *index, const struct chunk_run *run, size_t chunk,
                       struct index_span *spans, struct error *error);
-bool index_read_pieces(const struct trace_index *index, const struct chunk_run *run, size_t chunk,
-                       struct piece_item *pieces, struct error *error);
+bool index_read_tiles(const struct trace_index *index, const struct chunk_run *run, size_t chunk,
+                      struct tile_item *tiles, struct error *error);
 
 /* Whether the chunk of spans may hold a function of the group. */
 bool index_may_hold(const struct trace_index *index, const struct chunk_run *run, size_t chunk,

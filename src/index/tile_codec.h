@@ -5,7 +5,7 @@
  *     bits 0..1  bytes of the end's distance to the end before: 1, 2, 4, 8
  *     bits 2..3  bytes of the extent: 1, 2, 4, 8
  *     bits 4..5  bytes of the function: 1, 2, 3, 4
- *     bits 6..7  enum piece_kind, which says what follows the function
+ *     bits 6..7  enum tile_kind, which says what follows the function
  *
  * and behind it stands one byte of depth, folded against the piece before (0, -1, +1, -2, ...), or
  * 255 when the depth stands at the very end, absolute, in 4 bytes.
@@ -21,7 +21,7 @@
 
 /* One span, or several of one depth that are shorter than a resolution and begin in one of its
  * bins. Where there is no such bin (yet), every span is a piece. */
-struct piece_item {
+struct tile_item {
     uint64_t start, end;
     uint64_t longest; /* ns, of its longest span; of one span: its length */
     uint32_t depth;
@@ -30,21 +30,21 @@ struct piece_item {
     uint8_t flags, ending; /* of a single span; else 0 */
 };
 
-enum { PIECE_BYTES_MAX = 1 + 1 + 8 + 8 + 4 + 8 + 4 + 4 };
-_Static_assert((int)PIECE_BYTES_MAX <= (int)INDEX_PADDING, "reading ahead stays in the file");
+enum { TILE_BYTES_MAX = 1 + 1 + 8 + 8 + 4 + 8 + 4 + 4 };
+_Static_assert((int)TILE_BYTES_MAX <= (int)INDEX_PADDING, "reading ahead stays in the file");
 
 /* What pieces of a chunk are told against, as struct span_coder. */
-struct piece_coder {
+struct tile_coder {
     uint64_t end;
     uint32_t depth;
 };
 
-uint8_t *piece_encode(uint8_t *bytes, struct piece_coder *coder, const struct piece_item *piece);
+uint8_t *tile_encode(uint8_t *bytes, struct tile_coder *coder, const struct tile_item *tile);
 
 struct span_limits;
 
 /* As span_decode_chunk(). */
-bool piece_decode_chunk(const uint8_t *bytes, const struct index_chunk *chunk,
-                        const struct span_limits *limits, struct piece_item *pieces);
+bool tile_decode_chunk(const uint8_t *bytes, const struct index_chunk *chunk,
+                       const struct span_limits *limits, struct tile_item *tiles);
 
 #endif

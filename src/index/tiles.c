@@ -8,19 +8,19 @@
 
 /* A request with what follows from it. At resolution 1 << shift, a bin's short spans begin in it
  * and end before the end of the next. */
-struct piece_query {
+struct tile_query {
     const struct trace_index *index;
-    struct pieces_request asked; /* the range cut to the trace, and not empty */
+    struct tiles_request asked; /* the range cut to the trace, and not empty */
     unsigned shift;
     uint64_t first_bin, last_bin; /* that can have a span which overlaps the range */
     uint64_t limit; /* their spans end before; what begins in the range and ends here or later is
                        longer than a bin, and open at the range's end */
-    struct piece_merger merger;
+    struct tile_merger merger;
     size_t enough; /* pieces to shrink at */
     bool cut;      /* pieces have been left out */
 };
 
-static bool is_wanted_row(const struct piece_query *query, uint32_t depth)
+static bool is_wanted_row(const struct tile_query *query, uint32_t depth)
 {
     return depth >= query->asked.depth && depth - query->asked.depth < query->asked.rows;
 }
@@ -35,7 +35,7 @@ static bool overlaps(const struct index_range *range, uint64_t start, uint64_t e
 /* The order of the answer. */
 static int compare_places(const void *left, const void *right)
 {
-    const struct index_piece *a = left, *b = right;
+    const struct index_tile *a = left, *b = right;
     if (a->start != b->start)
         return a->start < b->start ? -1 : 1;
     if (a->depth != b->depth)
@@ -43,9 +43,9 @@ static int compare_places(const void *left, const void *right)
     return (a->end > b->end) - (a->end < b->end);
 }
 
-static struct index_piece as_answer(const struct piece_item *item)
+static struct index_tile as_answer(const struct tile_item *item)
 {
-    return (struct index_piece){
+    return (struct index_tile){
         .start = item->start,
         .end = item->end,
         .depth = item->depth,
@@ -57,33 +57,33 @@ static struct index_piece as_answer(const struct piece_item *item)
 }
 
 struct shrinking {
-    const struct index_piece *last; /* that belongs to the answer so far; NULL: all do */
+    const struct index_tile *last; /* that belongs to the answer so far; NULL: all do */
     uint64_t from;
 };
 
-static bool is_in_doubt(const struct merged_piece *piece, uint64_t from)
+static bool is_in_doubt(const struct merged_tile *tile, uint64_t from)
 {
-    return !piece->overlaps && piece->item.end == from;
+    return !tile->overlaps && tile->item.end == from;
 }
 
-static bool keeps(void *context, const struct merged_piece *piece, bool may_grow)
+static bool keeps(void *context, const struct merged_tile *tile, bool may_grow)
 {
     const struct shrinking *shrinking = context;
-    if (may_grow || is_in_doubt(piece, shrinking->from))
+    if (may_grow || is_in_doubt(tile, shrinking->from))
         return true;
-    const struct index_piece answer = as_answer(&piece->item);
-    return piece->overlaps && (!shrinking->last || compare_places(&answer, shrinking->last) <= 0);
+    const struct index_tile answer = as_answer(&tile->item);
+    return tile->overlaps && (!shrinking->last || compare_places(&answer, shrinking->last) <= 0);
 }
 
 /* Drops what cannot be among the first pieces of the answer. */
-static void shrink(struct piece_query *query)
+static void shrink(struct tile_query *query)
 {
-    struct piece_merger *merger = &query->merger;
-    struct array complete = array_of(sizeof(struct index_piece));
-    for (size_t i = 0; i < merger->pieces.count; i++) {
-        const struct merged_piece *piece = array_at(&merger->pieces, i);
-        if (piece->overlaps && !piece_merger_may_grow(merger, i))
-            *(struct index_piece *)array_add(&complete) = as_answer(&piece->item);
+    struct tile_merger *merger = &query->merger;
+    struct array complete = array_of(sizeof(struct index_tile));
+    for (size_t i = 0; i < merger->tiles.count; i++) {
+        const struct merged_tile *tile = array_at(&merger->tiles, i);
+        if (tile->overlaps && !tile_merger_may_grow(merger, i))
+            *(struct index_tile *)array_add(&complete) = as_answer(&tile->item);
     }
     struct shrinking shrinking = {.from = query->asked.range.from};
     if (complete.count > query->asked.limit) {
@@ -91,9 +91,9 @@ static void shrink(struct piece_query *query)
         shrinking.last = array_at(&complete, query->asked.limit - 1);
         query->cut = true;
     }
-    piece_merger_filter(merger, keeps, &shrinking);
+    tile_merger_filter(merger, keeps, &shrinking);
     array_free(&complete);
-    query->enough = 2 * (merger->pieces.count + query->asked.limit);
+    query->enough = 2 * (merger->tiles.count + query->asked.limit);
 }
 
 /* ---- gathering ---- */
@@ -102,31 +102,31 @@ static void shrink(struct piece_query *query)
  * the range, that span overlaps it. When they lie to both sides, the last one does: the range is as
  * long as a bin, so it begins before the range's end. One that ends where the range begins is in
  * doubt: it overlaps if a span of it lies there that has no length. */
-static bool item_overlaps(const struct index_range *range, const struct piece_item *item)
+static bool item_overlaps(const struct index_range *range, const struct tile_item *item)
 {
     return item->spans == 1
                ? overlaps(range, item->start, item->end)
                : item->start < range->to && (item->start >= range->from || item->end > range->from);
 }
 
-static void take_item(struct piece_query *query, const struct piece_item *item)
+static void take_item(struct tile_query *query, const struct tile_item *item)
 {
     if (!is_wanted_row(query, item->depth) || item->end >= query->limit)
         return;
     uint64_t bin = item->start >> query->shift;
-    bool alone = is_piece_alone(item, query->shift);
+    bool alone = is_tile_alone(item, query->shift);
     bool inside = item_overlaps(&query->asked.range, item);
     if (alone ? !inside : bin < query->first_bin || bin > query->last_bin)
         return;
-    struct merged_piece *piece = piece_merger_add(&query->merger, item);
-    piece->overlaps |= inside;
-    if (query->merger.pieces.count > query->enough)
+    struct merged_tile *tile = tile_merger_add(&query->merger, item);
+    tile->overlaps |= inside;
+    if (query->merger.tiles.count > query->enough)
         shrink(query);
 }
 
-static struct piece_item as_item(const struct index_span *span)
+static struct tile_item as_item(const struct index_span *span)
 {
-    return (struct piece_item){
+    return (struct tile_item){
         .start = span->start,
         .end = span->end,
         .longest = span->end - span->start,
@@ -141,30 +141,30 @@ static struct piece_item as_item(const struct index_span *span)
 /* Room for a chunk of either kind. */
 union chunk_room {
     struct index_span spans[INDEX_CHUNK_ITEMS];
-    struct piece_item pieces[INDEX_CHUNK_ITEMS];
+    struct tile_item tiles[INDEX_CHUNK_ITEMS];
 };
 
-static bool take_chunk(struct piece_query *query, const struct chunk_run *run, size_t chunk,
+static bool take_chunk(struct tile_query *query, const struct chunk_run *run, size_t chunk,
                        union chunk_room *room, struct error *error)
 {
     uint32_t count = run->chunks[chunk].count;
     if (!run->is_spans) {
-        if (!index_read_pieces(query->index, run, chunk, room->pieces, error))
+        if (!index_read_tiles(query->index, run, chunk, room->tiles, error))
             return false;
         for (uint32_t i = 0; i < count; i++)
-            take_item(query, &room->pieces[i]);
+            take_item(query, &room->tiles[i]);
         return true;
     }
     if (!index_read_spans(query->index, run, chunk, room->spans, error))
         return false;
     for (uint32_t i = 0; i < count; i++) {
-        const struct piece_item item = as_item(&room->spans[i]);
+        const struct tile_item item = as_item(&room->spans[i]);
         take_item(query, &item);
     }
     return true;
 }
 
-static bool take_chunks(struct piece_query *query, const struct chunk_run *run, struct error *error)
+static bool take_chunks(struct tile_query *query, const struct chunk_run *run, struct error *error)
 {
     union chunk_room *room = memory_allocate(sizeof *room);
     bool ok = true;
@@ -175,16 +175,16 @@ static bool take_chunks(struct piece_query *query, const struct chunk_run *run, 
     return ok;
 }
 
-static void add_alone(struct piece_query *query, const struct index_span *span)
+static void add_alone(struct tile_query *query, const struct index_span *span)
 {
-    struct merged_piece *piece = array_add(&query->merger.pieces);
-    piece->item = as_item(span);
-    piece->overlaps = true;
+    struct merged_tile *tile = array_add(&query->merger.tiles);
+    tile->item = as_item(span);
+    tile->overlaps = true;
 }
 
 /* The spans that are open when the range ends, and end behind what has been read. They come last,
  * because nothing at their depths comes behind them. */
-static bool take_long_spans(struct piece_query *query, struct error *error)
+static bool take_long_spans(struct tile_query *query, struct error *error)
 {
     struct array open = array_of(sizeof(struct index_span));
     bool ok = index_open_spans(query->index, query->asked.track, query->asked.range.to - 1, &open,
@@ -200,27 +200,27 @@ static bool take_long_spans(struct piece_query *query, struct error *error)
 
 /* ---- doubts ---- */
 
-static void note_part(struct piece_query *query, const struct index_span *span)
+static void note_part(struct tile_query *query, const struct index_span *span)
 {
-    struct piece_merger *merger = &query->merger;
-    for (size_t i = 0; i < merger->pieces.count; i++) {
-        struct merged_piece *piece = array_at(&merger->pieces, i);
-        if (is_in_doubt(piece, span->start) && piece->item.depth == span->depth &&
-            piece->item.start >> query->shift == span->start >> query->shift)
-            piece->overlaps = true;
+    struct tile_merger *merger = &query->merger;
+    for (size_t i = 0; i < merger->tiles.count; i++) {
+        struct merged_tile *tile = array_at(&merger->tiles, i);
+        if (is_in_doubt(tile, span->start) && tile->item.depth == span->depth &&
+            tile->item.start >> query->shift == span->start >> query->shift)
+            tile->overlaps = true;
     }
 }
 
-static bool has_doubts(const struct piece_query *query)
+static bool has_doubts(const struct tile_query *query)
 {
-    const struct array *pieces = &query->merger.pieces;
-    for (size_t i = 0; i < pieces->count; i++)
-        if (is_in_doubt(array_at(pieces, i), query->asked.range.from))
+    const struct array *tiles = &query->merger.tiles;
+    for (size_t i = 0; i < tiles->count; i++)
+        if (is_in_doubt(array_at(tiles, i), query->asked.range.from))
             return true;
     return false;
 }
 
-static bool resolve_doubts(struct piece_query *query, struct error *error)
+static bool resolve_doubts(struct tile_query *query, struct error *error)
 {
     if (!has_doubts(query))
         return true;
@@ -240,19 +240,19 @@ static bool resolve_doubts(struct piece_query *query, struct error *error)
 
 /* ---- the answer ---- */
 
-static void give_answer(const struct piece_query *query, struct array *pieces)
+static void give_answer(const struct tile_query *query, struct array *tiles)
 {
-    size_t first = pieces->count;
-    for (size_t i = 0; i < query->merger.pieces.count; i++) {
-        const struct merged_piece *piece = array_at(&query->merger.pieces, i);
-        if (piece->overlaps)
-            *(struct index_piece *)array_add(pieces) = as_answer(&piece->item);
+    size_t first = tiles->count;
+    for (size_t i = 0; i < query->merger.tiles.count; i++) {
+        const struct merged_tile *tile = array_at(&query->merger.tiles, i);
+        if (tile->overlaps)
+            *(struct index_tile *)array_add(tiles) = as_answer(&tile->item);
     }
-    if (pieces->count > first)
-        qsort(array_at(pieces, first), pieces->count - first, pieces->element_size, compare_places);
+    if (tiles->count > first)
+        qsort(array_at(tiles, first), tiles->count - first, tiles->element_size, compare_places);
 }
 
-static bool gather(struct piece_query *query, struct error *error)
+static bool gather(struct tile_query *query, struct error *error)
 {
     const struct index_range *range = &query->asked.range;
     /* A piece can reach across a range that is shorter than a bin without being in it. */
@@ -273,7 +273,7 @@ static unsigned shift_of(uint64_t resolution, uint64_t duration)
     return shift;
 }
 
-static void find_bins(struct piece_query *query)
+static void find_bins(struct tile_query *query)
 {
     uint64_t from = query->asked.range.from >> query->shift;
     query->first_bin = from > 0 ? from - 1 : 0;
@@ -281,8 +281,8 @@ static void find_bins(struct piece_query *query)
     query->limit = (query->last_bin + 2) << query->shift;
 }
 
-bool index_pieces(const struct trace_index *index, const struct pieces_request *request,
-                  struct array *pieces, bool *more, struct error *error)
+bool index_tiles(const struct trace_index *index, const struct tiles_request *request,
+                 struct array *tiles, bool *more, struct error *error)
 {
     *more = false;
     if (!index_check_track(index, request->track, error))
@@ -290,25 +290,25 @@ bool index_pieces(const struct trace_index *index, const struct pieces_request *
     if (request->resolution == 0 || (request->resolution & (request->resolution - 1)) != 0)
         return error_set(error, ERROR_USAGE, "the resolution is not a power of two: %llu",
                          (unsigned long long)request->resolution);
-    struct piece_query query = {.index = index, .asked = *request};
+    struct tile_query query = {.index = index, .asked = *request};
     struct index_range *range = &query.asked.range;
     if (range->to > index->facts.duration + 1)
         range->to = index->facts.duration + 1;
     if (range->from >= range->to)
         return true;
     query.shift = shift_of(request->resolution, index->facts.duration);
-    query.merger = piece_merger_new(query.shift);
+    query.merger = tile_merger_new(query.shift);
     find_bins(&query);
     query.enough = 2 * query.asked.limit;
     bool ok = gather(&query, error);
-    size_t first = pieces->count;
+    size_t first = tiles->count;
     if (ok)
-        give_answer(&query, pieces);
-    if (pieces->count - first > query.asked.limit) {
-        pieces->count = first + query.asked.limit;
+        give_answer(&query, tiles);
+    if (tiles->count - first > query.asked.limit) {
+        tiles->count = first + query.asked.limit;
         query.cut = true;
     }
     *more = query.cut;
-    piece_merger_free(&query.merger);
+    tile_merger_free(&query.merger);
     return ok;
 }

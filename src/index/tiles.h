@@ -7,7 +7,7 @@
 
 #include "index/trace_index.h"
 
-struct pieces_request {
+struct tiles_request {
     uint32_t track;
     struct index_range range;
     uint64_t resolution; /* ns; a power of two */
@@ -16,9 +16,9 @@ struct pieces_request {
     size_t limit; /* pieces at most */
 };
 
-/* Appends struct index_piece to `pieces`, by start, outer first. *more tells that the limit cut
+/* Appends struct index_tile to `pieces`, by start, outer first. *more tells that the limit cut
  * it. */
-bool index_pieces(const struct trace_index *index, const struct pieces_request *request,
-                  struct array *pieces, bool *more, struct error *error);
+bool index_tiles(const struct trace_index *index, const struct tiles_request *request,
+                 struct array *tiles, bool *more, struct error *error);
 
 #endif

@@ -64,7 +64,7 @@ struct index_span {
 };
 
 /* What is drawn: one span (spans == 1), or several that are too short for the resolution. */
-struct index_piece {
+struct index_tile {
     uint64_t start, end;
     uint32_t depth;
     uint32_t function; /* of the longest */

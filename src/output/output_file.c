@@ -133,7 +133,7 @@ bool output_file_create(struct output_file *file, const char *path, struct error
     return create_or_free(file, error);
 }
 
-bool output_file_create_anew(struct output_file *file, const char *path, struct error *error)
+bool output_file_recreate(struct output_file *file, const char *path, struct error *error)
 {
     *file =
         (struct output_file){.descriptor = -1, .path = memory_copy_string(path), .forgets = true};

@@ -26,7 +26,7 @@ bool output_file_create(struct output_file *file, const char *path, struct error
 
 /* The same for a file that nobody has named and that can be made again at any time: what was there
  * before is replaced and not kept, also a symbolic link. */
-bool output_file_create_anew(struct output_file *file, const char *path, struct error *error);
+bool output_file_recreate(struct output_file *file, const char *path, struct error *error);
 
 /* Closes the file and gives it its final name. On failure nothing is left of it and the old file is
  * back. */

@@ -12,38 +12,38 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { TOLD_CALLS_MARK = 0x4d544353, TOLD_CALLS_PACKETS_MOST = 4096 };
+enum { CALLCHAIN_MARK = 0x4d544353, CALLCHAIN_PACKETS_MOST = 4096 };
 
 /* The first one. `all`: the last caller was called by nobody. */
-static inline uint64_t told_calls_header(uint32_t count, bool all)
+static inline uint64_t callchain_header(uint32_t count, bool all)
 {
-    return (uint64_t)TOLD_CALLS_MARK << 32 | (uint64_t)count << 1 | all;
+    return (uint64_t)CALLCHAIN_MARK << 32 | (uint64_t)count << 1 | all;
 }
 
-static inline bool told_calls_is_header(uint64_t payload)
+static inline bool callchain_is_header(uint64_t payload)
 {
-    return payload >> 32 == TOLD_CALLS_MARK && (uint32_t)payload >> 1 <= TOLD_CALLS_PACKETS_MOST;
+    return payload >> 32 == CALLCHAIN_MARK && (uint32_t)payload >> 1 <= CALLCHAIN_PACKETS_MOST;
 }
 
-static inline uint32_t told_calls_count(uint64_t header)
+static inline uint32_t callchain_count(uint64_t header)
 {
     return (uint32_t)header >> 1;
 }
 
-static inline bool told_calls_all(uint64_t header)
+static inline bool callchain_is_whole(uint64_t header)
 {
     return header & 1;
 }
 
 /* The others: in the low 47 bits a return address, or, marked, the instruction at which a signal
  * interrupted the caller; above it how many more callers in a row are the same. */
-enum { TOLD_CALL_REPEATED_SHIFT = 47, TOLD_CALL_REPEATED_MOST = 0xffff };
-#define TOLD_CALL_INTERRUPTED ((uint64_t)1 << 63)
-#define TOLD_CALL_ADDRESS_MASK (((uint64_t)1 << TOLD_CALL_REPEATED_SHIFT) - 1)
+enum { CALLCHAIN_REPEATED_SHIFT = 47, CALLCHAIN_REPEATED_MOST = 0xffff };
+#define CALLCHAIN_INTERRUPTED ((uint64_t)1 << 63)
+#define CALLCHAIN_ADDRESS_MASK (((uint64_t)1 << CALLCHAIN_REPEATED_SHIFT) - 1)
 
-static inline uint32_t told_call_repeated(uint64_t payload)
+static inline uint32_t callchain_repeated(uint64_t payload)
 {
-    return (uint32_t)(payload >> TOLD_CALL_REPEATED_SHIFT) & TOLD_CALL_REPEATED_MOST;
+    return (uint32_t)(payload >> CALLCHAIN_REPEATED_SHIFT) & CALLCHAIN_REPEATED_MOST;
 }
 
 #endif

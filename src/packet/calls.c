@@ -43,7 +43,7 @@ bool pt_calls_same_stack(const struct pt_calls *calls, uint64_t count, uint64_t 
 static uint64_t count_same(const struct pt_calls *calls, uint64_t count)
 {
     uint64_t address = pt_calls_at(calls, count - 1)->return_address, same = 1;
-    while (count - same > calls->base && same <= TOLD_CALL_REPEATED_MOST &&
+    while (count - same > calls->base && same <= CALLCHAIN_REPEATED_MOST &&
            pt_calls_at(calls, count - same - 1)->return_address == address)
         same++;
     return same;
@@ -52,7 +52,7 @@ static uint64_t count_same(const struct pt_calls *calls, uint64_t count)
 uint32_t pt_calls_count_packets(const struct pt_calls *calls, uint64_t count, uint64_t *outermost)
 {
     uint32_t packets = 0;
-    for (; count > calls->base && packets < TOLD_CALLS_PACKETS_MOST; packets++)
+    for (; count > calls->base && packets < CALLCHAIN_PACKETS_MOST; packets++)
         count -= count_same(calls, count);
     *outermost = count;
     return packets;
@@ -63,5 +63,5 @@ uint64_t pt_calls_next_packet(const struct pt_calls *calls, uint64_t *count)
     uint64_t same = count_same(calls, *count);
     uint64_t address = pt_calls_at(calls, *count - 1)->return_address;
     *count -= same;
-    return address | (same - 1) << TOLD_CALL_REPEATED_SHIFT;
+    return address | (same - 1) << CALLCHAIN_REPEATED_SHIFT;
 }

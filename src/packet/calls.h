@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 struct pt_call {
-    uint64_t return_address; /* as told: see TOLD_CALL_INTERRUPTED */
+    uint64_t return_address; /* as told: see CALLCHAIN_INTERRUPTED */
     uint64_t slot;           /* address on the stack */
 };
 
@@ -39,7 +39,7 @@ uint64_t pt_calls_drop_all_dead(struct pt_calls *calls, uint64_t count, uint64_t
 /* Whether the stack is the same when its pointer goes from `from` to `to` at once. */
 bool pt_calls_same_stack(const struct pt_calls *calls, uint64_t count, uint64_t from, uint64_t to);
 
-/* The packets that tell `count` calls, at most TOLD_CALLS_PACKETS_MOST. `*outermost` becomes the
+/* The packets that tell `count` calls, at most CALLCHAIN_PACKETS_MOST. `*outermost` becomes the
  * number of the last call that they tell. */
 uint32_t pt_calls_count_packets(const struct pt_calls *calls, uint64_t count, uint64_t *outermost);
 

@@ -201,25 +201,25 @@ enum { POPPED = 8 };
 
 /* vfork keeps its return address in a register while it makes its system call (glibc,
  * sysdeps/unix/sysv/linux/x86_64/vfork.S), and is in progress all the same. */
-static uint64_t stack_pointer_behind_system_call(const struct pt_encoder *encoder)
+static uint64_t stack_pointer_after_system_call(const struct pt_encoder *encoder)
 {
     uint64_t pointer = *encoder->stack_pointer;
     return pointer > POPPED ? pointer - POPPED : 0;
 }
 
-static bool tells_calls(const struct pt_encoder *encoder)
+static bool reports_calls(const struct pt_encoder *encoder)
 {
-    return encoder->calls.ring != &encoder->untold &&
+    return encoder->calls.ring != &encoder->unreported &&
            encoder->stack_pointer != &unknown_stack_pointer;
 }
 
 /* A PSB was written just now. In groups of packets that fit into what make_room leaves; when there
  * is no more room, the list stays incomplete, and decoders drop it. */
-static void tell_calls(struct pt_encoder *encoder, uint64_t stack_pointer)
+static void report_calls(struct pt_encoder *encoder, uint64_t stack_pointer)
 {
     enum { MNT_SIZE = 11, MOST_PER_GROUP = PT_ENCODER_SLACK / 2 / MNT_SIZE, SHARE = 8 };
     struct pt_calls *calls = &encoder->calls;
-    if (!tells_calls(encoder))
+    if (!reports_calls(encoder))
         return;
     encoder->depth = pt_calls_drop_all_dead(calls, encoder->depth, stack_pointer);
     clear_returns(encoder);
@@ -227,10 +227,10 @@ static void tell_calls(struct pt_encoder *encoder, uint64_t stack_pointer)
     uint32_t count = pt_calls_count_packets(calls, left, &outermost);
     struct group group = group_begin(encoder);
     group.end +=
-        pt_packet_mnt(group.end, told_calls_header(count, calls->all && outermost == calls->base));
-    for (uint32_t told = 0; told < count; told++) {
+        pt_packet_mnt(group.end, callchain_header(count, calls->all && outermost == calls->base));
+    for (uint32_t reported = 0; reported < count; reported++) {
         group.end += pt_packet_mnt(group.end, pt_calls_next_packet(calls, &left));
-        if (told % MOST_PER_GROUP != MOST_PER_GROUP - 1)
+        if (reported % MOST_PER_GROUP != MOST_PER_GROUP - 1)
             continue;
         group_end(encoder, &group);
         if (!may_go_on(encoder))
@@ -291,7 +291,7 @@ static void settle(struct pt_encoder *encoder, uint64_t pc)
             put_branches(encoder, &group);
         put_psb(encoder, &group, pc);
         group_end(encoder, &group);
-        tell_calls(encoder, *encoder->stack_pointer);
+        report_calls(encoder, *encoder->stack_pointer);
     }
 }
 
@@ -350,7 +350,7 @@ void pt_encoder_begin(struct pt_encoder *encoder, uint8_t bus_ratio, uint32_t ps
     encoder->previous = &pt_code_block_none;
     encoder->stack_pointer = &unknown_stack_pointer;
     if (!encoder->calls.ring)
-        encoder->calls.ring = &encoder->untold;
+        encoder->calls.ring = &encoder->unreported;
 }
 
 void pt_encoder_know_stack(struct pt_encoder *encoder, const uint64_t *stack_pointer)
@@ -366,7 +366,7 @@ void pt_encoder_flush(struct pt_encoder *encoder, uint64_t pc)
     settle(encoder, pc);
 }
 
-void pt_encoder_tell(struct pt_encoder *encoder)
+void pt_encoder_emit(struct pt_encoder *encoder)
 {
     if (encoder->stopped || !has_branches(encoder) || !may_go_on(encoder))
         return;
@@ -385,26 +385,26 @@ struct pt_encoder_progress pt_encoder_progress(const struct pt_encoder *encoder)
 
 /* EXSTOP is the packet that binds a time to an address without a branch. libipt and perf read it on
  * every machine, and nobody takes it for a part of the flow. */
-void pt_encoder_tell_arrival(struct pt_encoder *encoder, uint64_t pc,
+void pt_encoder_emit_arrival(struct pt_encoder *encoder, uint64_t pc,
                              struct pt_encoder_progress before)
 {
     struct pt_encoder_progress now = pt_encoder_progress(encoder);
     /* A PSB tells where, but decoders make no moment of it. */
     bool synchronised = encoder->last_psb >= before.head;
-    bool told = !synchronised && (now.head != before.head || now.tnt != before.tnt);
+    bool reported = !synchronised && (now.head != before.head || now.tnt != before.tnt);
     if (encoder->stopped || encoder->previous->kind == PT_BLOCK_NONE ||
-        (told && !has_branches(encoder)) || !may_go_on(encoder))
+        (reported && !has_branches(encoder)) || !may_go_on(encoder))
         return;
     struct group group = group_begin(encoder);
     put_branches_up_to_moment(encoder, &group);
-    if (!told) {
+    if (!reported) {
         group.end += pt_packet_stop_at_ip(group.end);
         put_ip(encoder, &group, PT_FUP, pc);
     }
     group_end(encoder, &group);
 }
 
-void pt_encoder_tell_stack(struct pt_encoder *encoder, uint64_t ip, uint64_t value)
+void pt_encoder_emit_stack_pointer(struct pt_encoder *encoder, uint64_t ip, uint64_t value)
 {
     if (encoder->stopped || encoder->previous->kind == PT_BLOCK_NONE || !may_go_on(encoder))
         return;
@@ -431,7 +431,7 @@ static void push_return(struct pt_encoder *encoder, const struct pt_code_block *
 void pt_encoder_push_interrupted(struct pt_encoder *encoder, uint64_t ip, uint64_t stack_pointer)
 {
     *pt_calls_at(&encoder->calls, encoder->depth) =
-        (struct pt_call){ip | TOLD_CALL_INTERRUPTED, stack_pointer - 2 * POPPED};
+        (struct pt_call){ip | CALLCHAIN_INTERRUPTED, stack_pointer - 2 * POPPED};
     encoder->depth++;
     clear_returns(encoder);
 }
@@ -440,6 +440,16 @@ void pt_encoder_forget_calls(struct pt_encoder *encoder)
 {
     encoder->calls.base = encoder->depth;
     encoder->calls.all = false;
+    clear_returns(encoder);
+}
+
+void pt_encoder_know_calls(struct pt_encoder *encoder, const struct pt_call *calls, size_t count,
+                           bool all)
+{
+    encoder->calls.base = encoder->depth;
+    encoder->calls.all = all;
+    for (size_t i = 0; i < count; i++)
+        *pt_calls_at(&encoder->calls, encoder->depth++) = calls[i];
     clear_returns(encoder);
 }
 
@@ -466,7 +476,7 @@ void pt_encoder_restore_calls(struct pt_encoder *encoder, const struct pt_saved_
 static void edge_enable(struct pt_encoder *encoder, uint64_t pc)
 {
     bool synchronises = psb_is_due(encoder);
-    uint64_t stack_pointer = stack_pointer_behind_system_call(encoder);
+    uint64_t stack_pointer = stack_pointer_after_system_call(encoder);
     drop_dead_calls(encoder, stack_pointer);
     struct group group = group_begin(encoder);
     if (synchronises)
@@ -476,7 +486,7 @@ static void edge_enable(struct pt_encoder *encoder, uint64_t pc)
     put_ip(encoder, &group, PT_TIP_PGE, pc);
     group_end(encoder, &group);
     if (synchronises)
-        tell_calls(encoder, stack_pointer);
+        report_calls(encoder, stack_pointer);
 }
 
 static void edge_indirect(struct pt_encoder *encoder, uint64_t pc)
@@ -497,7 +507,7 @@ static void edge_branch(struct pt_encoder *encoder, bool taken)
     group_end(encoder, &group);
 }
 
-static void edge_told_return(struct pt_encoder *encoder, uint64_t pc)
+static void reported_return(struct pt_encoder *encoder, uint64_t pc)
 {
     clear_returns(encoder);
     drop_dead_calls(encoder, *encoder->stack_pointer);
@@ -514,7 +524,7 @@ static void edge_return(struct pt_encoder *encoder, uint64_t pc)
         edge_branch(encoder, true);
         return;
     }
-    edge_told_return(encoder, pc);
+    reported_return(encoder, pc);
 }
 
 /* Nothing known leads to `pc`: say so and go on from there. */
@@ -528,6 +538,20 @@ static void edge_lost(struct pt_encoder *encoder, uint64_t pc)
     group.end += pt_packet_overflow(group.end);
     put_ip(encoder, &group, PT_FUP, pc);
     group_end(encoder, &group);
+}
+
+void pt_encoder_lose(struct pt_encoder *encoder)
+{
+    if (encoder->stopped || !may_go_on(encoder))
+        return;
+    encoder->losses++;
+    encoder->last_ip = 0;
+    pt_encoder_forget_calls(encoder);
+    struct group group = group_begin(encoder);
+    put_branches(encoder, &group);
+    group.end += pt_packet_overflow(group.end);
+    group_end(encoder, &group);
+    encoder->previous = &pt_code_block_none;
 }
 
 /* The edge from the block that ran last to `pc`, whatever it is. A block may also be left in its
@@ -549,8 +573,8 @@ static void put_edge(struct pt_encoder *encoder, uint64_t pc)
     case PT_BLOCK_RETURN:
         edge_return(encoder, pc);
         return;
-    case PT_BLOCK_TOLD_RETURN:
-        edge_told_return(encoder, pc);
+    case PT_BLOCK_REPORTED_RETURN:
+        reported_return(encoder, pc);
         return;
     case PT_BLOCK_INDIRECT_CALL:
         push_return(encoder, previous);

@@ -56,12 +56,12 @@ enum pt_code_block_kind {
     PT_BLOCK_INDIRECT_JUMP,
     PT_BLOCK_INDIRECT_CALL,
     PT_BLOCK_RETURN,
-    PT_BLOCK_TOLD_RETURN, /* a return that is always told by its address: no return compression */
-    PT_BLOCK_FAR,         /* syscall, int n, far jump, iret: the processor leaves user mode */
-    PT_BLOCK_REPEAT,      /* ends with a rep string instruction that runs one iteration at a time */
-    PT_BLOCK_OUTSIDE,     /* code that decoders cannot read (vsyscall page): tracing is off while it
+    PT_BLOCK_REPORTED_RETURN, /* a return that is always told by its address: no return compression */
+    PT_BLOCK_FAR,             /* syscall, int n, far jump, iret: the processor leaves user mode */
+    PT_BLOCK_REPEAT,  /* ends with a rep string instruction that runs one iteration at a time */
+    PT_BLOCK_OUTSIDE, /* code that decoders cannot read (vsyscall page): tracing is off while it
                              runs */
-    PT_BLOCK_NONE,        /* not a block: tracing is off */
+    PT_BLOCK_NONE,    /* not a block: tracing is off */
 };
 
 /* One basic block, made with pt_code_block_describe. Read-only afterwards, shared by all threads.
@@ -137,8 +137,8 @@ struct pt_encoder {
     /* For the owner alone, as the next two. Where the stack pointer of the program that runs is, at
      * the beginning of every block: pt_encoder_know_stack. */
     const uint64_t *stack_pointer;
-    struct pt_calls calls; /* the owner has set ring, mask and all; NULL: none are told */
-    struct pt_call untold; /* stands for the ring then */
+    struct pt_calls calls;     /* the owner has set ring, mask and all; NULL: none are told */
+    struct pt_call unreported; /* stands for the ring then */
 
     uint64_t return_address[PT_RETURN_STACK];
 };
@@ -179,7 +179,7 @@ static inline uint64_t pt_encoder_cost(const struct pt_encoder *encoder)
 void pt_encoder_flush(struct pt_encoder *encoder, uint64_t pc);
 
 /* Writes the gathered TNT bits, if any, with their time. */
-void pt_encoder_tell(struct pt_encoder *encoder);
+void pt_encoder_emit(struct pt_encoder *encoder);
 
 /* How much of the way has been told or gathered: to see whether a step added to it. */
 struct pt_encoder_progress {
@@ -192,7 +192,7 @@ struct pt_encoder_progress pt_encoder_progress(const struct pt_encoder *encoder)
  * it. Writes what is gathered with the time now, and makes decoders arrive at `pc` at that time:
  * also when no packet tells the way there, which would else be placed anywhere between this time
  * and the next one. */
-void pt_encoder_tell_arrival(struct pt_encoder *encoder, uint64_t pc,
+void pt_encoder_emit_arrival(struct pt_encoder *encoder, uint64_t pc,
                              struct pt_encoder_progress before);
 
 /* The stack pointer is `value` at the instruction at `ip`, one of the block that runs now: before
@@ -200,7 +200,7 @@ void pt_encoder_tell_arrival(struct pt_encoder *encoder, uint64_t pc,
  * be behind: perf and libipt tell of it, and nobody takes it for a part of the flow. At most once
  * per instruction, and not at the block's first: libipt 2.0 would not end the block before there.
  */
-void pt_encoder_tell_stack(struct pt_encoder *encoder, uint64_t ip, uint64_t value);
+void pt_encoder_emit_stack_pointer(struct pt_encoder *encoder, uint64_t ip, uint64_t value);
 
 /* The program's stack pointer can be read there from now on. */
 void pt_encoder_know_stack(struct pt_encoder *encoder, const uint64_t *stack_pointer);
@@ -217,6 +217,14 @@ void pt_encoder_stack_moved(struct pt_encoder *encoder, uint64_t from);
 /* Nothing is known of who has called what runs from now on. */
 void pt_encoder_forget_calls(struct pt_encoder *encoder);
 
+/* The calls in progress are these, of which the first is the outermost; `all`: it was called by
+ * nobody. */
+void pt_encoder_know_calls(struct pt_encoder *encoder, const struct pt_call *calls, size_t count,
+                           bool all);
+
+/* Packets are missing up to where the next step arrives: OVF. */
+void pt_encoder_lose(struct pt_encoder *encoder);
+
 /* Which calls are in progress now, and that they are again: the ring must still hold them. */
 struct pt_saved_calls pt_encoder_save_calls(const struct pt_encoder *encoder);
 void pt_encoder_restore_calls(struct pt_encoder *encoder, const struct pt_saved_calls *saved);
@@ -229,7 +237,7 @@ void pt_encoder_forget_returns(struct pt_encoder *encoder);
 void pt_encoder_stop_at(struct pt_encoder *encoder, uint64_t pc);
 
 /* Other code has taken the place of what was at `block`, which runs next, at a moment since
- * pt_encoder_tell. Decoders change to it once a packet's time has reached that moment, so there has
+ * pt_encoder_emit. Decoders change to it once a packet's time has reached that moment, so there has
  * to be such a packet before its first instruction: a branch that needs one, or else it looks as if
  * something had interrupted the program there. */
 void pt_encoder_arrive_at_new_code(struct pt_encoder *encoder, const struct pt_code_block *block);

@@ -355,7 +355,7 @@ size_t pt_packet_find_psb(const uint8_t *bytes, size_t size, size_t from)
     return found == NULL ? size : (size_t)(found - bytes);
 }
 
-size_t pt_packet_find_psb_behind(const uint8_t *bytes, size_t size, size_t place)
+size_t pt_packet_find_psb_after(const uint8_t *bytes, size_t size, size_t place)
 {
     return pt_packet_find_psb(bytes, size, place < PSB_SIZE ? 0 : place - PSB_SIZE + 1);
 }

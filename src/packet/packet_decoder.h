@@ -117,7 +117,7 @@ size_t pt_packet_find_psb(const uint8_t *bytes, size_t size, size_t from);
 
 /* The offset of the first PSB that ends behind `place`, where packets did not fit together: one
  * that was cut before the PSB seems to reach into it. `size` when there is none. */
-size_t pt_packet_find_psb_behind(const uint8_t *bytes, size_t size, size_t place);
+size_t pt_packet_find_psb_after(const uint8_t *bytes, size_t size, size_t place);
 
 /* What a packet is called by `perf script -D`: "TIP.PGE". */
 const char *pt_packet_name(enum pt_packet_kind kind);

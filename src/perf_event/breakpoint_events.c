@@ -44,7 +44,7 @@ static struct perf_event_attr shared(const struct breakpoint_events *events,
     return attributes;
 }
 
-static struct perf_event_attr side_band(const struct breakpoint_events *events)
+static struct perf_event_attr sideband(const struct breakpoint_events *events)
 {
     struct perf_event_attr attributes = shared(events, dummy_attributes());
     attributes.mmap = 1;
@@ -78,7 +78,7 @@ static int open_event(struct breakpoint_events *events, uint32_t tid, size_t rin
     const struct kernel *kernel = events->kernel;
     for (;;) {
         struct perf_event_attr attributes =
-            address ? breakpoint(events, address) : side_band(events);
+            address ? breakpoint(events, address) : sideband(events);
         int descriptor = kernel->open_event(kernel, &attributes, (pid_t)tid,
                                             processor_of(events, ring), -1, PERF_FLAG_FD_CLOEXEC);
         if (descriptor >= 0)
@@ -90,12 +90,12 @@ static int open_event(struct breakpoint_events *events, uint32_t tid, size_t rin
 }
 
 /* 0, or an errno. `doubtful`: it may be the thread's second at that address. */
-static int add_event(struct breakpoint_events *events, const struct breakpoint_wish *wish,
+static int add_event(struct breakpoint_events *events, const struct breakpoint_request *wanted,
                      size_t ring, uint64_t address, bool doubtful)
 {
     const struct kernel *kernel = events->kernel;
-    struct breakpoint_event event = {.pid = wish->pid, .address = address};
-    event.descriptor = open_event(events, wish->tid, ring, address);
+    struct breakpoint_event event = {.pid = wanted->pid, .address = address};
+    event.descriptor = open_event(events, wanted->tid, ring, address);
     if (event.descriptor < 0)
         return errno;
     int problem = record_rings_lead(events->rings, ring, event.descriptor);
@@ -141,16 +141,16 @@ struct possession {
 };
 
 static struct possession possession_of(const struct breakpoint_events *events,
-                                       const struct breakpoint_wish *wish, size_t ring)
+                                       const struct breakpoint_request *wanted, size_t ring)
 {
-    if (!wish->born || wish->count == 0)
-        return (struct possession){.count = wish->watched};
-    size_t counted = count_breakpoints(events, wish->tid, ring, wish->addresses[0]);
+    if (!wanted->created || wanted->count == 0)
+        return (struct possession){.count = wanted->watched};
+    size_t counted = count_breakpoints(events, wanted->tid, ring, wanted->addresses[0]);
     /* There have to be registers for the doubt: the kernel would not refuse, but could not help. */
-    if (counted > wish->count ||
-        (counted == 0 && wish->told && wish->count > BREAKPOINT_REGISTERS / 2))
-        return (struct possession){.count = wish->count};
-    return (struct possession){counted > wish->watched ? counted : wish->watched, counted == 0};
+    if (counted > wanted->count ||
+        (counted == 0 && wanted->reported && wanted->count > BREAKPOINT_REGISTERS / 2))
+        return (struct possession){.count = wanted->count};
+    return (struct possession){counted > wanted->watched ? counted : wanted->watched, counted == 0};
 }
 
 /* A processor that was switched off runs nothing. */
@@ -160,52 +160,53 @@ static bool matters(int problem)
 }
 
 /* The order decides what a thread that is born meanwhile inherits: see the header. */
-static int open_missing(struct breakpoint_events *events, const struct breakpoint_wish *wish,
+static int open_missing(struct breakpoint_events *events, const struct breakpoint_request *wanted,
                         const struct possession *had, uint64_t *failed)
 {
     size_t rings = events->rings->rings.count;
     int problem = 0;
     *failed = 0;
-    for (size_t ring = 0; wish->listen && ring < rings && !matters(problem); ring++)
-        problem = add_event(events, wish, ring, 0, false);
-    for (size_t i = 0; i < wish->count; i++)
+    for (size_t ring = 0; wanted->listen && ring < rings && !matters(problem); ring++)
+        problem = add_event(events, wanted, ring, 0, false);
+    for (size_t i = 0; i < wanted->count; i++)
         for (size_t ring = 0; ring < rings && !matters(problem); ring++)
             if (i >= had[ring].count) {
-                *failed = wish->addresses[i];
-                problem = add_event(events, wish, ring, *failed, had[ring].doubtful);
+                *failed = wanted->addresses[i];
+                problem = add_event(events, wanted, ring, *failed, had[ring].doubtful);
             }
     return matters(problem) ? problem : 0;
 }
 
-static bool refuse(const struct breakpoint_events *events, const struct breakpoint_wish *wish,
+static bool refuse(const struct breakpoint_events *events, const struct breakpoint_request *wanted,
                    uint64_t address, int problem, struct error *error)
 {
     char what[256];
     if (address)
         snprintf(what, sizeof what, "watch %.100s (0x%" PRIx64 ") in thread %u of process %u",
-                 events->name, address, wish->tid, wish->pid);
+                 events->name, address, wanted->tid, wanted->pid);
     else
-        snprintf(what, sizeof what, "listen to thread %u of process %u", wish->tid, wish->pid);
-    struct perf_event_attr attributes = address ? breakpoint(events, address) : side_band(events);
-    struct event_request request = {what, &attributes, (pid_t)wish->pid, 0};
+        snprintf(what, sizeof what, "listen to thread %u of process %u", wanted->tid, wanted->pid);
+    struct perf_event_attr attributes = address ? breakpoint(events, address) : sideband(events);
+    struct event_request request = {what, &attributes, (pid_t)wanted->pid, 0};
     return event_refused(error, events->kernel, &request, problem);
 }
 
-bool breakpoint_events_open(struct breakpoint_events *events, const struct breakpoint_wish *wish,
-                            bool *complete, struct error *error)
+bool breakpoint_events_open(struct breakpoint_events *events,
+                            const struct breakpoint_request *wanted, bool *complete,
+                            struct error *error)
 {
     size_t rings = events->rings->rings.count;
     struct array had = array_of(sizeof(struct possession));
-    *complete = wish->born && wish->count > 0;
+    *complete = wanted->created && wanted->count > 0;
     for (size_t ring = 0; ring < rings; ring++) {
-        struct possession possession = possession_of(events, wish, ring);
+        struct possession possession = possession_of(events, wanted, ring);
         array_add_all(&had, &possession, 1);
-        *complete &= possession.count == wish->count;
+        *complete &= possession.count == wanted->count;
     }
     uint64_t failed = 0;
-    int problem = *complete ? 0 : open_missing(events, wish, had.elements, &failed);
+    int problem = *complete ? 0 : open_missing(events, wanted, had.elements, &failed);
     array_free(&had);
-    return problem == 0 || problem == ESRCH || refuse(events, wish, failed, problem, error);
+    return problem == 0 || problem == ESRCH || refuse(events, wanted, failed, problem, error);
 }
 
 /* ---- all of them ---- */
@@ -235,7 +236,7 @@ void breakpoint_events_forget(struct breakpoint_events *events, uint32_t pid, ui
     keep(events, is_elsewhere, pid, address);
 }
 
-static bool is_side_band(const struct breakpoint_event *event, uint32_t pid, uint64_t address)
+static bool is_sideband(const struct breakpoint_event *event, uint32_t pid, uint64_t address)
 {
     (void)pid;
     (void)address;
@@ -244,7 +245,7 @@ static bool is_side_band(const struct breakpoint_event *event, uint32_t pid, uin
 
 void breakpoint_events_forget_all(struct breakpoint_events *events)
 {
-    keep(events, is_side_band, 0, 0);
+    keep(events, is_sideband, 0, 0);
 }
 
 void breakpoint_events_withdraw(struct breakpoint_events *events, uint64_t one, uint64_t other)

@@ -60,20 +60,21 @@ void breakpoint_events_begin(struct breakpoint_events *events, const struct kern
 void breakpoint_events_close(struct breakpoint_events *events);
 
 /* One thread, and what it is to have. */
-struct breakpoint_wish {
+struct breakpoint_request {
     uint32_t pid, tid;
     const uint64_t *addresses;
     size_t count;
     size_t watched; /* the first so many it has already */
     bool listen;    /* the side band too */
-    bool born;      /* it may have inherited more of them */
-    bool told;      /* its birth was told by the side band: it may have run since */
+    bool created;   /* it may have inherited more of them */
+    bool reported;  /* its birth was told by the side band: it may have run since */
 };
 
 /* Opens what the thread has not. A thread that has ended needs nothing. False: some of it could not
  * be opened; what was opened stays. `complete`: it had everything. */
-bool breakpoint_events_open(struct breakpoint_events *events, const struct breakpoint_wish *wish,
-                            bool *complete, struct error *error);
+bool breakpoint_events_open(struct breakpoint_events *events,
+                            const struct breakpoint_request *request, bool *complete,
+                            struct error *error);
 
 /* Closes the breakpoints at an address in a process, also those that others have inherited of it.
  */

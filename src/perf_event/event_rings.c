@@ -60,7 +60,7 @@ static void listen_to_next(const struct event_rings *rings, struct event_ring *r
     listen_to(rings, ring, EPOLL_CTL_ADD);
 }
 
-void event_rings_hear(struct event_rings *rings)
+void event_rings_handle(struct event_rings *rings)
 {
     enum { AT_ONCE = 64 };
     struct epoll_event events[AT_ONCE];

@@ -71,7 +71,7 @@ void event_rings_write_ids(const struct event_rings *rings, struct raw_perf_data
                            size_t first);
 
 /* Takes note of why the descriptor is readable; the caller then reads all rings. */
-void event_rings_hear(struct event_rings *rings);
+void event_rings_handle(struct event_rings *rings);
 
 static inline struct event_ring *event_ring_at(const struct event_rings *rings, size_t index)
 {

@@ -65,9 +65,9 @@ static bool parse_range(const char **text, uint64_t *bits)
         return false;
     unsigned long last = first;
     if (*end == '-') {
-        const char *behind = end + 1;
-        last = strtoul(behind, &end, 10);
-        if (end == behind)
+        const char *after = end + 1;
+        last = strtoul(after, &end, 10);
+        if (end == after)
             return false;
     }
     if (last > 63 || first > last)

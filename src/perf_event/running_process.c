@@ -17,7 +17,7 @@ void running_processes_begin(struct running_processes *processes, const char *di
 {
     *processes = (struct running_processes){
         .directory = directory,
-        .records = array_of(sizeof(struct side_band_record)),
+        .records = array_of(sizeof(struct sideband_record)),
         .pids = array_of(sizeof(pid_t)),
     };
 }
@@ -29,10 +29,10 @@ void running_processes_free(struct running_processes *processes)
     arena_free(&processes->memory);
 }
 
-static struct side_band_record *add_record(struct running_processes *processes,
-                                           enum side_band_kind kind, pid_t pid, pid_t tid)
+static struct sideband_record *add_record(struct running_processes *processes,
+                                          enum sideband_kind kind, pid_t pid, pid_t tid)
 {
-    struct side_band_record *record = array_add(&processes->records);
+    struct sideband_record *record = array_add(&processes->records);
     record->kind = kind;
     record->time = (struct nanoseconds){1}; /* before everything */
     record->pid = (uint32_t)pid;
@@ -49,7 +49,7 @@ static void add_name(struct running_processes *processes, pid_t pid, pid_t tid)
     if (!name)
         return;
     name[strcspn(name, "\n")] = 0;
-    add_record(processes, SIDE_BAND_NAME, pid, tid)->name.name =
+    add_record(processes, SIDEBAND_NAME, pid, tid)->name.name =
         arena_copy_string(&processes->memory, name);
     free(name);
 }
@@ -96,7 +96,7 @@ static void add_mapping(struct running_processes *processes, pid_t pid, const ch
     }
     if (!path)
         return;
-    struct side_band_record *record = add_record(processes, SIDE_BAND_MAPPING, pid, pid);
+    struct sideband_record *record = add_record(processes, SIDEBAND_MAPPING, pid, pid);
     record->mapping.start = start;
     record->mapping.length = end - start;
     record->mapping.file_offset = offset;
@@ -129,11 +129,11 @@ void running_processes_add_thread(struct running_processes *processes, pid_t pid
 {
     add_process(processes, pid);
     for (size_t i = 0; i < processes->records.count; i++) {
-        const struct side_band_record *known = array_at(&processes->records, i);
-        if (known->kind == SIDE_BAND_NAME && known->tid == (uint32_t)tid)
+        const struct sideband_record *known = array_at(&processes->records, i);
+        if (known->kind == SIDEBAND_NAME && known->tid == (uint32_t)tid)
             return;
     }
-    struct side_band_record *birth = add_record(processes, SIDE_BAND_FORK, pid, tid);
+    struct sideband_record *birth = add_record(processes, SIDEBAND_FORK, pid, tid);
     birth->fork.parent_pid = birth->fork.parent_tid = (uint32_t)pid;
     add_name(processes, pid, tid);
 }
@@ -169,7 +169,7 @@ bool running_processes_write(struct raw_perf_data_writer *writer, const char *di
         running_processes_add(&processes, pids[i]);
     bool ok = true;
     for (size_t i = 0; ok && i < processes.records.count; i++)
-        ok = raw_perf_data_write_side_band(writer, array_at(&processes.records, i), error);
+        ok = raw_perf_data_write_sideband(writer, array_at(&processes.records, i), error);
     running_processes_free(&processes);
     return ok;
 }

@@ -5,7 +5,7 @@
 static struct perf_event_attr dummy(unsigned ring_size)
 {
     struct perf_event_attr attributes = dummy_attributes();
-    attributes.sample_type = SIDE_BAND_SAMPLE_TYPE;
+    attributes.sample_type = SIDEBAND_SAMPLE_TYPE;
     attributes.sample_id_all = 1;
     attributes.sample_period = 1;
     attributes.watermark = 1;
@@ -13,7 +13,7 @@ static struct perf_event_attr dummy(unsigned ring_size)
     return attributes;
 }
 
-struct perf_event_attr side_band_attributes(bool switches, unsigned ring_size)
+struct perf_event_attr sideband_attributes(bool switches, unsigned ring_size)
 {
     struct perf_event_attr attributes = dummy(ring_size);
     attributes.inherit = 1;
@@ -26,7 +26,7 @@ struct perf_event_attr side_band_attributes(bool switches, unsigned ring_size)
     return attributes;
 }
 
-struct perf_event_attr side_band_of_kernel(unsigned ring_size)
+struct perf_event_attr sideband_of_kernel(unsigned ring_size)
 {
     struct perf_event_attr attributes = dummy(ring_size);
     attributes.ksymbol = 1;

@@ -15,16 +15,16 @@
 
 /* What each record of ours ends with, whatever the event: perf.data needs it to be the same. */
 enum {
-    SIDE_BAND_SAMPLE_TYPE = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-                            PERF_SAMPLE_CPU | PERF_SAMPLE_IP,
+    SIDEBAND_SAMPLE_TYPE = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+                           PERF_SAMPLE_CPU | PERF_SAMPLE_IP,
 };
 
 /* For event_rings_begin. `switches`: when threads come and go, too. `ring_size`: as
  * given to event_rings_begin. */
-struct perf_event_attr side_band_attributes(bool switches, unsigned ring_size);
+struct perf_event_attr sideband_attributes(bool switches, unsigned ring_size);
 
 /* The same of the kernel's own code: eBPF programs that come and go, instructions that it patches.
  * For whole processors; needs Linux 5.9 and privileges. */
-struct perf_event_attr side_band_of_kernel(unsigned ring_size);
+struct perf_event_attr sideband_of_kernel(unsigned ring_size);
 
 #endif

@@ -40,7 +40,7 @@ static struct session_untraced *find(const struct untraced *untraced, uint32_t p
 }
 
 /* The newest name that was heard; NULL: none. */
-static const char *name_heard(const struct untraced *untraced, uint32_t pid)
+static const char *name_handled(const struct untraced *untraced, uint32_t pid)
 {
     for (size_t i = untraced->named.count; i-- > 0;) {
         const struct named_process *named = array_at(&untraced->named, i);
@@ -54,9 +54,9 @@ static const char *name_heard(const struct untraced *untraced, uint32_t pid)
 static const char *name_of(struct untraced *untraced, uint32_t pid)
 {
     char path[64];
-    const char *heard = name_heard(untraced, pid);
-    if (heard)
-        return heard;
+    const char *handled = name_handled(untraced, pid);
+    if (handled)
+        return handled;
     snprintf(path, sizeof path, "/proc/%u/comm", pid);
     char *name = file_read(path, NULL, NULL);
     if (!name)
@@ -85,7 +85,7 @@ void untraced_add_thread(struct untraced *untraced, pid_t pid)
     add(untraced, (uint32_t)pid, "-multi-thread");
 }
 
-static void hear_birth(struct untraced *untraced, const struct birth_record *birth)
+static void handle_creation(struct untraced *untraced, const struct birth_record *birth)
 {
     bool is_thread = birth->pid == birth->parent_pid;
     const struct session_untraced *process = find(untraced, birth->pid);
@@ -97,7 +97,7 @@ static void hear_birth(struct untraced *untraced, const struct birth_record *bir
 }
 
 /* A process is called what its program is. `room`: bytes for the name. */
-static void hear_name(struct untraced *untraced, const struct named_record *named, size_t room)
+static void handle_name(struct untraced *untraced, const struct named_record *named, size_t room)
 {
     struct session_untraced *process = find(untraced, named->pid);
     const char *name = (const char *)(named + 1);
@@ -111,12 +111,12 @@ static void hear_name(struct untraced *untraced, const struct named_record *name
             (struct named_process){named->pid, kept};
 }
 
-void untraced_hear(struct untraced *untraced, const struct perf_event_header *record)
+void untraced_handle(struct untraced *untraced, const struct perf_event_header *record)
 {
     const struct birth_record *birth = body_of(record, sizeof *birth);
     const struct named_record *named = body_of(record, sizeof *named);
     if (record->type == PERF_RECORD_FORK && birth)
-        hear_birth(untraced, birth);
+        handle_creation(untraced, birth);
     else if (record->type == PERF_RECORD_COMM && named)
-        hear_name(untraced, named, record->size - sizeof *record - sizeof *named);
+        handle_name(untraced, named, record->size - sizeof *record - sizeof *named);
 }

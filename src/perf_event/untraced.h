@@ -28,6 +28,6 @@ void untraced_add_thread(struct untraced *untraced, pid_t pid);
 /* A whole record of the kernel; others than FORK and COMM tell nothing. Those of one processor come
  * in their order; a child may have run on another than its parent, so that its name is heard before
  * its birth. */
-void untraced_hear(struct untraced *untraced, const struct perf_event_header *record);
+void untraced_handle(struct untraced *untraced, const struct perf_event_header *record);
 
 #endif

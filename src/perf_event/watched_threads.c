@@ -45,21 +45,21 @@ static void note_opened(struct watched_threads *threads, uint32_t tid)
 enum arrival {
     LISTED_FIRST, /* it was there before anything was opened */
     LISTED_LATER, /* it may have inherited, but has not run since */
-    TOLD,         /* it may have inherited, and run */
+    REPORTED,     /* it may have inherited, and run */
 };
 
-static bool watch_thread(struct watched_threads *threads, const struct process_wish *wish,
+static bool watch_thread(struct watched_threads *threads, const struct process_request *request,
                          uint32_t tid, enum arrival arrival, struct error *error)
 {
-    struct breakpoint_wish own = {
-        .pid = wish->pid,
+    struct breakpoint_request own = {
+        .pid = request->pid,
         .tid = tid,
-        .addresses = wish->addresses,
-        .count = wish->count,
-        .watched = arrival == TOLD ? 0 : wish->watched,
-        .listen = arrival == TOLD || wish->listen,
-        .born = arrival != LISTED_FIRST,
-        .told = arrival == TOLD,
+        .addresses = request->addresses,
+        .count = request->count,
+        .watched = arrival == REPORTED ? 0 : request->watched,
+        .listen = arrival == REPORTED || request->listen,
+        .created = arrival != LISTED_FIRST,
+        .reported = arrival == REPORTED,
     };
     bool complete;
     bool ok = breakpoint_events_open(threads->events, &own, &complete, error);
@@ -69,7 +69,7 @@ static bool watch_thread(struct watched_threads *threads, const struct process_w
 }
 
 /* Whether the side band has a record of the thread's birth that was not looked at yet. */
-static bool birth_is_told(struct watched_threads *threads, uint32_t tid)
+static bool birth_is_reported(struct watched_threads *threads, uint32_t tid)
 {
     const struct perf_event_header *record;
     record_rings_read(threads->rings);
@@ -82,32 +82,32 @@ static bool birth_is_told(struct watched_threads *threads, uint32_t tid)
 }
 
 /* Watches the threads that were listed. One whose parent was watched at its birth is left to
- * watched_threads_born; one whose parent was not has inherited nothing. If the kernel is just about
+ * watched_threads_created; one whose parent was not has inherited nothing. If the kernel is just about
  * to tell of the birth, the thread has not begun to run. */
-static bool watch_listed(struct watched_threads *threads, const struct process_wish *wish,
+static bool watch_listed(struct watched_threads *threads, const struct process_request *request,
                          const struct array *listed, enum arrival arrival, struct error *error)
 {
     for (size_t i = 0; i < listed->count; i++) {
         uint32_t tid = *(uint32_t *)array_at(listed, i);
-        if (arrival != LISTED_FIRST && birth_is_told(threads, tid))
+        if (arrival != LISTED_FIRST && birth_is_reported(threads, tid))
             continue;
-        if (!watch_thread(threads, wish, tid, arrival, error))
+        if (!watch_thread(threads, request, tid, arrival, error))
             return false;
     }
     return true;
 }
 
-static bool watch_threads(struct watched_threads *threads, const struct process_wish *wish,
+static bool watch_threads(struct watched_threads *threads, const struct process_request *request,
                           struct error *error)
 {
     struct array known = array_of(sizeof(uint32_t));
     struct thread_search search;
     enum arrival arrival = LISTED_FIRST;
     bool ok = true;
-    thread_search_begin(&search, threads->events->kernel, (pid_t)wish->pid, &known);
+    thread_search_begin(&search, threads->events->kernel, (pid_t)request->pid, &known);
     for (; ok && !search.over; arrival = LISTED_LATER)
         ok = thread_search_look(&search, error) &&
-             watch_listed(threads, wish, &search.found, arrival, error);
+             watch_listed(threads, request, &search.found, arrival, error);
     thread_search_end(&search);
     array_free(&known);
     return ok;
@@ -125,26 +125,26 @@ static void note_complete(struct watched_threads *threads)
     }
 }
 
-bool watched_threads_open(struct watched_threads *threads, const struct process_wish *wish,
+bool watched_threads_open(struct watched_threads *threads, const struct process_request *request,
                           struct error *error)
 {
     bool ok = threads->events->scope == BREAKPOINTS_ONE_THREAD
-                  ? watch_thread(threads, wish, wish->pid, LISTED_FIRST, error)
-                  : watch_threads(threads, wish, error);
+                  ? watch_thread(threads, request, request->pid, LISTED_FIRST, error)
+                  : watch_threads(threads, request, error);
     note_complete(threads);
     return ok;
 }
 
 /* The first thread that a thread bears after its events were opened may have been half born then,
  * and have inherited some of them only. Later ones have all. */
-bool watched_threads_born(struct watched_threads *threads, const struct process_wish *wish,
-                          const struct birth_record *birth, uint64_t round, struct error *error)
+bool watched_threads_created(struct watched_threads *threads, const struct process_request *request,
+                             const struct birth_record *birth, uint64_t round, struct error *error)
 {
     struct opened_thread *parent = find(&threads->opened, birth->parent_tid);
     if (!parent || parent->bore || threads->events->scope == BREAKPOINTS_ONE_THREAD)
         return true;
     parent->bore = round > parent->round;
-    bool ok = watch_thread(threads, wish, birth->tid, TOLD, error);
+    bool ok = watch_thread(threads, request, birth->tid, REPORTED, error);
     note_complete(threads);
     return ok;
 }
@@ -155,6 +155,6 @@ void watched_threads_ended(struct watched_threads *threads, uint32_t tid)
     if (!find(&threads->opened, tid))
         return;
     struct opened_thread *all = threads->opened.elements;
-    size_t behind = --threads->opened.count - index;
-    memmove(all + index, all + index + 1, behind * sizeof *all);
+    size_t after = --threads->opened.count - index;
+    memmove(all + index, all + index + 1, after * sizeof *all);
 }

@@ -19,7 +19,7 @@ struct watched_threads {
 };
 
 /* Where a process is to be watched. */
-struct process_wish {
+struct process_request {
     uint32_t pid;
     const uint64_t *addresses;
     size_t count;
@@ -34,13 +34,13 @@ void watched_threads_free(struct watched_threads *threads);
 
 /* Watches the threads of a process, or, by the events' scope, its first one. True too when there is
  * no such process. */
-bool watched_threads_open(struct watched_threads *threads, const struct process_wish *wish,
+bool watched_threads_open(struct watched_threads *threads, const struct process_request *request,
                           struct error *error);
 
 /* The side band tells, in the order of time, of the birth of a thread in a process that is watched
  * as `wish` says, and of ends. `round`: of struct record_origin. */
-bool watched_threads_born(struct watched_threads *threads, const struct process_wish *wish,
-                          const struct birth_record *birth, uint64_t round, struct error *error);
+bool watched_threads_created(struct watched_threads *threads, const struct process_request *request,
+                             const struct birth_record *birth, uint64_t round, struct error *error);
 void watched_threads_ended(struct watched_threads *threads, uint32_t tid);
 
 #endif

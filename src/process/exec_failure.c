@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-_Noreturn void exec_failure_tell(int pipe)
+_Noreturn void exec_failure_report(int pipe)
 {
     enum { EXIT_NOT_EXECUTED = 127 }; /* as shells tell it */
     int reason = errno;
@@ -13,7 +13,7 @@ _Noreturn void exec_failure_tell(int pipe)
     _exit(EXIT_NOT_EXECUTED);
 }
 
-int exec_failure_hear(int pipe)
+int exec_failure_wait(int pipe)
 {
     int reason;
     ssize_t got;

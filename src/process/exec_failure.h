@@ -7,10 +7,10 @@
 #define MAGIC_TRACE_PROCESS_EXEC_FAILURE_H
 
 /* In the child, behind an exec that came back: tells errno and ends. Async-signal-safe. */
-_Noreturn void exec_failure_tell(int pipe);
+_Noreturn void exec_failure_report(int pipe);
 
 /* In the parent, which has closed its copy of the end for writing. 0: exec succeeded, or the child
  * has ended before. */
-int exec_failure_hear(int pipe);
+int exec_failure_wait(int pipe);
 
 #endif

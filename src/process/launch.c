@@ -19,7 +19,7 @@ static _Noreturn void become(const char *path, char *const *arguments, char *con
         personality((unsigned)persona | ADDR_NO_RANDOMIZE);
     }
     execve(path, arguments, environment);
-    exec_failure_tell(failures);
+    exec_failure_report(failures);
 }
 
 /* Nothing of the program runs before a byte has come. */
@@ -100,7 +100,7 @@ void launch_let_go(struct held_program *held)
 
 bool launch_outcome(struct held_program *held, struct error *error)
 {
-    int failure = exec_failure_hear(held->failures);
+    int failure = exec_failure_wait(held->failures);
     close(held->failures);
     if (!failure)
         return true;

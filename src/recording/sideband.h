@@ -13,25 +13,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum side_band_kind {
-    SIDE_BAND_MAPPING, /* PERF_RECORD_MMAP, MMAP2: a file or JIT dump became visible in memory */
-    SIDE_BAND_NAME,    /* PERF_RECORD_COMM: a thread got a name; `exec` when by execve */
-    SIDE_BAND_FORK,    /* PERF_RECORD_FORK: a thread or process was born */
-    SIDE_BAND_EXIT,    /* PERF_RECORD_EXIT: a thread ended */
-    SIDE_BAND_TRACE_START, /* PERF_RECORD_ITRACE_START */
-    SIDE_BAND_AUX,  /* PERF_RECORD_AUX: how much was written to an AUX ring, and whether some was
+enum sideband_kind {
+    SIDEBAND_MAPPING,     /* PERF_RECORD_MMAP, MMAP2: a file or JIT dump became visible in memory */
+    SIDEBAND_NAME,        /* PERF_RECORD_COMM: a thread got a name; `exec` when by execve */
+    SIDEBAND_FORK,        /* PERF_RECORD_FORK: a thread or process was born */
+    SIDEBAND_EXIT,        /* PERF_RECORD_EXIT: a thread ended */
+    SIDEBAND_TRACE_START, /* PERF_RECORD_ITRACE_START */
+    SIDEBAND_AUX,  /* PERF_RECORD_AUX: how much was written to an AUX ring, and whether some was
                        lost */
-    SIDE_BAND_LOST, /* PERF_RECORD_LOST: side-band records themselves were lost */
+    SIDEBAND_LOST, /* PERF_RECORD_LOST: side-band records themselves were lost */
     /* PERF_RECORD_SWITCH, SWITCH_CPU_WIDE; of perf before Linux 4.3 a sample of sched:sched_switch,
      * which tells the thread that comes: its pid is then UINT32_MAX. */
-    SIDE_BAND_CONTEXT_SWITCH,
-    SIDE_BAND_SAMPLE,        /* PERF_RECORD_SAMPLE: an event beside Intel PT happened */
-    SIDE_BAND_KERNEL_SYMBOL, /* PERF_RECORD_KSYMBOL: code of the kernel got a name, or went */
-    SIDE_BAND_CODE_CHANGE,   /* PERF_RECORD_TEXT_POKE: the kernel changed its code */
+    SIDEBAND_CONTEXT_SWITCH,
+    SIDEBAND_SAMPLE,        /* PERF_RECORD_SAMPLE: an event beside Intel PT happened */
+    SIDEBAND_KERNEL_SYMBOL, /* PERF_RECORD_KSYMBOL: code of the kernel got a name, or went */
+    SIDEBAND_CODE_CHANGE,   /* PERF_RECORD_TEXT_POKE: the kernel changed its code */
 };
 
-struct side_band_record {
-    enum side_band_kind kind;
+struct sideband_record {
+    enum sideband_kind kind;
     /* perf's clock; 0 when the record carries none: then it holds from the start. */
     struct nanoseconds time;
     uint32_t pid; /* the process the record speaks of (of a fork: the child) */
@@ -59,7 +59,7 @@ struct side_band_record {
         } name;
         struct {
             uint32_t parent_pid, parent_tid;
-        } fork; /* SIDE_BAND_FORK and SIDE_BAND_EXIT */
+        } fork; /* SIDEBAND_FORK and SIDEBAND_EXIT */
         struct {
             uint64_t offset, size, flags; /* PERF_AUX_FLAG_* */
         } aux;

@@ -50,7 +50,7 @@ static void give(const struct perfetto_site *site, const char *path,
     if (strncmp(path, trace, strlen(trace)) == 0 && strcmp(path + strlen(trace), site->name) == 0) {
         give_trace(site, answer);
     } else if (site->ui_folder && (*path == 0 || strcmp(path, "/") == 0)) {
-        char *base = memory_format("http://%s/%s", request->host, site->gate.token.text);
+        char *base = memory_format("http://%s/%s", request->host, site->authentication.token.text);
         answer->status = HTTP_SEE_OTHER;
         answer->location = perfetto_site_address(site, base);
         free(base);
@@ -65,12 +65,12 @@ static void answer(void *context, const struct http_request *request, struct htt
 {
     struct perfetto_site *site = context;
     const char *path;
-    if (gate_admit(&site->gate, request, &path, result)) {
+    if (authentication_admit(&site->authentication, request, &path, result)) {
         if (strcmp(request->method, "OPTIONS") == 0)
             result->status = HTTP_NO_CONTENT;
         else
             give(site, path, request, result);
-        gate_finish(request, result);
+        authentication_finish(request, result);
     }
     if (!site->ui_folder)
         result->headers = cross_origin_headers;

@@ -19,7 +19,7 @@ enum { PERFETTO_PORT = 9001 };
 extern const char perfetto_origin[]; /* https://ui.perfetto.dev */
 
 struct perfetto_site {
-    struct gate gate;
+    struct authentication authentication;
     const char *trace;     /* path of the file */
     const char *name;      /* its name in the address */
     const char *ui_folder; /* a copy of the UI; NULL: ui.perfetto.dev asks */

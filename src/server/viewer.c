@@ -39,10 +39,10 @@ static void viewer_answer(void *context, const struct http_request *request,
 {
     struct viewer *viewer = context;
     const char *path;
-    if (!gate_admit(&viewer->gate, request, &path, answer))
+    if (!authentication_admit(&viewer->authentication, request, &path, answer))
         return;
     give(viewer, path, request, answer);
-    gate_finish(request, answer);
+    authentication_finish(request, answer);
 }
 
 struct http_site viewer_site(struct viewer *viewer)

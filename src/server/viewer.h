@@ -9,7 +9,7 @@
 #include "server/http/http_server.h"
 
 struct viewer {
-    struct gate gate;
+    struct authentication authentication;
     struct api api;
     const char *web_folder; /* page.h; NULL: the page is that of the binary */
 };

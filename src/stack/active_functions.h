@@ -16,30 +16,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct open_function {
+struct active_function {
     uint32_t key; /* the function's id + 1; 0: the slot is free */
     uint32_t count : 31;
     uint32_t is_gogo : 1; /* see goroutines.h: asked at each jump */
 };
 
-struct open_functions {
-    struct open_function *slots; /* owned */
-    uint32_t slot_count;         /* a power of two */
+struct active_functions {
+    struct active_function *slots; /* owned */
+    uint32_t slot_count;           /* a power of two */
     uint32_t used_count;
     bool has_gogo; /* one of them is */
 };
 
-void open_functions_init(struct open_functions *open);
-void open_functions_free(struct open_functions *open);
+void active_functions_init(struct active_functions *open);
+void active_functions_free(struct active_functions *open);
 
 /* The slot of `function`, or the free one where it belongs. Ids are dense: neighbours in the table
  * are neighbours in the object, which spreads them well enough when they are multiplied by an odd
  * constant (Knuth's 2^32 / golden ratio). */
-static inline struct open_function *open_functions_slot(const struct open_functions *open,
-                                                        function_id function)
+static inline struct active_function *active_functions_slot(const struct active_functions *open,
+                                                            function_id function)
 {
     uint32_t key = function + 1, index = function * UINT32_C(2654435769);
-    struct open_function *slot;
+    struct active_function *slot;
     do
         slot = &open->slots[index++ & (open->slot_count - 1)];
     while (slot->key != key && slot->key != 0);
@@ -47,27 +47,28 @@ static inline struct open_function *open_functions_slot(const struct open_functi
 }
 
 /* The function is known. */
-static inline void open_functions_add(struct open_functions *open, function_id function)
+static inline void active_functions_add(struct active_functions *open, function_id function)
 {
-    open_functions_slot(open, function)->count++;
+    active_functions_slot(open, function)->count++;
 }
 
-static inline bool open_functions_knows(const struct open_functions *open, function_id function)
+static inline bool active_functions_knows(const struct active_functions *open, function_id function)
 {
-    return open_functions_slot(open, function)->key != 0;
+    return active_functions_slot(open, function)->key != 0;
 }
 
 /* Counted 0 times so far. */
-void open_functions_add_new(struct open_functions *open, function_id function, bool is_gogo);
+void active_functions_add_new(struct active_functions *open, function_id function, bool is_gogo);
 
-static inline void open_functions_remove(struct open_functions *open, function_id function)
+static inline void active_functions_remove(struct active_functions *open, function_id function)
 {
-    open_functions_slot(open, function)->count--;
+    active_functions_slot(open, function)->count--;
 }
 
-static inline uint32_t open_functions_count(const struct open_functions *open, function_id function)
+static inline uint32_t active_functions_count(const struct active_functions *open,
+                                              function_id function)
 {
-    return open_functions_slot(open, function)->count;
+    return active_functions_slot(open, function)->count;
 }
 
 #endif

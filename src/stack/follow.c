@@ -96,7 +96,7 @@ static void follow_event(struct thread_stack *stack, const struct flow_event *ev
 void follow_events(struct thread_stack *stack, const struct flow_event *events, size_t count)
 {
     size_t done = 0;
-    while ((done += follow_plain_moves(stack, events + done, count - done)) < count)
+    while ((done += follow_common_moves(stack, events + done, count - done)) < count)
         follow_event(stack, &events[done++]);
 }
 

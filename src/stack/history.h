@@ -33,13 +33,13 @@ enum history_kind {
     HISTORY_END_GAP,       /* the segment ends because control flow was not seen from here on */
     HISTORY_END_EXEC,      /* ... because the process became another program */
     HISTORY_END_TRACE,     /* ... because the trace ends */
-    HISTORY_END_LANDING, /* ... because control landed in a frame further out, not known which; the
+    HISTORY_END_UNWIND, /* ... because control landed in a frame further out, not known which; the
                             next one begins there */
-    HISTORY_END_SWITCH,  /* ... because another stack goes on (a fiber): the next segment */
-    HISTORY_RESUME,      /* another stack goes on, in `frame`, which was parked earlier */
-    HISTORY_GAP,         /* between segments: gap number `frame` begins */
-    HISTORY_GAP_END,     /* and ends */
-    HISTORY_DEATH,       /* a signal ends the process in this thread: thread_stack.death */
+    HISTORY_END_SWITCH, /* ... because another stack goes on (a fiber): the next segment */
+    HISTORY_RESUME,     /* another stack goes on, in `frame`, which was parked earlier */
+    HISTORY_GAP,        /* between segments: gap number `frame` begins */
+    HISTORY_GAP_END,    /* and ends */
+    HISTORY_DEATH,      /* a signal ends the process in this thread: thread_stack.death */
     HISTORY_KIND_COUNT
 };
 

@@ -124,7 +124,7 @@ static void extend(const struct end *placeholder, const struct end *known)
         frame_tree_link(&stack->tree, unknown, caller);
 }
 
-static void adopt(const struct end *arrival, const struct end *departure)
+static void migrate(const struct end *arrival, const struct end *departure)
 {
     struct end there = *departure, here = *arrival;
     if (!go_to_end_of_common(&there, &here))
@@ -136,7 +136,7 @@ static void adopt(const struct end *arrival, const struct end *departure)
 }
 
 /* Spans that are open where stacks begin and go on are as many as their frames, which grow. */
-static void count_anew(struct thread_stack *const *stacks, size_t count, bool before)
+static void recount(struct thread_stack *const *stacks, size_t count, bool before)
 {
     for (size_t i = 0; i < count; i++) {
         uint64_t spans = spans_open_at_beginnings(stacks[i]);
@@ -144,17 +144,17 @@ static void count_anew(struct thread_stack *const *stacks, size_t count, bool be
     }
 }
 
-static void adopt_all(const struct array *arrivals, const struct array *departures)
+static void migrate_all(const struct array *arrivals, const struct array *departures)
 {
     for (size_t i = 0; i < arrivals->count; i++) {
         const struct end *arrival = array_at(arrivals, i);
         const struct end *departure = find_departure(departures, arrival);
         if (departure != NULL)
-            adopt(arrival, departure);
+            migrate(arrival, departure);
     }
 }
 
-void adopt_stacks(struct thread_stack *const *stacks, size_t count)
+void migrate_stacks(struct thread_stack *const *stacks, size_t count)
 {
     struct array arrivals = array_of(sizeof(struct end));
     struct array departures = array_of(sizeof(struct end));
@@ -165,9 +165,9 @@ void adopt_stacks(struct thread_stack *const *stacks, size_t count)
     sort(&arrivals, compare_times);
     sort(&departures, compare_pointers_and_times);
     if (arrivals.count > 0) {
-        count_anew(stacks, count, true);
-        adopt_all(&arrivals, &departures);
-        count_anew(stacks, count, false);
+        recount(stacks, count, true);
+        migrate_all(&arrivals, &departures);
+        recount(stacks, count, false);
     }
     array_free(&arrivals);
     array_free(&departures);

@@ -66,8 +66,8 @@ static bool can_be_landed_in(struct comparison *comparison, size_t before)
     if (!is_in_range(&comparison->range, before))
         return false;
     return !segment->called ||
-           landing_sites_may_have_called(comparison->stack, chain_at(&comparison->before, before),
-                                         segment->landed.address);
+           unwind_targets_may_have_called(comparison->stack, chain_at(&comparison->before, before),
+                                          segment->landed.address);
 }
 
 /* Both chains are known up to a function that nobody has called: as many callers agree as can. */
@@ -136,13 +136,12 @@ void comparison_end(struct comparison *comparison)
     array_free(&comparison->after.frames);
 }
 
-static struct landing_range find_range(const struct thread_stack *stack,
-                                       const struct segment *segment, frame_id before)
+static struct unwind_range find_range(const struct thread_stack *stack,
+                                      const struct segment *segment, frame_id before)
 {
-    struct landing_range range = told_landings_range(stack, before, segment->landed);
-    if (segment->start == SEGMENT_LANDING && segment->landed.pointer == 0)
-        range.except =
-            protected_calls_exception(stack, segment - 1, before, segment->landed.address);
+    struct unwind_range range = unwind_target_pointers_range(stack, before, segment->landed);
+    if (segment->start == SEGMENT_UNWIND && segment->landed.pointer == 0)
+        range.except = setjmp_calls_exception(stack, segment - 1, before, segment->landed.address);
     return range;
 }
 

@@ -29,8 +29,8 @@ struct comparison {
     struct thread_stack *stack;
     const struct segment *segment;
     struct chain before, after;
-    struct landing_range range; /* of `before`: frames that can be landed in */
-    uint32_t done;              /* comparisons of frames; they are limited */
+    struct unwind_range range; /* of `before`: frames that can be landed in */
+    uint32_t done;             /* comparisons of frames; they are limited */
 };
 
 /* The segment's first stack with the one whose leaf is `before`. To be ended. */

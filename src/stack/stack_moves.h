@@ -16,16 +16,17 @@ static inline void record_step(struct thread_stack *stack, enum history_kind kin
 /* What is to be known of a function before it is counted. */
 static inline void know_function(struct thread_stack *stack, function_id function)
 {
-    if (!open_functions_knows(&stack->open, function))
-        open_functions_add_new(&stack->open, function,
-                               stack->code.go_role(stack->code.context, function) == GO_ROLE_GOGO);
+    if (!active_functions_knows(&stack->open, function))
+        active_functions_add_new(&stack->open, function,
+                                 stack->code.go_role(stack->code.context, function) ==
+                                     GO_ROLE_GOGO);
 }
 
 /* Another frame of `function` is on the stack. */
-static inline void count_open_function(struct thread_stack *stack, function_id function)
+static inline void count_active_function(struct thread_stack *stack, function_id function)
 {
     know_function(stack, function);
-    open_functions_add(&stack->open, function);
+    active_functions_add(&stack->open, function);
 }
 
 /* The start of the frame's function, at `address`, is found out: it is a new one. */
@@ -51,14 +52,14 @@ static inline void open_frame(struct thread_stack *stack, frame_id parent,
                               const struct activation *activation, uint64_t address)
 {
     place_leaf(stack, parent, activation, address);
-    count_open_function(stack, frame_known_function(activation->function));
+    count_active_function(stack, frame_known_function(activation->function));
 }
 
 static inline void close_frames_above(struct thread_stack *stack, frame_id frame)
 {
     while (stack->leaf != frame) {
         const struct frame *leaf = thread_stack_leaf(stack);
-        open_functions_remove(&stack->open, leaf->function);
+        active_functions_remove(&stack->open, leaf->function);
         stack->leaf = thread_stack_parent(stack, stack->leaf);
     }
 }
@@ -103,7 +104,7 @@ static inline void move_aside(struct thread_stack *stack, function_id function, 
 {
     const struct frame *leaf = thread_stack_leaf(stack);
     struct activation activation = taken_over(stack, function);
-    open_functions_remove(&stack->open, leaf->function);
+    active_functions_remove(&stack->open, leaf->function);
     open_frame(stack, leaf->parent, &activation, address);
     stack->statistics.spans++;
     record_step(stack, HISTORY_REPLACE, stack->leaf);

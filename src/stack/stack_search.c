@@ -8,7 +8,7 @@ frame_id thread_stack_placeholder(const struct thread_stack *stack)
 
 frame_id thread_stack_find(const struct thread_stack *stack, function_id function)
 {
-    if (open_functions_count(&stack->open, function) == 0)
+    if (active_functions_count(&stack->open, function) == 0)
         return FRAME_NONE;
     frame_id frame = stack->leaf;
     while (thread_stack_frame(stack, frame)->function != function)
@@ -18,7 +18,7 @@ frame_id thread_stack_find(const struct thread_stack *stack, function_id functio
 
 bool thread_stack_has(const struct thread_stack *stack, frame_id frame)
 {
-    if (open_functions_count(&stack->open, thread_stack_frame(stack, frame)->function) == 0)
+    if (active_functions_count(&stack->open, thread_stack_frame(stack, frame)->function) == 0)
         return false;
     frame_id id = stack->leaf;
     while (id != frame && thread_stack_frame(stack, id)->kind != FRAME_PLACEHOLDER)

@@ -14,7 +14,7 @@ static bool is_stitchable(const struct thread_stack *stack, const struct segment
 {
     if (segment->before == FRAME_NONE)
         return false;
-    return segment->start == SEGMENT_LANDING ||
+    return segment->start == SEGMENT_UNWIND ||
            (segment->start == SEGMENT_GAP && !stack->no_stitching);
 }
 
@@ -25,7 +25,7 @@ static void learn_callers(struct thread_stack *stack, struct segment *segment)
     struct comparison comparison = comparison_begin(stack, segment, segment->before);
     struct meeting meeting = {.agreeing = 0};
     if (comparison.before.top != comparison.after.top)
-        meeting = comparison_find_meeting(&comparison, segment->start == SEGMENT_LANDING);
+        meeting = comparison_find_meeting(&comparison, segment->start == SEGMENT_UNWIND);
     if (meeting.agreeing > 0 && meeting.after + 1 < comparison.after.frames.count)
         comparison_join(&comparison, &meeting);
     comparison_end(&comparison);
@@ -49,17 +49,17 @@ static void attach_to_fallback(struct thread_stack *stack, struct segment *segme
 static void stitch(struct thread_stack *stack, struct segment *segment)
 {
     struct comparison comparison = comparison_begin(stack, segment, segment->before);
-    bool landing = segment->start == SEGMENT_LANDING;
+    bool unwind_target = segment->start == SEGMENT_UNWIND;
     bool joined = comparison.before.top == comparison.after.top;
     struct meeting meeting = joined ? comparison_find_parting(&comparison)
-                                    : comparison_find_meeting(&comparison, landing);
-    if (meeting.agreeing == 0 && landing && !joined)
+                                    : comparison_find_meeting(&comparison, unwind_target);
+    if (meeting.agreeing == 0 && unwind_target && !joined)
         meeting = comparison_find_meeting(&comparison, false);
     if (meeting.agreeing > 0 && meeting.before < comparison.before.frames.count) {
         if (!joined)
             comparison_join(&comparison, &meeting);
         keep(segment, &comparison, &meeting);
-    } else if (!joined && landing) {
+    } else if (!joined && unwind_target) {
         attach_to_fallback(stack, segment);
     }
     comparison_end(&comparison);
@@ -78,19 +78,19 @@ void stitch_segments(struct thread_stack *stack)
 
 /* --- Which of several stacks goes on. --- */
 
-static void unpark(struct thread_stack *stack, frame_id leaf)
+static void resume_suspended(struct thread_stack *stack, frame_id leaf)
 {
-    for (size_t i = stack->parked.count; i-- > 0;)
-        if (((const struct parked_stack *)array_at(&stack->parked, i))->leaf == leaf)
-            thread_stack_forget_parked(stack, i);
+    for (size_t i = stack->suspended.count; i-- > 0;)
+        if (((const struct suspended_stack *)array_at(&stack->suspended, i))->leaf == leaf)
+            thread_stack_forget_suspended(stack, i);
 }
 
 /* True when the stack that is parked with `parked`, and goes on in its parent, is the segment's:
  * innermost frame with innermost frame, and all others as far as both are known. */
-static bool join_parked(struct thread_stack *stack, struct segment *segment, frame_id parked)
+static bool join_suspended(struct thread_stack *stack, struct segment *segment, frame_id suspended)
 {
     struct comparison comparison =
-        comparison_begin(stack, segment, thread_stack_parent(stack, parked));
+        comparison_begin(stack, segment, thread_stack_parent(stack, suspended));
     size_t before = comparison.before.frames.count, after = comparison.after.frames.count;
     size_t both = before < after ? before : after;
     struct meeting meeting = {both - 1, both - 1, 0};
@@ -99,7 +99,7 @@ static bool join_parked(struct thread_stack *stack, struct segment *segment, fra
     bool same = both > 0 && meeting.agreeing == both;
     if (same) {
         comparison_join(&comparison, &meeting);
-        if (parked == segment->before)
+        if (suspended == segment->before)
             keep(segment, &comparison, &meeting);
     }
     comparison_end(&comparison);
@@ -109,9 +109,10 @@ static bool join_parked(struct thread_stack *stack, struct segment *segment, fra
 void stitch_switch(struct thread_stack *stack, struct segment *segment)
 {
     for (uint32_t i = 0; i < segment->candidate_count; i++) {
-        frame_id parked = *(frame_id *)array_at(&stack->candidates, segment->first_candidate + i);
-        if (join_parked(stack, segment, parked)) {
-            unpark(stack, parked);
+        frame_id suspended =
+            *(frame_id *)array_at(&stack->candidates, segment->first_candidate + i);
+        if (join_suspended(stack, segment, suspended)) {
+            resume_suspended(stack, suspended);
             break;
         }
     }
@@ -128,7 +129,7 @@ bool was_open_before(const struct thread_stack *stack, function_id function)
     size_t last = stack->segments.count, steps = 0;
     for (size_t i = last; i-- > 0 && last - i <= SEGMENTS_LOOKED_BACK;) {
         const struct segment *segment = &segments[i];
-        if (segment->start != SEGMENT_GAP && segment->start != SEGMENT_LANDING)
+        if (segment->start != SEGMENT_GAP && segment->start != SEGMENT_UNWIND)
             return false;
         for (frame_id id = segment->before;
              id != FRAME_NONE && thread_stack_frame(stack, id)->kind != FRAME_PLACEHOLDER &&

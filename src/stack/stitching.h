@@ -43,7 +43,7 @@ static inline bool may_be_open_before(const struct thread_stack *stack)
     const struct segment *segments = stack->segments.elements;
     size_t count = stack->segments.count;
     return count > 0 && (segments[count - 1].start == SEGMENT_GAP ||
-                         segments[count - 1].start == SEGMENT_LANDING);
+                         segments[count - 1].start == SEGMENT_UNWIND);
 }
 
 /* Adds to the number of spans those that are open when segments begin and when parked stacks go on.

@@ -80,18 +80,19 @@ void thread_stack_end(struct thread_stack *stack, enum history_kind reason)
 void thread_stack_land(struct thread_stack *stack, const struct flow_event *event,
                        frame_id fallback, bool called)
 {
-    end_segment(stack, HISTORY_END_LANDING, SEGMENT_LANDING);
+    end_segment(stack, HISTORY_END_UNWIND, SEGMENT_UNWIND);
     stack->next.fallback = fallback;
-    stack->next.landed = (struct landing_place){event->to, stack->move.to};
+    stack->next.landed = (struct unwind_place){event->to, stack->move.to};
     stack->next.called = called;
     thread_stack_begin_at(stack, event, false);
 }
 
 void thread_stack_park(struct thread_stack *stack)
 {
-    *(struct parked_stack *)array_add(&stack->parked) =
-        (struct parked_stack){stack->leaf, stack->move.from, stack->top};
-    ++*parked_places_slot(&stack->parked_places, thread_stack_leaf(stack)->return_address);
+    *(struct suspended_stack *)array_add(&stack->suspended) =
+        (struct suspended_stack){stack->leaf, stack->move.from, stack->top};
+    ++*suspended_addresses_slot(&stack->suspended_addresses,
+                                thread_stack_leaf(stack)->return_address);
     thread_stack_leave(stack);
 }
 
@@ -101,13 +102,14 @@ void thread_stack_leave(struct thread_stack *stack)
     end_segment(stack, HISTORY_END_SWITCH, SEGMENT_NEW);
 }
 
-void thread_stack_forget_parked(struct thread_stack *stack, size_t index)
+void thread_stack_forget_suspended(struct thread_stack *stack, size_t index)
 {
-    struct parked_stack *parked = stack->parked.elements;
-    uint64_t address = thread_stack_frame(stack, parked[index].leaf)->return_address;
-    --*parked_places_slot(&stack->parked_places, address);
-    stack->parked.count--;
-    memmove(parked + index, parked + index + 1, (stack->parked.count - index) * sizeof(*parked));
+    struct suspended_stack *suspended = stack->suspended.elements;
+    uint64_t address = thread_stack_frame(stack, suspended[index].leaf)->return_address;
+    --*suspended_addresses_slot(&stack->suspended_addresses, address);
+    stack->suspended.count--;
+    memmove(suspended + index, suspended + index + 1,
+            (stack->suspended.count - index) * sizeof(*suspended));
 }
 
 /* `frame` and its callers are on the stack. */
@@ -115,7 +117,7 @@ static void open_chain(struct thread_stack *stack, frame_id frame)
 {
     for (; thread_stack_frame(stack, frame)->kind != FRAME_PLACEHOLDER;
          frame = thread_stack_parent(stack, frame))
-        count_open_function(stack, thread_stack_frame(stack, frame)->function);
+        count_active_function(stack, thread_stack_frame(stack, frame)->function);
 }
 
 void thread_stack_unpark(struct thread_stack *stack, frame_id leaf, function_id function,
@@ -168,7 +170,7 @@ void thread_stack_enter(struct thread_stack *stack, const struct activation *act
 void thread_stack_enter_again(struct thread_stack *stack, frame_id frame)
 {
     close_frames_above(stack, thread_stack_parent(stack, frame));
-    count_open_function(stack, thread_stack_frame(stack, frame)->function);
+    count_active_function(stack, thread_stack_frame(stack, frame)->function);
     stack->leaf = frame;
     stack->statistics.spans++;
     record_step(stack, HISTORY_ENTER_MOVABLE, frame);
@@ -188,7 +190,7 @@ frame_id thread_stack_enter_movable(struct thread_stack *stack, const struct act
 void thread_stack_move(struct thread_stack *stack, frame_id link)
 {
     const struct frame *left = frame_tree_at(&stack->tree, frame_tree_resolve(&stack->tree, link));
-    open_functions_remove(&stack->open, left->function);
+    active_functions_remove(&stack->open, left->function);
     frame_tree_link(&stack->tree, link, left->parent);
 }
 
@@ -215,7 +217,7 @@ static void discover(struct thread_stack *stack, frame_id placeholder, function_
                      uint64_t address, uint64_t start)
 {
     frame_tree_discover(&stack->tree, placeholder, function, address, start);
-    count_open_function(stack, thread_stack_frame(stack, placeholder)->function);
+    count_active_function(stack, thread_stack_frame(stack, placeholder)->function);
     stack->root_return_address = 0;
 }
 

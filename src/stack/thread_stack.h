@@ -59,15 +59,15 @@ struct gap {
 
 /* Why a segment begins. */
 enum segment_start {
-    SEGMENT_FIRST,   /* nothing is known of what was before */
-    SEGMENT_GAP,     /* behind a gap */
-    SEGMENT_LANDING, /* control landed in a frame of the stack before, not known which */
-    SEGMENT_SWITCH,  /* control landed in one of several stacks, not known which */
-    SEGMENT_NEW      /* on a new stack */
+    SEGMENT_FIRST,  /* nothing is known of what was before */
+    SEGMENT_GAP,    /* behind a gap */
+    SEGMENT_UNWIND, /* control landed in a frame of the stack before, not known which */
+    SEGMENT_SWITCH, /* control landed in one of several stacks, not known which */
+    SEGMENT_NEW     /* on a new stack */
 };
 
 /* Where control has landed in a frame. */
-struct landing_place {
+struct unwind_place {
     uint64_t address;
     uint64_t pointer; /* the stack pointer there; 0: not told */
 };
@@ -79,21 +79,21 @@ struct segment {
     /* Found by stitching: this frame of the stack before is still open in the segment, where it is
      * called `kept_as`. FRAME_NONE: none is. */
     frame_id kept, kept_as;
-    struct landing_place landed;               /* of LANDING */
+    struct unwind_place landed;                /* of LANDING */
     uint32_t first_candidate, candidate_count; /* of SWITCH: in thread_stack.candidates */
     uint8_t start;                             /* enum segment_start */
     bool called; /* of LANDING: only in a frame that has made a call that returns there */
 };
 
 /* A stack that waits for another to go on, or for ever. */
-struct parked_stack {
+struct suspended_stack {
     frame_id leaf;
     uint64_t pointer; /* the stack pointer when it was left; 0 when it was not told */
     uint64_t top;     /* the stack pointer when it was begun; 0 when that was not told */
 };
 
 /* A function that has loaded the stack pointer and then called another: see calls_on_other_stack.h. */
-struct called_elsewhere {
+struct call_on_other_stack {
     frame_id caller;
     uint64_t pointer; /* of its own stack */
 };
@@ -125,17 +125,19 @@ struct thread_stack {
     struct array gaps;       /* struct gap, in time order */
     struct array segments;   /* struct segment, in time order */
     struct array candidates; /* frame_id: leaves of stacks; see struct segment */
-    struct array parked;     /* struct parked_stack (stack_switch.h), in the order of parking */
+    struct array suspended;  /* struct suspended_stack (stack_switch.h), in the order of parking */
     struct array resumed;    /* frame_id: where each parked stack went on */
-    struct array elsewhere;  /* struct called_elsewhere, the newest last */
+    struct array elsewhere;  /* struct call_on_other_stack, the newest last */
     struct array traps;      /* struct trap (ocaml_traps.h), the newest last */
-    struct array call_sites; /* struct landing_site (unwind_targets.h) */
-    struct array protected_calls; /* struct protected_call (setjmp_calls.h) */
-    struct array told_landings;   /* struct told_landing (unwind_target_pointers.h), by frame */
-    struct segment next;          /* what is known of the segment to begin */
-    struct array redirects;       /* struct redirect (context_rewrites.h), the newest last */
+    struct array call_sites; /* struct unwind_target (unwind_targets.h) */
+    struct array setjmp_calls; /* struct setjmp_call (setjmp_calls.h) */
+    struct array
+        unwind_target_pointers; /* struct unwind_target_pointer (unwind_target_pointers.h), by frame */
+    struct segment next;        /* what is known of the segment to begin */
+    struct array
+        context_rewrites;    /* struct context_rewrite (context_rewrites.h), the newest last */
     struct array run_on_top; /* uint64_t: addresses at which handlers begin (context_rewrites.h) */
-    struct parked_places parked_places;
+    struct suspended_addresses suspended_addresses;
     uint64_t call_site_looks; /* at frames, for sites that were forgotten */
     struct array departures;  /* struct goroutine_moment: of goroutines that were parked */
     struct array arrivals;    /* struct goroutine_moment: of those that come from elsewhere */
@@ -150,21 +152,22 @@ struct thread_stack {
     frame_id leaf;                /* FRAME_NONE between segments */
     uint64_t pointer;             /* the stack pointer when it was told last; 0: never yet */
     struct stack_move move;       /* see stack_pointer_switch.h */
-    uint64_t top;                 /* of the running stack, as in struct parked_stack */
-    uint64_t callers_told;        /* so many have been learned from FLOW_CALLER */
+    uint64_t top;                 /* of the running stack, as in struct suspended_stack */
+    uint64_t callers_reported;    /* so many have been learned from FLOW_CALLER */
     uint64_t root_return_address; /* of the segment's outermost known frame; 0 unknown */
     frame_id uncalled;    /* the outermost frame, if its caller may be told next; else FRAME_NONE */
     frame_id transaction; /* the leaf when it began (transactions.h); FRAME_NONE: none */
-    struct open_functions open; /* of the current stack */
-    struct ticks now;           /* of the newest event */
-    struct ticks stopped_at;    /* when `stopped` */
-    uint32_t program_changes;   /* as far as they have been taken into account */
-    bool started;               /* an event was seen */
-    bool stopped;       /* FLOW_STOP was the event before; shown only if tracing goes on later */
-    bool stack_is_told; /* the recording tells callers, and the stack pointer wherever it is loaded
+    struct active_functions open; /* of the current stack */
+    struct ticks now;             /* of the newest event */
+    struct ticks stopped_at;      /* when `stopped` */
+    uint32_t program_changes;     /* as far as they have been taken into account */
+    bool started;                 /* an event was seen */
+    bool stopped; /* FLOW_STOP was the event before; shown only if tracing goes on later */
+    bool
+        stack_pointer_is_recorded; /* the recording tells callers, and the stack pointer wherever it is loaded
                          */
-    bool pointer_fresh; /* only code without branches ran since `pointer` was told */
-    bool in_gap;        /* the last of `gaps` has not ended */
+    bool pointer_fresh;            /* only code without branches ran since `pointer` was told */
+    bool in_gap;                   /* the last of `gaps` has not ended */
     bool no_stitching; /* set by the owner at the beginning: segments stay apart, to compare with */
 };
 
@@ -199,7 +202,7 @@ void thread_stack_park(struct thread_stack *stack);
 /* The same, but the stack never goes on. */
 void thread_stack_leave(struct thread_stack *stack);
 /* The parked stack with this index is parked no more. */
-void thread_stack_forget_parked(struct thread_stack *stack, size_t index);
+void thread_stack_forget_suspended(struct thread_stack *stack, size_t index);
 /* A parked stack goes on in its frame `leaf` (which may be its placeholder: then its caller is
  * discovered to be `function`), at `address`; no segment is open. */
 void thread_stack_unpark(struct thread_stack *stack, frame_id leaf, function_id function,

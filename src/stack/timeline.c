@@ -136,22 +136,22 @@ static void make_tracks(struct timeline *timeline)
 }
 
 /* The threads from index `first` to `end` are those of one process. */
-static void adopt_in_process(struct timeline *timeline, size_t first, size_t end)
+static void migrate_in_process(struct timeline *timeline, size_t first, size_t end)
 {
     struct array stacks = array_of(sizeof(struct thread_stack *));
     for (size_t i = first; i < end; i++)
         *(struct thread_stack **)array_add(&stacks) = &thread_at(timeline, i)->stack;
-    adopt_stacks(stacks.elements, stacks.count);
+    migrate_stacks(stacks.elements, stacks.count);
     array_free(&stacks);
 }
 
-static void adopt_in_processes(struct timeline *timeline)
+static void migrate_in_processes(struct timeline *timeline)
 {
     size_t first = 0;
     for (size_t i = 1; i <= timeline->threads.count; i++) {
         bool last = i == timeline->threads.count;
         if (last || thread_at(timeline, i)->thread.pid != thread_at(timeline, first)->thread.pid) {
-            adopt_in_process(timeline, first, i);
+            migrate_in_process(timeline, first, i);
             first = i;
         }
     }
@@ -165,7 +165,7 @@ static void finish_decoding(struct timeline *timeline)
     if (timeline->threads.count > 0)
         qsort(timeline->threads.elements, timeline->threads.count, timeline->threads.element_size,
               compare_threads);
-    adopt_in_processes(timeline);
+    migrate_in_processes(timeline);
     find_origin(timeline);
     make_tracks(timeline);
 }

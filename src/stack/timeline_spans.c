@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct lane {
+struct row {
     struct replay replay;
     struct nanoseconds place; /* it shows nothing more before */
     uint32_t track;
@@ -27,15 +27,15 @@ struct timeline_source {
     struct span_source source;
     struct timeline *timeline;
     struct nanoseconds origin;
-    struct lane *lanes; /* owned, by track */
-    struct lane **heap; /* owned: those that are not at their end; the earliest first */
+    struct row *rows;  /* owned, by track */
+    struct row **heap; /* owned: those that are not at their end; the earliest first */
     size_t heap_size;
     struct arena texts;
     size_t given, ready; /* of `events` */
     struct span_event events[EVENTS_AT_ONCE];
 };
 
-static bool is_earlier(const struct lane *left, const struct lane *right)
+static bool is_earlier(const struct row *left, const struct row *right)
 {
     if (left->place.value != right->place.value)
         return left->place.value < right->place.value;
@@ -45,7 +45,7 @@ static bool is_earlier(const struct lane *left, const struct lane *right)
 /* Restores the heap when the lane at `index` has become later. */
 static void sift_down(struct timeline_source *merged, size_t index)
 {
-    struct lane *lane = merged->heap[index];
+    struct row *row = merged->heap[index];
     for (;;) {
         size_t child = 2 * index + 1;
         if (child >= merged->heap_size)
@@ -53,19 +53,19 @@ static void sift_down(struct timeline_source *merged, size_t index)
         if (child + 1 < merged->heap_size &&
             is_earlier(merged->heap[child + 1], merged->heap[child]))
             child++;
-        if (!is_earlier(merged->heap[child], lane))
+        if (!is_earlier(merged->heap[child], row))
             break;
         merged->heap[index] = merged->heap[child];
         index = child;
     }
-    merged->heap[index] = lane;
+    merged->heap[index] = row;
 }
 
 static void fill_heap(struct timeline_source *merged)
 {
     for (size_t i = 0; i < merged->timeline->threads.count; i++)
-        if (replay_place(&merged->lanes[i].replay, &merged->lanes[i].place))
-            merged->heap[merged->heap_size++] = &merged->lanes[i];
+        if (replay_place(&merged->rows[i].replay, &merged->rows[i].place))
+            merged->heap[merged->heap_size++] = &merged->rows[i];
     for (size_t i = merged->heap_size; i-- > 0;)
         sift_down(merged, i);
 }
@@ -75,9 +75,9 @@ static struct nanoseconds turn_of_next(const struct timeline_source *merged)
 {
     struct nanoseconds turn = {UINT64_MAX};
     for (size_t i = 1; i < 3 && i < merged->heap_size; i++) {
-        const struct lane *lane = merged->heap[i];
-        uint64_t place = lane->place.value;
-        if (merged->heap[0]->track < lane->track && place < UINT64_MAX)
+        const struct row *row = merged->heap[i];
+        uint64_t place = row->place.value;
+        if (merged->heap[0]->track < row->track && place < UINT64_MAX)
             place++;
         if (place < turn.value)
             turn.value = place;
@@ -88,8 +88,8 @@ static struct nanoseconds turn_of_next(const struct timeline_source *merged)
 /* The first lane has given events. */
 static void put_back_first(struct timeline_source *merged)
 {
-    struct lane *lane = merged->heap[0];
-    if (!replay_place(&lane->replay, &lane->place))
+    struct row *row = merged->heap[0];
+    if (!replay_place(&row->replay, &row->place))
         merged->heap[0] = merged->heap[--merged->heap_size];
     if (merged->heap_size > 1)
         sift_down(merged, 0);
@@ -119,7 +119,7 @@ struct plain_events {
     bool with_lines;
 };
 
-static inline void make_event(void *context, const struct spread_step *step,
+static inline void make_event(void *context, const struct placed_step *step,
                               enum span_event_kind kind, const struct frame *frame,
                               enum span_end end)
 {
@@ -218,8 +218,8 @@ static void close_source(struct span_source *source)
 {
     struct timeline_source *merged = source->context;
     for (size_t i = 0; i < source->track_count; i++)
-        replay_free(&merged->lanes[i].replay);
-    free(merged->lanes);
+        replay_free(&merged->rows[i].replay);
+    free(merged->rows);
     free(merged->heap);
     arena_free(&merged->texts);
     free(merged);
@@ -246,7 +246,7 @@ static struct session_hit *place_hits(const struct timeline *timeline,
             if (is_of_thread(&hits[j], thread))
                 of_thread[count++] = &hits[j];
         if (count > 0)
-            hit_places_find(&thread->stack, timeline_clock(timeline), of_thread, count);
+            marker_placement_find(&thread->stack, timeline_clock(timeline), of_thread, count);
     }
     free(of_thread);
     return hits;
@@ -277,13 +277,13 @@ struct span_source *timeline_spans(struct timeline *timeline, struct error *erro
     struct timeline_source *merged = memory_allocate_zeroed(sizeof(*merged));
     merged->timeline = timeline;
     merged->origin = timeline_origin(timeline);
-    merged->lanes = memory_allocate_zeroed((count + 1) * sizeof(struct lane));
-    merged->heap = memory_allocate_zeroed((count + 1) * sizeof(struct lane *));
+    merged->rows = memory_allocate_zeroed((count + 1) * sizeof(struct row));
+    merged->heap = memory_allocate_zeroed((count + 1) * sizeof(struct row *));
     for (size_t i = 0; i < count; i++) {
         struct timeline_thread *thread =
             *(struct timeline_thread **)array_at(&timeline->threads, i);
-        replay_init_with_clock(&merged->lanes[i].replay, &thread->stack, timeline_clock(timeline));
-        merged->lanes[i].track = (uint32_t)i;
+        replay_init_with_clock(&merged->rows[i].replay, &thread->stack, timeline_clock(timeline));
+        merged->rows[i].track = (uint32_t)i;
     }
     fill_heap(merged);
     merged->source = (struct span_source){

@@ -30,7 +30,7 @@ static struct x86_place a_register(ZydisRegister reg)
 }
 
 /* Memory `displacement` bytes behind where `pointer` points. */
-static struct x86_place behind(const struct x86_place *pointer, int64_t displacement)
+static struct x86_place after(const struct x86_place *pointer, int64_t displacement)
 {
     return (struct x86_place){.base = pointer->reg, .displacement = displacement};
 }
@@ -275,7 +275,7 @@ static bool is_push_elsewhere(const struct x86_code *code, size_t offset,
 {
     if (!is_move(store, &store->to, &store->from) || !is_register(&store->from))
         return false;
-    struct x86_place previous = behind(&store->from, 0), second = behind(&store->from, WORD);
+    struct x86_place previous = after(&store->from, 0), second = after(&store->from, WORD);
     struct x86_place reg;
     return store_before(code, &offset, &previous, &reg) &&
            move_before(code, &offset, &reg, &store->to) &&
@@ -287,7 +287,7 @@ static bool is_push_elsewhere(const struct x86_code *code, size_t offset,
 static bool drops_handler(const struct x86_code *code, size_t offset)
 {
     struct operation operation;
-    struct x86_place stack = a_register(ZYDIS_REGISTER_RSP), above = behind(&stack, WORD);
+    struct x86_place stack = a_register(ZYDIS_REGISTER_RSP), above = after(&stack, WORD);
     if (!decode(code, offset, &operation))
         return false;
     switch (operation.kind) {
@@ -318,7 +318,7 @@ static bool is_pop_elsewhere(const struct x86_code *code, size_t offset,
 {
     struct operation next;
     struct x86_place stack = a_register(ZYDIS_REGISTER_RSP);
-    struct x86_place top = behind(&stack, 0), above = behind(&stack, TRAP_SIZE);
+    struct x86_place top = after(&stack, 0), above = after(&stack, TRAP_SIZE);
     return is_move(store, chain, &store->from) && is_register(&store->from) &&
            decode(code, offset + store->length, &next) && next.kind == ADDRESS &&
            same_place(&next.from, &above) && move_before(code, &offset, &store->from, &top);

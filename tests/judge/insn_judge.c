@@ -182,12 +182,12 @@ static void judge_synchronised(struct judge *judge, int status)
         report_error(judge, status, insn.ip);
 }
 
-static void judge_stretch(struct judge *judge, const struct trace_stretch *stretch)
+static void judge_segment(struct judge *judge, const struct trace_segment *segment)
 {
     struct pt_config config;
     uint8_t *copy;
-    const uint8_t *bytes = trace_stretch_bytes(stretch, &copy);
-    judged_recording_config(judge->recording, &config, bytes, stretch->size);
+    const uint8_t *bytes = trace_segment_bytes(segment, &copy);
+    judged_recording_config(judge->recording, &config, bytes, segment->size);
     config.flags.variant.insn.enable_tick_events = 1;
     judge->decoder = pt_insn_alloc_decoder(&config);
     pt_image_set_callback(pt_insn_get_image(judge->decoder), read_code, judge);
@@ -218,8 +218,8 @@ static uint64_t judge_stream(const struct judged_recording *recording,
         return 1;
     }
     address_space_cursor_init(&judge.cursor, process);
-    for (size_t i = 0; i < stream->stretches.count; i++)
-        judge_stretch(&judge, trace_stretch_at(stream, i));
+    for (size_t i = 0; i < stream->segments.count; i++)
+        judge_segment(&judge, trace_segment_at(stream, i));
     address_space_cursor_free(&judge.cursor);
     if (wanted == WANTED_COUNTS)
         print_judgement(&judge.judgement);

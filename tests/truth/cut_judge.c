@@ -49,7 +49,7 @@ struct result {
 };
 
 struct cut_judge {
-    bool no_stitching, nothing_told;
+    bool no_stitching, nothing_reported;
     struct flow *whole, *cut;
     const char *directory;
     uint64_t shown_at_most, shown;
@@ -125,7 +125,7 @@ static void *begin_cut(void *context, const struct thread *thread)
     return NULL;
 }
 
-static bool is_told(const struct flow_event *event)
+static bool is_reported(const struct flow_event *event)
 {
     return event->kind == FLOW_CALLER || event->kind == FLOW_STACK;
 }
@@ -134,7 +134,7 @@ static void take_cut(void *thread_object, const struct flow_event *events, size_
 {
     struct cut_thread *thread = thread_object;
     for (size_t i = 0; thread && i < count; i++) {
-        if (thread->judge->nothing_told && is_told(&events[i]))
+        if (thread->judge->nothing_reported && is_reported(&events[i]))
             continue;
         follow_events(&thread->stack, &events[i], 1);
         if (!truth_alignment_concerns(&events[i]) && events[i].kind != FLOW_GAP)
@@ -189,17 +189,17 @@ static uint32_t depth_at(const struct cut_thread *thread, long index)
 }
 
 /* The true functions, root first, that are open from event `before` to event `behind`. */
-static void collect_open(const struct cut_thread *thread, long before, long behind,
+static void collect_open(const struct cut_thread *thread, long before, long after,
                          struct array *functions)
 {
     const struct true_tree *tree = &thread->truth.walk.stack.tree;
     struct array left = array_of(sizeof(function_id)), right = array_of(sizeof(function_id));
     size_t open = depth_at(thread, before);
-    for (long i = before; i <= behind; i++)
+    for (long i = before; i <= after; i++)
         if (depth_at(thread, i) < open)
             open = depth_at(thread, i);
     collect_true(tree, node_at(thread, before), &left);
-    collect_true(tree, node_at(thread, behind), &right);
+    collect_true(tree, node_at(thread, after), &right);
     size_t same = count_same_callers(&left, &right);
     for (size_t i = 0; i < (same < open ? same : open); i++)
         *(function_id *)array_add(functions) = *(function_id *)array_at(&left, left.count - 1 - i);
@@ -209,12 +209,12 @@ static void collect_open(const struct cut_thread *thread, long before, long behi
 
 /* Between events `before` and `behind` of the whole recording packets were lost, and in the cut one
  * from `gap` to `next`. */
-static void note_loss(struct cut_thread *thread, long before, long behind,
+static void note_loss(struct cut_thread *thread, long before, long after,
                       const struct flow_event *gap, const struct flow_event *next)
 {
     struct cut_judge *judge = thread->judge;
     struct array functions = array_of(sizeof(function_id));
-    collect_open(thread, before, behind, &functions);
+    collect_open(thread, before, after, &functions);
     struct loss_spans loss = {.pid = thread->cut_thread->pid,
                               .tid = thread->cut_thread->tid,
                               .begin = gap->time,
@@ -254,7 +254,7 @@ static bool resumes_at_psb(const struct cut_thread *thread, size_t index)
 }
 
 /* Finds the place of event `index` anew, at or behind `least`; false when it has none. */
-static bool place_anew(struct cut_thread *thread, size_t index, long least, long *place)
+static bool place_again(struct cut_thread *thread, size_t index, long least, long *place)
 {
     bool psb = resumes_at_psb(thread, index);
     long found = find_place(&thread->whole, least, &thread->cut, index + psb);
@@ -280,7 +280,7 @@ static void place_events(struct cut_thread *thread)
         long place = next;
         bool known = !loss && place < (long)thread->whole.count &&
                      is_same_event(whole_event(thread, place), event);
-        if (!known && !place_anew(thread, i, least, &place))
+        if (!known && !place_again(thread, i, least, &place))
             continue;
         if (loss && last != NO_PLACE)
             note_loss(thread, last, place, loss, event);
@@ -422,7 +422,7 @@ static void judge_threads(struct cut_judge *judge)
 
 static bool count_spans(struct cut_judge *judge, const char *cut, struct error *error)
 {
-    bool as_shown = !judge->no_stitching && !judge->nothing_told;
+    bool as_shown = !judge->no_stitching && !judge->nothing_reported;
     if (as_shown && !spans_across(cut, &judge->losses, error))
         return false;
     for (size_t i = 0; i < judge->losses.count; i++) {
@@ -459,7 +459,7 @@ int main(int argc, char **argv)
         else if (strcmp(argv[at], "-stitching") == 0)
             judge.no_stitching = strcmp(argv[at + 1], "off") == 0;
         else if (strcmp(argv[at], "-told") == 0)
-            judge.nothing_told = strcmp(argv[at + 1], "off") == 0;
+            judge.nothing_reported = strcmp(argv[at + 1], "off") == 0;
     }
     if (argc - at != 3) {
         fprintf(stderr,

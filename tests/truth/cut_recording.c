@@ -85,7 +85,7 @@ static bool write_pieces(struct cutting *cutting, const struct aux_chunk *chunk,
 }
 
 /* In front of `record`, which tells that all of a ring was written. */
-static bool write_losses(struct cutting *cutting, const struct side_band_record *record,
+static bool write_losses(struct cutting *cutting, const struct sideband_record *record,
                          struct array *kept, struct error *error)
 {
     bool ok = true;
@@ -95,7 +95,7 @@ static bool write_losses(struct cutting *cutting, const struct side_band_record 
             continue;
         for (size_t j = 0; ok && j + 1 < kept[i].count; j++) {
             const struct piece *piece = array_at(&kept[i], j);
-            struct side_band_record loss = *record;
+            struct sideband_record loss = *record;
             loss.aux.offset = chunk->offset + piece->begin;
             loss.aux.size = piece->end - piece->begin;
             loss.aux.flags = PERF_AUX_FLAG_TRUNCATED;
@@ -113,8 +113,8 @@ static bool write_all(struct cutting *cutting, struct error *error)
         kept[i] = choose(cutting, &data->chunks[i]);
     bool ok = true;
     for (size_t i = 0; ok && i < data->record_count; i++) {
-        const struct side_band_record *record = &data->records[i];
-        if (record->kind == SIDE_BAND_AUX)
+        const struct sideband_record *record = &data->records[i];
+        if (record->kind == SIDEBAND_AUX)
             ok = write_losses(cutting, record, kept, error);
         ok = ok && perf_data_write_record(cutting->writer, record, error);
     }

@@ -58,13 +58,13 @@ void stack_area_free(struct stack_area *area)
 
 bool stack_area_covers(const struct stack_area *area, uint64_t rsp)
 {
-    return rsp >= area->parked - PUSHED_BEFORE_SWITCH && rsp <= area->top;
+    return rsp >= area->suspended - PUSHED_BEFORE_SWITCH && rsp <= area->top;
 }
 
 void stack_area_move(struct stack_area *area, uint64_t distance)
 {
     area->top += distance;
-    area->parked += distance;
+    area->suspended += distance;
     area->begun += distance;
     for (size_t i = 1; i < area->frames.count; i++)
         stack_area_frame(area, i)->slot += distance;

@@ -22,7 +22,7 @@ struct true_frame {
 struct stack_area {
     struct array frames;      /* struct true_frame */
     uint64_t top;             /* the highest RSP it was seen at in its first frame */
-    uint64_t parked;          /* RSP when it was left */
+    uint64_t suspended;       /* RSP when it was left */
     uint64_t begun;           /* RSP at its very first; 0: not known */
     uint64_t left;            /* when, in steps */
     uint32_t goroutine;       /* truth_record.g of the one whose stack it is; 0: of none */

@@ -16,29 +16,29 @@ enum {
 
 /* --- Several areas --- */
 
-static struct stack_area *parked_at(const struct true_stack *stack, size_t index)
+static struct stack_area *suspended_at(const struct true_stack *stack, size_t index)
 {
-    return *(struct stack_area **)array_at(&stack->parked, index);
+    return *(struct stack_area **)array_at(&stack->suspended, index);
 }
 
-static void unpark(struct true_stack *stack, size_t index)
+static void resume_suspended(struct true_stack *stack, size_t index)
 {
-    struct stack_area **parked = stack->parked.elements;
-    parked[index] = parked[--stack->parked.count];
+    struct stack_area **suspended = stack->suspended.elements;
+    suspended[index] = suspended[--stack->suspended.count];
 }
 
 static void forget(struct true_stack *stack, const struct stack_area *area)
 {
-    for (size_t i = 0; i < stack->parked.count; i++)
-        if (parked_at(stack, i) == area)
-            unpark(stack, i);
+    for (size_t i = 0; i < stack->suspended.count; i++)
+        if (suspended_at(stack, i) == area)
+            resume_suspended(stack, i);
 }
 
 static void park(struct true_stack *stack)
 {
-    stack->current->parked = stack->rsp;
+    stack->current->suspended = stack->rsp;
     stack->current->left = stack->steps;
-    *(struct stack_area **)array_add(&stack->parked) = stack->current;
+    *(struct stack_area **)array_add(&stack->suspended) = stack->current;
 }
 
 static bool stands_on(const struct stack_area *area, const struct stack_area *other)
@@ -67,11 +67,11 @@ static void go_on_in(struct true_stack *stack, struct stack_area *area)
 }
 
 /* The one that was left last: memory is used again. */
-static struct stack_area *find_parked(const struct true_stack *stack, uint64_t rsp)
+static struct stack_area *find_suspended(const struct true_stack *stack, uint64_t rsp)
 {
     struct stack_area *found = NULL;
-    for (size_t i = 0; i < stack->parked.count; i++) {
-        struct stack_area *area = parked_at(stack, i);
+    for (size_t i = 0; i < stack->suspended.count; i++) {
+        struct stack_area *area = suspended_at(stack, i);
         if (stack_area_covers(area, rsp) && (!found || area->left > found->left))
             found = area;
     }
@@ -157,9 +157,9 @@ static void change_area(struct true_stack *stack, const struct truth_record *rec
         return;
     if (loader->ends_in == TRUTH_END_RETURN && rsp == stack->current->top + 8)
         return; /* what was called by nobody returns */
-    struct stack_area *parked = find_parked(stack, rsp);
-    if (parked)
-        go_on_in(stack, parked);
+    struct stack_area *suspended = find_suspended(stack, rsp);
+    if (suspended)
+        go_on_in(stack, suspended);
     else if (rsp >= stack->rsp || rsp < stack->rsp - slack)
         begin_area(stack, rsp);
     else
@@ -174,19 +174,19 @@ static void change_area(struct true_stack *stack, const struct truth_record *rec
 
 static struct stack_area *find_goroutine(const struct true_stack *stack, uint32_t goroutine)
 {
-    for (size_t i = 0; i < stack->parked.count; i++)
-        if (parked_at(stack, i)->goroutine == goroutine)
-            return parked_at(stack, i);
+    for (size_t i = 0; i < stack->suspended.count; i++)
+        if (suspended_at(stack, i)->goroutine == goroutine)
+            return suspended_at(stack, i);
     return NULL;
 }
 
 /* What other goroutines had there is gone. */
 static void forget_covered(struct true_stack *stack, uint64_t rsp)
 {
-    for (size_t i = stack->parked.count; i-- > 0;) {
-        struct stack_area *area = parked_at(stack, i);
+    for (size_t i = stack->suspended.count; i-- > 0;) {
+        struct stack_area *area = suspended_at(stack, i);
         if (area->goroutine && stack_area_covers(area, rsp)) {
-            unpark(stack, i);
+            resume_suspended(stack, i);
             stack_area_free(area);
         }
     }
@@ -266,8 +266,8 @@ static void change_goroutine(struct true_stack *stack, const struct truth_block 
 static bool is_stood_on(const struct true_stack *stack, const struct stack_area *area)
 {
     bool stood_on = stands_on(stack->current, area);
-    for (size_t i = 0; i < stack->parked.count; i++)
-        stood_on = stood_on || stands_on(parked_at(stack, i), area);
+    for (size_t i = 0; i < stack->suspended.count; i++)
+        stood_on = stood_on || stands_on(suspended_at(stack, i), area);
     return stood_on;
 }
 
@@ -277,7 +277,7 @@ static void push_handler(struct true_stack *stack, uint64_t rsp)
     struct stack_area *interrupted = stack->current;
     true_node below = stack_area_leaf(interrupted)->node;
     if (rsp > stack->rsp || rsp < stack->rsp - LARGEST_SIGNAL_FRAME) {
-        struct stack_area *used_before = find_parked(stack, rsp);
+        struct stack_area *used_before = find_suspended(stack, rsp);
         if (used_before && !is_stood_on(stack, used_before)) {
             forget(stack, used_before);
             stack_area_free(used_before);
@@ -314,7 +314,7 @@ static void note_return_from_first(struct true_stack *stack, uint64_t rsp, funct
 void true_stack_init(struct true_stack *stack)
 {
     *stack = (struct true_stack){
-        .parked = array_of(sizeof(struct stack_area *)),
+        .suspended = array_of(sizeof(struct stack_area *)),
         .callers = array_of(sizeof(struct true_caller)),
     };
     true_tree_init(&stack->tree);
@@ -323,9 +323,9 @@ void true_stack_init(struct true_stack *stack)
 
 static void free_areas(struct true_stack *stack)
 {
-    for (size_t i = 0; i < stack->parked.count; i++)
-        stack_area_free(parked_at(stack, i));
-    stack->parked.count = 0;
+    for (size_t i = 0; i < stack->suspended.count; i++)
+        stack_area_free(suspended_at(stack, i));
+    stack->suspended.count = 0;
     stack_area_free(stack->current);
     stack->current = NULL;
 }
@@ -333,7 +333,7 @@ static void free_areas(struct true_stack *stack)
 void true_stack_free(struct true_stack *stack)
 {
     free_areas(stack);
-    array_free(&stack->parked);
+    array_free(&stack->suspended);
     array_free(&stack->callers);
     true_tree_free(&stack->tree);
 }

@@ -47,7 +47,7 @@ struct true_caller {
 struct true_stack {
     struct true_tree tree;
     struct stack_area *current;
-    struct array parked;         /* struct stack_area * */
+    struct array suspended;      /* struct stack_area * */
     struct truth_block previous; /* that ran last; pc 0: none */
     uint64_t rsp;
     uint64_t steps;

@@ -254,7 +254,7 @@ static struct judged_thread *thread_at(const struct judge *judge, size_t index)
 }
 
 /* In each process once: with its first thread. */
-static void adopt_in_process(const struct judge *judge, size_t first)
+static void migrate_in_process(const struct judge *judge, size_t first)
 {
     struct array stacks = array_of(sizeof(struct thread_stack *));
     uint32_t pid = thread_at(judge, first)->thread->pid;
@@ -267,14 +267,14 @@ static void adopt_in_process(const struct judge *judge, size_t first)
         if (thread->thread->pid == pid)
             *(struct thread_stack **)array_add(&stacks) = &thread->stack;
     }
-    adopt_stacks(stacks.elements, stacks.count);
+    migrate_stacks(stacks.elements, stacks.count);
     array_free(&stacks);
 }
 
 static bool judge_all(struct judge *judge, const char *name)
 {
     for (size_t i = 0; i < judge->threads.count; i++)
-        adopt_in_process(judge, i);
+        migrate_in_process(judge, i);
 
     struct result sum = {0};
     uint64_t shown = 0;

@@ -62,7 +62,7 @@ struct interrupted {
 };
 
 struct block {
-    struct truth_block told;
+    struct truth_block reported;
     uint32_t id;
 };
 
@@ -274,29 +274,29 @@ static bool loads_rsp(const ZydisDecodedInstruction *instruction,
     return true;
 }
 
-static void describe_instruction(struct truth_block *told, const uint8_t *bytes, size_t size)
+static void describe_instruction(struct truth_block *reported, const uint8_t *bytes, size_t size)
 {
     ZydisDecodedInstruction instruction;
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
     bool from_memory = false;
-    told->ends_in = TRUTH_END_OTHER;
+    reported->ends_in = TRUTH_END_OTHER;
     if (!ZYAN_SUCCESS(
             ZydisDecoderDecodeFull(&process.decoder, bytes, size, &instruction, operands)))
         return;
     if (!calls_next(&instruction, operands))
-        told->ends_in = block_end(&instruction, operands);
-    told->loads_rsp |= loads_rsp(&instruction, operands, &from_memory);
-    told->from_memory |= from_memory;
+        reported->ends_in = block_end(&instruction, operands);
+    reported->loads_rsp |= loads_rsp(&instruction, operands, &from_memory);
+    reported->from_memory |= from_memory;
 }
 
-static const struct block *add_block(const struct truth_block *told)
+static const struct block *add_block(const struct truth_block *reported)
 {
     struct block *block = malloc(sizeof *block);
     if (!block)
         give_up("cannot remember a block");
-    block->told = *told;
+    block->reported = *reported;
     pthread_mutex_lock(&process.lock);
-    *(struct truth_block *)add_entry(&process.blocks) = *told;
+    *(struct truth_block *)add_entry(&process.blocks) = *reported;
     block->id = (uint32_t)process.blocks.count;
     pthread_mutex_unlock(&process.lock);
     return block;
@@ -337,11 +337,11 @@ static bool is_inside(const struct truth_block *place, const struct truth_block 
 static void add_record(struct log *log, const struct block *block, uint64_t rsp, uint32_t flags,
                        uint64_t r14)
 {
-    const struct truth_block *previous = &log->previous->told;
+    const struct truth_block *previous = &log->previous->reported;
     if (!(flags & TRUTH_SIGNAL) && previous->ends_in == TRUTH_END_CALL &&
-        !is_inside(&block->told, previous) && word_at(rsp) == previous->end)
+        !is_inside(&block->reported, previous) && word_at(rsp) == previous->end)
         flags |= TRUTH_CALLED;
-    if (log->signal_returned && returned_into_call(log, block->told.pc, rsp))
+    if (log->signal_returned && returned_into_call(log, block->reported.pc, rsp))
         flags |= TRUTH_CALLED;
     if (log->signal_returned)
         flags |= TRUTH_SIGNAL_RETURN;
@@ -354,8 +354,8 @@ static void add_record(struct log *log, const struct block *block, uint64_t rsp,
 
 static void add_place(struct log *log, const struct interrupted *place, uint32_t flags)
 {
-    const struct truth_block told = {.pc = place->pc, .end = place->pc};
-    add_record(log, add_block(&told), place->rsp, flags, place->r14);
+    const struct truth_block reported = {.pc = place->pc, .end = place->pc};
+    add_record(log, add_block(&reported), place->rsp, flags, place->r14);
 }
 
 static void add_caller(struct log *log, uint64_t return_address, uint64_t slot)
@@ -452,16 +452,16 @@ void log_block(unsigned vcpu, const struct block *block, const uint64_t *registe
     struct log *log = current;
     if (!log) {
         if (process.blocks.count == 1)
-            check_registers(registers, block->told.pc);
+            check_registers(registers, block->reported.pc);
         log = current = begin_log();
     }
     uint64_t rsp = registers[RSP];
     uint32_t flags = 0;
-    if (handler_begins(block->told.pc, rsp, registers[RDX])) {
+    if (handler_begins(block->reported.pc, rsp, registers[RDX])) {
         add_interrupted(log, rsp);
         flags = TRUTH_SIGNAL;
     }
-    const struct truth_block *previous = &log->previous->told;
+    const struct truth_block *previous = &log->previous->reported;
     if (process.logs_callers && !flags && previous->from_memory &&
         previous->ends_in == TRUTH_END_INDIRECT_JUMP)
         add_callers(log, rsp, registers[RBP]);
@@ -484,19 +484,19 @@ static void block_translated(uint64_t id, struct qemu_plugin_tb *tb)
         process.guest_base = (uint64_t)(uintptr_t)qemu_plugin_insn_haddr(first) - pc;
         process.guest_base_known = true;
     }
-    struct truth_block told = {.pc = pc, .end = pc};
+    struct truth_block reported = {.pc = pc, .end = pc};
     for (size_t i = 0; i < count; i++) {
         struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, i);
         size_t size = qemu_plugin_insn_size(instruction);
-        told.last = told.end;
-        told.end += size;
+        reported.last = reported.end;
+        reported.end += size;
         /* The vsyscall page is qemu's own, and not in memory. */
         if (pc >> 47 == 0)
             describe_instruction(
-                &told, (const uint8_t *)(uintptr_t)(told.last + process.guest_base), size);
+                &reported, (const uint8_t *)(uintptr_t)(reported.last + process.guest_base), size);
     }
     qemu_plugin_register_vcpu_tb_exec_cb(tb, block_runs, QEMU_PLUGIN_CB_NO_REGS,
-                                         (void *)(uintptr_t)add_block(&told));
+                                         (void *)(uintptr_t)add_block(&reported));
 }
 
 /* --- System calls --- */

@@ -113,12 +113,12 @@ static void explain_ambiguous(const struct option *options, const char *argument
 
 static void explain_unknown(const struct option *options, const char *argument, const char *name)
 {
-    struct nearest nearest = nearest_to(name);
+    struct closest_names closest = closest_names_to(name);
     for (const struct option *option = options; option->name; option++)
-        nearest_offer(&nearest, option->name);
-    if (nearest.names[0])
+        closest_names_offer(&closest, option->name);
+    if (closest.names[0])
         fprintf(stderr, "magic-trace: there is no option %s. Did you mean -%s?\n", argument,
-                nearest.names[0]);
+                closest.names[0]);
     else
         fprintf(stderr, "magic-trace: there is no option %s; -help lists those there are.\n",
                 argument);

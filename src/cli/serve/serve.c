@@ -46,22 +46,22 @@ static bool run_page(struct own_page *page, const struct serve_options *options,
 {
     const sigset_t ending = serve_loop_block_signals();
     struct viewer *viewer = &page->viewer;
-    if (!serve_loop_open(loop, options->listen, options->port, &viewer->gate, error))
+    if (!serve_loop_open(loop, options->listen, options->port, &viewer->authentication, error))
         return false;
     api_open(&viewer->api, page->trace.index, page->trace.name, page->trace.file);
     viewer->web_folder = getenv("MAGIC_TRACE_WEB_DIR");
     const struct http_site site = viewer_site(viewer);
-    char *entrance = memory_format("%s/", loop->base);
-    bool ok =
-        serve_loop_run(loop, &viewer->gate, &site, entrance, !options->no_browser, &ending, error);
-    free(entrance);
+    char *login_url = memory_format("%s/", loop->base);
+    bool ok = serve_loop_run(loop, &viewer->authentication, &site, login_url, !options->no_browser,
+                             &ending, error);
+    free(login_url);
     return ok;
 }
 
 static void free_page(struct own_page *page)
 {
     api_close(&page->viewer.api);
-    gate_close(&page->viewer.gate);
+    authentication_close(&page->viewer.authentication);
     viewed_trace_close(&page->trace);
     free(page);
 }
@@ -70,7 +70,7 @@ static bool serve_page(const char *path, const struct serve_options *options, st
 {
     struct own_page *page = memory_allocate_zeroed(sizeof *page);
     struct serve_loop loop = {.descriptor = -1};
-    bool ok = gate_open(&page->viewer.gate, options->listen, NULL, error) &&
+    bool ok = authentication_open(&page->viewer.authentication, options->listen, NULL, error) &&
               open_guarded(&page->trace, path, options->temporary_folder, error);
     if (ok) {
         say_damage(page->trace.index);
@@ -151,14 +151,14 @@ static bool run_perfetto(struct perfetto_site *site, const struct serve_options 
     uint16_t port = site->ui_folder ? options->port : (uint16_t)PERFETTO_PORT;
     const char *host = site->ui_folder ? options->listen : NULL;
     const sigset_t ending = serve_loop_block_signals();
-    if (!serve_loop_open(loop, host, port, &site->gate, error))
+    if (!serve_loop_open(loop, host, port, &site->authentication, error))
         return false;
     const struct http_site http = perfetto_http_site(site);
-    char *entrance = site->ui_folder ? memory_format("%s/", loop->base)
-                                     : perfetto_site_address(site, loop->base);
-    bool ok =
-        serve_loop_run(loop, &site->gate, &http, entrance, !options->no_browser, &ending, error);
-    free(entrance);
+    char *login_url = site->ui_folder ? memory_format("%s/", loop->base)
+                                      : perfetto_site_address(site, loop->base);
+    bool ok = serve_loop_run(loop, &site->authentication, &http, login_url, !options->no_browser,
+                             &ending, error);
+    free(login_url);
     return ok;
 }
 
@@ -173,12 +173,12 @@ static bool serve_perfetto(const char *path, const struct serve_options *options
     site->ui_folder = options->ui_folder;
     bool ok = (!site->ui_folder || check_folder(site->ui_folder, error)) &&
               check_trace(path, options->temporary_folder, error) &&
-              gate_open(&site->gate, site->ui_folder && options->listen,
-                        site->ui_folder ? NULL : perfetto_origin, error) &&
+              authentication_open(&site->authentication, site->ui_folder && options->listen,
+                                  site->ui_folder ? NULL : perfetto_origin, error) &&
               run_perfetto(site, options, &loop, error);
     serve_loop_close(&loop);
     if (!loop.is_stuck) {
-        gate_close(&site->gate);
+        authentication_close(&site->authentication);
         free(site);
     }
     return ok;

@@ -42,7 +42,7 @@ static const char *own_host(const char *host)
 }
 
 bool serve_loop_open(struct serve_loop *loop, const char *host, uint16_t port,
-                     const struct gate *gate, struct error *error)
+                     const struct authentication *authentication, struct error *error)
 {
     *loop = (struct serve_loop){.address = {.host = host, .port = port}};
     loop->descriptor = listen_socket_open(&loop->address, error);
@@ -50,8 +50,9 @@ bool serve_loop_open(struct serve_loop *loop, const char *host, uint16_t port,
         return false;
     const char *own = own_host(host);
     bool in_brackets = strchr(own, ':');
-    loop->base = memory_format("http://%s%s%s:%u/%s", in_brackets ? "[" : "", own,
-                               in_brackets ? "]" : "", loop->address.port, gate->token.text);
+    loop->base =
+        memory_format("http://%s%s%s:%u/%s", in_brackets ? "[" : "", own, in_brackets ? "]" : "",
+                      loop->address.port, authentication->token.text);
     return true;
 }
 
@@ -65,10 +66,10 @@ void serve_loop_close(struct serve_loop *loop)
 }
 
 /* A person on another machine cannot follow an address of this one. */
-static void say_where(const struct serve_loop *loop, const char *entrance)
+static void say_where(const struct serve_loop *loop, const char *login_url)
 {
     const char *host = loop->address.host;
-    log_status("Open %s to see the trace. Ctrl-C ends it.", entrance);
+    log_status("Open %s to see the trace. Ctrl-C ends it.", login_url);
     if (!host && !browser_is_there())
         log_status("From another machine: ssh -L %u:127.0.0.1:%u THIS_MACHINE, and open the same "
                    "address there.",
@@ -81,11 +82,12 @@ static void say_where(const struct serve_loop *loop, const char *entrance)
                     "it goes over the network unencrypted.");
 }
 
-static void start_browser(const struct serve_loop *loop, const struct gate *gate)
+static void start_browser(const struct serve_loop *loop,
+                          const struct authentication *authentication)
 {
     /* The base, with the key in the place of the token. */
-    size_t length = strlen(loop->base) - strlen(gate->token.text);
-    char *address = memory_format("%.*s%s/", (int)length, loop->base, gate->key.text);
+    size_t length = strlen(loop->base) - strlen(authentication->token.text);
+    char *address = memory_format("%.*s%s/", (int)length, loop->base, authentication->key.text);
     if (!browser_open(address))
         log_status("No browser could be started: xdg-open is not installed.");
     free(address);
@@ -98,20 +100,20 @@ static void wait_for_signal(struct http_server *server, const sigset_t *ending)
         http_server_sweep(server);
 }
 
-bool serve_loop_run(struct serve_loop *loop, struct gate *gate, const struct http_site *site,
-                    const char *entrance, bool with_browser, const sigset_t *ending,
-                    struct error *error)
+bool serve_loop_run(struct serve_loop *loop, struct authentication *authentication,
+                    const struct http_site *site, const char *login_url, bool with_browser,
+                    const sigset_t *ending, struct error *error)
 {
     with_browser = with_browser && browser_is_there();
     if (with_browser)
-        gate->entrance = memory_copy_string(entrance);
+        authentication->login_url = memory_copy_string(login_url);
     struct http_server *server = http_server_start(loop->descriptor, site, error);
     loop->descriptor = -1;
     if (!server)
         return false;
-    say_where(loop, entrance);
+    say_where(loop, login_url);
     if (with_browser)
-        start_browser(loop, gate);
+        start_browser(loop, authentication);
     wait_for_signal(server, ending);
     if (isatty(STDERR_FILENO))
         fputc('\n', stderr); /* behind the terminal's ^C */

@@ -22,13 +22,13 @@ sigset_t serve_loop_block_signals(void);
 
 /* Opens the port. `gate` is open. */
 bool serve_loop_open(struct serve_loop *loop, const char *host, uint16_t port,
-                     const struct gate *gate, struct error *error);
+                     const struct authentication *authentication, struct error *error);
 
 /* Serves until a signal of `ending` comes; says where, and starts a browser if `with_browser` and
  * there is one. `entrance`: the address for people. */
-bool serve_loop_run(struct serve_loop *loop, struct gate *gate, const struct http_site *site,
-                    const char *entrance, bool with_browser, const sigset_t *ending,
-                    struct error *error);
+bool serve_loop_run(struct serve_loop *loop, struct authentication *authentication,
+                    const struct http_site *site, const char *login_url, bool with_browser,
+                    const sigset_t *ending, struct error *error);
 
 void serve_loop_close(struct serve_loop *loop);
 

@@ -15,9 +15,9 @@ enum {
 };
 
 /* A thread that events go to. */
-struct receiver {
+struct event_sink {
     uint32_t tid;
-    struct thread_output output;
+    struct thread_sink output;
     struct thread unknown; /* stands in for a thread that the side band does not know */
     UT_hash_handle hh;
 };
@@ -34,16 +34,16 @@ struct known_process {
 struct ring {
     uint32_t id;  /* processor or tid */
     uint32_t tid; /* who runs */
-    struct branch_lane lane;
+    struct queue_decoder queue;
     const struct trace_stream *stream; /* of a thread's own ring; NULL: of another, or unknown */
-    size_t next_stretch;               /* that has not begun yet, */
+    size_t next_segment;               /* that has not begun yet, */
     struct ring_beginning beginning;   /* and how it does */
     UT_hash_handle hh;
 };
 
 struct perf_decoding {
     const struct perf_decode_request *request;
-    struct receiver *receivers;      /* by tid */
+    struct event_sink *event_sinks;  /* by tid */
     struct known_process *processes; /* by pid */
     struct ring *rings;              /* by id */
     struct ring *newest;             /* the one of the newest event */
@@ -52,20 +52,20 @@ struct perf_decoding {
 
 /* ---- threads and processes ---- */
 
-static struct receiver *get_receiver(struct perf_decoding *decoding, uint32_t pid, uint32_t tid)
+static struct event_sink *get_event_sink(struct perf_decoding *decoding, uint32_t pid, uint32_t tid)
 {
-    struct receiver *receiver;
-    HASH_FIND(hh, decoding->receivers, &tid, sizeof tid, receiver);
-    if (receiver)
-        return receiver;
-    receiver = memory_allocate_zeroed(sizeof(*receiver));
-    receiver->tid = tid;
-    receiver->unknown = (struct thread){.pid = pid, .tid = tid, .name = ""};
+    struct event_sink *event_sink;
+    HASH_FIND(hh, decoding->event_sinks, &tid, sizeof tid, event_sink);
+    if (event_sink)
+        return event_sink;
+    event_sink = memory_allocate_zeroed(sizeof(*event_sink));
+    event_sink->tid = tid;
+    event_sink->unknown = (struct thread){.pid = pid, .tid = tid, .name = ""};
     const struct thread *thread = address_spaces_thread(decoding->request->spaces, tid);
-    receiver->output.thread = thread ? thread : &receiver->unknown;
-    receiver->output.sink = decoding->request->sink;
-    HASH_ADD(hh, decoding->receivers, tid, sizeof receiver->tid, receiver);
-    return receiver;
+    event_sink->output.thread = thread ? thread : &event_sink->unknown;
+    event_sink->output.sink = decoding->request->sink;
+    HASH_ADD(hh, decoding->event_sinks, tid, sizeof event_sink->tid, event_sink);
+    return event_sink;
 }
 
 static struct code_space *get_space(struct perf_decoding *decoding, uint32_t pid)
@@ -94,7 +94,7 @@ static struct ring *get_ring(struct perf_decoding *decoding, uint32_t id)
         ring = memory_allocate_zeroed(sizeof(*ring));
         ring->id = id;
         ring->tid = NOBODY;
-        branch_lane_init(&ring->lane, decoding->request->data->setup.kernel);
+        queue_decoder_init(&ring->queue, decoding->request->data->setup.kernel);
         HASH_ADD(hh, decoding->rings, id, sizeof ring->id, ring);
     }
     return decoding->newest = ring;
@@ -113,8 +113,8 @@ static const struct trace_stream *find_stream(const struct perf_decoding *decodi
 
 static void read_beginning(struct ring *ring)
 {
-    if (ring->stream && ring->next_stretch < ring->stream->stretches.count)
-        ring_beginning_read(&ring->beginning, trace_stretch_at(ring->stream, ring->next_stretch));
+    if (ring->stream && ring->next_segment < ring->stream->segments.count)
+        ring_beginning_read(&ring->beginning, trace_segment_at(ring->stream, ring->next_segment));
 }
 
 /* Whether the next stretch has begun by `now`; one that does not tell when has not. */
@@ -123,20 +123,20 @@ static bool has_begun(const struct perf_decoding *decoding, const struct ring *r
 {
     struct ticks time = ring->beginning.time;
     const struct clock_conversion *clock = &decoding->request->data->setup.clock;
-    if (!ring->stream || ring->next_stretch == ring->stream->stretches.count)
+    if (!ring->stream || ring->next_segment == ring->stream->segments.count)
         return false;
-    return ring->next_stretch == 0 ||
+    return ring->next_segment == 0 ||
            (time.value && clock_to_nanoseconds(clock, time).value <= now.value);
 }
 
 /* The thread's ring may have begun anew since the event before: perf does not tell. */
-static void begin_stretches(const struct perf_decoding *decoding, struct ring *ring,
-                            struct nanoseconds now)
+static void begin_segments(const struct perf_decoding *decoding, struct ring *ring,
+                           struct nanoseconds now)
 {
     while (has_begun(decoding, ring, now)) {
-        branch_lane_begin(&ring->lane, &ring->beginning);
+        queue_decoder_begin(&ring->queue, &ring->beginning);
         ring_beginning_free(&ring->beginning);
-        ring->next_stretch++;
+        ring->next_segment++;
         read_beginning(ring);
     }
 }
@@ -147,12 +147,12 @@ static void switch_thread(struct perf_decoding *decoding, struct ring *ring,
     bool first = ring->tid == NOBODY;
     ring->tid = event->tid;
     if (event->tid == NOBODY || event->tid == IDLE_TID) {
-        branch_lane_switch_thread(&ring->lane, NULL, NULL);
+        queue_decoder_switch_thread(&ring->queue, NULL, NULL);
         return;
     }
-    struct receiver *receiver = get_receiver(decoding, event->pid, event->tid);
-    branch_lane_switch_thread(&ring->lane, &receiver->output,
-                              get_space(decoding, receiver->output.thread->pid));
+    struct event_sink *event_sink = get_event_sink(decoding, event->pid, event->tid);
+    queue_decoder_switch_thread(&ring->queue, &event_sink->output,
+                                get_space(decoding, event_sink->output.thread->pid));
     if (first && !decoding->request->data->setup.per_cpu) {
         ring->stream = find_stream(decoding, ring->id);
         read_beginning(ring);
@@ -166,7 +166,7 @@ static void begin_threads(struct perf_decoding *decoding)
     for (size_t i = 0; i < streams->count; i++) {
         const struct trace_stream *stream = array_at(streams, i);
         if (stream->tid != NOBODY)
-            thread_output_begin(&get_receiver(decoding, stream->tid, stream->tid)->output);
+            thread_output_begin(&get_event_sink(decoding, stream->tid, stream->tid)->output);
     }
 }
 
@@ -178,8 +178,8 @@ static void take(struct perf_decoding *decoding, const struct branch_event *even
     struct ring *ring = get_ring(decoding, setup->per_cpu ? event->processor : event->tid);
     if (ring->tid != event->tid && event->kind != BRANCH_EVENT_DECODE_ERROR)
         switch_thread(decoding, ring, event);
-    begin_stretches(decoding, ring, event->time);
-    branch_lane_take(&ring->lane, event, clock_to_ticks(&setup->clock, event->time));
+    begin_segments(decoding, ring, event->time);
+    queue_decoder_take(&ring->queue, event, clock_to_ticks(&setup->clock, event->time));
 }
 
 static void find_times(struct perf_decoding *decoding)
@@ -206,10 +206,10 @@ static void end_rings(struct perf_decoding *decoding, struct flow_statistics *st
     struct ring *ring, *next;
     HASH_ITER(hh, decoding->rings, ring, next)
     {
-        const struct control_flow *flow = &ring->lane.flow;
-        branch_lane_end(&ring->lane);
+        const struct control_flow *flow = &ring->queue.flow;
+        queue_decoder_end(&ring->queue);
         statistics->instructions += flow->position;
-        branch_lane_free(&ring->lane);
+        queue_decoder_free(&ring->queue);
         ring_beginning_free(&ring->beginning);
         HASH_DEL(decoding->rings, ring);
         free(ring);
@@ -218,13 +218,13 @@ static void end_rings(struct perf_decoding *decoding, struct flow_statistics *st
 
 static void end_threads(struct perf_decoding *decoding, struct flow_statistics *statistics)
 {
-    struct receiver *receiver, *next;
-    HASH_ITER(hh, decoding->receivers, receiver, next)
+    struct event_sink *event_sink, *next;
+    HASH_ITER(hh, decoding->event_sinks, event_sink, next)
     {
-        thread_output_end(&receiver->output);
-        thread_output_add_statistics(&receiver->output, statistics);
-        HASH_DEL(decoding->receivers, receiver);
-        free(receiver);
+        thread_output_end(&event_sink->output);
+        thread_output_add_statistics(&event_sink->output, statistics);
+        HASH_DEL(decoding->event_sinks, event_sink);
+        free(event_sink);
     }
 }
 

@@ -11,25 +11,25 @@ enum {
 /* TSC packets have 56 bits (SDM volume 3, "Timestamp Counter (TSC) Packet"). */
 static const uint64_t TSC_MAX = ((uint64_t)1 << 56) - 1;
 
-void branch_lane_init(struct branch_lane *lane, bool kernel)
+void queue_decoder_init(struct queue_decoder *queue, bool kernel)
 {
-    *lane = (struct branch_lane){.kernel = kernel};
-    control_flow_init(&lane->flow);
-    delivery_init(&lane->delivery, NULL, true);
-    lane->flow.batch.delivery = &lane->delivery;
+    *queue = (struct queue_decoder){.kernel = kernel};
+    control_flow_init(&queue->flow);
+    reorder_buffer_init(&queue->reorder_buffer, NULL, true);
+    queue->flow.batch.reorder_buffer = &queue->reorder_buffer;
 }
 
-void branch_lane_free(struct branch_lane *lane)
+void queue_decoder_free(struct queue_decoder *queue)
 {
-    control_flow_free(&lane->flow);
-    delivery_free(&lane->delivery);
+    control_flow_free(&queue->flow);
+    reorder_buffer_free(&queue->reorder_buffer);
 }
 
 /* perf does not say whether code is 64-bit. In 32-bit code calls are as long, and what cannot be
  * walked is taken for one block. */
-static struct branch code_at(const struct branch_lane *lane, uint64_t address)
+static struct branch code_at(const struct queue_decoder *queue, uint64_t address)
 {
-    struct code_space *space = lane->flow.space;
+    struct code_space *space = queue->flow.space;
     return space ? code_space_branch(space, address, X86_MODE_64)
                  : (struct branch){.kind = BRANCH_NONE};
 }
@@ -38,31 +38,31 @@ static struct branch code_at(const struct branch_lane *lane, uint64_t address)
 
 /* The code is that of `time` from here on. A user program is never running while it calls execve.
  */
-static void advance_code(struct branch_lane *lane, struct ticks time)
+static void advance_code(struct queue_decoder *queue, struct ticks time)
 {
-    struct code_space *space = lane->flow.space;
-    bool may_exec = !lane->flow.running || lane->kernel;
-    struct ticks exec_until = may_exec ? time : lane->resumed_at;
+    struct code_space *space = queue->flow.space;
+    bool may_exec = !queue->flow.running || queue->kernel;
+    struct ticks exec_until = may_exec ? time : queue->resumed_at;
     if (space)
         code_space_advance(space, code_space_changes(space, time, exec_until));
 }
 
-static bool is_news(const struct branch_lane *lane, struct ticks time)
+static bool is_news(const struct queue_decoder *queue, struct ticks time)
 {
-    return time.value > lane->now.value;
+    return time.value > queue->now.value;
 }
 
-static void settle_bits(struct branch_lane *lane)
+static void settle_bits(struct queue_decoder *queue)
 {
-    if (lane->bits_held)
-        control_flow_time(&lane->flow, lane->bits_position, lane->bits_time);
-    lane->bits_held = false;
+    if (queue->bits_held)
+        control_flow_time(&queue->flow, queue->bits_position, queue->bits_time);
+    queue->bits_held = false;
 }
 
 /* A packet of its own tells where the branch went; of returns that may also be one bit. */
-static bool has_packet(const struct branch_lane *lane)
+static bool has_packet(const struct queue_decoder *queue)
 {
-    const struct control_flow *flow = &lane->flow;
+    const struct control_flow *flow = &queue->flow;
     switch ((enum branch_kind)flow->branch_kind) {
     case BRANCH_NONE:
     case BRANCH_CONDITIONAL:
@@ -76,52 +76,52 @@ static bool has_packet(const struct branch_lane *lane)
     case BRANCH_CALL:
         break;
     }
-    return !code_at(lane, flow->branch.from).direct;
+    return !code_at(queue, flow->branch.from).direct;
 }
 
 /* The newest branch came with `time`. */
-static void settle_branch(struct branch_lane *lane, struct ticks time)
+static void settle_branch(struct queue_decoder *queue, struct ticks time)
 {
-    struct control_flow *flow = &lane->flow;
-    bool packet = has_packet(lane);
+    struct control_flow *flow = &queue->flow;
+    bool packet = has_packet(queue);
     bool bit = flow->branch_kind == BRANCH_CONDITIONAL || flow->branch_kind == BRANCH_RETURN;
-    if (!is_news(lane, time)) {
+    if (!is_news(queue, time)) {
         if (packet || bit)
-            lane->bits_position = flow->branch_position;
+            queue->bits_position = flow->branch_position;
         return;
     }
-    settle_bits(lane);
-    lane->now = time;
+    settle_bits(queue);
+    queue->now = time;
     if (packet) {
         control_flow_time(flow, flow->branch_position, time);
         control_flow_branch_time_exact(flow);
         return;
     }
-    lane->bits_held = true;
-    lane->bits_time = time;
-    lane->bits_position = flow->branch_position;
+    queue->bits_held = true;
+    queue->bits_time = time;
+    queue->bits_position = flow->branch_position;
 }
 
 /* All branches before this moment are done. True when its time is told by a packet. */
-static bool settle_all(struct branch_lane *lane, struct ticks time)
+static bool settle_all(struct queue_decoder *queue, struct ticks time)
 {
-    bool news = is_news(lane, time);
-    bool exact = news || lane->bits_held;
+    bool news = is_news(queue, time);
+    bool exact = news || queue->bits_held;
     if (news) {
-        settle_bits(lane);
-        lane->now = time;
+        settle_bits(queue);
+        queue->now = time;
     }
-    lane->bits_held = false;
-    control_flow_time(&lane->flow, lane->flow.position, lane->now);
+    queue->bits_held = false;
+    control_flow_time(&queue->flow, queue->flow.position, queue->now);
     return exact;
 }
 
 /* ---- what ran ---- */
 
-static void run_block(struct branch_lane *lane, uint64_t first, uint64_t last,
+static void run_block(struct queue_decoder *queue, uint64_t first, uint64_t last,
                       uint32_t instructions, uint8_t kind, bool transaction)
 {
-    struct branch branch = code_at(lane, last);
+    struct branch branch = code_at(queue, last);
     struct block block = {.ip = first,
                           .last = last,
                           .next = last + branch.length,
@@ -130,8 +130,8 @@ static void run_block(struct branch_lane *lane, uint64_t first, uint64_t last,
                           .mode = X86_MODE_64,
                           .direct = branch.direct,
                           .reads_own_address = branch.reads_own_address};
-    lane->flow.transaction = transaction;
-    control_flow_block(&lane->flow, &block);
+    queue->flow.transaction = transaction;
+    control_flow_block(&queue->flow, &block);
 }
 
 struct straight_run {
@@ -144,11 +144,11 @@ struct straight_run {
 /* Executes the instructions before `end`, each of which runs on into the next. Conditional jumps
  * among them were not taken, and end a block as they do in packets. Stops where the code is not
  * known, or is not what perf has seen. */
-static struct straight_run run_before(struct branch_lane *lane, uint64_t end, bool transaction)
+static struct straight_run run_before(struct queue_decoder *queue, uint64_t end, bool transaction)
 {
-    struct straight_run run = {.first = lane->next, .at = lane->next};
+    struct straight_run run = {.first = queue->next, .at = queue->next};
     while (run.at < end) {
-        struct branch branch = code_at(lane, run.at);
+        struct branch branch = code_at(queue, run.at);
         if (!branch.length || (branch.kind != BRANCH_NONE && branch.kind != BRANCH_CONDITIONAL))
             break;
         run.last = run.at;
@@ -156,7 +156,7 @@ static struct straight_run run_before(struct branch_lane *lane, uint64_t end, bo
         run.instructions++;
         if (branch.kind != BRANCH_CONDITIONAL)
             continue;
-        run_block(lane, run.first, run.last, run.instructions, BRANCH_CONDITIONAL, transaction);
+        run_block(queue, run.first, run.last, run.instructions, BRANCH_CONDITIONAL, transaction);
         run.first = run.at;
         run.instructions = 0;
     }
@@ -164,44 +164,44 @@ static struct straight_run run_before(struct branch_lane *lane, uint64_t end, bo
 }
 
 /* Executes up to and including the instruction at `last`. */
-static void run_to(struct branch_lane *lane, uint64_t last, uint8_t kind, bool transaction)
+static void run_to(struct queue_decoder *queue, uint64_t last, uint8_t kind, bool transaction)
 {
-    struct straight_run run = run_before(lane, last, transaction);
+    struct straight_run run = run_before(queue, last, transaction);
     uint64_t first = run.first <= last ? run.first : last;
-    bool contradicts = run.at != last && code_at(lane, run.at).length;
+    bool contradicts = run.at != last && code_at(queue, run.at).length;
     /* Of code that is not what perf has seen, as many as there can be at most: no event in the
      * block must come behind its end. */
     uint32_t instructions = contradicts ? (uint32_t)(last - first) + 1 : run.instructions + 1;
-    run_block(lane, first, last, instructions, kind, transaction);
+    run_block(queue, first, last, instructions, kind, transaction);
 }
 
 /* Executes up to the instruction at `end`, which has not run. */
-static void run_up_to(struct branch_lane *lane, uint64_t end, bool transaction)
+static void run_up_to(struct queue_decoder *queue, uint64_t end, bool transaction)
 {
-    struct straight_run run = run_before(lane, end, transaction);
+    struct straight_run run = run_before(queue, end, transaction);
     if (run.instructions)
-        run_block(lane, run.first, run.last, run.instructions, BRANCH_NONE, transaction);
+        run_block(queue, run.first, run.last, run.instructions, BRANCH_NONE, transaction);
 }
 
 /* Whether control can have come to `address` without a taken branch. */
-static bool is_reachable(const struct branch_lane *lane, uint64_t address)
+static bool is_reachable(const struct queue_decoder *queue, uint64_t address)
 {
-    return lane->next && address >= lane->next && address - lane->next <= STRAIGHT_MAX;
+    return queue->next && address >= queue->next && address - queue->next <= STRAIGHT_MAX;
 }
 
 /* Makes control be somewhere before `address` in straight code, if it is not: what led there is not
  * known. */
-static void be_before(struct branch_lane *lane, uint64_t address, struct ticks time)
+static void be_before(struct queue_decoder *queue, uint64_t address, struct ticks time)
 {
-    if (lane->flow.running && is_reachable(lane, address))
+    if (queue->flow.running && is_reachable(queue, address))
         return;
-    bool exact = settle_all(lane, time);
-    if (lane->flow.running)
-        control_flow_gap(&lane->flow, FLOW_GAP_LOST, lane->flow.last_ip, 0);
-    control_flow_resume(&lane->flow, address, exact);
-    lane->resumed_at = lane->now;
-    lane->next = address;
-    lane->ran_ahead = false;
+    bool exact = settle_all(queue, time);
+    if (queue->flow.running)
+        control_flow_gap(&queue->flow, FLOW_GAP_LOST, queue->flow.last_ip, 0);
+    control_flow_resume(&queue->flow, address, exact);
+    queue->resumed_at = queue->now;
+    queue->next = address;
+    queue->ran_ahead = false;
 }
 
 /* ---- branches ---- */
@@ -219,36 +219,37 @@ static enum branch_kind kind_of(uint32_t flags)
     return flags & BRANCH_IS_CONDITIONAL ? BRANCH_CONDITIONAL : BRANCH_JUMP;
 }
 
-static void start_tracing(struct branch_lane *lane, uint64_t ip, struct ticks time)
+static void start_tracing(struct queue_decoder *queue, uint64_t ip, struct ticks time)
 {
-    bool exact = settle_all(lane, time);
+    bool exact = settle_all(queue, time);
     /* perf does not tell each time that it could not decode on. */
-    if (lane->flow.running)
-        control_flow_gap(&lane->flow, FLOW_GAP_LOST, lane->flow.last_ip, 0);
-    advance_code(lane, time);
-    control_flow_resume(&lane->flow, ip, exact);
-    lane->resumed_at = lane->now;
-    lane->next = ip;
-    lane->ran_ahead = false;
+    if (queue->flow.running)
+        control_flow_gap(&queue->flow, FLOW_GAP_LOST, queue->flow.last_ip, 0);
+    advance_code(queue, time);
+    control_flow_resume(&queue->flow, ip, exact);
+    queue->resumed_at = queue->now;
+    queue->next = ip;
+    queue->ran_ahead = false;
 }
 
-void branch_lane_begin(struct branch_lane *lane, const struct ring_beginning *beginning)
+void queue_decoder_begin(struct queue_decoder *queue, const struct ring_beginning *beginning)
 {
-    for (size_t i = 0; i < beginning->told.count; i++)
-        control_flow_mnt(&lane->flow, *(uint64_t *)array_at(&beginning->told, i));
+    for (size_t i = 0; i < beginning->reported.count; i++)
+        control_flow_mnt(&queue->flow, *(uint64_t *)array_at(&beginning->reported, i));
     if (beginning->ip)
-        start_tracing(lane, beginning->ip, beginning->time);
+        start_tracing(queue, beginning->ip, beginning->time);
 }
 
 /* The instruction at event->from was not executed. */
-static void interrupt(struct branch_lane *lane, const struct branch_event *event, struct ticks time)
+static void interrupt(struct queue_decoder *queue, const struct branch_event *event,
+                      struct ticks time)
 {
-    struct control_flow *flow = &lane->flow;
-    be_before(lane, event->from, time);
-    run_up_to(lane, event->from, event->flags & BRANCH_IN_TRANSACTION);
-    lane->next = event->to;
-    lane->ran_ahead = false;
-    bool exact = settle_all(lane, time);
+    struct control_flow *flow = &queue->flow;
+    be_before(queue, event->from, time);
+    run_up_to(queue, event->from, event->flags & BRANCH_IN_TRANSACTION);
+    queue->next = event->to;
+    queue->ran_ahead = false;
+    bool exact = settle_all(queue, time);
     bool aborted = event->flags & BRANCH_IS_ABORT, ends = event->flags & BRANCH_ENDS_TRACE;
     if (ends && aborted)
         control_flow_aborted_out(flow, event->from, event->to, exact);
@@ -259,110 +260,111 @@ static void interrupt(struct branch_lane *lane, const struct branch_event *event
                               exact);
 }
 
-static void run_branch(struct branch_lane *lane, const struct branch_event *event,
+static void run_branch(struct queue_decoder *queue, const struct branch_event *event,
                        struct ticks time)
 {
-    struct branch code = code_at(lane, event->from);
+    struct branch code = code_at(queue, event->from);
     uint8_t kind = code.kind == BRANCH_NONE ? (uint8_t)kind_of(event->flags) : code.kind;
-    bool has_run = lane->ran_ahead && event->from == lane->flow.last_ip;
-    lane->ran_ahead = false;
+    bool has_run = queue->ran_ahead && event->from == queue->flow.last_ip;
+    queue->ran_ahead = false;
     if (has_run)
         return;
-    be_before(lane, event->from, time);
-    run_to(lane, event->from, kind, event->flags & BRANCH_IN_TRANSACTION);
+    be_before(queue, event->from, time);
+    run_to(queue, event->from, kind, event->flags & BRANCH_IN_TRANSACTION);
 }
 
-static void follow_branch(struct branch_lane *lane, const struct branch_event *event,
+static void follow_branch(struct queue_decoder *queue, const struct branch_event *event,
                           struct ticks time)
 {
-    run_branch(lane, event, time);
-    lane->next = event->to;
+    run_branch(queue, event, time);
+    queue->next = event->to;
     if (event->flags & BRANCH_ENDS_TRACE)
-        control_flow_disabled(&lane->flow, settle_all(lane, time));
+        control_flow_disabled(&queue->flow, settle_all(queue, time));
     else
-        settle_branch(lane, time);
+        settle_branch(queue, time);
 }
 
-static void take_branch(struct branch_lane *lane, const struct branch_event *event,
+static void take_branch(struct queue_decoder *queue, const struct branch_event *event,
                         struct ticks time)
 {
     bool starts = event->flags & BRANCH_STARTS_TRACE, ends = event->flags & BRANCH_ENDS_TRACE;
     bool asynchronous = event->flags & (BRANCH_IS_ASYNCHRONOUS | BRANCH_IS_ABORT);
-    if (is_news(lane, time) && !starts)
-        advance_code(lane, time);
+    if (is_news(queue, time) && !starts)
+        advance_code(queue, time);
     if (starts && !ends)
-        start_tracing(lane, event->to, time);
+        start_tracing(queue, event->to, time);
     else if (starts || !event->from)
         return; /* nothing of it was traced */
     else if (asynchronous)
-        interrupt(lane, event, time);
+        interrupt(queue, event, time);
     else
-        follow_branch(lane, event, time);
+        follow_branch(queue, event, time);
 }
 
 /* ---- the rest ---- */
 
 /* It is that at the instruction at event->from, or behind it if that is a branch. */
-static void take_stack_pointer(struct branch_lane *lane, const struct branch_event *event,
+static void take_stack_pointer(struct queue_decoder *queue, const struct branch_event *event,
                                struct ticks time)
 {
-    struct control_flow *flow = &lane->flow;
-    if (!flow->running || !is_reachable(lane, event->from))
+    struct control_flow *flow = &queue->flow;
+    if (!flow->running || !is_reachable(queue, event->from))
         return;
-    struct branch code = code_at(lane, event->from);
-    if (is_news(lane, time))
-        advance_code(lane, time);
-    run_to(lane, event->from, code.kind, event->flags & BRANCH_IN_TRANSACTION);
-    settle_all(lane, time);
-    lane->next = code.length ? event->from + code.length : 0;
-    lane->ran_ahead = true;
+    struct branch code = code_at(queue, event->from);
+    if (is_news(queue, time))
+        advance_code(queue, time);
+    run_to(queue, event->from, code.kind, event->flags & BRANCH_IN_TRANSACTION);
+    settle_all(queue, time);
+    queue->next = code.length ? event->from + code.length : 0;
+    queue->ran_ahead = true;
     control_flow_stack_pointer(flow, event->to);
 }
 
-static void take_error(struct branch_lane *lane, const struct branch_event *event)
+static void take_error(struct queue_decoder *queue, const struct branch_event *event)
 {
     struct text_error error = text_error_of(event->message);
-    settle_all(lane, lane->now);
-    control_flow_gap(&lane->flow, error.gap, event->from, error.error);
-    lane->next = 0;
+    settle_all(queue, queue->now);
+    control_flow_gap(&queue->flow, error.gap, event->from, error.error);
+    queue->next = 0;
 }
 
-void branch_lane_take(struct branch_lane *lane, const struct branch_event *event, struct ticks time)
+void queue_decoder_take(struct queue_decoder *queue, const struct branch_event *event,
+                        struct ticks time)
 {
     /* No processor tells a later time: the stream is damaged. */
     if (time.value > TSC_MAX)
         time.value = TSC_MAX;
     switch (event->kind) {
     case BRANCH_EVENT_BRANCH:
-        take_branch(lane, event, time);
+        take_branch(queue, event, time);
         break;
     case BRANCH_EVENT_STACK_POINTER:
-        take_stack_pointer(lane, event, time);
+        take_stack_pointer(queue, event, time);
         break;
     case BRANCH_EVENT_DECODE_ERROR:
-        take_error(lane, event);
+        take_error(queue, event);
         break;
     }
 }
 
-void branch_lane_switch_thread(struct branch_lane *lane, struct thread_output *output,
-                               struct code_space *space)
+void queue_decoder_switch_thread(struct queue_decoder *queue, struct thread_sink *output,
+                                 struct code_space *space)
 {
-    if (lane->flow.running)
-        settle_all(lane, lane->now);
-    control_flow_switch_thread(&lane->flow, output, space);
-    lane->next = 0;
-    lane->ran_ahead = false;
-    lane->bits_held = false;
+    if (queue->flow.running)
+        settle_all(queue, queue->now);
+    control_flow_switch_thread(&queue->flow, output, space);
+    queue->next = 0;
+    queue->ran_ahead = false;
+    queue->bits_held = false;
 }
 
-void branch_lane_end(struct branch_lane *lane)
+void queue_decoder_end(struct queue_decoder *queue)
 {
-    if (lane->flow.running) {
-        settle_all(lane, lane->now);
-        if (lane->next && !lane->ran_ahead)
-            control_flow_arrive(&lane->flow, lane->next);
+    if (queue->flow.running) {
+        settle_all(queue, queue->now);
+        if (queue->next && !queue->ran_ahead)
+            control_flow_arrive(&queue->flow, queue->next);
     }
-    control_flow_end(&lane->flow);
-    event_batch_flush(&lane->flow.batch, NULL);
+    control_flow_end(&queue->flow);
+    event_batch_flush(&queue->flow.batch, NULL);
 }

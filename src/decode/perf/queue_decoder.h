@@ -17,14 +17,14 @@
 #include "decode/pt/ring_beginning.h"
 #include "recording/perf_script/branch_stream_reader.h"
 
-struct branch_lane {
+struct queue_decoder {
     struct control_flow flow;
     bool kernel;      /* was traced too */
     uint64_t next;    /* while running: the instruction that is executed next; 0 unknown */
     bool ran_ahead;   /* the instruction at flow.last_ip was executed before its branch was read */
     struct ticks now; /* of the newest packet that tells a time */
     struct ticks resumed_at;
-    struct delivery delivery; /* direct */
+    struct reorder_buffer reorder_buffer; /* direct */
 
     bool bits_held; /* a packet of bits is being used up, whose last branch was at bits_time */
     struct ticks bits_time;
@@ -32,21 +32,21 @@ struct branch_lane {
 };
 
 /* `kernel`: it was traced too. */
-void branch_lane_init(struct branch_lane *lane, bool kernel);
-void branch_lane_free(struct branch_lane *lane);
+void queue_decoder_init(struct queue_decoder *queue, bool kernel);
+void queue_decoder_free(struct queue_decoder *queue);
 
 /* As control_flow_switch_thread. */
-void branch_lane_switch_thread(struct branch_lane *lane, struct thread_output *output,
-                               struct code_space *space);
+void queue_decoder_switch_thread(struct queue_decoder *queue, struct thread_sink *output,
+                                 struct code_space *space);
 
 /* The first event of a thread's ring is about to come. */
-void branch_lane_begin(struct branch_lane *lane, const struct ring_beginning *beginning);
+void queue_decoder_begin(struct queue_decoder *queue, const struct ring_beginning *beginning);
 
 /* The event is one of the running thread's; `time` is that of the event. */
-void branch_lane_take(struct branch_lane *lane, const struct branch_event *event,
-                      struct ticks time);
+void queue_decoder_take(struct queue_decoder *queue, const struct branch_event *event,
+                        struct ticks time);
 
 /* There are no more. Delivers all events. */
-void branch_lane_end(struct branch_lane *lane);
+void queue_decoder_end(struct queue_decoder *queue);
 
 #endif

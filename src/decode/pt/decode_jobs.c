@@ -27,7 +27,7 @@ struct decode_run {
     pthread_mutex_t lock;    /* of all below, and of jobs and slices where they change */
     pthread_cond_t changed;  /* fewer events wait, or fewer workers work on them */
     pthread_cond_t finished; /* no worker works */
-    size_t next_slice;
+    size_t next_psb_segment;
     unsigned decoding;   /* workers that are */
     unsigned passing_on; /* workers that are */
     uint64_t kept;       /* events that wait to be passed on */
@@ -38,18 +38,18 @@ struct decode_run {
 
 /* Passing events on. */
 
-static bool is_first_of_job(const struct slice_work *work)
+static bool is_first_of_job(const struct psb_segment_work *work)
 {
     const struct decode_job *job = work->job;
     return job->streams.count == 1 &&
-           slice_work_at(&work->stream->slices, work->stream->next) == work;
+           psb_segment_work_at(&work->stream->psb_segments, work->stream->next) == work;
 }
 
 /* All events of the slice have been passed on. */
-static void drop_slice(struct decode_run *run, struct slice_work *work)
+static void drop_psb_segment(struct decode_run *run, struct psb_segment_work *work)
 {
-    run->kept -= work->delivery.events;
-    delivery_free(&work->delivery);
+    run->kept -= work->reorder_buffer.events;
+    reorder_buffer_free(&work->reorder_buffer);
     work->stream->next++;
     pthread_cond_broadcast(&run->changed);
 }
@@ -57,11 +57,11 @@ static void drop_slice(struct decode_run *run, struct slice_work *work)
 static void drop_passed_on(struct decode_run *run, struct stream_work *stream)
 {
     struct ticks time;
-    while (stream->next < stream->slices.count) {
-        struct slice_work *work = slice_work_at(&stream->slices, stream->next);
-        if (!work->done || delivery_time(&work->delivery, &time))
+    while (stream->next < stream->psb_segments.count) {
+        struct psb_segment_work *work = psb_segment_work_at(&stream->psb_segments, stream->next);
+        if (!work->done || reorder_buffer_time(&work->reorder_buffer, &time))
             return;
-        drop_slice(run, work);
+        drop_psb_segment(run, work);
     }
 }
 
@@ -73,12 +73,12 @@ static struct stream_work *earliest(struct decode_run *run, struct decode_job *j
     for (size_t i = 0; i < job->streams.count; i++) {
         struct stream_work *stream = job_stream(job, i);
         drop_passed_on(run, stream);
-        if (stream->next == stream->slices.count)
+        if (stream->next == stream->psb_segments.count)
             continue;
-        struct slice_work *work = slice_work_at(&stream->slices, stream->next);
-        struct ticks time = work->slice.time;
+        struct psb_segment_work *work = psb_segment_work_at(&stream->psb_segments, stream->next);
+        struct ticks time = work->psb_segment.time;
         if (work->done)
-            delivery_time(&work->delivery, &time);
+            reorder_buffer_time(&work->reorder_buffer, &time);
         if (first && time.value >= first_time.value)
             continue;
         first = stream;
@@ -91,20 +91,20 @@ static struct stream_work *earliest(struct decode_run *run, struct decode_job *j
 static void pass_on(struct decode_run *run, struct decode_job *job)
 {
     struct stream_work *stream;
-    struct slice_work *work;
+    struct psb_segment_work *work;
     if (job->busy)
         return;
     job->busy = true;
     run->passing_on++;
     while ((stream = earliest(run, job)) != NULL &&
-           (work = slice_work_at(&stream->slices, stream->next))->done) {
+           (work = psb_segment_work_at(&stream->psb_segments, stream->next))->done) {
         pthread_mutex_unlock(&run->lock);
-        delivery_pass_on(&work->delivery);
+        reorder_buffer_pass_on(&work->reorder_buffer);
         pthread_mutex_lock(&run->lock);
     }
-    if (!stream && job->receiver) {
+    if (!stream && job->event_sink) {
         pthread_mutex_unlock(&run->lock);
-        thread_output_end(&job->receiver->output);
+        thread_output_end(&job->event_sink->output);
         pthread_mutex_lock(&run->lock);
     }
     run->passing_on--;
@@ -115,35 +115,35 @@ static void pass_on(struct decode_run *run, struct decode_job *job)
 
 /* If all before the slice has been passed on meanwhile, its events need not be kept any longer: as
  * long as it is not done nobody else passes any on for its job. */
-static void catch_up(struct decode_run *run, struct slice_work *work)
+static void catch_up(struct decode_run *run, struct psb_segment_work *work)
 {
-    struct delivery *delivery = &work->delivery;
+    struct reorder_buffer *reorder_buffer = &work->reorder_buffer;
     struct ticks time;
-    if (delivery->direct)
+    if (reorder_buffer->direct)
         return;
     pthread_mutex_lock(&run->lock);
     bool is_next = is_first_of_job(work);
     pthread_mutex_unlock(&run->lock);
     if (!is_next)
         return;
-    while (delivery_time(delivery, &time))
-        delivery_pass_on(delivery);
-    delivery_forget(delivery);
-    delivery->direct = true;
+    while (reorder_buffer_time(reorder_buffer, &time))
+        reorder_buffer_pass_on(reorder_buffer);
+    reorder_buffer_forget(reorder_buffer);
+    reorder_buffer->direct = true;
 }
 
-static void decode_slice(struct decode_run *run, struct decoder_memory *memory,
-                         struct slice_work *work)
+static void decode_psb_segment(struct decode_run *run, struct decoder_memory *memory,
+                               struct psb_segment_work *work)
 {
     const struct decoder_input input = {.bytes = work->bytes->bytes,
-                                        .size = work->stretch->size,
-                                        .start = work->slice.start,
-                                        .stop = work->slice.stop,
-                                        .offset = work->stretch->end - work->stretch->size,
+                                        .size = work->segment->size,
+                                        .start = work->psb_segment.start,
+                                        .stop = work->psb_segment.stop,
+                                        .offset = work->segment->end - work->segment->size,
                                         .observer = run->plan.request->observer,
                                         .schedule = &work->stream->schedule,
-                                        .delivery = &work->delivery,
-                                        .lost_after = work->last && work->stretch->lost_after};
+                                        .reorder_buffer = &work->reorder_buffer,
+                                        .lost_after = work->last && work->segment->lost_after};
     struct decoder *decoder = decoder_open(run->plan.request->shared, memory, &input);
     while (decoder_run(decoder, STEPS_AT_ONCE))
         catch_up(run, work);
@@ -151,40 +151,40 @@ static void decode_slice(struct decode_run *run, struct decoder_memory *memory,
     decoder_add_statistics(decoder, &run->statistics);
     pthread_mutex_unlock(&run->lock);
     decoder_close(decoder);
-    atomic_fetch_add(&run->bytes_done, work->slice.stop - work->slice.start);
+    atomic_fetch_add(&run->bytes_done, work->psb_segment.stop - work->psb_segment.start);
 }
 
 /* The next slice to be decoded; NULL when there are no more. Waits while too many events are
  * waiting to be passed on, unless it is this one that they wait for. With the lock held.
  */
-static struct slice_work *next_slice(struct decode_run *run)
+static struct psb_segment_work *next_psb_segment(struct decode_run *run)
 {
     uint64_t at_most = (uint64_t)run->workers * KEPT_AT_MOST;
-    while (run->next_slice < run->plan.slices.count && run->kept > at_most &&
+    while (run->next_psb_segment < run->plan.psb_segments.count && run->kept > at_most &&
            run->decoding + run->passing_on > 0)
         pthread_cond_wait(&run->changed, &run->lock);
-    if (run->next_slice == run->plan.slices.count)
+    if (run->next_psb_segment == run->plan.psb_segments.count)
         return NULL;
-    return slice_work_at(&run->plan.slices, run->next_slice++);
+    return psb_segment_work_at(&run->plan.psb_segments, run->next_psb_segment++);
 }
 
 static void *work(void *context)
 {
     struct decode_run *run = context;
     struct decoder_memory *memory = decoder_memory_new(run->blocks.entries ? &run->blocks : NULL);
-    struct slice_work *slice;
+    struct psb_segment_work *psb_segment;
     pthread_mutex_lock(&run->lock);
     struct event_pool *pool = &run->pools[run->begun++];
-    while ((slice = next_slice(run)) != NULL) {
-        delivery_init(&slice->delivery, pool, is_first_of_job(slice));
+    while ((psb_segment = next_psb_segment(run)) != NULL) {
+        reorder_buffer_init(&psb_segment->reorder_buffer, pool, is_first_of_job(psb_segment));
         run->decoding++;
         pthread_mutex_unlock(&run->lock);
-        decode_slice(run, memory, slice);
+        decode_psb_segment(run, memory, psb_segment);
         pthread_mutex_lock(&run->lock);
         run->decoding--;
-        run->kept += slice->delivery.events;
-        slice->done = true;
-        pass_on(run, slice->job);
+        run->kept += psb_segment->reorder_buffer.events;
+        psb_segment->done = true;
+        pass_on(run, psb_segment->job);
         pthread_cond_broadcast(&run->changed); /* nobody else may be left to wait for */
     }
     if (!--run->working)
@@ -200,8 +200,8 @@ static unsigned usable_cores(const struct decode_run *run)
     cpu_set_t set;
     if (!cores && sched_getaffinity(0, sizeof(set), &set) == 0)
         cores = (unsigned)CPU_COUNT(&set);
-    if (cores > run->plan.slices.count)
-        cores = (unsigned)run->plan.slices.count;
+    if (cores > run->plan.psb_segments.count)
+        cores = (unsigned)run->plan.psb_segments.count;
     return cores ? cores : 1;
 }
 

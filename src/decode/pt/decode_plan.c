@@ -9,83 +9,84 @@
 
 /* NULL for a thread that nothing is recorded of, not even that it ran: only damaged records name
  * such. */
-static struct receiver *find_receiver(struct decode_plan *plan, uint32_t tid)
+static struct event_sink *find_event_sink(struct decode_plan *plan, uint32_t tid)
 {
-    struct receiver *receiver;
-    HASH_FIND(hh, plan->receivers, &tid, sizeof(tid), receiver);
-    if (receiver)
-        return receiver;
+    struct event_sink *event_sink;
+    HASH_FIND(hh, plan->event_sinks, &tid, sizeof(tid), event_sink);
+    if (event_sink)
+        return event_sink;
     const struct thread *thread = address_spaces_thread(plan->request->spaces, tid);
     if (!thread)
         return NULL;
-    receiver = memory_allocate_zeroed(sizeof(*receiver));
-    receiver->tid = tid;
-    receiver->output.thread = thread;
-    receiver->output.sink = plan->request->sink;
-    HASH_ADD(hh, plan->receivers, tid, sizeof(receiver->tid), receiver);
-    return receiver;
+    event_sink = memory_allocate_zeroed(sizeof(*event_sink));
+    event_sink->tid = tid;
+    event_sink->output.thread = thread;
+    event_sink->output.sink = plan->request->sink;
+    HASH_ADD(hh, plan->event_sinks, tid, sizeof(event_sink->tid), event_sink);
+    return event_sink;
 }
 
-static struct thread_output *find_output(void *context, uint32_t pid, uint32_t tid)
+static struct thread_sink *find_output(void *context, uint32_t pid, uint32_t tid)
 {
-    struct receiver *receiver = find_receiver(context, tid);
-    return receiver ? &receiver->output : NULL;
+    struct event_sink *event_sink = find_event_sink(context, tid);
+    return event_sink ? &event_sink->output : NULL;
 }
 
-static void free_receivers(struct decode_plan *plan, struct flow_statistics *statistics)
+static void free_event_sinks(struct decode_plan *plan, struct flow_statistics *statistics)
 {
-    struct receiver *receiver, *next;
-    HASH_ITER(hh, plan->receivers, receiver, next)
+    struct event_sink *event_sink, *next;
+    HASH_ITER(hh, plan->event_sinks, event_sink, next)
     {
-        thread_output_end(&receiver->output);
-        thread_output_add_statistics(&receiver->output, statistics);
-        HASH_DEL(plan->receivers, receiver);
-        free(receiver);
+        thread_output_end(&event_sink->output);
+        thread_output_add_statistics(&event_sink->output, statistics);
+        HASH_DEL(plan->event_sinks, event_sink);
+        free(event_sink);
     }
 }
 
 /* Jobs. */
 
-static struct decode_job *add_job(struct decode_plan *plan, struct receiver *receiver)
+static struct decode_job *add_job(struct decode_plan *plan, struct event_sink *event_sink)
 {
     struct decode_job *job = memory_allocate_zeroed(sizeof(*job));
     job->streams = array_of(sizeof(struct stream_work *));
-    job->receiver = receiver;
+    job->event_sink = event_sink;
     job->order = plan->jobs.count;
     *(struct decode_job **)array_add(&plan->jobs) = job;
     return job;
 }
 
-static void add_slices(struct decode_plan *plan, struct decode_job *job, struct stream_work *stream,
-                       const struct trace_stretch *stretch)
+static void add_psb_segments(struct decode_plan *plan, struct decode_job *job,
+                             struct stream_work *stream, const struct trace_segment *segment)
 {
     const struct pt_setup *setup = &plan->request->data->setup;
-    struct stretch_bytes *bytes = memory_allocate_zeroed(sizeof(*bytes));
-    struct array slices = array_of(sizeof(struct slice));
-    bytes->bytes = trace_stretch_bytes(stretch, &bytes->copy);
-    *(struct stretch_bytes **)array_add(&plan->stretches) = bytes;
-    slices_cut(&slices, bytes->bytes, stretch->size, setup->config & setup->tsc_bit);
-    for (size_t i = 0; i < slices.count; i++) {
-        struct slice_work *work = memory_allocate_zeroed(sizeof(*work));
-        *work = (struct slice_work){.job = job,
-                                    .stream = stream,
-                                    .stretch = stretch,
-                                    .bytes = bytes,
-                                    .slice = *(struct slice *)array_at(&slices, i),
-                                    .last = i + 1 == slices.count};
-        *(struct slice_work **)array_add(&stream->slices) = work;
+    struct segment_bytes *bytes = memory_allocate_zeroed(sizeof(*bytes));
+    struct array psb_segments = array_of(sizeof(struct psb_segment));
+    bytes->bytes = trace_segment_bytes(segment, &bytes->copy);
+    *(struct segment_bytes **)array_add(&plan->segments) = bytes;
+    psb_segments_cut(&psb_segments, bytes->bytes, segment->size, setup->config & setup->tsc_bit);
+    for (size_t i = 0; i < psb_segments.count; i++) {
+        struct psb_segment_work *work = memory_allocate_zeroed(sizeof(*work));
+        *work = (struct psb_segment_work){.job = job,
+                                          .stream = stream,
+                                          .segment = segment,
+                                          .bytes = bytes,
+                                          .psb_segment =
+                                              *(struct psb_segment *)array_at(&psb_segments, i),
+                                          .last = i + 1 == psb_segments.count};
+        *(struct psb_segment_work **)array_add(&stream->psb_segments) = work;
     }
-    array_free(&slices);
+    array_free(&psb_segments);
 }
 
 static struct stream_work *add_stream(struct decode_plan *plan, struct decode_job *job,
                                       const struct trace_stream *stream)
 {
     struct stream_work *work = memory_allocate_zeroed(sizeof(*work));
-    work->slices = array_of(sizeof(struct slice_work *));
+    work->psb_segments = array_of(sizeof(struct psb_segment_work *));
     *(struct stream_work **)array_add(&job->streams) = work;
-    for (size_t i = 0; i < stream->stretches.count; i++)
-        add_slices(plan, job, work, trace_stretch_at(stream, i));
+    for (size_t i = 0; i < stream->segments.count; i++)
+        add_psb_segments(plan, job, work, trace_segment_at(stream, i));
     job->size += stream->size;
     return work;
 }
@@ -97,28 +98,28 @@ static void add_thread_jobs(struct decode_plan *plan)
         const struct trace_stream *stream = trace_stream_at(request->streams, i);
         if (stream->tid == UINT32_MAX)
             continue;
-        struct receiver *receiver = find_receiver(plan, stream->tid);
-        if (!receiver)
+        struct event_sink *event_sink = find_event_sink(plan, stream->tid);
+        if (!event_sink)
             continue;
-        uint32_t pid = receiver->output.thread->pid;
+        uint32_t pid = event_sink->output.thread->pid;
         /* Here and not when the first events come, so that their order does not depend on the
          * workers. */
-        thread_output_begin(&receiver->output);
-        struct decode_job *job = add_job(plan, receiver);
-        schedule_of_thread(&add_stream(plan, job, stream)->schedule, &receiver->output,
+        thread_output_begin(&event_sink->output);
+        struct decode_job *job = add_job(plan, event_sink);
+        schedule_of_thread(&add_stream(plan, job, stream)->schedule, &event_sink->output,
                            address_spaces_process(request->spaces, pid));
     }
 }
 
 /* A ring that was overwritten begins in the middle. What threads did on its processor before is
  * missing, though what they did elsewhere may be there. */
-static void tell_holes(const struct stream_work *work, const struct trace_stream *stream,
-                       const struct perf_data *data)
+static void report_holes(const struct stream_work *work, const struct trace_stream *stream,
+                         const struct perf_data *data)
 {
     struct ring_beginning beginning;
-    if (!stream->stretches.count)
+    if (!stream->segments.count)
         return;
-    ring_beginning_read(&beginning, trace_stretch_at(stream, 0));
+    ring_beginning_read(&beginning, trace_segment_at(stream, 0));
     bool in_the_middle = data->setup.snapshot && beginning.ip != 0;
     for (size_t i = 0; in_the_middle && i < work->schedule.entries.count; i++) {
         const struct schedule_entry *entry = schedule_at(&work->schedule, i);
@@ -150,7 +151,7 @@ static void add_processors_job(struct decode_plan *plan)
         }
         schedule_of_processor(&work->schedule, request->data, stream->cpu, request->spaces,
                               find_output, plan);
-        tell_holes(work, stream, request->data);
+        report_holes(work, stream, request->data);
     }
 }
 
@@ -165,25 +166,25 @@ static int largest_first(const void *left, const void *right)
 
 /* The slices of a job in the order of their time, which is that of each stream: the next slice of
  * the stream that is farthest behind comes next. */
-static void order_slices(struct decode_plan *plan, const struct decode_job *job)
+static void order_psb_segments(struct decode_plan *plan, const struct decode_job *job)
 {
     size_t *next = memory_allocate_zeroed(job->streams.count * sizeof(*next));
     for (;;) {
-        struct slice_work *first = NULL;
+        struct psb_segment_work *first = NULL;
         size_t of = 0;
         for (size_t i = 0; i < job->streams.count; i++) {
-            const struct array *slices = &job_stream(job, i)->slices;
-            if (next[i] == slices->count)
+            const struct array *psb_segments = &job_stream(job, i)->psb_segments;
+            if (next[i] == psb_segments->count)
                 continue;
-            struct slice_work *work = slice_work_at(slices, next[i]);
-            if (first && work->slice.time.value >= first->slice.time.value)
+            struct psb_segment_work *work = psb_segment_work_at(psb_segments, next[i]);
+            if (first && work->psb_segment.time.value >= first->psb_segment.time.value)
                 continue;
             first = work;
             of = i;
         }
         if (!first)
             break;
-        *(struct slice_work **)array_add(&plan->slices) = first;
+        *(struct psb_segment_work **)array_add(&plan->psb_segments) = first;
         next[of]++;
     }
     free(next);
@@ -193,14 +194,14 @@ void decode_plan_make(struct decode_plan *plan, const struct decode_request *req
 {
     *plan = (struct decode_plan){.request = request};
     plan->jobs = array_of(sizeof(struct decode_job *));
-    plan->stretches = array_of(sizeof(struct stretch_bytes *));
-    plan->slices = array_of(sizeof(struct slice_work *));
+    plan->segments = array_of(sizeof(struct segment_bytes *));
+    plan->psb_segments = array_of(sizeof(struct psb_segment_work *));
     add_thread_jobs(plan);
     add_processors_job(plan);
     if (plan->jobs.count)
         qsort(plan->jobs.elements, plan->jobs.count, sizeof(struct decode_job *), largest_first);
     for (size_t i = 0; i < plan->jobs.count; i++) {
-        order_slices(plan, plan_job(&plan->jobs, i));
+        order_psb_segments(plan, plan_job(&plan->jobs, i));
         plan->bytes += plan_job(&plan->jobs, i)->size;
     }
 }
@@ -209,7 +210,7 @@ static void free_job(struct decode_job *job)
 {
     for (size_t i = 0; i < job->streams.count; i++) {
         schedule_free(&job_stream(job, i)->schedule);
-        array_free(&job_stream(job, i)->slices);
+        array_free(&job_stream(job, i)->psb_segments);
         free(job_stream(job, i));
     }
     array_free(&job->streams);
@@ -218,17 +219,17 @@ static void free_job(struct decode_job *job)
 
 void decode_plan_free(struct decode_plan *plan, struct flow_statistics *statistics)
 {
-    free_receivers(plan, statistics);
+    free_event_sinks(plan, statistics);
     for (size_t i = 0; i < plan->jobs.count; i++)
         free_job(plan_job(&plan->jobs, i));
-    for (size_t i = 0; i < plan->slices.count; i++)
-        free(slice_work_at(&plan->slices, i));
-    for (size_t i = 0; i < plan->stretches.count; i++) {
-        struct stretch_bytes *bytes = *(struct stretch_bytes **)array_at(&plan->stretches, i);
+    for (size_t i = 0; i < plan->psb_segments.count; i++)
+        free(psb_segment_work_at(&plan->psb_segments, i));
+    for (size_t i = 0; i < plan->segments.count; i++) {
+        struct segment_bytes *bytes = *(struct segment_bytes **)array_at(&plan->segments, i);
         free(bytes->copy);
         free(bytes);
     }
     array_free(&plan->jobs);
-    array_free(&plan->slices);
-    array_free(&plan->stretches);
+    array_free(&plan->psb_segments);
+    array_free(&plan->segments);
 }

@@ -12,26 +12,26 @@
 #include <uthash.h>
 
 /* A thread that events go to, found by its tid. */
-struct receiver {
+struct event_sink {
     uint32_t tid;
-    struct thread_output output;
+    struct thread_sink output;
     UT_hash_handle hh;
 };
 
 /* A slice on its way. Once `done` it belongs to whoever passes events on. */
-struct slice_work {
+struct psb_segment_work {
     struct decode_job *job;
     struct stream_work *stream;
-    const struct trace_stretch *stretch;
-    struct stretch_bytes *bytes;
-    struct slice slice;
+    const struct trace_segment *segment;
+    struct segment_bytes *bytes;
+    struct psb_segment psb_segment;
     bool last; /* of its stretch */
     bool done;
-    struct delivery delivery;
+    struct reorder_buffer reorder_buffer;
 };
 
 /* The bytes of a stretch, contiguous. */
-struct stretch_bytes {
+struct segment_bytes {
     const uint8_t *bytes;
     uint8_t *copy; /* owned; NULL when they lie in the file */
 };
@@ -39,15 +39,15 @@ struct stretch_bytes {
 /* The slices of one stream, whose events are passed on in this order. */
 struct stream_work {
     struct schedule schedule;
-    struct array slices; /* struct slice_work * */
-    size_t next;         /* the first whose events have not all been passed on */
+    struct array psb_segments; /* struct psb_segment_work * */
+    size_t next;               /* the first whose events have not all been passed on */
 };
 
 /* Streams whose events are passed on in the order of their time: one of a thread, or all of the
  * processors. */
 struct decode_job {
-    struct array streams;      /* struct stream_work * */
-    struct receiver *receiver; /* of a thread's job; NULL for the job of the processors */
+    struct array streams;          /* struct stream_work * */
+    struct event_sink *event_sink; /* of a thread's job; NULL for the job of the processors */
     uint64_t size;
     size_t order; /* the job's place in the file */
     bool busy;    /* somebody is passing events on */
@@ -55,10 +55,11 @@ struct decode_job {
 
 struct decode_plan {
     const struct decode_request *request;
-    struct receiver *receivers;
-    struct array jobs;      /* struct decode_job *, the largest first */
-    struct array stretches; /* struct stretch_bytes * */
-    struct array slices;    /* struct slice_work *: in the order in which they are to be begun */
+    struct event_sink *event_sinks;
+    struct array jobs;     /* struct decode_job *, the largest first */
+    struct array segments; /* struct segment_bytes * */
+    struct array
+        psb_segments; /* struct psb_segment_work *: in the order in which they are to be begun */
     uint64_t bytes;
 };
 
@@ -78,9 +79,10 @@ static inline struct stream_work *job_stream(const struct decode_job *job, size_
     return *(struct stream_work **)array_at(&job->streams, index);
 }
 
-static inline struct slice_work *slice_work_at(const struct array *slices, size_t index)
+static inline struct psb_segment_work *psb_segment_work_at(const struct array *psb_segments,
+                                                           size_t index)
 {
-    return *(struct slice_work **)array_at(slices, index);
+    return *(struct psb_segment_work **)array_at(psb_segments, index);
 }
 
 #endif

@@ -31,16 +31,16 @@ struct decoder_memory *decoder_memory_new(struct shared_blocks *shared)
 {
     struct decoder_memory *memory = memory_allocate(sizeof(*memory));
     memory->shared = shared;
-    memory->processes = array_of(sizeof(struct paths *));
+    memory->processes = array_of(sizeof(struct tnt_cache *));
     return memory;
 }
 
 void decoder_memory_free(struct decoder_memory *memory)
 {
     for (size_t i = 0; i < memory->processes.count; i++) {
-        struct paths *paths = *(struct paths **)array_at(&memory->processes, i);
-        paths_free(paths);
-        free(paths);
+        struct tnt_cache *tnt_cache = *(struct tnt_cache **)array_at(&memory->processes, i);
+        tnt_cache_free(tnt_cache);
+        free(tnt_cache);
     }
     array_free(&memory->processes);
     free(memory);
@@ -61,7 +61,7 @@ struct decoder *decoder_open(struct decoder_shared *shared, struct decoder_memor
     control_flow_init(&decoder->flow);
     decoder->flow.observer = input->observer;
     decoder->packet = decoder->next;
-    decoder->flow.batch.delivery = input->delivery;
+    decoder->flow.batch.reorder_buffer = input->reorder_buffer;
     decoder_begin(decoder);
     return decoder;
 }
@@ -79,10 +79,10 @@ void decoder_add_statistics(const struct decoder *decoder, struct flow_statistic
 }
 
 /* The stretch ends. */
-static void finish_stretch(struct decoder *decoder)
+static void finish_segment(struct decoder *decoder)
 {
     struct control_flow *flow = &decoder->flow;
-    decoder_tell_place(decoder);
+    decoder_report_place(decoder);
     control_flow_time(flow, flow->position, decoder->time.now);
     if (decoder->input.lost_after)
         control_flow_gap(flow, FLOW_GAP_LOST, 0, 0);
@@ -92,9 +92,9 @@ static void finish_stretch(struct decoder *decoder)
 }
 
 /* Tracing goes on in the next slice, from its PSB on, in a state that this PSB tells. */
-static void finish_slice(struct decoder *decoder)
+static void finish_psb_segment(struct decoder *decoder)
 {
-    decoder_take_next_slice(decoder);
+    decoder_take_next_psb_segment(decoder);
     event_batch_finish(&decoder->flow.batch);
 }
 
@@ -103,12 +103,12 @@ bool decoder_run(struct decoder *decoder, uint64_t steps)
     while (!decoder->ended && steps) {
         steps--;
         if (decoder->plain)
-            decoder_take_usual_packets(decoder, &steps);
+            decoder_take_fast_packets(decoder, &steps);
         if (decoder->next >= decoder->stop) {
             if (decoder->stop == decoder->end)
-                finish_stretch(decoder);
+                finish_segment(decoder);
             else
-                finish_slice(decoder);
+                finish_psb_segment(decoder);
             decoder->ended = true;
         } else {
             decoder_take_packet(decoder);

@@ -29,12 +29,12 @@ void decoder_memory_free(struct decoder_memory *memory);
 struct decoder_input {
     const uint8_t *bytes; /* all of the stretch; borrowed until decoder_close */
     uint64_t size;
-    uint64_t offset;                      /* of its first byte in its ring */
-    uint64_t start, stop;                 /* offsets of the slice in it */
-    const struct schedule *schedule;      /* borrowed; whose events these are */
-    const struct flow_observer *observer; /* NULL: none */
-    struct delivery *delivery;            /* borrowed; what becomes of them */
-    bool lost_after;                      /* data was lost behind the last byte of the stretch */
+    uint64_t offset;                       /* of its first byte in its ring */
+    uint64_t start, stop;                  /* offsets of the slice in it */
+    const struct schedule *schedule;       /* borrowed; whose events these are */
+    const struct flow_observer *observer;  /* NULL: none */
+    struct reorder_buffer *reorder_buffer; /* borrowed; what becomes of them */
+    bool lost_after;                       /* data was lost behind the last byte of the stretch */
 };
 
 struct decoder;

@@ -36,7 +36,7 @@ static void take_branch(struct decoder *decoder, uint64_t ip)
         control_flow_branch_time_exact(&decoder->flow);
     complete_branch(decoder, walk.at, ip);
     if (decoder->time_is_news)
-        decoder_tell_time(decoder);
+        decoder_report_time(decoder);
 }
 
 /* Walks on to where the asynchronous event happened; false when that failed, which has been told.
@@ -56,7 +56,7 @@ static void divert(struct decoder *decoder, uint64_t ip)
     if (!reach_event(decoder))
         return;
     decoder->has_fup = decoder->aborted = decoder->transaction = false;
-    bool exact = decoder_tell_event_time(decoder);
+    bool exact = decoder_report_event_time(decoder);
     decoder_go_to(decoder, ip);
     control_flow_diverted(&decoder->flow, kind, from, ip, exact);
 }
@@ -159,7 +159,7 @@ static void stop_at_fup(struct decoder *decoder, uint64_t to)
     bool aborted = decoder->aborted;
     if (!reach_event(decoder))
         return;
-    bool exact = decoder_tell_event_time(decoder);
+    bool exact = decoder_report_event_time(decoder);
     if (aborted)
         control_flow_aborted_out(&decoder->flow, ip, to, exact);
     else
@@ -175,7 +175,7 @@ static void stop_at_branch(struct decoder *decoder, uint64_t ip)
         decoder_fail(decoder, error, walk.at->ip);
         return;
     }
-    bool exact = decoder_tell_event_time(decoder);
+    bool exact = decoder_report_event_time(decoder);
     control_flow_disabled(&decoder->flow, exact);
 }
 
@@ -185,7 +185,7 @@ static bool is_fup_of_vm_entry(const struct decoder *decoder)
     static const uint8_t launch[] = {0x0f, 0x01, 0xc2}, resume[] = {0x0f, 0x01, 0xc3};
     uint8_t bytes[sizeof(launch)];
     if (!decoder->shared->errata.skd022 ||
-        code_space_read(&decoder->paths->cache.space, decoder->fup, bytes, sizeof(bytes)) !=
+        code_space_read(&decoder->tnt_cache->cache.space, decoder->fup, bytes, sizeof(bytes)) !=
             sizeof(bytes))
         return false;
     return memcmp(bytes, launch, sizeof(bytes)) == 0 || memcmp(bytes, resume, sizeof(bytes)) == 0;
@@ -207,12 +207,12 @@ void decoder_take_disable(struct decoder *decoder, uint64_t ip)
     decoder_forget_asynchronous(decoder);
     decoder->at = NULL;
     decoder->enabled = false;
-    decoder_wake_if_due(decoder);
+    decoder_check_deadline(decoder);
 }
 
 void decoder_take_overflow(struct decoder *decoder)
 {
-    decoder_tell_time(decoder);
+    decoder_report_time(decoder);
     control_flow_gap(&decoder->flow, FLOW_GAP_OVERFLOW, 0, 0);
     decoder_forget_place(decoder);
     packet_time_overflow(&decoder->time);
@@ -222,8 +222,8 @@ void decoder_take_overflow(struct decoder *decoder)
 
 void decoder_take_trace_stop(struct decoder *decoder)
 {
-    decoder_tell_time(decoder);
-    decoder_tell_place(decoder);
+    decoder_report_time(decoder);
+    decoder_report_place(decoder);
     control_flow_stop(&decoder->flow);
     decoder_forget_place(decoder);
 }

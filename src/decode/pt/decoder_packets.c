@@ -8,7 +8,7 @@
 
 /* Runs the instruction at `ip`, if it needs no packet, and tells that the stack pointer is `value`
  * behind it; else it will be told with the branch. */
-static void tell_stack(struct decoder *decoder, uint64_t ip, uint64_t value)
+static void report_stack(struct decoder *decoder, uint64_t ip, uint64_t value)
 {
     if (!decoder_reach(decoder, ip))
         return;
@@ -55,11 +55,11 @@ static void take_fup(struct decoder *decoder, uint64_t ip)
         break;
     case FUP_OF_STOP:
         if (decoder->at && decoder_reach(decoder, ip))
-            decoder_tell_time(decoder);
+            decoder_report_time(decoder);
         break;
     case FUP_OF_PTWRITE:
         if (decoder->at && decoder->value_size == sizeof(uint64_t))
-            tell_stack(decoder, ip, decoder->value);
+            report_stack(decoder, ip, decoder->value);
         break;
     case FUP_OF_TRANSACTION:
         take_transaction(decoder, ip);
@@ -83,10 +83,10 @@ static void take_time(struct decoder *decoder, const struct pt_packet *packet)
 {
     decoder_take_time(decoder, packet);
     if (packet->kind == PT_PACKET_TSC || packet->kind == PT_PACKET_MTC)
-        decoder_tell_time(decoder);
+        decoder_report_time(decoder);
     if (packet->kind == PT_PACKET_TSC || packet->kind == PT_PACKET_CYC)
         decoder->time_is_news = true;
-    decoder_wake_if_due(decoder);
+    decoder_check_deadline(decoder);
 }
 
 static void take_tsx(struct decoder *decoder, const struct pt_packet *packet)
@@ -113,21 +113,21 @@ enum { PAGE_FAULT_ADDRESS = 1 << 0, EXIT_QUALIFICATION = 1 << 1, EXIT_REASON = 1
 
 static void take_event_data(struct decoder *decoder, const struct pt_packet *packet)
 {
-    uint8_t told = (uint8_t)(packet->second <= 2 ? 1 << packet->second : 0);
-    bool fits = !((decoder->event_data | told) & PAGE_FAULT_ADDRESS) || !decoder->event_data;
-    if (told && (!fits || decoder->event_data & told))
+    uint8_t reported = (uint8_t)(packet->second <= 2 ? 1 << packet->second : 0);
+    bool fits = !((decoder->event_data | reported) & PAGE_FAULT_ADDRESS) || !decoder->event_data;
+    if (reported && (!fits || decoder->event_data & reported))
         decoder_fail(decoder, DECODE_MISPLACED_PACKET, 0);
     else
-        decoder->event_data |= told;
+        decoder->event_data |= reported;
 }
 
 /* Whether an event of this type can have what EVD packets have told. */
-static bool has_event_data(uint64_t type, uint8_t told)
+static bool has_event_data(uint64_t type, uint8_t reported)
 {
     enum { INTERRUPT = 1, VM_EXIT = 8, VM_EXIT_BY_INTERRUPT = 9 };
-    if (told & PAGE_FAULT_ADDRESS)
+    if (reported & PAGE_FAULT_ADDRESS)
         return type == INTERRUPT;
-    return !told || type == VM_EXIT || type == VM_EXIT_BY_INTERRUPT;
+    return !reported || type == VM_EXIT || type == VM_EXIT_BY_INTERRUPT;
 }
 
 /* An event that the processor tells of beside the flow: its FUP is also that of the flow, unless it

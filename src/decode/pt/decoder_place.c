@@ -11,23 +11,23 @@ enum {
 
 /* Who runs, and which code is there. */
 
-static struct paths *paths_of(struct decoder *decoder, const struct process *process)
+static struct tnt_cache *tnt_cache_of(struct decoder *decoder, const struct process *process)
 {
     struct array *processes = &decoder->memory->processes;
     for (size_t i = 0; i < processes->count; i++) {
-        struct paths *paths = *(struct paths **)array_at(processes, i);
-        if (paths->cache.space.process != process)
+        struct tnt_cache *tnt_cache = *(struct tnt_cache **)array_at(processes, i);
+        if (tnt_cache->cache.space.process != process)
             continue;
         /* Another slice may have been later. */
-        block_cache_rewind(&paths->cache, decoder->time.now);
-        paths_keep_up(paths);
-        return paths;
+        block_cache_rewind(&tnt_cache->cache, decoder->time.now);
+        tnt_cache_keep_up(tnt_cache);
+        return tnt_cache;
     }
-    struct paths *paths = memory_allocate(sizeof(*paths));
-    paths_init(paths, process, decoder->shared->symbols);
-    paths->cache.shared = decoder->memory->shared;
-    *(struct paths **)array_add(processes) = paths;
-    return paths;
+    struct tnt_cache *tnt_cache = memory_allocate(sizeof(*tnt_cache));
+    tnt_cache_init(tnt_cache, process, decoder->shared->symbols);
+    tnt_cache->cache.shared = decoder->memory->shared;
+    *(struct tnt_cache **)array_add(processes) = tnt_cache;
+    return tnt_cache;
 }
 
 /* The kernel may be traced across the switch: then the other thread goes on where it is. */
@@ -36,15 +36,15 @@ static void switch_thread(struct decoder *decoder, const struct schedule_entry *
     struct control_flow *flow = &decoder->flow;
     bool running = decoder->at;
     uint64_t ip = running ? decoder->at->ip : 0;
-    decoder->paths = paths_of(decoder, entry->process);
+    decoder->tnt_cache = tnt_cache_of(decoder, entry->process);
     /* Those that are remembered are of another process, or were dropped. */
     return_stack_forget_blocks(&decoder->returns);
     if (running)
         flow->running = true;
-    control_flow_switch_thread(flow, entry->output, &decoder->paths->cache.space);
+    control_flow_switch_thread(flow, entry->output, &decoder->tnt_cache->cache.space);
     if (!running)
         return;
-    decoder->at = block_cache_find(&decoder->paths->cache, ip, decoder->mode);
+    decoder->at = block_cache_find(&decoder->tnt_cache->cache, ip, decoder->mode);
     control_flow_resume(flow, ip, false);
 }
 
@@ -67,7 +67,7 @@ static void follow_schedule(struct decoder *decoder)
 /* Blocks may be gone behind this: the place is looked for anew. */
 static void follow_code(struct decoder *decoder)
 {
-    struct block_cache *cache = &decoder->paths->cache;
+    struct block_cache *cache = &decoder->tnt_cache->cache;
     uint64_t epoch = cache->epoch;
     uint64_t ip = decoder->at ? decoder->at->ip : 0;
     /* A user program is never running while it calls execve. */
@@ -75,7 +75,7 @@ static void follow_code(struct decoder *decoder)
     struct ticks exec_until = may_exec ? decoder->time.now : decoder->enabled_at;
     block_cache_advance(cache, code_space_changes(&cache->space, decoder->time.now, exec_until));
     block_cache_trim(cache);
-    paths_keep_up(decoder->paths);
+    tnt_cache_keep_up(decoder->tnt_cache);
     if (cache->epoch == epoch)
         return;
     return_stack_forget_blocks(&decoder->returns);
@@ -83,50 +83,50 @@ static void follow_code(struct decoder *decoder)
         decoder->at = block_cache_find(cache, ip, decoder->mode);
 }
 
-void decoder_wake(struct decoder *decoder)
+void decoder_reach_deadline(struct decoder *decoder)
 {
     follow_schedule(decoder);
     follow_code(decoder);
     const struct schedule *schedule = decoder->input.schedule;
-    const struct code_space *space = &decoder->paths->cache.space;
-    uint64_t wake = UINT64_MAX;
+    const struct code_space *space = &decoder->tnt_cache->cache.space;
+    uint64_t deadline = UINT64_MAX;
     if (decoder->schedule_next < schedule->entries.count)
-        wake = schedule_at(schedule, decoder->schedule_next)->since.value;
+        deadline = schedule_at(schedule, decoder->schedule_next)->since.value;
     if (space->process && space->cursor.next_change < space->process->change_count) {
         uint64_t change = space->process->changes[space->cursor.next_change].time.value;
-        wake = change < wake ? change : wake;
+        deadline = change < deadline ? change : deadline;
     }
-    decoder->wake = wake;
+    decoder->deadline = deadline;
 }
 
 struct block_walk decoder_begin_walk(struct decoder *decoder)
 {
-    decoder_tell_place(decoder);
+    decoder_report_place(decoder);
     decoder->flow.transaction = decoder->transaction;
-    return (struct block_walk){&decoder->paths->cache, &decoder->flow, &decoder->returns,
+    return (struct block_walk){&decoder->tnt_cache->cache, &decoder->flow, &decoder->returns,
                                decoder->at};
 }
 
 /* Time. */
 
-void decoder_tell_time(struct decoder *decoder)
+void decoder_report_time(struct decoder *decoder)
 {
     control_flow_time(&decoder->flow, decoder->flow.position, decoder->time.now);
     decoder->holds_time = false;
 }
 
 /* The same, for an event that happens now; whether a packet has told its time. */
-bool decoder_tell_event_time(struct decoder *decoder)
+bool decoder_report_event_time(struct decoder *decoder)
 {
     bool exact = decoder->time_is_news || decoder->holds_time;
-    decoder_tell_time(decoder);
+    decoder_report_time(decoder);
     return exact;
 }
 
-void decoder_wake_if_due(struct decoder *decoder)
+void decoder_check_deadline(struct decoder *decoder)
 {
-    if (decoder->time.now.value >= decoder->wake)
-        decoder_wake(decoder);
+    if (decoder->time.now.value >= decoder->deadline)
+        decoder_reach_deadline(decoder);
 }
 
 /* Where execution is. */
@@ -150,13 +150,13 @@ void decoder_forget_asynchronous(struct decoder *decoder)
 
 void decoder_go_to(struct decoder *decoder, uint64_t ip)
 {
-    decoder->at = block_cache_find(&decoder->paths->cache, ip, decoder->mode);
+    decoder->at = block_cache_find(&decoder->tnt_cache->cache, ip, decoder->mode);
 }
 
 void decoder_resume(struct decoder *decoder, uint64_t ip)
 {
-    decoder_wake_if_due(decoder);
-    bool exact = decoder_tell_event_time(decoder);
+    decoder_check_deadline(decoder);
+    bool exact = decoder_report_event_time(decoder);
     decoder->enabled = true;
     decoder->enabled_at = decoder->time.now;
     decoder_go_to(decoder, ip);
@@ -179,9 +179,9 @@ static void observe_failure(const struct decoder *decoder, enum decode_error err
     observe_error(&decoder->flow, error, ip, offset);
 }
 
-void decoder_tell_failure(struct decoder *decoder, enum decode_error error, uint64_t ip)
+void decoder_report_failure(struct decoder *decoder, enum decode_error error, uint64_t ip)
 {
-    decoder_tell_time(decoder);
+    decoder_report_time(decoder);
     if (decoder->flow.observer)
         observe_failure(decoder, error, ip);
     control_flow_gap(&decoder->flow, error == DECODE_NO_IMAGE ? FLOW_GAP_NO_IMAGE : FLOW_GAP_ERROR,
@@ -192,7 +192,7 @@ void decoder_fail(struct decoder *decoder, enum decode_error error, uint64_t ip)
 {
     bool enabled = decoder->enabled;
     if (!is_ragged_end(decoder))
-        decoder_tell_failure(decoder, error, ip);
+        decoder_report_failure(decoder, error, ip);
     decoder_forget_place(decoder);
     /* Without an image the next packet with an address may lead to where there is one. */
     if (error == DECODE_NO_IMAGE)

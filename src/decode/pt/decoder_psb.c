@@ -160,7 +160,7 @@ static void be_at(struct decoder *decoder, const struct psb_header *header)
             decoder_go_to(decoder, header->ip);
             return;
         }
-        decoder_tell_failure(decoder, error, walk.at->ip);
+        decoder_report_failure(decoder, error, walk.at->ip);
     }
     decoder->mode = header->mode;
     decoder_resume(decoder, header->ip);
@@ -181,8 +181,8 @@ static void use_header(struct decoder *decoder, const struct psb_header *header)
     if (on) {
         be_at(decoder, header);
     } else {
-        decoder_tell_time(decoder);
-        decoder_tell_place(decoder);
+        decoder_report_time(decoder);
+        decoder_report_place(decoder);
         if (!header->overflow)
             control_flow_end(&decoder->flow);
         decoder->at = NULL;
@@ -211,7 +211,7 @@ void decoder_take_psb(struct decoder *decoder)
     struct psb_header header;
     if (!begin_psb(decoder, &header))
         return;
-    decoder_wake_if_due(decoder);
+    decoder_check_deadline(decoder);
     use_header(decoder, &header);
 }
 
@@ -221,7 +221,7 @@ static void continue_at_psb(struct decoder *decoder)
     struct psb_header header;
     decoder->next += PSB_SIZE;
     bool whole = begin_psb(decoder, &header);
-    decoder_wake(decoder);
+    decoder_reach_deadline(decoder);
     if (!whole)
         return;
     bool on = is_on(decoder, &header);
@@ -242,7 +242,7 @@ void decoder_begin(struct decoder *decoder)
         continue_at_psb(decoder);
         return;
     }
-    decoder_wake(decoder);
+    decoder_reach_deadline(decoder);
     decoder_synchronize(decoder);
 }
 
@@ -253,10 +253,11 @@ static bool is_next(const struct decoder *decoder, enum pt_packet_kind kind)
     return pt_packet_decode(&packet, decoder->next, size, 0) == PT_PACKET_OK && packet.kind == kind;
 }
 
-void decoder_take_next_slice(struct decoder *decoder)
+void decoder_take_next_psb_segment(struct decoder *decoder)
 {
     if (decoder->next > decoder->stop)
-        decoder_tell_failure(decoder, DECODE_BAD_PACKET, 0); /* a packet with a PSB in its middle */
+        decoder_report_failure(decoder, DECODE_BAD_PACKET,
+                               0); /* a packet with a PSB in its middle */
     decoder->packet = decoder->stop;
     decoder->next = decoder->stop + PSB_SIZE;
     decoder_take_psb(decoder);
@@ -269,6 +270,6 @@ void decoder_synchronize(struct decoder *decoder)
 {
     size_t size = (size_t)(decoder->end - decoder->input.bytes);
     size_t from = (size_t)(decoder->next - decoder->input.bytes);
-    size_t psb = pt_packet_find_psb_behind(decoder->input.bytes, size, from);
+    size_t psb = pt_packet_find_psb_after(decoder->input.bytes, size, from);
     decoder->next = decoder->input.bytes + psb;
 }

@@ -18,7 +18,7 @@ struct decoder_shared {
 
 struct decoder_memory {
     struct shared_blocks *shared; /* borrowed; NULL: none */
-    struct array processes;       /* struct paths *: of each process met so far */
+    struct array processes;       /* struct tnt_cache *: of each process met so far */
 };
 
 /* What the next FUP packet belongs to. */
@@ -43,9 +43,9 @@ struct decoder {
 
     /* Who runs, and what time it is. */
     size_t schedule_next;
-    struct paths *paths; /* of the process that runs; NULL: nobody knows */
+    struct tnt_cache *tnt_cache; /* of the process that runs; NULL: nobody knows */
     struct packet_time time;
-    uint64_t wake;     /* the time (ticks) from which on side-band records are due */
+    uint64_t deadline; /* the time (ticks) from which on side-band records are due */
     bool time_is_news; /* the packet before told the time */
     /* CYC stands in front of a TNT packet and is written together with it: when it is full, or when
      * a TIP or the end of tracing must follow. So its time is that of the last branch before the
@@ -87,7 +87,7 @@ struct decoder {
 void decoder_begin(struct decoder *decoder);
 
 /* Takes the PSB at the end of the slice and what belongs to it. */
-void decoder_take_next_slice(struct decoder *decoder);
+void decoder_take_next_psb_segment(struct decoder *decoder);
 
 /* ---- decoder_packets.c ---- */
 
@@ -101,7 +101,7 @@ void decoder_take_time(struct decoder *decoder, const struct pt_packet *packet);
 
 /* Takes the packets at decoder->next as long as there are short ways for them, while
  * decoder->plain. Counts `steps` down. */
-void decoder_take_usual_packets(struct decoder *decoder, uint64_t *steps);
+void decoder_take_fast_packets(struct decoder *decoder, uint64_t *steps);
 
 /* ---- decoder_branches.c: decoder->next is behind the packet ---- */
 
@@ -141,12 +141,12 @@ struct block_walk decoder_begin_walk(struct decoder *decoder);
 
 /* All branches before have happened by now. The second, for an event that happens now, says whether
  * a packet has told its time. */
-void decoder_tell_time(struct decoder *decoder);
-bool decoder_tell_event_time(struct decoder *decoder);
+void decoder_report_time(struct decoder *decoder);
+bool decoder_report_event_time(struct decoder *decoder);
 
 /* The time has reached `wake`: finds out who runs now, and what is mapped. */
-void decoder_wake(struct decoder *decoder);
-void decoder_wake_if_due(struct decoder *decoder);
+void decoder_reach_deadline(struct decoder *decoder);
+void decoder_check_deadline(struct decoder *decoder);
 
 void decoder_forget_place(struct decoder *decoder);
 /* That a FUP packet waits for its companion. */
@@ -161,11 +161,11 @@ bool decoder_reach(struct decoder *decoder, uint64_t ip);
 
 /* The data does not fit together; `ip`: where that was noticed, 0 unknown. decoder_fail then goes
  * on at the next PSB, or, where only code is missing, with the next address. */
-void decoder_tell_failure(struct decoder *decoder, enum decode_error error, uint64_t ip);
+void decoder_report_failure(struct decoder *decoder, enum decode_error error, uint64_t ip);
 void decoder_fail(struct decoder *decoder, enum decode_error error, uint64_t ip);
 
 /* Lets the control flow know where execution is, which the short ways do not. */
-static inline void decoder_tell_place(struct decoder *decoder)
+static inline void decoder_report_place(struct decoder *decoder)
 {
     if (!decoder->at)
         return;

@@ -91,10 +91,10 @@ void packet_time_mtc(struct packet_time *time, uint64_t bits)
     if (!time->has_counter)
         return;
     uint64_t counter = bits << time->mtc_shift;
-    unsigned told = time->mtc_shift + MTC_BITS;
-    time->counter_elapsed += counter_step(time, counter, told);
+    unsigned reported = time->mtc_shift + MTC_BITS;
+    time->counter_elapsed += counter_step(time, counter, reported);
     time->counter = counter;
-    time->counter_bits = told;
+    time->counter_bits = reported;
     /* From TMA on, so that fractions do not add up. */
     set_base(time, time->counter_base + counter_to_ticks(time, time->counter_elapsed));
 }

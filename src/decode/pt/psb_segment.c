@@ -5,11 +5,11 @@
 enum {
     /* Long enough to make up for what each slice costs, short enough for what waits to be passed on
      * to stay in the processor's cache. */
-    SLICE_BYTES = 1 << 16,
+    PSB_SEGMENT_BYTES = 1 << 16,
 };
 
 /* The time that is told behind the PSB at `psb`; false when none is. */
-static bool time_behind(const uint8_t *bytes, size_t size, size_t psb, struct ticks *time)
+static bool time_after(const uint8_t *bytes, size_t size, size_t psb, struct ticks *time)
 {
     struct pt_packet packet;
     while (pt_packet_decode(&packet, bytes + psb, size - psb, 0) == PT_PACKET_OK) {
@@ -23,21 +23,21 @@ static bool time_behind(const uint8_t *bytes, size_t size, size_t psb, struct ti
     return false;
 }
 
-void slices_cut(struct array *slices, const uint8_t *bytes, size_t size, bool timed)
+void psb_segments_cut(struct array *psb_segments, const uint8_t *bytes, size_t size, bool timed)
 {
-    struct slice slice = {.start = 0};
-    size_t next = timed ? pt_packet_find_psb(bytes, size, SLICE_BYTES) : size;
+    struct psb_segment psb_segment = {.start = 0};
+    size_t next = timed ? pt_packet_find_psb(bytes, size, PSB_SEGMENT_BYTES) : size;
     while (next < size) {
         struct ticks time;
-        if (!time_behind(bytes, size, next, &time)) {
+        if (!time_after(bytes, size, next, &time)) {
             next = pt_packet_find_psb(bytes, size, next + 1);
             continue;
         }
-        slice.stop = next;
-        *(struct slice *)array_add(slices) = slice;
-        slice = (struct slice){.start = next, .time = time};
-        next = pt_packet_find_psb(bytes, size, next + SLICE_BYTES);
+        psb_segment.stop = next;
+        *(struct psb_segment *)array_add(psb_segments) = psb_segment;
+        psb_segment = (struct psb_segment){.start = next, .time = time};
+        next = pt_packet_find_psb(bytes, size, next + PSB_SEGMENT_BYTES);
     }
-    slice.stop = size;
-    *(struct slice *)array_add(slices) = slice;
+    psb_segment.stop = size;
+    *(struct psb_segment *)array_add(psb_segments) = psb_segment;
 }

@@ -17,13 +17,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct slice {
+struct psb_segment {
     size_t start, stop; /* offsets of PSBs in the stretch, or its beginning and its end */
     struct ticks time;  /* at `start`; 0 when that is the stretch's beginning */
 };
 
-/* Adds the slices of a stretch, struct slice, to `slices`: at least one. With `timed` false (there
+/* Adds the slices of a stretch, struct psb_segment, to `slices`: at least one. With `timed` false (there
  * are no TSC packets) there is only one. */
-void slices_cut(struct array *slices, const uint8_t *bytes, size_t size, bool timed);
+void psb_segments_cut(struct array *psb_segments, const uint8_t *bytes, size_t size, bool timed);
 
 #endif

@@ -2,29 +2,29 @@
 
 #include "packet/callchain_snapshot.h"
 
-void told_callers_init(struct told_callers *callers)
+void recorded_callchain_init(struct recorded_callchain *callers)
 {
-    *callers = (struct told_callers){.addresses = array_of(sizeof(uint64_t))};
+    *callers = (struct recorded_callchain){.addresses = array_of(sizeof(uint64_t))};
 }
 
-void told_callers_free(struct told_callers *callers)
+void recorded_callchain_free(struct recorded_callchain *callers)
 {
     array_free(&callers->addresses);
 }
 
-void told_callers_forget(struct told_callers *callers)
+void recorded_callchain_forget(struct recorded_callchain *callers)
 {
     callers->addresses.count = 0;
     callers->expected = 0;
     callers->whole = false;
 }
 
-void told_callers_add(struct told_callers *callers, uint64_t payload)
+void recorded_callchain_add(struct recorded_callchain *callers, uint64_t payload)
 {
-    if (told_calls_is_header(payload)) {
-        told_callers_forget(callers);
-        callers->expected = told_calls_count(payload);
-        callers->all = told_calls_all(payload);
+    if (callchain_is_header(payload)) {
+        recorded_callchain_forget(callers);
+        callers->expected = callchain_count(payload);
+        callers->all = callchain_is_whole(payload);
         callers->whole = callers->expected == 0;
     } else if (callers->addresses.count < callers->expected) {
         *(uint64_t *)array_add(&callers->addresses) = payload;

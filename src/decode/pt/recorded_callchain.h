@@ -11,20 +11,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct told_callers {
+struct recorded_callchain {
     struct array addresses; /* uint64_t, as in the packets; the innermost first */
     uint32_t expected;      /* how many there are to be */
     bool all;               /* the last one was called by nobody */
     bool whole;             /* all of the list was read, and nobody has taken it */
 };
 
-void told_callers_init(struct told_callers *callers);
-void told_callers_free(struct told_callers *callers);
+void recorded_callchain_init(struct recorded_callchain *callers);
+void recorded_callchain_free(struct recorded_callchain *callers);
 
 /* The payload of an MNT packet, perhaps of somebody else's. */
-void told_callers_add(struct told_callers *callers, uint64_t payload);
+void recorded_callchain_add(struct recorded_callchain *callers, uint64_t payload);
 
 /* The list, if there is one, is about something else. */
-void told_callers_forget(struct told_callers *callers);
+void recorded_callchain_forget(struct recorded_callchain *callers);
 
 #endif

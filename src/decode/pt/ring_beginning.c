@@ -26,18 +26,18 @@ static bool take_packet(struct ring_beginning *beginning, const struct pt_packet
         *in_header = false;
         return true;
     case PT_PACKET_MNT:
-        *(uint64_t *)array_add(&beginning->told) = packet->payload;
+        *(uint64_t *)array_add(&beginning->reported) = packet->payload;
         return true;
     default:
         return true;
     }
 }
 
-void ring_beginning_read(struct ring_beginning *beginning, const struct trace_stretch *stretch)
+void ring_beginning_read(struct ring_beginning *beginning, const struct trace_segment *segment)
 {
-    *beginning = (struct ring_beginning){.told = array_of(sizeof(uint64_t))};
+    *beginning = (struct ring_beginning){.reported = array_of(sizeof(uint64_t))};
     /* A list of callers that goes on in another chunk of the ring is incomplete, and is dropped. */
-    const struct trace_piece *piece = array_at(&stretch->pieces, 0);
+    const struct trace_piece *piece = array_at(&segment->pieces, 0);
     size_t offset = pt_packet_find_psb(piece->bytes, piece->size, 0);
     struct pt_packet packet;
     bool in_header = true;
@@ -53,5 +53,5 @@ void ring_beginning_read(struct ring_beginning *beginning, const struct trace_st
 
 void ring_beginning_free(struct ring_beginning *beginning)
 {
-    array_free(&beginning->told);
+    array_free(&beginning->reported);
 }

@@ -15,10 +15,10 @@
 struct ring_beginning {
     uint64_t ip; /* 0: code is not being executed, or not known */
     struct ticks time;
-    struct array told; /* uint64_t: payloads of MNT packets, for control_flow_mnt */
+    struct array reported; /* uint64_t: payloads of MNT packets, for control_flow_mnt */
 };
 
-void ring_beginning_read(struct ring_beginning *beginning, const struct trace_stretch *stretch);
+void ring_beginning_read(struct ring_beginning *beginning, const struct trace_segment *segment);
 void ring_beginning_free(struct ring_beginning *beginning);
 
 #endif

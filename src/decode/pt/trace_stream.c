@@ -17,10 +17,10 @@ static struct array find_losses(const struct perf_data *data)
 {
     struct array losses = array_of(sizeof(struct loss));
     for (size_t i = 0; i < data->record_count; i++) {
-        const struct side_band_record *record = &data->records[i];
+        const struct sideband_record *record = &data->records[i];
         /* Of a ring that is overwritten positions are modulo its size, and what was lost shows in
          * the packets. */
-        if (record->kind != SIDE_BAND_AUX || !(record->aux.flags & PERF_AUX_FLAG_TRUNCATED) ||
+        if (record->kind != SIDEBAND_AUX || !(record->aux.flags & PERF_AUX_FLAG_TRUNCATED) ||
             record->aux.flags & PERF_AUX_FLAG_OVERWRITE)
             continue;
         struct loss *loss = array_add(&losses);
@@ -42,32 +42,32 @@ static struct trace_stream *find_stream(struct trace_streams *streams,
     struct trace_stream *stream = array_add(&streams->streams);
     stream->tid = chunk->tid;
     stream->cpu = chunk->tid == UINT32_MAX ? chunk->cpu : UINT32_MAX;
-    stream->stretches = array_of(sizeof(struct trace_stretch));
+    stream->segments = array_of(sizeof(struct trace_segment));
     return stream;
 }
 
-static struct trace_stretch *newest_stretch(struct trace_stream *stream)
+static struct trace_segment *newest_segment(struct trace_stream *stream)
 {
-    size_t count = stream->stretches.count;
-    return count ? trace_stretch_at(stream, count - 1) : NULL;
+    size_t count = stream->segments.count;
+    return count ? trace_segment_at(stream, count - 1) : NULL;
 }
 
 /* `follows`: no packet is missing between the newest stretch and this piece. */
 static void add_piece(struct trace_stream *stream, uint32_t ring, uint64_t offset,
                       const uint8_t *bytes, uint64_t size, bool follows)
 {
-    struct trace_stretch *stretch = newest_stretch(stream);
-    if (!stretch || stretch->ring != ring || !follows || stretch->lost_after) {
-        if (stretch && stretch->ring == ring)
-            stretch->lost_after = true;
-        stretch = array_add(&stream->stretches);
-        stretch->pieces = array_of(sizeof(struct trace_piece));
-        stretch->ring = ring;
+    struct trace_segment *segment = newest_segment(stream);
+    if (!segment || segment->ring != ring || !follows || segment->lost_after) {
+        if (segment && segment->ring == ring)
+            segment->lost_after = true;
+        segment = array_add(&stream->segments);
+        segment->pieces = array_of(sizeof(struct trace_piece));
+        segment->ring = ring;
     }
-    struct trace_piece *piece = array_add(&stretch->pieces);
+    struct trace_piece *piece = array_add(&segment->pieces);
     *piece = (struct trace_piece){bytes, size};
-    stretch->size += size;
-    stretch->end = offset + size;
+    segment->size += size;
+    segment->end = offset + size;
     stream->size += size;
 }
 
@@ -89,14 +89,14 @@ static uint64_t next_loss(const struct array *losses, const struct trace_stream 
 
 static bool continues_earlier_ring(struct trace_stream *stream, const struct aux_chunk *chunk)
 {
-    const struct trace_stretch *newest = newest_stretch(stream);
+    const struct trace_segment *newest = newest_segment(stream);
     return newest && newest->ring == chunk->index;
 }
 
 /* The packets that were added last, which are those of one chunk, or its end. */
 static const struct trace_piece *newest_piece(struct trace_stream *stream)
 {
-    const struct trace_stretch *newest = newest_stretch(stream);
+    const struct trace_segment *newest = newest_segment(stream);
     return array_at(&newest->pieces, newest->pieces.count - 1);
 }
 
@@ -160,8 +160,8 @@ static uint64_t count_padding(const struct trace_piece *piece)
 
 /* By the offsets, if they count from the ring's beginning, and the newest stretch ends at `end`.
  * False: they do not tell. */
-static bool tell_repeated(const struct trace_piece *piece, uint64_t end,
-                          const struct aux_chunk *chunk, uint64_t *repeated)
+static bool report_repeated(const struct trace_piece *piece, uint64_t end,
+                            const struct aux_chunk *chunk, uint64_t *repeated)
 {
     if (end < chunk->offset || end - chunk->offset > chunk->size)
         return false;
@@ -179,14 +179,14 @@ static uint64_t count_repeated(struct trace_stream *stream, const struct aux_chu
     *follows = false;
     if (!continues_earlier_ring(stream, chunk))
         return 0;
-    uint64_t end = newest_stretch(stream)->end, repeated;
+    uint64_t end = newest_segment(stream)->end, repeated;
     struct trace_piece piece = *newest_piece(stream);
     for (uint64_t padding = count_padding(&piece) + 1; padding-- > 0; piece.size--, end--) {
-        *follows = tell_repeated(&piece, end, chunk, &repeated);
+        *follows = report_repeated(&piece, end, chunk, &repeated);
         if (*follows)
             return repeated;
     }
-    if (newest_stretch(stream)->end <= chunk->offset)
+    if (newest_segment(stream)->end <= chunk->offset)
         return 0;
     repeated = find_repeated(newest_piece(stream), chunk);
     *follows = repeated > 0;
@@ -208,7 +208,7 @@ static void add_chunk(struct trace_streams *streams, const struct array *losses,
         add_piece(stream, chunk->index, start, chunk->bytes + (start - chunk->offset), stop - start,
                   follows);
         if (loss <= end)
-            newest_stretch(stream)->lost_after = true;
+            newest_segment(stream)->lost_after = true;
         start = stop;
         follows = true;
     }
@@ -230,21 +230,21 @@ void trace_streams_free(struct trace_streams *streams)
 {
     for (size_t i = 0; i < streams->streams.count; i++) {
         struct trace_stream *stream = trace_stream_at(streams, i);
-        for (size_t j = 0; j < stream->stretches.count; j++)
-            array_free(&trace_stretch_at(stream, j)->pieces);
-        array_free(&stream->stretches);
+        for (size_t j = 0; j < stream->segments.count; j++)
+            array_free(&trace_segment_at(stream, j)->pieces);
+        array_free(&stream->segments);
     }
     array_free(&streams->streams);
 }
 
-const uint8_t *trace_stretch_bytes(const struct trace_stretch *stretch, uint8_t **copy)
+const uint8_t *trace_segment_bytes(const struct trace_segment *segment, uint8_t **copy)
 {
-    const struct trace_piece *pieces = stretch->pieces.elements;
+    const struct trace_piece *pieces = segment->pieces.elements;
     *copy = NULL;
-    if (stretch->pieces.count == 1)
+    if (segment->pieces.count == 1)
         return pieces[0].bytes;
-    uint8_t *next = *copy = memory_allocate(stretch->size);
-    for (size_t i = 0; i < stretch->pieces.count; i++) {
+    uint8_t *next = *copy = memory_allocate(segment->size);
+    for (size_t i = 0; i < segment->pieces.count; i++) {
         memcpy(next, pieces[i].bytes, pieces[i].size);
         next += pieces[i].size;
     }

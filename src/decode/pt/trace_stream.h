@@ -15,7 +15,7 @@ struct trace_piece {
     uint64_t size;
 };
 
-struct trace_stretch {
+struct trace_segment {
     struct array pieces; /* struct trace_piece */
     uint64_t size;       /* of all pieces */
     uint64_t end;        /* offset in the ring behind the last byte */
@@ -27,7 +27,7 @@ struct trace_stream {
     uint32_t tid; /* UINT32_MAX: of a processor */
     uint32_t cpu; /* UINT32_MAX: of a thread */
     uint64_t size;
-    struct array stretches; /* struct trace_stretch */
+    struct array segments; /* struct trace_segment */
 };
 
 struct trace_streams {
@@ -39,7 +39,7 @@ void trace_streams_free(struct trace_streams *streams);
 
 /* The bytes of a stretch, contiguous. `*copy` is what the caller has to free; NULL when nothing had
  * to be copied. */
-const uint8_t *trace_stretch_bytes(const struct trace_stretch *stretch, uint8_t **copy);
+const uint8_t *trace_segment_bytes(const struct trace_segment *segment, uint8_t **copy);
 
 static inline struct trace_stream *trace_stream_at(const struct trace_streams *streams,
                                                    size_t index)
@@ -47,10 +47,10 @@ static inline struct trace_stream *trace_stream_at(const struct trace_streams *s
     return array_at(&streams->streams, index);
 }
 
-static inline struct trace_stretch *trace_stretch_at(const struct trace_stream *stream,
+static inline struct trace_segment *trace_segment_at(const struct trace_stream *stream,
                                                      size_t index)
 {
-    return array_at(&stream->stretches, index);
+    return array_at(&stream->segments, index);
 }
 
 #endif

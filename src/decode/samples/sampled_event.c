@@ -97,9 +97,8 @@ static struct array find_intervals(const struct perf_data *data, uint32_t found)
     struct array intervals = array_of(sizeof(uint64_t));
     struct last_time *times = NULL;
     for (size_t i = 0; i < data->record_count; i++) {
-        const struct side_band_record *record = &data->records[i];
-        if (record->kind != SIDE_BAND_SAMPLE ||
-            !sampled_event_is(data, found, record->sample.event))
+        const struct sideband_record *record = &data->records[i];
+        if (record->kind != SIDEBAND_SAMPLE || !sampled_event_is(data, found, record->sample.event))
             continue;
         struct last_time *last;
         HASH_FIND(hh, times, &record->tid, sizeof record->tid, last);

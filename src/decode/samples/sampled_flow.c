@@ -75,7 +75,7 @@ static struct sampled_thread *find_thread(const struct decoding *decoding, uint3
 
 /* NULL for one that is not to be shown: a processor that idles. */
 static struct sampled_thread *get_thread(struct decoding *decoding,
-                                         const struct side_band_record *record)
+                                         const struct sideband_record *record)
 {
     const struct flow_sink *sink = decoding->request->sink;
     struct sampled_thread *thread = find_thread(decoding, record->tid);
@@ -113,8 +113,8 @@ static void free_all(struct decoding *decoding)
 
 /* ---- what happens to a thread ---- */
 
-static void tell(struct decoding *decoding, struct sampled_thread *thread,
-                 const struct stack_sample *sample)
+static void report(struct decoding *decoding, struct sampled_thread *thread,
+                   const struct stack_sample *sample)
 {
     if (decoding->request->sink->sample)
         decoding->request->sink->sample(thread->object, sample);
@@ -128,7 +128,7 @@ static void stop(struct decoding *decoding, struct sampled_thread *thread, uint6
         return;
     if (time - thread->last > PERIODS_MISSED * decoding->period)
         time = thread->last + decoding->period;
-    tell(decoding, thread, &(struct stack_sample){.kind = STACK_NOT_RUNNING, .time = {time}});
+    report(decoding, thread, &(struct stack_sample){.kind = STACK_NOT_RUNNING, .time = {time}});
     thread->running = false;
 }
 
@@ -142,7 +142,7 @@ static void go_on(struct decoding *decoding, struct sampled_thread *thread, uint
     thread->off = 0;
 }
 
-static void take_sample(struct decoding *decoding, const struct side_band_record *record)
+static void take_sample(struct decoding *decoding, const struct sideband_record *record)
 {
     if (!sampled_event_is(decoding->request->data, decoding->event, record->sample.event))
         return;
@@ -157,12 +157,12 @@ static void take_sample(struct decoding *decoding, const struct side_band_record
         sample.cut = false;
     decoding->statistics->cut_samples += sample.callers != FUNCTION_UNKNOWN;
     go_on(decoding, thread, record->time.value);
-    tell(decoding, thread, &sample);
+    report(decoding, thread, &sample);
     thread->last = record->time.value;
     thread->running = true;
 }
 
-static void take_switch(struct decoding *decoding, const struct side_band_record *record)
+static void take_switch(struct decoding *decoding, const struct sideband_record *record)
 {
     struct sampled_thread *thread = find_thread(decoding, record->tid);
     if (!thread)
@@ -173,7 +173,7 @@ static void take_switch(struct decoding *decoding, const struct side_band_record
         thread->off = record->time.value;
 }
 
-static void take_exit(struct decoding *decoding, const struct side_band_record *record)
+static void take_exit(struct decoding *decoding, const struct sideband_record *record)
 {
     struct sampled_thread *thread = find_thread(decoding, record->tid);
     if (thread)
@@ -181,34 +181,34 @@ static void take_exit(struct decoding *decoding, const struct side_band_record *
 }
 
 /* Only the thread that calls execve remains. */
-static void take_exec(struct decoding *decoding, const struct side_band_record *record)
+static void take_exec(struct decoding *decoding, const struct sideband_record *record)
 {
     struct sampled_thread *thread = find_thread(decoding, record->tid);
     if (!thread)
         return;
     go_on(decoding, thread, record->time.value);
-    tell(decoding, thread,
-         &(struct stack_sample){.kind = STACK_EXEC, .time = {record->time.value}});
+    report(decoding, thread,
+           &(struct stack_sample){.kind = STACK_EXEC, .time = {record->time.value}});
     thread->running = false;
 }
 
-static void take_record(struct decoding *decoding, const struct side_band_record *record)
+static void take_record(struct decoding *decoding, const struct sideband_record *record)
 {
     switch (record->kind) {
-    case SIDE_BAND_SAMPLE:
+    case SIDEBAND_SAMPLE:
         take_sample(decoding, record);
         break;
-    case SIDE_BAND_CONTEXT_SWITCH:
+    case SIDEBAND_CONTEXT_SWITCH:
         take_switch(decoding, record);
         break;
-    case SIDE_BAND_EXIT:
+    case SIDEBAND_EXIT:
         take_exit(decoding, record);
         break;
-    case SIDE_BAND_NAME:
+    case SIDEBAND_NAME:
         if (record->name.exec)
             take_exec(decoding, record);
         break;
-    case SIDE_BAND_LOST:
+    case SIDEBAND_LOST:
         decoding->statistics->lost_samples += record->lost.count;
         break;
     default:

@@ -263,7 +263,7 @@ static void add_place(struct sampled_frames *frames, uint64_t address)
 }
 
 bool sampled_frames_find(struct sampled_frames *frames, const struct perf_data *data,
-                         const struct side_band_record *record, struct stack_sample *sample)
+                         const struct sideband_record *record, struct stack_sample *sample)
 {
     struct recorded_stack stack;
     address_space_cursor_advance(&frames->space, sample->time);

@@ -39,9 +39,9 @@ void sampled_frames_init(struct sampled_frames *frames, struct sampled_names *na
                          const struct process *process);
 void sampled_frames_free(struct sampled_frames *frames);
 
-/* The stack of `record`, a SIDE_BAND_SAMPLE, no earlier than the one before; valid until the next
+/* The stack of `record`, a SIDEBAND_SAMPLE, no earlier than the one before; valid until the next
  * one. False when there is nothing to show. */
 bool sampled_frames_find(struct sampled_frames *frames, const struct perf_data *data,
-                         const struct side_band_record *record, struct stack_sample *sample);
+                         const struct sideband_record *record, struct stack_sample *sample);
 
 #endif

@@ -161,11 +161,11 @@ void text_code_note_return(struct text_code *code, uint64_t address)
 uint64_t text_code_return_address(const struct text_code *code, uint64_t address)
 {
     for (uint64_t length = CALL_LENGTH_MIN; length <= CALL_LENGTH_MAX; length++) {
-        uint64_t behind = address + length;
+        uint64_t after = address + length;
         struct return_target *target;
-        HASH_FIND(hh, code->return_targets, &behind, sizeof behind, target);
+        HASH_FIND(hh, code->return_targets, &after, sizeof after, target);
         if (target)
-            return behind;
+            return after;
     }
     return address + CALL_LENGTH_COMMON;
 }

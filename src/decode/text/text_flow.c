@@ -31,7 +31,7 @@ struct flow_thread {
     struct thread_key key;
     struct thread described;
     struct text_thread thread;
-    struct sampled_stack samples;
+    struct text_samples samples;
     char *name; /* owned; NULL: not printed */
     UT_hash_handle hh;
 };
@@ -105,7 +105,7 @@ static void free_threads(struct text_flow *text)
     HASH_ITER(hh, text->threads, thread, next)
     {
         HASH_DEL(text->threads, thread);
-        sampled_stack_free(&thread->samples);
+        text_samples_free(&thread->samples);
         free(thread->name);
         free(thread);
     }
@@ -160,7 +160,7 @@ const struct text_code *text_flow_code(const struct text_flow *text, uint32_t pi
 
 void text_flow_marks(const struct text_flow *text, struct array *marks)
 {
-    text_frequencies_tell(&text->frequencies, marks);
+    text_frequencies_report(&text->frequencies, marks);
 }
 
 static struct flow_thread *add_thread(struct text_flow *text, struct thread_key key,
@@ -172,7 +172,7 @@ static struct flow_thread *add_thread(struct text_flow *text, struct thread_key 
     thread->described = (struct thread){
         .pid = key.pid, .tid = key.tid, .name = thread->name ? thread->name : "[unnamed]"};
     text_thread_begin(&thread->thread, &thread->described, get_code(text, key.pid), text->sink);
-    sampled_stack_init(&thread->samples, text->samples);
+    text_samples_init(&thread->samples, text->samples);
     HASH_ADD(hh, text->threads, key, sizeof thread->key, thread);
     return thread;
 }
@@ -240,7 +240,7 @@ static void follow_sample(struct text_flow *text, const struct perf_text_record 
     if (text->samples == FUNCTION_UNKNOWN)
         text->samples = symbols_add(text->symbols, "[samples]", NULL, NULL);
     struct flow_thread *thread = get_thread(text, record);
-    sampled_stack_change(&thread->samples, &thread->thread, record);
+    text_samples_change(&thread->samples, &thread->thread, record);
 }
 
 static void follow_record(struct text_flow *text, const struct perf_text_record *record)

@@ -45,7 +45,7 @@ void text_frequencies_note(struct text_frequencies *frequencies,
     frequency_changes_note(&thread->changes, &mark, &thread->marks);
 }
 
-void text_frequencies_tell(const struct text_frequencies *frequencies, struct array *marks)
+void text_frequencies_report(const struct text_frequencies *frequencies, struct array *marks)
 {
     for (const struct text_frequency *thread = frequencies->by_thread; thread;
          thread = thread->hh.next)

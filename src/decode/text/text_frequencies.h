@@ -19,6 +19,6 @@ void text_frequencies_note(struct text_frequencies *frequencies,
                            const struct perf_text_record *record);
 
 /* Appends the marks of all threads, as trace_marks_find does. */
-void text_frequencies_tell(const struct text_frequencies *frequencies, struct array *marks);
+void text_frequencies_report(const struct text_frequencies *frequencies, struct array *marks);
 
 #endif

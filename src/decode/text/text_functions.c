@@ -89,12 +89,14 @@ static struct named_function *add(struct text_functions *functions, struct text_
 
 /* ---- names ---- */
 
-char *text_copy_name(struct text_slice slice)
+char *text_copy_name(struct text_slice psb_segment)
 {
-    char *copy = memory_allocate(slice.size + 1);
-    for (size_t i = 0; i < slice.size; i++)
-        copy[i] = (unsigned char)slice.at[i] < ' ' || slice.at[i] == 127 ? '?' : slice.at[i];
-    copy[slice.size] = 0;
+    char *copy = memory_allocate(psb_segment.size + 1);
+    for (size_t i = 0; i < psb_segment.size; i++)
+        copy[i] = (unsigned char)psb_segment.at[i] < ' ' || psb_segment.at[i] == 127
+                      ? '?'
+                      : psb_segment.at[i];
+    copy[psb_segment.size] = 0;
     return copy;
 }
 

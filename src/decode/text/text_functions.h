@@ -20,7 +20,7 @@ struct text_functions *text_functions_open(struct symbols *symbols);
 void text_functions_close(struct text_functions *functions);
 
 /* For people, and for C: bytes that are in no name become question marks. The caller frees. */
-char *text_copy_name(struct text_slice slice);
+char *text_copy_name(struct text_slice psb_segment);
 
 /* The function that holds `place`. */
 function_id text_functions_get(struct text_functions *functions,

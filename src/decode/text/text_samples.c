@@ -3,29 +3,29 @@
 /* Where "[samples]" is, which has no code: not 0, which would be unknown. */
 enum { SAMPLES_ADDRESS = 1 };
 
-void sampled_stack_init(struct sampled_stack *stack, function_id samples)
+void text_samples_init(struct text_samples *stack, function_id samples)
 {
-    *stack = (struct sampled_stack){
+    *stack = (struct text_samples){
         .frames = array_of(sizeof(struct text_location)),
         .samples = samples,
     };
 }
 
-void sampled_stack_free(struct sampled_stack *stack)
+void text_samples_free(struct text_samples *stack)
 {
     array_free(&stack->frames);
 }
 
 /* Of frame `index`, or of "[samples]" below them all (-1): what is called above it returns there.
  */
-static struct text_location location_at(const struct sampled_stack *stack, size_t index)
+static struct text_location location_at(const struct text_samples *stack, size_t index)
 {
     if (index == (size_t)-1)
         return (struct text_location){.function = stack->samples, .address = SAMPLES_ADDRESS};
     return *(struct text_location *)array_at(&stack->frames, index);
 }
 
-static void leave_innermost(struct sampled_stack *stack, struct text_thread *thread)
+static void leave_innermost(struct text_samples *stack, struct text_thread *thread)
 {
     size_t index = --stack->frames.count;
     struct text_location left = *(struct text_location *)array_at(&stack->frames, index);
@@ -36,7 +36,7 @@ static void leave_innermost(struct sampled_stack *stack, struct text_thread *thr
                                                   .function = caller.function});
 }
 
-static void enter(struct sampled_stack *stack, struct text_thread *thread,
+static void enter(struct text_samples *stack, struct text_thread *thread,
                   const struct text_location *entered)
 {
     struct text_location caller = location_at(stack, stack->frames.count - 1);
@@ -49,7 +49,7 @@ static void enter(struct sampled_stack *stack, struct text_thread *thread,
 }
 
 /* Frames, from the root on, that are still the same activations. */
-static size_t count_kept(const struct sampled_stack *stack, struct text_thread *thread,
+static size_t count_kept(const struct text_samples *stack, struct text_thread *thread,
                          const struct perf_text_record *record)
 {
     size_t kept = 0;
@@ -66,7 +66,7 @@ static size_t count_kept(const struct sampled_stack *stack, struct text_thread *
     return kept;
 }
 
-static void begin(struct sampled_stack *stack, struct text_thread *thread)
+static void begin(struct text_samples *stack, struct text_thread *thread)
 {
     if (stack->begun)
         return;
@@ -76,8 +76,8 @@ static void begin(struct sampled_stack *stack, struct text_thread *thread)
                                                   .function = stack->samples});
 }
 
-void sampled_stack_change(struct sampled_stack *stack, struct text_thread *thread,
-                          const struct perf_text_record *record)
+void text_samples_change(struct text_samples *stack, struct text_thread *thread,
+                         const struct perf_text_record *record)
 {
     text_thread_time(thread, record);
     begin(stack, thread);

@@ -12,17 +12,17 @@
 
 #include "decode/text/text_thread.h"
 
-struct sampled_stack {
+struct text_samples {
     struct array frames; /* struct text_location, outermost first */
     function_id samples; /* "[samples]" */
     bool begun;
 };
 
-void sampled_stack_init(struct sampled_stack *stack, function_id samples);
-void sampled_stack_free(struct sampled_stack *stack);
+void text_samples_init(struct text_samples *stack, function_id samples);
+void text_samples_free(struct text_samples *stack);
 
 /* The record is a SAMPLE. */
-void sampled_stack_change(struct sampled_stack *stack, struct text_thread *thread,
-                          const struct perf_text_record *record);
+void text_samples_change(struct text_samples *stack, struct text_thread *thread,
+                         const struct perf_text_record *record);
 
 #endif

@@ -19,8 +19,8 @@ void text_thread_begin(struct text_thread *thread, const struct thread *describe
         .output = {.thread = described, .sink = sink},
     };
     event_batch_init(&thread->batch);
-    delivery_init(&thread->delivery, NULL, true);
-    thread->batch.delivery = &thread->delivery;
+    reorder_buffer_init(&thread->reorder_buffer, NULL, true);
+    thread->batch.reorder_buffer = &thread->reorder_buffer;
     event_batch_flush(&thread->batch, &thread->output);
 }
 
@@ -266,5 +266,5 @@ void text_thread_end(struct text_thread *thread, struct flow_statistics *statist
     thread_output_end(&thread->output);
     thread_output_add_statistics(&thread->output, statistics);
     event_batch_free(&thread->batch);
-    delivery_free(&thread->delivery);
+    reorder_buffer_free(&thread->reorder_buffer);
 }

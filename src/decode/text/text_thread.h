@@ -17,13 +17,13 @@
 
 struct text_thread {
     struct text_code *code; /* borrowed */
-    struct thread_output output;
+    struct thread_sink output;
     struct event_batch batch;
-    struct delivery delivery; /* direct */
-    uint64_t position;        /* branches so far */
-    struct ticks time;        /* the newest that was printed */
-    bool timed;               /* there was one */
-    bool exact;               /* the newest record is the first with its time */
+    struct reorder_buffer reorder_buffer; /* direct */
+    uint64_t position;                    /* branches so far */
+    struct ticks time;                    /* the newest that was printed */
+    bool timed;                           /* there was one */
+    bool exact;                           /* the newest record is the first with its time */
 
     bool running;                 /* traced code is being executed */
     struct text_location current; /* where it has got to */

@@ -158,11 +158,11 @@ static void say_program_goes_on(const struct perf_recorder *recorder, const char
 
 static void wait_for_program(struct perf_recorder *recorder, const char *name)
 {
-    bool told = false;
+    bool reported = false;
     while (!recorder->program_ended || recorder->phase != PERF_ENDED) {
         perf_recorder_wait(recorder);
-        if (recorder->program_lingers && !told) {
-            told = true;
+        if (recorder->program_lingers && !reported) {
+            reported = true;
             say_program_goes_on(recorder, name);
         }
     }

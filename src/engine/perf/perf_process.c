@@ -45,7 +45,7 @@ static _Noreturn void become(const struct start *start, int messages, pid_t pare
     setenv("LC_ALL", "C", 1);
     signals_restore_in_child(start->signals);
     execv(start->arguments[0], start->arguments);
-    exec_failure_tell(failures);
+    exec_failure_report(failures);
 }
 
 static bool cannot_start(const char *name, int reason, struct error *error)
@@ -65,7 +65,7 @@ static bool begin(struct perf_process *process, const struct start *start, struc
     int reason = errno;
     close(failures[1]);
     if (process->pid > 0)
-        reason = exec_failure_hear(failures[0]);
+        reason = exec_failure_wait(failures[0]);
     close(failures[0]);
     if (reason && process->pid > 0)
         waitpid(process->pid, NULL, 0);

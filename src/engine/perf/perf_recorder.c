@@ -180,10 +180,10 @@ void perf_recorder_stop(struct perf_recorder *recorder)
 
 /* The first hit that counts ends the recording, unless there are to be several snapshots; of a full
  * execution there is nothing to be taken. */
-static void hear_hits(struct perf_recorder *recorder)
+static void handle_hits(struct perf_recorder *recorder)
 {
     const struct record_options *options = recorder->request.options;
-    while (recorder->phase == PERF_RECORDING && hits_next(recorder->hits)) {
+    while (recorder->phase == PERF_RECORDING && trigger_hits_next(recorder->hits)) {
         if (recorder->snapshots++ == 0)
             log_status("Snapshot taken.");
         if (!options->trigger.multi_snapshot)
@@ -192,22 +192,22 @@ static void hear_hits(struct perf_recorder *recorder)
             perf_recorder_snapshot(recorder);
     }
     if (recorder->phase != PERF_RECORDING)
-        hits_close(recorder->hits);
+        trigger_hits_close(recorder->hits);
 }
 
-static bool tells_delay(const struct perf_recorder *recorder)
+static bool reports_delay(const struct perf_recorder *recorder)
 {
     return recorder->phase == PERF_RECORDING && recorder->hits &&
            recorder->request.options->trigger.delay_threshold_ns;
 }
 
-static void tell_delay(struct perf_recorder *recorder)
+static void report_delay(struct perf_recorder *recorder)
 {
     uint64_t now = now_ns();
-    if (now - recorder->delay_told_ns < DELAY_REPORT_SECONDS * second_ns)
+    if (now - recorder->delay_reported_ns < DELAY_REPORT_SECONDS * second_ns)
         return;
-    recorder->delay_told_ns = now;
-    hits_tell_delay(recorder->hits);
+    recorder->delay_reported_ns = now;
+    trigger_hits_report_delay(recorder->hits);
 }
 
 /* ---- what happens ---- */
@@ -217,10 +217,10 @@ static void note_ready(struct perf_recorder *recorder)
     recorder->phase = PERF_RECORDING;
     recorder->ready = true;
     recorder->deadline_ns = 0;
-    recorder->delay_told_ns = now_ns();
+    recorder->delay_reported_ns = now_ns();
 }
 
-static void hear_acks(struct perf_recorder *recorder)
+static void handle_acks(struct perf_recorder *recorder)
 {
     enum perf_command command;
     while (perf_control_next_ack(&recorder->control, &command))
@@ -301,7 +301,7 @@ static int milliseconds_to_wait(const struct perf_recorder *recorder)
 {
     if (must_look(recorder))
         return LOOK_MS;
-    if (tells_delay(recorder))
+    if (reports_delay(recorder))
         return DELAY_REPORT_SECONDS * 1000;
     if (!recorder->deadline_ns)
         return -1;
@@ -314,9 +314,9 @@ enum { WAIT_SIGNALS, WAIT_PERF, WAIT_ACKS, WAIT_PROGRAM, WAIT_HITS, WAIT_TARGETS
 static void handle(struct perf_recorder *recorder, const struct pollfd *waited_for)
 {
     if (waited_for[WAIT_ACKS].revents)
-        hear_acks(recorder);
+        handle_acks(recorder);
     if (waited_for[WAIT_HITS].revents)
-        hear_hits(recorder);
+        handle_hits(recorder);
     if (waited_for[WAIT_PERF].revents) {
         perf_process_reap(&recorder->perf);
         recorder->phase = PERF_ENDED;
@@ -341,7 +341,7 @@ void perf_recorder_wait(struct perf_recorder *recorder)
         [WAIT_SIGNALS] = recorder->signals->descriptor,
         [WAIT_PERF] = ended ? -1 : recorder->perf.descriptor,
         [WAIT_ACKS] = ended ? -1 : recorder->control.acks[0],
-        [WAIT_HITS] = recorder->hits ? hits_descriptor(recorder->hits) : -1,
+        [WAIT_HITS] = recorder->hits ? trigger_hits_descriptor(recorder->hits) : -1,
         [WAIT_PROGRAM] = program ? recorder->program->child.descriptor : -1,
     };
     for (size_t i = 0; i < count; i++)
@@ -353,8 +353,8 @@ void perf_recorder_wait(struct perf_recorder *recorder)
         handle(recorder, waited_for.elements);
     if (must_look(recorder))
         look(recorder);
-    if (tells_delay(recorder))
-        tell_delay(recorder);
+    if (reports_delay(recorder))
+        report_delay(recorder);
     if (recorder->deadline_ns && now_ns() >= recorder->deadline_ns)
         judge(recorder);
     array_free(&waited_for);

@@ -35,9 +35,9 @@ struct perf_recorder {
     struct perf_request request;
     const struct signals *signals;
     struct program_signals *program; /* that we have started; NULL: none */
-    struct hits *hits;               /* of the trigger, set when perf is ready; NULL: none */
+    struct trigger_hits *hits;       /* of the trigger, set when perf is ready; NULL: none */
     uint64_t snapshots;              /* that hits have had taken */
-    uint64_t delay_told_ns;          /* CLOCK_MONOTONIC */
+    uint64_t delay_reported_ns;      /* CLOCK_MONOTONIC */
     struct perf_process perf;
     struct perf_control control;
     enum perf_phase phase;

@@ -45,7 +45,7 @@ static void warn_of_options(const struct record_options *options)
 }
 
 /* What perf said although all went well: lost data, restricted maps. */
-static void tell_words(const struct perf_recorder *recorder)
+static void report_words(const struct perf_recorder *recorder)
 {
     char *words = perf_process_words(&recorder->perf);
     if (*words)
@@ -79,7 +79,7 @@ bool perf_session_open(struct perf_session *session, const struct record_options
 
 void perf_session_close(struct perf_session *session, bool interrupted)
 {
-    hits_free(&session->hits);
+    trigger_hits_free(&session->hits);
     signals_release(&session->signals, interrupted);
     perf_machine_free(&session->machine);
     free(session->program);
@@ -107,8 +107,8 @@ bool perf_session_watch_trigger(struct perf_session *session, struct perf_record
                                 struct error *error)
 {
     const struct perf_request *request = &recorder->request;
-    bool ok = hits_open(&session->hits, &kernel_real, session->options, request->pids,
-                        request->pid_count, error);
+    bool ok = trigger_hits_open(&session->hits, &kernel_real, session->options, request->pids,
+                                request->pid_count, error);
     session->hits.clock = session->clock.conversion;
     recorder->hits = &session->hits;
     return ok;
@@ -151,7 +151,7 @@ bool perf_session_finish(const struct perf_session *session, const struct perf_r
     struct error verdict = {0};
     bool ok = perf_recorder_verdict(recorder, &verdict);
     if (ok)
-        tell_words(recorder);
+        report_words(recorder);
     if (perf_request_switches_output(&recorder->request) && perf_files_size(session->directory))
         ok = perf_files_number(session->directory, &verdict) && ok;
     result->bytes = perf_files_size(session->directory);

@@ -16,7 +16,7 @@ struct perf_session {
     char *program;   /* absolute path of the traced executable; NULL: not known. Given by the caller
                         after perf_session_open, owned */
     struct perf_clock clock;
-    struct hits hits;
+    struct trigger_hits hits;
 };
 
 /* Warns of options that have no effect; holds back signals until perf_session_close. */

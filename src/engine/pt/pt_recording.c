@@ -12,7 +12,7 @@
 #include <x86intrin.h>
 
 /* The events of perf.data; behind them those of -events. */
-enum { EVENT_PACKETS, EVENT_SIDE_BAND, EVENT_KERNEL_SIDE_BAND, EVENT_FIRST_EXTRA };
+enum { EVENT_PACKETS, EVENT_SIDEBAND, EVENT_KERNEL_SIDEBAND, EVENT_FIRST_EXTRA };
 
 /* ---- beginning ---- */
 
@@ -23,11 +23,11 @@ static bool open_writer(struct pt_recording *recording, struct error *error)
     bool user = wanted->scope == TRACE_USER;
     struct raw_perf_data_event events[EVENT_FIRST_EXTRA + EXTRA_EVENTS] = {
         [EVENT_PACKETS] = {tracing->packets.attributes, user ? "intel_pt//u" : "intel_pt//"},
-        [EVENT_SIDE_BAND] = {tracing->side_band.attributes, "dummy:u"},
-        [EVENT_KERNEL_SIDE_BAND] = {tracing->kernel_side_band.rings.count
-                                        ? tracing->kernel_side_band.attributes
-                                        : tracing->side_band.attributes,
-                                    "dummy:u"},
+        [EVENT_SIDEBAND] = {tracing->sideband.attributes, "dummy:u"},
+        [EVENT_KERNEL_SIDEBAND] = {tracing->kernel_sideband.rings.count
+                                       ? tracing->kernel_sideband.attributes
+                                       : tracing->sideband.attributes,
+                                   "dummy:u"},
     };
     for (size_t i = 0; i < wanted->event_count; i++)
         events[EVENT_FIRST_EXTRA + i] = (struct raw_perf_data_event){
@@ -67,8 +67,8 @@ static bool keep_kernel(struct pt_recording *recording, struct error *error)
     if (!kernel_text_find(&text, tracing->kernel->proc, error) ||
         !kernel_code_keep(&text, tracing->kernel->proc, recording->directory, error))
         return false;
-    const struct side_band_record where = kernel_text_record(&text);
-    return raw_perf_data_write_side_band(recording->writer, &where, error);
+    const struct sideband_record where = kernel_text_record(&text);
+    return raw_perf_data_write_sideband(recording->writer, &where, error);
 }
 
 bool pt_recording_begin(struct pt_recording *recording, struct tracing *tracing,
@@ -83,8 +83,8 @@ bool pt_recording_begin(struct pt_recording *recording, struct tracing *tracing,
         return false;
     pt_records_begin(&recording->records, tracing, recording->writer);
     event_rings_write_ids(&tracing->packets, recording->writer, EVENT_PACKETS);
-    event_rings_write_ids(&tracing->side_band, recording->writer, EVENT_SIDE_BAND);
-    event_rings_write_ids(&tracing->kernel_side_band, recording->writer, EVENT_KERNEL_SIDE_BAND);
+    event_rings_write_ids(&tracing->sideband, recording->writer, EVENT_SIDEBAND);
+    event_rings_write_ids(&tracing->kernel_sideband, recording->writer, EVENT_KERNEL_SIDEBAND);
     event_rings_write_ids(&tracing->extras, recording->writer, EVENT_FIRST_EXTRA);
     vdso_keep(directory);
     if (write_setup(recording, error) && keep_kernel(recording, error) &&

@@ -9,7 +9,7 @@ static void begin_switches(struct pt_records *records)
     records->switches = array_of(sizeof(struct recent_records));
     if (tracing->options->full_execution)
         return;
-    for (size_t i = 0; i < tracing->side_band.rings.count; i++)
+    for (size_t i = 0; i < tracing->sideband.rings.count; i++)
         recent_records_begin(array_add(&records->switches));
 }
 
@@ -38,7 +38,7 @@ void pt_records_free(struct pt_records *records)
     array_free(&records->switches);
 }
 
-/* The time is the third word from the end, of a sample the fourth: SIDE_BAND_SAMPLE_TYPE. */
+/* The time is the third word from the end, of a sample the fourth: SIDEBAND_SAMPLE_TYPE. */
 static void note_time(struct pt_records *records, const struct perf_event_header *record)
 {
     enum { FROM_END = 3, OF_SAMPLE = 3 };
@@ -74,7 +74,7 @@ static bool take_record(struct pt_records *records, const struct perf_event_head
                         struct recent_records *switches, struct error *error)
 {
     note_time(records, record);
-    untraced_hear(&records->untraced, record);
+    untraced_handle(&records->untraced, record);
     if (record->type == PERF_RECORD_SWITCH && switches) {
         recent_records_add(switches, record);
         return true;
@@ -94,9 +94,9 @@ static bool drain_ring(struct pt_records *records, struct perf_ring *ring,
     return ok;
 }
 
-static bool drain_side_band(struct pt_records *records, struct error *error)
+static bool drain_sideband(struct pt_records *records, struct error *error)
 {
-    const struct event_rings *rings = &records->tracing->side_band;
+    const struct event_rings *rings = &records->tracing->sideband;
     bool ok = true;
     for (size_t i = 0; ok && i < rings->rings.count; i++)
         ok =
@@ -131,12 +131,12 @@ static bool drain_records(struct pt_records *records, struct event_rings *rings,
 bool pt_records_drain(struct pt_records *records, struct error *error)
 {
     struct tracing *tracing = records->tracing;
-    event_rings_hear(&tracing->side_band);
-    event_rings_hear(&tracing->packets);
-    event_rings_hear(&tracing->kernel_side_band);
-    event_rings_hear(&tracing->extras);
-    return drain_side_band(records, error) &&
-           drain_records(records, &tracing->kernel_side_band, error) &&
+    event_rings_handle(&tracing->sideband);
+    event_rings_handle(&tracing->packets);
+    event_rings_handle(&tracing->kernel_sideband);
+    event_rings_handle(&tracing->extras);
+    return drain_sideband(records, error) &&
+           drain_records(records, &tracing->kernel_sideband, error) &&
            drain_records(records, &tracing->extras, error) &&
            drain_records(records, &tracing->packets, error);
 }

@@ -82,7 +82,7 @@ static const struct choice cyc_thresh = {"cyc_thresh", "cycle_thresholds"};
 static const struct choice psb_period = {"psb_period", "psb_periods"};
 
 /* The value nearest to the one wanted that the unit has. */
-static uint64_t nearest(const struct pmu *unit, const struct choice *choice, unsigned wanted)
+static uint64_t closest(const struct pmu *unit, const struct choice *choice, unsigned wanted)
 {
     uint64_t offered = pmu_capability(unit, choice->ability);
     for (unsigned distance = 0; distance < 64; distance++) {
@@ -95,8 +95,8 @@ static uint64_t nearest(const struct pmu *unit, const struct choice *choice, uns
 }
 
 /* Sets a field that the unit may lack. */
-static void wish(const struct pmu *unit, struct perf_event_attr *attributes, const char *field,
-                 uint64_t value)
+static void request(const struct pmu *unit, struct perf_event_attr *attributes, const char *field,
+                    uint64_t value)
 {
     pmu_set(unit, attributes, field, value, NULL);
 }
@@ -104,30 +104,30 @@ static void wish(const struct pmu *unit, struct perf_event_attr *attributes, con
 /* As perf record does by itself, and what programs and the processor tell besides. */
 static void ask_for_usual(const struct pmu *unit, struct perf_event_attr *attributes)
 {
-    wish(unit, attributes, "tsc", 1);
+    request(unit, attributes, "tsc", 1);
     if (pmu_capability(unit, "mtc")) {
-        wish(unit, attributes, "mtc", 1);
-        wish(unit, attributes, mtc_period.field, nearest(unit, &mtc_period, 3));
+        request(unit, attributes, "mtc", 1);
+        request(unit, attributes, mtc_period.field, closest(unit, &mtc_period, 3));
     }
     if (pmu_capability(unit, "psb_cyc"))
-        wish(unit, attributes, psb_period.field, nearest(unit, &psb_period, 3));
-    wish(unit, attributes, "pt", 1);
-    wish(unit, attributes, "branch", 1);
+        request(unit, attributes, psb_period.field, closest(unit, &psb_period, 3));
+    request(unit, attributes, "pt", 1);
+    request(unit, attributes, "branch", 1);
     if (pmu_capability(unit, "ptwrite")) {
-        wish(unit, attributes, "ptw", 1);
-        wish(unit, attributes, "fup_on_ptw", 1);
+        request(unit, attributes, "ptw", 1);
+        request(unit, attributes, "fup_on_ptw", 1);
     }
     if (pmu_capability(unit, "power_event_trace"))
-        wish(unit, attributes, "pwr_evt", 1);
+        request(unit, attributes, "pwr_evt", 1);
 }
 
 /* Exact times: a packet of cycles in front of everything that carries no time. */
 static void ask_for_cycles(const struct pmu *unit, struct perf_event_attr *attributes)
 {
-    wish(unit, attributes, "cyc", 1);
-    wish(unit, attributes, cyc_thresh.field, nearest(unit, &cyc_thresh, 1));
+    request(unit, attributes, "cyc", 1);
+    request(unit, attributes, cyc_thresh.field, closest(unit, &cyc_thresh, 1));
     if (pmu_capability(unit, "mtc"))
-        wish(unit, attributes, mtc_period.field, nearest(unit, &mtc_period, 0));
+        request(unit, attributes, mtc_period.field, closest(unit, &mtc_period, 0));
 }
 
 /* What stands in `ability` for people: "0, 3, 6, 9". */
@@ -192,7 +192,7 @@ static bool ask_for_timer(const struct pmu *unit, struct perf_event_attr *attrib
     }
     ask_for_cycles(unit, attributes);
     if (timer->kind == TIMER_HIGH)
-        wish(unit, attributes, "noretcomp", 1);
+        request(unit, attributes, "noretcomp", 1);
     return true;
 }
 

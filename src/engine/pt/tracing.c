@@ -15,7 +15,7 @@
 enum {
     /* Of records. Those of the packets' rings are few: one per switch of threads. Together with the
      * smallest area they fit into what the kernel lets anybody lock: 516 KiB per processor. */
-    SIDE_BAND_RING = 64 << 10,
+    SIDEBAND_RING = 64 << 10,
     PACKETS_RING = 16 << 10,
     SMALLEST_AREA = 64 << 10,
 };
@@ -29,7 +29,7 @@ static bool ask(struct tracing *tracing, struct perf_event_attr *attributes, str
         !pt_unit_ask(&tracing->unit, &options->processor, attributes, error))
         return false;
     bool shared = options->multi_thread || options->follow;
-    attributes->sample_type = SIDE_BAND_SAMPLE_TYPE;
+    attributes->sample_type = SIDEBAND_SAMPLE_TYPE;
     attributes->sample_id_all = 1;
     attributes->enable_on_exec = tracing->held;
     attributes->inherit = shared;
@@ -47,11 +47,11 @@ static bool begin(struct tracing *tracing, struct error *error)
         return false;
     const struct array *shared = packets.inherit ? &tracing->processors : NULL;
     tracing->area_size = tracing->options->snapshot_size;
-    struct perf_event_attr side_band = side_band_attributes(shared != NULL, SIDE_BAND_RING);
+    struct perf_event_attr sideband = sideband_attributes(shared != NULL, SIDEBAND_RING);
     struct perf_event_attr none = {0};
-    return event_rings_begin(&tracing->side_band, tracing->kernel, &side_band, &tracing->processors,
-                             SIDE_BAND_RING, error) &&
-           event_rings_begin(&tracing->extras, tracing->kernel, &none, shared, SIDE_BAND_RING,
+    return event_rings_begin(&tracing->sideband, tracing->kernel, &sideband, &tracing->processors,
+                             SIDEBAND_RING, error) &&
+           event_rings_begin(&tracing->extras, tracing->kernel, &none, shared, SIDEBAND_RING,
                              error) &&
            event_rings_begin(&tracing->packets, tracing->kernel, &packets, shared, PACKETS_RING,
                              error);
@@ -127,24 +127,23 @@ static bool map_areas(struct tracing *tracing, struct error *error)
 }
 
 /* Threads that were born of one whose events are inherited have them already. */
-static bool add_thread(struct tracing *tracing, pid_t tid, bool traced, bool born,
+static bool add_thread(struct tracing *tracing, pid_t tid, bool traced, bool created,
                        struct error *error)
 {
     int problem = traced ? add_packets(tracing, tid) : 0;
-    if (problem == ESRCH || (problem == EBUSY && born))
+    if (problem == ESRCH || (problem == EBUSY && created))
         return true;
     if (problem)
         return refuse(tracing, &tracing->packets, tid, problem, error);
     problem = traced ? extra_events_add(tracing, tid) : 0;
     if (problem && problem != ESRCH)
         return refuse(tracing, &tracing->extras, tid, problem, error);
-    problem = event_rings_add_thread(&tracing->side_band, tid);
-    return !problem || problem == ESRCH ||
-           refuse(tracing, &tracing->side_band, tid, problem, error);
+    problem = event_rings_add_thread(&tracing->sideband, tid);
+    return !problem || problem == ESRCH || refuse(tracing, &tracing->sideband, tid, problem, error);
 }
 
 /* `born`: while we looked. */
-static bool add_threads(struct tracing *tracing, pid_t pid, const struct array *tids, bool born,
+static bool add_threads(struct tracing *tracing, pid_t pid, const struct array *tids, bool created,
                         struct error *error)
 {
     bool ok = true;
@@ -152,9 +151,9 @@ static bool add_threads(struct tracing *tracing, pid_t pid, const struct array *
         pid_t tid = *(pid_t *)array_at(tids, i);
         bool traced = tracing_per_cpu(tracing) || tid == pid;
         /* Births are told by the side band. */
-        if (!traced && !born)
+        if (!traced && !created)
             *(pid_t *)array_add(&tracing->untraced) = pid;
-        ok = add_thread(tracing, tid, traced, born, error);
+        ok = add_thread(tracing, tid, traced, created, error);
     }
     return ok;
 }
@@ -165,9 +164,9 @@ static bool add_process(struct tracing *tracing, pid_t pid, struct error *error)
     struct thread_search search;
     bool ok = true;
     thread_search_begin(&search, tracing->kernel, pid, &tracing->tids);
-    for (bool born = false; ok && !search.over; born = true)
+    for (bool created = false; ok && !search.over; created = true)
         ok = thread_search_look(&search, error) &&
-             add_threads(tracing, pid, &search.found, born, error);
+             add_threads(tracing, pid, &search.found, created, error);
     thread_search_end(&search);
     return ok &&
            (tracing->packets.rings.count > before || tracing_per_cpu(tracing) ||
@@ -178,18 +177,18 @@ static bool add_process(struct tracing *tracing, pid_t pid, struct error *error)
  * it is rare, and the code is copied. */
 static void follow_kernel(struct tracing *tracing)
 {
-    struct perf_event_attr attributes = side_band_of_kernel(SIDE_BAND_RING);
+    struct perf_event_attr attributes = sideband_of_kernel(SIDEBAND_RING);
     if (tracing->options->processor.scope == TRACE_USER ||
-        !event_rings_begin(&tracing->kernel_side_band, tracing->kernel, &attributes,
-                           &tracing->processors, SIDE_BAND_RING, NULL))
+        !event_rings_begin(&tracing->kernel_sideband, tracing->kernel, &attributes,
+                           &tracing->processors, SIDEBAND_RING, NULL))
         return;
-    event_rings_add_thread(&tracing->kernel_side_band, -1);
+    event_rings_add_thread(&tracing->kernel_sideband, -1);
 }
 
 static bool wait_for_all(struct tracing *tracing, struct error *error)
 {
-    const int descriptors[] = {tracing->side_band.descriptor, tracing->packets.descriptor,
-                               tracing->extras.descriptor, tracing->kernel_side_band.descriptor};
+    const int descriptors[] = {tracing->sideband.descriptor, tracing->packets.descriptor,
+                               tracing->extras.descriptor, tracing->kernel_sideband.descriptor};
     struct epoll_event event = {.events = EPOLLIN};
     tracing->descriptor = epoll_create1(EPOLL_CLOEXEC);
     if (tracing->descriptor < 0)
@@ -213,10 +212,10 @@ bool tracing_open(struct tracing *tracing, const struct kernel *kernel,
         .tids = array_of(sizeof(uint32_t)),
         .untraced = array_of(sizeof(pid_t)),
         .descriptor = -1,
-        .side_band.descriptor = -1,
+        .sideband.descriptor = -1,
         .extras.descriptor = -1,
         .packets.descriptor = -1,
-        .kernel_side_band.descriptor = -1,
+        .kernel_sideband.descriptor = -1,
     };
     if (!begin(tracing, error))
         return false;
@@ -234,8 +233,8 @@ void tracing_close(struct tracing *tracing)
 {
     close_areas(tracing);
     event_rings_close(&tracing->packets);
-    event_rings_close(&tracing->side_band);
-    event_rings_close(&tracing->kernel_side_band);
+    event_rings_close(&tracing->sideband);
+    event_rings_close(&tracing->kernel_sideband);
     event_rings_close(&tracing->extras);
     if (tracing->kernel && tracing->descriptor >= 0)
         close(tracing->descriptor);

@@ -19,10 +19,10 @@ struct tracing {
     bool held;                            /* the process waits before exec: packets begin there */
     struct pmu unit;
     struct array processors; /* of int */
-    struct event_rings side_band, packets;
-    struct event_rings kernel_side_band; /* of whole processors; empty if the kernel is not traced,
+    struct event_rings sideband, packets;
+    struct event_rings kernel_sideband; /* of whole processors; empty if the kernel is not traced,
                                             or tells nothing of its code */
-    struct event_rings extras;           /* of -events, on the threads that are traced */
+    struct event_rings extras;          /* of -events, on the threads that are traced */
     int descriptor;        /* an epoll descriptor: readable when rings are filling; -1: not open */
     struct array areas;    /* struct aux_area, one per ring of `packets` */
     uint64_t area_size;    /* bytes */

@@ -29,15 +29,15 @@ static const char *advice_for(int problem)
     }
 }
 
-bool watch_open(struct watch *watch, pid_t tid, const uint64_t *addresses, size_t count,
-                struct error *error)
+bool thread_breakpoints_open(struct thread_breakpoints *breakpoints, pid_t tid,
+                             const uint64_t *addresses, size_t count, struct error *error)
 {
-    *watch = (struct watch){0};
+    *breakpoints = (struct thread_breakpoints){0};
     for (size_t i = 0; i < count; i++) {
         int descriptor = open_breakpoint(tid, addresses[i]);
         if (descriptor < 0) {
             int problem = errno;
-            watch_close(watch);
+            thread_breakpoints_close(breakpoints);
             /* A thread that has just ended needs no watching. */
             if (problem == ESRCH)
                 return true;
@@ -45,23 +45,23 @@ bool watch_open(struct watch *watch, pid_t tid, const uint64_t *addresses, size_
                             (unsigned long long)addresses[i], (int)tid, advice_for(problem));
             return false;
         }
-        watch->addresses[watch->count] = addresses[i];
-        watch->descriptors[watch->count++] = descriptor;
+        breakpoints->addresses[breakpoints->count] = addresses[i];
+        breakpoints->descriptors[breakpoints->count++] = descriptor;
     }
     return true;
 }
 
-bool watch_is_at(const struct watch *watch, uint64_t address)
+bool thread_breakpoints_are_at(const struct thread_breakpoints *breakpoints, uint64_t address)
 {
-    for (size_t i = 0; i < watch->count; i++)
-        if (watch->addresses[i] == address)
+    for (size_t i = 0; i < breakpoints->count; i++)
+        if (breakpoints->addresses[i] == address)
             return true;
     return false;
 }
 
-void watch_close(struct watch *watch)
+void thread_breakpoints_close(struct thread_breakpoints *breakpoints)
 {
-    for (size_t i = 0; i < watch->count; i++)
-        close(watch->descriptors[i]);
-    watch->count = 0;
+    for (size_t i = 0; i < breakpoints->count; i++)
+        close(breakpoints->descriptors[i]);
+    breakpoints->count = 0;
 }

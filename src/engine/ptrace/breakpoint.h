@@ -13,21 +13,21 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { WATCH_PLACES = 4 }; /* the processor has so many debug registers */
+enum { THREAD_BREAKPOINTS_MAX = 4 }; /* the processor has so many debug registers */
 
 /* si_code of the SIGTRAP: TRAP_PERF of asm-generic/siginfo.h. */
-enum { WATCH_SIGNAL_CODE = 6 };
+enum { BREAKPOINT_SIGNAL_CODE = 6 };
 
-struct watch {
-    int descriptors[WATCH_PLACES];
-    uint64_t addresses[WATCH_PLACES];
+struct thread_breakpoints {
+    int descriptors[THREAD_BREAKPOINTS_MAX];
+    uint64_t addresses[THREAD_BREAKPOINTS_MAX];
     size_t count;
 };
 
 /* Watches `count` addresses in the thread. */
-bool watch_open(struct watch *watch, pid_t tid, const uint64_t *addresses, size_t count,
-                struct error *error);
-bool watch_is_at(const struct watch *watch, uint64_t address);
-void watch_close(struct watch *watch);
+bool thread_breakpoints_open(struct thread_breakpoints *breakpoints, pid_t tid,
+                             const uint64_t *addresses, size_t count, struct error *error);
+bool thread_breakpoints_are_at(const struct thread_breakpoints *breakpoints, uint64_t address);
+void thread_breakpoints_close(struct thread_breakpoints *breakpoints);
 
 #endif

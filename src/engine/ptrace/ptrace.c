@@ -17,12 +17,12 @@
 
 static void probe(struct engine_probe *probe)
 {
-    struct watch watch;
+    struct thread_breakpoints breakpoints;
     struct error error = {0};
     uint64_t address = (uintptr_t)probe;
     *probe = (struct engine_probe){0};
-    probe->available = watch_open(&watch, getpid(), &address, 1, &error);
-    watch_close(&watch);
+    probe->available = thread_breakpoints_open(&breakpoints, getpid(), &address, 1, &error);
+    thread_breakpoints_close(&breakpoints);
     if (probe->available)
         snprintf(probe->why, sizeof probe->why, "single-stepping from a hardware breakpoint on");
     else
@@ -30,9 +30,9 @@ static void probe(struct engine_probe *probe)
 }
 
 /* What the keeper has said so far, and where to hear more. */
-struct hearing {
+struct listener {
     int words;
-    struct keeper_report report;
+    struct supervisor_report report;
     bool done, ended; /* the report is whole; nothing more will come */
 };
 
@@ -51,44 +51,44 @@ static bool read_whole(int descriptor, void *bytes, size_t size)
     return true;
 }
 
-static void hear(struct hearing *hearing)
+static void handle(struct listener *listener)
 {
     unsigned char word;
     uint64_t delay;
-    if (!read_whole(hearing->words, &word, 1)) {
-        hearing->ended = true;
+    if (!read_whole(listener->words, &word, 1)) {
+        listener->ended = true;
         return;
     }
-    switch ((enum keeper_word)word) {
-    case KEEPER_ATTACHED:
+    switch ((enum supervisor_message)word) {
+    case SUPERVISOR_ATTACHED:
         log_status("Attached. Press Ctrl-C to stop recording.");
         break;
-    case KEEPER_SNAPSHOT:
+    case SUPERVISOR_SNAPSHOT:
         log_status("Snapshot taken.");
         break;
-    case KEEPER_DELAY:
-        if (read_whole(hearing->words, &delay, sizeof delay))
+    case SUPERVISOR_DELAY:
+        if (read_whole(listener->words, &delay, sizeof delay))
             log_status("Waiting for delay over threshold. Max delay since last report: %.3f ms",
                        (double)delay / 1e6);
         break;
-    case KEEPER_DONE:
-        hearing->done = read_whole(hearing->words, &hearing->report, sizeof hearing->report);
-        hearing->ended = true;
+    case SUPERVISOR_DONE:
+        listener->done = read_whole(listener->words, &listener->report, sizeof listener->report);
+        listener->ended = true;
         break;
     }
 }
 
 /* Until the keeper is done; the first signal closes `stop`. Returns whether there was one. */
-static bool wait_for_keeper(struct hearing *hearing, const struct signals *signals, int stop)
+static bool wait_for_supervisor(struct listener *listener, const struct signals *signals, int stop)
 {
-    struct pollfd waited_for[] = {{.fd = hearing->words, .events = POLLIN},
+    struct pollfd waited_for[] = {{.fd = listener->words, .events = POLLIN},
                                   {.fd = signals->descriptor, .events = POLLIN}};
     bool interrupted = false;
-    while (!hearing->ended) {
+    while (!listener->ended) {
         if (poll(waited_for, 2, -1) < 0)
             continue;
         if (waited_for[0].revents)
-            hear(hearing);
+            handle(listener);
         struct signalfd_siginfo info;
         if (waited_for[1].revents && signals_next(signals, &info) && info.ssi_signo != SIGCHLD &&
             info.ssi_signo != SIGCONT && !interrupted) {
@@ -102,8 +102,8 @@ static bool wait_for_keeper(struct hearing *hearing, const struct signals *signa
     return interrupted;
 }
 
-static bool run_keeper(const struct record_options *options, const struct signals *signals,
-                       struct record_result *result, struct error *error)
+static bool run_supervisor(const struct record_options *options, const struct signals *signals,
+                           struct record_result *result, struct error *error)
 {
     int stop[2], words[2];
     if (pipe2(stop, O_CLOEXEC) != 0)
@@ -114,39 +114,39 @@ static bool run_keeper(const struct record_options *options, const struct signal
         close(stop[1]);
         return false;
     }
-    pid_t keeper = fork();
-    if (keeper == 0) {
+    pid_t supervisor = fork();
+    if (supervisor == 0) {
         close(stop[1]);
         close(words[0]);
         signal(SIGPIPE, SIG_IGN);
-        keeper_run(options, stop[0], words[1]);
+        supervisor_run(options, stop[0], words[1]);
         _exit(0);
     }
     close(stop[0]);
     close(words[1]);
-    struct hearing hearing = {.words = words[0]};
-    if (keeper < 0)
+    struct listener listener = {.words = words[0]};
+    if (supervisor < 0)
         error_set_errno(error, ERROR_IO, errno, "cannot start the process that traces");
     else
-        result->interrupted = wait_for_keeper(&hearing, signals, stop[1]);
+        result->interrupted = wait_for_supervisor(&listener, signals, stop[1]);
     close(words[0]);
-    if (keeper < 0) {
+    if (supervisor < 0) {
         close(stop[1]);
         return false;
     }
-    while (waitpid(keeper, NULL, 0) < 0 && errno == EINTR)
+    while (waitpid(supervisor, NULL, 0) < 0 && errno == EINTR)
         ;
-    if (!hearing.done)
+    if (!listener.done)
         return error_set(error, ERROR_IO,
                          "the process that traces (trace-keeper, %d) has died; what it recorded is "
                          "lost.",
-                         (int)keeper);
-    bool interrupted = result->interrupted && hearing.report.result.snapshots > 0;
-    *result = hearing.report.result;
+                         (int)supervisor);
+    bool interrupted = result->interrupted && listener.report.result.snapshots > 0;
+    *result = listener.report.result;
     result->interrupted = interrupted;
-    if (hearing.report.error.code == ERROR_NONE)
+    if (listener.report.error.code == ERROR_NONE)
         return true;
-    return error_set(error, hearing.report.error.code, "%s", hearing.report.error.text);
+    return error_set(error, listener.report.error.code, "%s", listener.report.error.text);
 }
 
 /* What has a meaning for engines that know the past. */
@@ -174,7 +174,7 @@ static bool attach(const struct record_options *options, struct record_result *r
     absolute.directory = directory;
     bool ok = signals_hold(&signals, error);
     if (ok) {
-        ok = run_keeper(&absolute, &signals, result, error);
+        ok = run_supervisor(&absolute, &signals, result, error);
         signals_release(&signals, true);
     }
     recording_directory_leave(directory, ok);

@@ -10,9 +10,10 @@
 
 enum { INSTRUCTIONS_PER_SECOND = 1000000000 };
 
-void step_recording_begin(struct step_recording *recording, const struct record_options *options)
+void ptrace_recording_begin(struct ptrace_recording *recording,
+                            const struct record_options *options)
 {
-    *recording = (struct step_recording){
+    *recording = (struct ptrace_recording){
         .options = options,
         .start = tsc_anchor_now(),
         .steppers = array_of(sizeof(struct stepper *)),
@@ -24,7 +25,7 @@ void step_recording_begin(struct step_recording *recording, const struct record_
                             : tsc_measure_rate(&recording->start);
 }
 
-void step_recording_free(struct step_recording *recording)
+void ptrace_recording_free(struct ptrace_recording *recording)
 {
     for (size_t i = 0; i < recording->steppers.count; i++) {
         struct stepper *stepper = *(struct stepper **)array_at(&recording->steppers, i);
@@ -36,32 +37,32 @@ void step_recording_free(struct step_recording *recording)
     running_processes_free(&recording->processes);
 }
 
-static struct clock_conversion conversion(const struct step_recording *recording)
+static struct clock_conversion conversion(const struct ptrace_recording *recording)
 {
     if (recording->options->clock == RECORD_CLOCK_INSTRUCTIONS)
         return (struct clock_conversion){.mult = 1};
     return tsc_conversion(&recording->start, recording->tsc_hz);
 }
 
-static struct nanoseconds to_nanoseconds(const struct step_recording *recording, uint64_t ticks)
+static struct nanoseconds to_nanoseconds(const struct ptrace_recording *recording, uint64_t ticks)
 {
     struct clock_conversion clock = conversion(recording);
     return clock_to_nanoseconds(&clock, (struct ticks){ticks});
 }
 
-void step_recording_add_thread(struct step_recording *recording, pid_t pid, pid_t tid)
+void ptrace_recording_add_thread(struct ptrace_recording *recording, pid_t pid, pid_t tid)
 {
     running_processes_add_thread(&recording->processes, pid, tid);
 }
 
 /* ---- packets ---- */
 
-void step_recording_add_steps(struct step_recording *recording, struct stepper *stepper)
+void ptrace_recording_add_steps(struct ptrace_recording *recording, struct stepper *stepper)
 {
     *(struct stepper **)array_add(&recording->steppers) = stepper;
 }
 
-void step_recording_add_hit(struct step_recording *recording, const struct session_hit *hit)
+void ptrace_recording_add_hit(struct ptrace_recording *recording, const struct session_hit *hit)
 {
     *(struct session_hit *)array_add(&recording->hits) = *hit;
 }
@@ -72,12 +73,12 @@ static uint64_t size_of(const struct stepper *stepper)
 }
 
 /* What the kernel's PMU driver would say: ITRACE_START, AUX. */
-static bool write_ring_records(const struct step_recording *recording,
+static bool write_ring_records(const struct ptrace_recording *recording,
                                const struct stepper *stepper, uint32_t pid,
                                struct perf_data_writer *writer, struct error *error)
 {
-    struct side_band_record record = {
-        .kind = SIDE_BAND_TRACE_START,
+    struct sideband_record record = {
+        .kind = SIDEBAND_TRACE_START,
         .time = to_nanoseconds(recording, stepper->start),
         .pid = pid,
         .tid = (uint32_t)stepper->tid,
@@ -85,13 +86,13 @@ static bool write_ring_records(const struct step_recording *recording,
     };
     if (!perf_data_write_record(writer, &record, error))
         return false;
-    record.kind = SIDE_BAND_AUX;
+    record.kind = SIDEBAND_AUX;
     record.time = to_nanoseconds(recording, stepper->encoder.last_time);
     record.aux.size = size_of(stepper);
     return perf_data_write_record(writer, &record, error);
 }
 
-static bool write_everything(const struct step_recording *recording,
+static bool write_everything(const struct ptrace_recording *recording,
                              struct perf_data_writer *writer, struct error *error)
 {
     const struct array *records = &recording->processes.records;
@@ -116,7 +117,7 @@ static bool write_everything(const struct step_recording *recording,
     return ok;
 }
 
-static bool write_perf_data(const struct step_recording *recording, struct error *error)
+static bool write_perf_data(const struct ptrace_recording *recording, struct error *error)
 {
     struct clock_conversion clock = conversion(recording);
     struct pt_setup setup = pt_packets_setup(&clock, (uint32_t)(recording->tsc_hz / 100000000),
@@ -135,7 +136,7 @@ static bool write_perf_data(const struct step_recording *recording, struct error
 
 /* ---- session.json ---- */
 
-static bool write_session(struct step_recording *recording, uint64_t instructions,
+static bool write_session(struct ptrace_recording *recording, uint64_t instructions,
                           struct error *error)
 {
     const struct record_options *options = recording->options;
@@ -168,8 +169,8 @@ static bool write_session(struct step_recording *recording, uint64_t instruction
     return ok;
 }
 
-bool step_recording_write(struct step_recording *recording, struct record_result *result,
-                          struct error *error)
+bool ptrace_recording_write(struct ptrace_recording *recording, struct record_result *result,
+                            struct error *error)
 {
     for (size_t i = 0; i < recording->steppers.count; i++) {
         const struct stepper *stepper = *(struct stepper **)array_at(&recording->steppers, i);

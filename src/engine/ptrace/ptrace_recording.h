@@ -12,7 +12,7 @@
 #include "perf_event/running_process.h"
 #include "recording/session.h"
 
-struct step_recording {
+struct ptrace_recording {
     const struct record_options *options;
     struct tsc_anchor start;
     uint64_t tsc_hz;
@@ -21,21 +21,22 @@ struct step_recording {
     struct array hits;     /* of struct session_hit, their times still in ticks */
 };
 
-void step_recording_begin(struct step_recording *recording, const struct record_options *options);
-void step_recording_free(struct step_recording *recording);
+void ptrace_recording_begin(struct ptrace_recording *recording,
+                            const struct record_options *options);
+void ptrace_recording_free(struct ptrace_recording *recording);
 
 /* The thread `tid` of process `pid` is about to be stepped for the first time: what it is called,
  * and what its process has mapped. */
-void step_recording_add_thread(struct step_recording *recording, pid_t pid, pid_t tid);
+void ptrace_recording_add_thread(struct ptrace_recording *recording, pid_t pid, pid_t tid);
 
 /* Takes over a stepper that is done. */
-void step_recording_add_steps(struct step_recording *recording, struct stepper *stepper);
+void ptrace_recording_add_steps(struct ptrace_recording *recording, struct stepper *stepper);
 
 /* A hit that counted, at `time` ticks of the stepper's clock. `passed` 0: none. */
-void step_recording_add_hit(struct step_recording *recording, const struct session_hit *hit);
+void ptrace_recording_add_hit(struct ptrace_recording *recording, const struct session_hit *hit);
 
 /* perf.data and session.json. */
-bool step_recording_write(struct step_recording *recording, struct record_result *result,
-                          struct error *error);
+bool ptrace_recording_write(struct ptrace_recording *recording, struct record_result *result,
+                            struct error *error);
 
 #endif

@@ -252,7 +252,7 @@ static enum stepper_state look(struct stepper *stepper, int status)
         note_signal(stepper, &info);
         return STEPPER_STOPPED;
     }
-    if (info.si_code == WATCH_SIGNAL_CODE)
+    if (info.si_code == BREAKPOINT_SIGNAL_CODE)
         return STEPPER_STOPPED; /* recursion: the instruction is still to be carried out */
     if (info.si_code == SIGTRAP)
         read_mask(stepper); /* in front of a handler: nothing was forced */

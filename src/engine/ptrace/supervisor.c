@@ -20,42 +20,43 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
-#define KEEPER_NAME "trace-keeper"
+#define SUPERVISOR_NAME "trace-keeper"
 
 enum { DELAY_REPORT_SECONDS = 5 };
 /* Bytes of packets per stepped call with -full-execution. Memory is taken as it fills. */
 static const uint64_t full_size = UINT64_C(1) << 30;
 
-struct keeper {
+struct supervisor {
     const struct record_options *options;
-    struct step_recording recording;
+    struct ptrace_recording recording;
     struct array tracees;                 /* of struct tracee * */
     struct array caches;                  /* of struct code_cache *, one per process */
     int stop, words, children;            /* descriptors; `children`: a signalfd of SIGCHLD */
     struct trigger_conditions conditions; /* its longest delay: since it was last told */
-    uint64_t told_delay_at;               /* TSC */
+    uint64_t reported_delay_at;           /* TSC */
     struct record_result result;
     bool done;
 };
 
-static void tell(const struct keeper *keeper, enum keeper_word word)
+static void send_message(const struct supervisor *supervisor, enum supervisor_message word)
 {
     unsigned char byte = (unsigned char)word;
     /* Nobody may be there to hear it. */
-    if (write(keeper->words, &byte, 1) < 0)
+    if (write(supervisor->words, &byte, 1) < 0)
         return;
 }
 
 /* ---- watching ---- */
 
-static bool watch_tracee(struct keeper *keeper, struct tracee *tracee, struct error *error)
+static bool watch_tracee(struct supervisor *supervisor, struct tracee *tracee, struct error *error)
 {
-    const struct trigger *trigger = &keeper->options->trigger;
+    const struct trigger *trigger = &supervisor->options->trigger;
     struct array addresses = array_of(sizeof(uint64_t));
     trigger_addresses(&addresses, trigger, "/proc", tracee->pid);
-    size_t count = addresses.count < WATCH_PLACES ? addresses.count : WATCH_PLACES;
-    bool ok =
-        count == 0 || watch_open(&tracee->watch, tracee->tid, addresses.elements, count, error);
+    size_t count =
+        addresses.count < THREAD_BREAKPOINTS_MAX ? addresses.count : THREAD_BREAKPOINTS_MAX;
+    bool ok = count == 0 || thread_breakpoints_open(&tracee->breakpoints, tracee->tid,
+                                                    addresses.elements, count, error);
     array_free(&addresses);
     if (count == 0)
         return error_set(error, ERROR_NOT_FOUND,
@@ -66,25 +67,25 @@ static bool watch_tracee(struct keeper *keeper, struct tracee *tracee, struct er
 }
 
 /* The processor's trap becomes a signal that such a thread does not get. */
-static void warn_of_deaf_thread(const struct keeper *keeper, const struct tracee *tracee)
+static void warn_of_deaf_thread(const struct supervisor *supervisor, const struct tracee *tracee)
 {
-    if (keeper->options->trigger.name && thread_blocks_traps(tracee->tid))
+    if (supervisor->options->trigger.name && thread_blocks_traps(tracee->tid))
         log_warning("thread %d of process %d blocks SIGTRAP: calls of %s are not noticed in it as "
                     "long as it does. Without -trigger it can be recorded.",
-                    (int)tracee->tid, (int)tracee->pid, keeper->options->trigger.name);
+                    (int)tracee->tid, (int)tracee->pid, supervisor->options->trigger.name);
 }
 
-static bool attach_all(struct keeper *keeper, struct error *error)
+static bool attach_all(struct supervisor *supervisor, struct error *error)
 {
-    const struct record_options *options = keeper->options;
+    const struct record_options *options = supervisor->options;
     for (size_t i = 0; i < options->pid_count; i++)
-        if (!tracees_seize(&keeper->tracees, options->pids[i], options->multi_thread, error))
+        if (!tracees_seize(&supervisor->tracees, options->pids[i], options->multi_thread, error))
             return false;
-    for (size_t i = 0; i < keeper->tracees.count; i++) {
-        struct tracee *tracee = *(struct tracee **)array_at(&keeper->tracees, i);
-        warn_of_deaf_thread(keeper, tracee);
+    for (size_t i = 0; i < supervisor->tracees.count; i++) {
+        struct tracee *tracee = *(struct tracee **)array_at(&supervisor->tracees, i);
+        warn_of_deaf_thread(supervisor, tracee);
         if (options->trigger.name) {
-            if (!watch_tracee(keeper, tracee, error))
+            if (!watch_tracee(supervisor, tracee, error))
                 return false;
         } else {
             tracee->wanted = true;
@@ -96,143 +97,146 @@ static bool attach_all(struct keeper *keeper, struct error *error)
 
 /* ---- stepping ---- */
 
-static struct code_cache *cache_of(struct keeper *keeper, pid_t pid)
+static struct code_cache *cache_of(struct supervisor *supervisor, pid_t pid)
 {
-    for (size_t i = 0; i < keeper->caches.count; i++) {
-        struct code_cache *cache = *(struct code_cache **)array_at(&keeper->caches, i);
+    for (size_t i = 0; i < supervisor->caches.count; i++) {
+        struct code_cache *cache = *(struct code_cache **)array_at(&supervisor->caches, i);
         if (cache->pid == pid)
             return cache;
     }
     struct code_cache *cache = memory_allocate_zeroed(sizeof *cache);
     cache->pid = pid;
-    *(struct code_cache **)array_add(&keeper->caches) = cache;
+    *(struct code_cache **)array_add(&supervisor->caches) = cache;
     return cache;
 }
 
-static bool somebody_is_stepped(const struct keeper *keeper)
+static bool is_any_stepped(const struct supervisor *supervisor)
 {
-    for (size_t i = 0; i < keeper->tracees.count; i++)
-        if ((*(struct tracee **)array_at(&keeper->tracees, i))->stepper)
+    for (size_t i = 0; i < supervisor->tracees.count; i++)
+        if ((*(struct tracee **)array_at(&supervisor->tracees, i))->stepper)
             return true;
     return false;
 }
 
-static void take_steps(struct keeper *keeper, struct tracee *tracee)
+static void take_steps(struct supervisor *supervisor, struct tracee *tracee)
 {
-    step_recording_add_steps(&keeper->recording, tracee->stepper);
+    ptrace_recording_add_steps(&supervisor->recording, tracee->stepper);
     tracee->stepper = NULL;
     tracee->ready = false;
-    keeper->result.snapshots++;
-    tell(keeper, KEEPER_SNAPSHOT);
-    if (!keeper->options->trigger.multi_snapshot && !somebody_is_stepped(keeper))
-        keeper->done = true;
+    supervisor->result.snapshots++;
+    send_message(supervisor, SUPERVISOR_SNAPSHOT);
+    if (!supervisor->options->trigger.multi_snapshot && !is_any_stepped(supervisor))
+        supervisor->done = true;
 }
 
-static void after_steps(struct keeper *keeper, struct tracee *tracee, enum stepper_state state)
+static void after_steps(struct supervisor *supervisor, struct tracee *tracee,
+                        enum stepper_state state)
 {
     tracee->ready = state == STEPPER_STOPPED;
     if (state == STEPPER_STOPPED || state == STEPPER_IN_KERNEL)
         return;
     int signal = state == STEPPER_DONE ? tracee->stepper->signal : 0;
-    take_steps(keeper, tracee);
+    take_steps(supervisor, tracee);
     ptrace(PTRACE_CONT, tracee->tid, NULL, (void *)(intptr_t)signal);
 }
 
-static void begin_steps(struct keeper *keeper, struct tracee *tracee,
+static void begin_steps(struct supervisor *supervisor, struct tracee *tracee,
                         const struct user_regs_struct *registers)
 {
-    const struct record_options *options = keeper->options;
+    const struct record_options *options = supervisor->options;
     struct stepper_options wanted = {
         .clock = options->clock,
-        .tsc_hz = keeper->recording.tsc_hz,
-        .bus_ratio = (uint8_t)(keeper->recording.tsc_hz / 100000000),
+        .tsc_hz = supervisor->recording.tsc_hz,
+        .bus_ratio = (uint8_t)(supervisor->recording.tsc_hz / 100000000),
         .size = options->full_execution ? full_size : options->snapshot_size,
         .until_return = options->trigger.name != NULL,
     };
-    step_recording_add_thread(&keeper->recording, tracee->pid, tracee->tid);
+    ptrace_recording_add_thread(&supervisor->recording, tracee->pid, tracee->tid);
     tracee->stepper = memory_allocate(sizeof *tracee->stepper);
-    stepper_begin(tracee->stepper, tracee->tid, cache_of(keeper, tracee->pid), &wanted, registers);
+    stepper_begin(tracee->stepper, tracee->tid, cache_of(supervisor, tracee->pid), &wanted,
+                  registers);
     tracee->ready = true;
     tracee->wanted = false;
 }
 
 /* ---- hits ---- */
 
-static uint64_t passed_time(const struct keeper *keeper, const struct user_regs_struct *registers,
-                            uint64_t now)
+static uint64_t passed_time(const struct supervisor *supervisor,
+                            const struct user_regs_struct *registers, uint64_t now)
 {
     uint64_t passed = trigger_passed_time(registers->rdi);
-    return keeper->options->trigger.passes_time && passed < now ? passed : 0;
+    return supervisor->options->trigger.passes_time && passed < now ? passed : 0;
 }
 
-static uint64_t to_nanoseconds(const struct keeper *keeper, uint64_t ticks)
+static uint64_t to_nanoseconds(const struct supervisor *supervisor, uint64_t ticks)
 {
-    return (uint64_t)((double)ticks * 1e9 / (double)keeper->recording.tsc_hz);
+    return (uint64_t)((double)ticks * 1e9 / (double)supervisor->recording.tsc_hz);
 }
 
-static bool counts(struct keeper *keeper, uint64_t now, uint64_t passed)
+static bool counts(struct supervisor *supervisor, uint64_t now, uint64_t passed)
 {
-    return trigger_hit_counts(&keeper->conditions, to_nanoseconds(keeper, now),
-                              to_nanoseconds(keeper, passed));
+    return trigger_hit_counts(&supervisor->conditions, to_nanoseconds(supervisor, now),
+                              to_nanoseconds(supervisor, passed));
 }
 
 /* From now on nobody else's hits matter: they shall not be slowed down by them. */
-static void stop_watching_others(struct keeper *keeper)
+static void stop_watching_others(struct supervisor *supervisor)
 {
-    for (size_t i = 0; i < keeper->tracees.count; i++)
-        watch_close(&(*(struct tracee **)array_at(&keeper->tracees, i))->watch);
+    for (size_t i = 0; i < supervisor->tracees.count; i++)
+        thread_breakpoints_close(
+            &(*(struct tracee **)array_at(&supervisor->tracees, i))->breakpoints);
 }
 
-static void hit(struct keeper *keeper, struct tracee *tracee)
+static void hit(struct supervisor *supervisor, struct tracee *tracee)
 {
     struct user_regs_struct registers;
     uint64_t now = __rdtsc();
-    bool one = !keeper->options->trigger.multi_snapshot;
+    bool one = !supervisor->options->trigger.multi_snapshot;
     if (ptrace(PTRACE_GETREGS, tracee->tid, NULL, &registers) != 0)
         return;
-    if (!watch_is_at(&tracee->watch, registers.rip)) {
+    if (!thread_breakpoints_are_at(&tracee->breakpoints, registers.rip)) {
         /* It was blocked, and comes late. */
         ptrace(PTRACE_CONT, tracee->tid, NULL, NULL);
         return;
     }
-    keeper->result.hits++;
-    uint64_t passed = passed_time(keeper, &registers, now);
-    if (!counts(keeper, now, passed) || (one && somebody_is_stepped(keeper))) {
+    supervisor->result.hits++;
+    uint64_t passed = passed_time(supervisor, &registers, now);
+    if (!counts(supervisor, now, passed) || (one && is_any_stepped(supervisor))) {
         ptrace(PTRACE_CONT, tracee->tid, NULL, NULL);
         return;
     }
     if (one)
-        stop_watching_others(keeper);
-    begin_steps(keeper, tracee, &registers);
+        stop_watching_others(supervisor);
+    begin_steps(supervisor, tracee, &registers);
     struct session_hit taken = {
         .time = tracee->stepper->start,
         .passed = passed,
         .argument = trigger_passed_argument(registers.rsi),
-        .has_argument = keeper->options->trigger.passes_time,
+        .has_argument = supervisor->options->trigger.passes_time,
         .address = registers.rip,
         .pid = (uint32_t)tracee->pid,
         .tid = (uint32_t)tracee->tid,
     };
-    step_recording_add_hit(&keeper->recording, &taken);
+    ptrace_recording_add_hit(&supervisor->recording, &taken);
 }
 
 /* ---- what the threads do ---- */
 
-static void gone(struct keeper *keeper, struct tracee *tracee)
+static void gone(struct supervisor *supervisor, struct tracee *tracee)
 {
     if (tracee->stepper)
-        take_steps(keeper, tracee);
-    tracees_remove(&keeper->tracees, tracee);
+        take_steps(supervisor, tracee);
+    tracees_remove(&supervisor->tracees, tracee);
 }
 
 /* A thread was born, and is ours from its first instruction on. */
-static void born(struct keeper *keeper, pid_t tid)
+static void created(struct supervisor *supervisor, pid_t tid)
 {
-    struct error unheard;
+    struct error unhandled;
     pid_t pid = process_of_thread(tid);
-    struct tracee *tracee = tracees_add(&keeper->tracees, pid, tid);
-    if (keeper->options->multi_thread && keeper->options->trigger.name && !keeper->done)
-        watch_tracee(keeper, tracee, &unheard);
+    struct tracee *tracee = tracees_add(&supervisor->tracees, pid, tid);
+    if (supervisor->options->multi_thread && supervisor->options->trigger.name && !supervisor->done)
+        watch_tracee(supervisor, tracee, &unhandled);
     ptrace(PTRACE_CONT, tid, NULL, NULL);
 }
 
@@ -240,11 +244,12 @@ static bool is_watch_trap(pid_t tid, int status)
 {
     siginfo_t info;
     return status >> 16 == 0 && WSTOPSIG(status) == SIGTRAP &&
-           ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) == 0 && info.si_code == WATCH_SIGNAL_CODE;
+           ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) == 0 &&
+           info.si_code == BREAKPOINT_SIGNAL_CODE;
 }
 
 /* A thread that was brought to a stop to be stepped; `signal` is still to be delivered. */
-static void begin_where_it_stands(struct keeper *keeper, struct tracee *tracee, int event,
+static void begin_where_it_stands(struct supervisor *supervisor, struct tracee *tracee, int event,
                                   int signal)
 {
     struct user_regs_struct registers;
@@ -252,102 +257,103 @@ static void begin_where_it_stands(struct keeper *keeper, struct tracee *tracee, 
         restart_system_call(tracee->tid, true);
     if (ptrace(PTRACE_GETREGS, tracee->tid, NULL, &registers) != 0)
         return;
-    begin_steps(keeper, tracee, &registers);
+    begin_steps(supervisor, tracee, &registers);
     tracee->stepper->signal = signal;
 }
 
-static void stopped(struct keeper *keeper, struct tracee *tracee, int status)
+static void stopped(struct supervisor *supervisor, struct tracee *tracee, int status)
 {
     int event = status >> 16;
     if (tracee->stepper) {
-        after_steps(keeper, tracee, stepper_go_on(tracee->stepper, status));
+        after_steps(supervisor, tracee, stepper_go_on(tracee->stepper, status));
     } else if (is_watch_trap(tracee->tid, status)) {
-        if (keeper->done)
+        if (supervisor->done)
             ptrace(PTRACE_CONT, tracee->tid, NULL, NULL);
         else
-            hit(keeper, tracee);
+            hit(supervisor, tracee);
     } else if (event == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP) {
         ptrace(PTRACE_LISTEN, tracee->tid, NULL, NULL);
     } else if (tracee->wanted) {
-        begin_where_it_stands(keeper, tracee, event, event == 0 ? WSTOPSIG(status) : 0);
+        begin_where_it_stands(supervisor, tracee, event, event == 0 ? WSTOPSIG(status) : 0);
     } else {
         int signal = event == 0 ? WSTOPSIG(status) : 0;
         ptrace(PTRACE_CONT, tracee->tid, NULL, (void *)(intptr_t)signal);
     }
 }
 
-static void handle(struct keeper *keeper, pid_t tid, int status)
+static void handle(struct supervisor *supervisor, pid_t tid, int status)
 {
-    struct tracee *tracee = tracees_find(&keeper->tracees, tid);
+    struct tracee *tracee = tracees_find(&supervisor->tracees, tid);
     if (!tracee && WIFSTOPPED(status))
-        born(keeper, tid);
+        created(supervisor, tid);
     else if (tracee && WIFSTOPPED(status))
-        stopped(keeper, tracee, status);
+        stopped(supervisor, tracee, status);
     else if (tracee)
-        gone(keeper, tracee);
+        gone(supervisor, tracee);
 }
 
 /* Lets each thread that can be stepped make some steps. False: there is none. */
-static bool step_all(struct keeper *keeper)
+static bool step_all(struct supervisor *supervisor)
 {
     bool any = false;
-    for (size_t i = 0; i < keeper->tracees.count; i++) {
-        struct tracee *tracee = *(struct tracee **)array_at(&keeper->tracees, i);
+    for (size_t i = 0; i < supervisor->tracees.count; i++) {
+        struct tracee *tracee = *(struct tracee **)array_at(&supervisor->tracees, i);
         if (!tracee->stepper || !tracee->ready)
             continue;
         any = true;
-        after_steps(keeper, tracee, stepper_run(tracee->stepper));
+        after_steps(supervisor, tracee, stepper_run(tracee->stepper));
     }
     return any;
 }
 
-static bool asked_to_stop(const struct keeper *keeper, int timeout)
+static bool asked_to_stop(const struct supervisor *supervisor, int timeout)
 {
-    struct pollfd waited_for[] = {{.fd = keeper->stop, .events = POLLIN},
-                                  {.fd = keeper->children, .events = POLLIN}};
+    struct pollfd waited_for[] = {{.fd = supervisor->stop, .events = POLLIN},
+                                  {.fd = supervisor->children, .events = POLLIN}};
     int ready = poll(waited_for, 2, timeout);
     struct signalfd_siginfo info;
     if (ready > 0 && waited_for[1].revents)
-        while (read(keeper->children, &info, sizeof info) > 0)
+        while (read(supervisor->children, &info, sizeof info) > 0)
             ;
     return ready > 0 && waited_for[0].revents != 0;
 }
 
 /* With a delay threshold: every five seconds, until there is a hit that counts. */
-static void tell_delay(struct keeper *keeper)
+static void report_delay(struct supervisor *supervisor)
 {
-    uint64_t now = __rdtsc(), hz = keeper->recording.tsc_hz;
-    if (!keeper->options->trigger.delay_threshold_ns || keeper->result.snapshots > 0 ||
-        somebody_is_stepped(keeper) || now - keeper->told_delay_at < DELAY_REPORT_SECONDS * hz)
+    uint64_t now = __rdtsc(), hz = supervisor->recording.tsc_hz;
+    if (!supervisor->options->trigger.delay_threshold_ns || supervisor->result.snapshots > 0 ||
+        is_any_stepped(supervisor) ||
+        now - supervisor->reported_delay_at < DELAY_REPORT_SECONDS * hz)
         return;
-    uint64_t delay = keeper->conditions.longest_delay;
-    keeper->told_delay_at = now;
-    keeper->conditions.longest_delay = 0;
-    tell(keeper, KEEPER_DELAY);
-    if (write(keeper->words, &delay, sizeof delay) < 0)
+    uint64_t delay = supervisor->conditions.longest_delay;
+    supervisor->reported_delay_at = now;
+    supervisor->conditions.longest_delay = 0;
+    send_message(supervisor, SUPERVISOR_DELAY);
+    if (write(supervisor->words, &delay, sizeof delay) < 0)
         return;
 }
 
-static int patience(const struct keeper *keeper, bool stepping)
+static int patience(const struct supervisor *supervisor, bool stepping)
 {
     if (stepping)
         return 0;
-    return keeper->options->trigger.delay_threshold_ns ? 1000 * DELAY_REPORT_SECONDS : -1;
+    return supervisor->options->trigger.delay_threshold_ns ? 1000 * DELAY_REPORT_SECONDS : -1;
 }
 
-static void trace(struct keeper *keeper)
+static void trace(struct supervisor *supervisor)
 {
-    keeper->told_delay_at = __rdtsc();
-    while (!keeper->done && keeper->tracees.count > 0) {
+    supervisor->reported_delay_at = __rdtsc();
+    while (!supervisor->done && supervisor->tracees.count > 0) {
         int status;
         pid_t tid = waitpid(-1, &status, __WALL | WNOHANG);
-        tell_delay(keeper);
+        report_delay(supervisor);
         if (tid > 0) {
-            handle(keeper, tid, status);
+            handle(supervisor, tid, status);
             continue;
         }
-        bool stepping = step_all(keeper);
-        if (asked_to_stop(keeper, patience(keeper, stepping)))
+        bool stepping = step_all(supervisor);
+        if (asked_to_stop(supervisor, patience(supervisor, stepping)))
             break;
     }
 }
@@ -355,27 +361,28 @@ static void trace(struct keeper *keeper)
 /* ---- letting go ---- */
 
 /* A thread in the kernel is brought to a stop before its stream can end. */
-static void end_stepping(struct keeper *keeper, struct tracee *tracee)
+static void end_stepping(struct supervisor *supervisor, struct tracee *tracee)
 {
     struct stepper *stepper = tracee->stepper;
     tracee_release(tracee);
     stepper_finish(stepper);
-    step_recording_add_steps(&keeper->recording, stepper);
+    ptrace_recording_add_steps(&supervisor->recording, stepper);
     tracee->stepper = NULL;
-    keeper->result.snapshots++;
+    supervisor->result.snapshots++;
 }
 
-static void let_go(struct keeper *keeper)
+static void let_go(struct supervisor *supervisor)
 {
-    for (size_t i = 0; i < keeper->tracees.count; i++)
-        watch_close(&(*(struct tracee **)array_at(&keeper->tracees, i))->watch);
-    while (keeper->tracees.count > 0) {
-        struct tracee *tracee = *(struct tracee **)array_at(&keeper->tracees, 0);
+    for (size_t i = 0; i < supervisor->tracees.count; i++)
+        thread_breakpoints_close(
+            &(*(struct tracee **)array_at(&supervisor->tracees, i))->breakpoints);
+    while (supervisor->tracees.count > 0) {
+        struct tracee *tracee = *(struct tracee **)array_at(&supervisor->tracees, 0);
         if (tracee->stepper)
-            end_stepping(keeper, tracee);
+            end_stepping(supervisor, tracee);
         else
             tracee_release(tracee);
-        tracees_remove(&keeper->tracees, tracee);
+        tracees_remove(&supervisor->tracees, tracee);
     }
 }
 
@@ -393,26 +400,27 @@ static int hold_signals(void)
     return signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static void finish(struct keeper *keeper, struct keeper_report *report)
+static void finish(struct supervisor *supervisor, struct supervisor_report *report)
 {
-    report->result = keeper->result;
+    report->result = supervisor->result;
     report->result.exit_status = -1;
     if (report->error.code != ERROR_NONE)
         return;
-    if (keeper->recording.steppers.count == 0)
+    if (supervisor->recording.steppers.count == 0)
         error_set(&report->error, ERROR_NOT_FOUND, "nothing was recorded: %s%s before the end",
-                  keeper->options->trigger.name ? keeper->options->trigger.name : "no thread ran",
-                  keeper->options->trigger.name ? " was not called" : "");
+                  supervisor->options->trigger.name ? supervisor->options->trigger.name
+                                                    : "no thread ran",
+                  supervisor->options->trigger.name ? " was not called" : "");
     else
-        step_recording_write(&keeper->recording, &report->result, &report->error);
+        ptrace_recording_write(&supervisor->recording, &report->result, &report->error);
 }
 
-static void send_report(const struct keeper *keeper, const struct keeper_report *report)
+static void send_report(const struct supervisor *supervisor, const struct supervisor_report *report)
 {
-    tell(keeper, KEEPER_DONE);
+    send_message(supervisor, SUPERVISOR_DONE);
     const char *next = (const char *)report;
     size_t left = sizeof *report;
-    for (ssize_t sent; left > 0 && (sent = write(keeper->words, next, left)) > 0;) {
+    for (ssize_t sent; left > 0 && (sent = write(supervisor->words, next, left)) > 0;) {
         next += sent;
         left -= (size_t)sent;
     }
@@ -431,8 +439,8 @@ static char **hide_command_line(char **command)
         copy[i] = memory_copy_string(command[i]);
         memset(command[i], 0, length);
         if (i == 0)
-            memcpy(command[0], KEEPER_NAME,
-                   length < strlen(KEEPER_NAME) ? length : strlen(KEEPER_NAME));
+            memcpy(command[0], SUPERVISOR_NAME,
+                   length < strlen(SUPERVISOR_NAME) ? length : strlen(SUPERVISOR_NAME));
     }
     return copy;
 }
@@ -444,11 +452,11 @@ static void free_command_line(char **copy)
     free(copy);
 }
 
-void keeper_run(const struct record_options *wanted, int stop, int words)
+void supervisor_run(const struct record_options *wanted, int stop, int words)
 {
     struct record_options own = *wanted;
     own.magic_trace_command = hide_command_line(wanted->magic_trace_command);
-    struct keeper keeper = {
+    struct supervisor supervisor = {
         .options = &own,
         .tracees = array_of(sizeof(struct tracee *)),
         .caches = array_of(sizeof(struct code_cache *)),
@@ -456,25 +464,25 @@ void keeper_run(const struct record_options *wanted, int stop, int words)
         .words = words,
         .conditions = {.trigger = &own.trigger},
     };
-    struct keeper_report report = {0};
+    struct supervisor_report report = {0};
     setsid();
-    prctl(PR_SET_NAME, KEEPER_NAME);
-    keeper.children = hold_signals();
-    step_recording_begin(&keeper.recording, &own);
-    if (attach_all(&keeper, &report.error)) {
-        tell(&keeper, KEEPER_ATTACHED);
-        trace(&keeper);
+    prctl(PR_SET_NAME, SUPERVISOR_NAME);
+    supervisor.children = hold_signals();
+    ptrace_recording_begin(&supervisor.recording, &own);
+    if (attach_all(&supervisor, &report.error)) {
+        send_message(&supervisor, SUPERVISOR_ATTACHED);
+        trace(&supervisor);
     }
-    let_go(&keeper);
-    finish(&keeper, &report);
-    send_report(&keeper, &report);
-    step_recording_free(&keeper.recording);
-    for (size_t i = 0; i < keeper.caches.count; i++) {
-        struct code_cache *cache = *(struct code_cache **)array_at(&keeper.caches, i);
+    let_go(&supervisor);
+    finish(&supervisor, &report);
+    send_report(&supervisor, &report);
+    ptrace_recording_free(&supervisor.recording);
+    for (size_t i = 0; i < supervisor.caches.count; i++) {
+        struct code_cache *cache = *(struct code_cache **)array_at(&supervisor.caches, i);
         code_cache_forget(cache);
         free(cache);
     }
-    array_free(&keeper.caches);
-    array_free(&keeper.tracees);
+    array_free(&supervisor.caches);
+    array_free(&supervisor.tracees);
     free_command_line(own.magic_trace_command);
 }

@@ -11,20 +11,20 @@
 #include "engine/ptrace/ptrace_recording.h"
 
 /* What the keeper tells magic-trace, once each, over a pipe. */
-enum keeper_word {
-    KEEPER_ATTACHED = 1, /* the processes are watched */
-    KEEPER_SNAPSHOT,     /* a snapshot was taken */
-    KEEPER_DELAY,        /* the longest delay since the last report follows: uint64_t, ns */
-    KEEPER_DONE,         /* the recording is written: struct keeper_report follows */
+enum supervisor_message {
+    SUPERVISOR_ATTACHED = 1, /* the processes are watched */
+    SUPERVISOR_SNAPSHOT,     /* a snapshot was taken */
+    SUPERVISOR_DELAY,        /* the longest delay since the last report follows: uint64_t, ns */
+    SUPERVISOR_DONE,         /* the recording is written: struct supervisor_report follows */
 };
 
-struct keeper_report {
+struct supervisor_report {
     struct record_result result;
     struct error error; /* code ERROR_NONE: none */
 };
 
 /* Runs in the keeper's process until it is done; `stop` becomes readable (end of file) when it has
  * to let go, `words` takes what it has to tell. */
-void keeper_run(const struct record_options *wanted, int stop, int words);
+void supervisor_run(const struct record_options *wanted, int stop, int words);
 
 #endif

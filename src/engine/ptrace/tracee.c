@@ -88,7 +88,7 @@ void tracees_remove(struct array *tracees, struct tracee *tracee)
             all[i] = all[--tracees->count];
             break;
         }
-    watch_close(&tracee->watch);
+    thread_breakpoints_close(&tracee->breakpoints);
     free(tracee);
 }
 
@@ -142,7 +142,7 @@ static int signal_to_pass_on(pid_t tid, int status)
     if (status >> 16 != 0 || ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) != 0)
         return 0;
     bool ours = WSTOPSIG(status) == SIGTRAP &&
-                (info.si_code == WATCH_SIGNAL_CODE || info.si_code == TRAP_TRACE ||
+                (info.si_code == BREAKPOINT_SIGNAL_CODE || info.si_code == TRAP_TRACE ||
                  info.si_code == TRAP_BRKPT || info.si_code == SIGTRAP);
     return ours ? 0 : WSTOPSIG(status);
 }
@@ -193,7 +193,7 @@ static void stop_and_detach(const struct tracee *tracee)
 
 void tracee_release(struct tracee *tracee)
 {
-    watch_close(&tracee->watch);
+    thread_breakpoints_close(&tracee->breakpoints);
     if (tracee->stepper && tracee->ready) {
         ptrace(PTRACE_DETACH, tracee->tid, NULL, (void *)(intptr_t)tracee->stepper->signal);
         return;

@@ -9,7 +9,7 @@
 
 struct tracee {
     pid_t pid, tid;
-    struct watch watch;
+    struct thread_breakpoints breakpoints;
     struct stepper *stepper; /* NULL: it runs at full speed */
     bool ready;              /* the stepper can go on: the thread is stopped */
     bool wanted;             /* to be stepped as soon as it stops */

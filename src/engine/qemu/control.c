@@ -12,27 +12,27 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
-static struct soft_control *map(int descriptor, const char *path, struct error *error)
+static struct qemu_control *map(int descriptor, const char *path, struct error *error)
 {
-    void *mapped = mmap(NULL, SOFT_LOG_OFFSET, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    void *mapped = mmap(NULL, QEMU_LOG_OFFSET, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     if (mapped != MAP_FAILED)
         return mapped;
     error_set_errno(error, ERROR_IO, errno, "cannot map %s", path);
     return NULL;
 }
 
-static struct soft_control *create_file(const char *path, struct error *error)
+static struct qemu_control *create_file(const char *path, struct error *error)
 {
     int descriptor = file_create_private(path, error);
     if (descriptor < 0)
         return NULL;
-    struct soft_control *control = NULL;
-    int failed = posix_fallocate(descriptor, 0, SOFT_LOG_OFFSET + SOFT_LOG_STEP);
+    struct qemu_control *control = NULL;
+    int failed = posix_fallocate(descriptor, 0, QEMU_LOG_OFFSET + QEMU_LOG_STEP);
     if (failed == ENOSPC || failed == EDQUOT)
         error_set(error, ERROR_IO,
                   "cannot make %s of %d bytes: the disk is full. Free some space, or record into "
                   "another folder.",
-                  path, SOFT_LOG_OFFSET + SOFT_LOG_STEP);
+                  path, QEMU_LOG_OFFSET + QEMU_LOG_STEP);
     else if (failed)
         error_set_errno(error, ERROR_IO, failed, "cannot allocate space for %s", path);
     else
@@ -58,12 +58,12 @@ static void remove_empty_folder(const char *directory, const char *name)
     free(path);
 }
 
-struct soft_control *control_create(const char *directory, const struct soft_options *options,
+struct qemu_control *control_create(const char *directory, const struct qemu_options *options,
                                     struct error *error)
 {
     char *path = memory_format("%s/soft/control", directory);
     bool unfinished = access(path, F_OK) == 0;
-    struct soft_control *control = NULL;
+    struct qemu_control *control = NULL;
     if (unfinished)
         error_set(
             error, ERROR_USAGE,
@@ -79,26 +79,26 @@ struct soft_control *control_create(const char *directory, const struct soft_opt
     }
     if (!control)
         return NULL;
-    control->version = SOFT_VERSION;
+    control->version = QEMU_VERSION;
     control->options = *options;
-    atomic_store(&control->log_allocated, SOFT_LOG_STEP);
-    control->magic = SOFT_CONTROL_MAGIC;
+    atomic_store(&control->log_allocated, QEMU_LOG_STEP);
+    control->magic = QEMU_CONTROL_MAGIC;
     return control;
 }
 
-static bool check(const struct soft_control *control, const char *path, struct error *error)
+static bool check(const struct qemu_control *control, const char *path, struct error *error)
 {
-    if (control->magic != SOFT_CONTROL_MAGIC)
+    if (control->magic != QEMU_CONTROL_MAGIC)
         return error_set(error, ERROR_FORMAT,
                          "%s is not the control file of a recording: its first word is %08x, not "
                          "%08x. It was damaged, or magic-trace was killed while making it.",
-                         path, control->magic, SOFT_CONTROL_MAGIC);
-    if (control->version != SOFT_VERSION)
+                         path, control->magic, QEMU_CONTROL_MAGIC);
+    if (control->version != QEMU_VERSION)
         return error_set(
             error, ERROR_UNSUPPORTED,
             "%s was made by another version of magic-trace (its layout is %u, this one "
             "knows %d). Finish the recording with the version that began it.",
-            path, control->version, SOFT_VERSION);
+            path, control->version, QEMU_VERSION);
     if (control->options.tsc_hz == 0)
         return error_set(error, ERROR_FORMAT,
                          "%s is damaged: it says that its clock has 0 ticks in a second. The times "
@@ -107,18 +107,18 @@ static bool check(const struct soft_control *control, const char *path, struct e
     return true;
 }
 
-struct soft_control *control_open(const char *directory, struct error *error)
+struct qemu_control *control_open(const char *directory, struct error *error)
 {
     char *path = memory_format("%s/soft/control", directory);
-    struct soft_control *control = NULL;
+    struct qemu_control *control = NULL;
     struct stat status;
     int descriptor = open(path, O_RDWR | O_CLOEXEC);
     if (descriptor < 0 || fstat(descriptor, &status) != 0)
         error_set_errno(error, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, errno,
                         "cannot open %s", path);
-    else if (status.st_size < SOFT_LOG_OFFSET)
+    else if (status.st_size < QEMU_LOG_OFFSET)
         error_set(error, ERROR_FORMAT, "%s is damaged: it has %lld bytes instead of at least %d",
-                  path, (long long)status.st_size, SOFT_LOG_OFFSET);
+                  path, (long long)status.st_size, QEMU_LOG_OFFSET);
     else
         control = map(descriptor, path, error);
     if (descriptor >= 0)
@@ -132,7 +132,7 @@ struct soft_control *control_open(const char *directory, struct error *error)
 }
 
 /* The time of a thread that does nothing: runtime/qemu_plugin/clock.h. */
-static uint64_t idle_time(const struct soft_control *control)
+static uint64_t idle_time(const struct qemu_control *control)
 {
     switch ((enum record_clock)control->options.clock) {
     case RECORD_CLOCK_INSTRUCTIONS:
@@ -145,7 +145,7 @@ static uint64_t idle_time(const struct soft_control *control)
     return __rdtsc() - atomic_load(&control->stolen);
 }
 
-void control_freeze(struct soft_control *control)
+void control_freeze(struct qemu_control *control)
 {
     if (atomic_load(&control->frozen))
         return;
@@ -153,8 +153,37 @@ void control_freeze(struct soft_control *control)
     atomic_store(&control->frozen, 1);
 }
 
-void control_close(struct soft_control *control)
+/* Of the log what is there, whatever the header says. */
+static size_t log_size(const struct qemu_control *control, const struct file_view *view)
+{
+    uint64_t size = atomic_load(&control->log_tail);
+    uint64_t room = view->size < QEMU_LOG_OFFSET ? 0 : view->size - QEMU_LOG_OFFSET;
+    return size < room ? size : room;
+}
+
+struct recorded control_recorded(const struct qemu_control *control, const struct file_view *view)
+{
+    const struct qemu_options *options = &control->options;
+    return (struct recorded){
+        .log = view->bytes + QEMU_LOG_OFFSET,
+        .log_size = log_size(control, view),
+        .clock = (enum record_clock)options->clock,
+        .started = options->start_realtime_ns,
+        .frozen_at = atomic_load(&control->frozen_at),
+        .multi_snapshot = options->trigger.multi_snapshot && !options->full_execution,
+        .snapshots = atomic_load(&control->snapshots),
+        .snapshot_size = options->snapshot_size,
+        .bus_ratio = options->bus_ratio,
+        .packets = {.coarse_time = options->coarse_time != 0,
+                    .periods = options->periods != 0,
+                    .all_returns = options->all_returns != 0},
+        .lost_rings = atomic_load(&control->lost_rings),
+        .lost_records = atomic_load(&control->lost_records),
+    };
+}
+
+void control_close(struct qemu_control *control)
 {
     if (control)
-        munmap(control, SOFT_LOG_OFFSET);
+        munmap(control, QEMU_LOG_OFFSET);
 }

@@ -7,6 +7,8 @@
 #define MAGIC_TRACE_ENGINE_QEMU_CONTROL_H
 
 #include "base/error.h"
+#include "base/file.h"
+#include "engine/packets/recorded.h"
 #include "engine/qemu/shared.h"
 
 #include <stdbool.h>
@@ -14,17 +16,21 @@
 /* Makes DIR/soft with the control file, and DIR/images. The disk space for the options and the
  * first step of the log is allocated, so that no traced process can fault on a full disk. NULL on
  * error; unmap with control_close. */
-struct soft_control *control_create(const char *directory, const struct soft_options *options,
+struct qemu_control *control_create(const char *directory, const struct qemu_options *options,
                                     struct error *error);
 
 /* Of a recording that another magic-trace began: checked for magic and version. ERROR_NOT_FOUND
  * when there is none. */
-struct soft_control *control_open(const char *directory, struct error *error);
+struct qemu_control *control_open(const char *directory, struct error *error);
 
 /* Every ring ends in order at its next packet, and the moment is noted; when it is frozen already
  * nothing changes. The traced programs run on. */
-void control_freeze(struct soft_control *control);
+void control_freeze(struct qemu_control *control);
 
-void control_close(struct soft_control *control);
+/* What the collector needs of a frozen recording, whose file is mapped in `view`: all but `directory`,
+ * `folder` and `watched`. */
+struct recorded control_recorded(const struct qemu_control *control, const struct file_view *view);
+
+void control_close(struct qemu_control *control);
 
 #endif

@@ -121,12 +121,12 @@ bool qemu_check(const struct qemu *qemu, char *version, size_t version_size, str
 
 static char *quoted(const char *text)
 {
-    char *copy = memory_allocate(qemu_words_quoted_size(text));
+    char *copy = memory_allocate(qemu_arguments_quoted_size(text));
     qemu_words_put_quoted(copy, text);
     return copy;
 }
 
-char *qemu_plugin_argument(const struct soft_options *options, const char *directory)
+char *qemu_plugin_argument(const struct qemu_options *options, const char *directory)
 {
     char *plugin = quoted(options->plugin);
     char *quoted_directory = quoted(directory);
@@ -146,7 +146,7 @@ static void add_copy(struct array *arguments, const char *text)
     add(arguments, memory_copy_string(text));
 }
 
-char **qemu_arguments(const struct soft_options *options, const char *directory,
+char **qemu_arguments(const struct qemu_options *options, const char *directory,
                       const struct program *program)
 {
     struct array arguments = array_of(sizeof(char *));

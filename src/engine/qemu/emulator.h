@@ -12,8 +12,8 @@
 #include <stddef.h>
 
 struct qemu {
-    char path[sizeof((struct soft_options *)0)->qemu];     /* absolute, of qemu-x86_64 */
-    char plugin[sizeof((struct soft_options *)0)->plugin]; /* absolute, of magic-trace-qemu.so */
+    char path[sizeof((struct qemu_options *)0)->qemu];     /* absolute, of qemu-x86_64 */
+    char plugin[sizeof((struct qemu_options *)0)->plugin]; /* absolute, of magic-trace-qemu.so */
 };
 
 /* Finds both. Cheap: nothing is run. The error says what to install. The environment variable
@@ -24,11 +24,11 @@ bool qemu_find(struct qemu *qemu, struct error *error);
 bool qemu_check(const struct qemu *qemu, char *version, size_t version_size, struct error *error);
 
 /* The argument of -plugin for a recording into `directory` (absolute); the caller frees it. */
-char *qemu_plugin_argument(const struct soft_options *options, const char *directory);
+char *qemu_plugin_argument(const struct qemu_options *options, const char *directory);
 
 /* The argv that starts `program` recorded into `directory`, as shared.h describes it. The caller
  * frees it with qemu_free_arguments. */
-char **qemu_arguments(const struct soft_options *options, const char *directory,
+char **qemu_arguments(const struct qemu_options *options, const char *directory,
                       const struct program *program);
 void qemu_free_arguments(char **arguments);
 

@@ -3,8 +3,8 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/tsc.h"
+#include "engine/packets/collect.h"
 #include "engine/pt_packets_setup.h"
-#include "engine/qemu/collect.h"
 #include "engine/qemu/control.h"
 #include "engine/qemu/emulator.h"
 #include "engine/qemu/supervise.h"
@@ -44,7 +44,7 @@ static void probe(struct engine_probe *probe)
 
 /* ---- starting ---- */
 
-static void set_clock(struct soft_options *options)
+static void set_clock(struct qemu_options *options)
 {
     struct tsc_anchor start = tsc_anchor_now();
     options->start_tsc = start.tsc;
@@ -56,14 +56,14 @@ static void set_clock(struct soft_options *options)
     options->bus_ratio = (uint32_t)((options->tsc_hz + BUS_HZ / 2) / BUS_HZ);
 }
 
-static uint64_t to_ticks(const struct soft_options *options, uint64_t nanoseconds)
+static uint64_t to_ticks(const struct qemu_options *options, uint64_t nanoseconds)
 {
     return (uint64_t)((unsigned __int128)nanoseconds * options->tsc_hz / 1000000000);
 }
 
-static void set_trigger(struct soft_options *options, const struct trigger *wanted)
+static void set_trigger(struct qemu_options *options, const struct trigger *wanted)
 {
-    options->trigger = (struct soft_trigger){
+    options->trigger = (struct qemu_trigger){
         .passes_time = wanted->passes_time,
         .multi_snapshot = wanted->multi_snapshot,
         .immediate_stop = wanted->immediate_stop,
@@ -75,7 +75,7 @@ static void set_trigger(struct soft_options *options, const struct trigger *want
         /* A file that has vanished since it was looked into is not going to run. */
         if (stat(wanted->places[i].path, &status) != 0)
             continue;
-        options->trigger.places[options->trigger.place_count++] = (struct soft_trigger_place){
+        options->trigger.places[options->trigger.place_count++] = (struct qemu_trigger_place){
             .device = status.st_dev,
             .inode = status.st_ino,
             .file_offset = wanted->places[i].file_offset,
@@ -83,10 +83,10 @@ static void set_trigger(struct soft_options *options, const struct trigger *want
     }
 }
 
-static struct soft_options soft_options(const struct record_options *wanted,
+static struct qemu_options qemu_options(const struct record_options *wanted,
                                         const struct qemu *qemu)
 {
-    struct soft_options options = {
+    struct qemu_options options = {
         .clock = wanted->clock,
         .full_execution = wanted->full_execution,
         .multi_thread = wanted->multi_thread,
@@ -105,7 +105,7 @@ static struct soft_options soft_options(const struct record_options *wanted,
 
 /* What is known before the end, so that a killed magic-trace leaves a recording that says what it
  * is. */
-static struct session session_at_start(const struct soft_options *options,
+static struct session session_at_start(const struct qemu_options *options,
                                        const struct record_options *wanted,
                                        const struct program *program)
 {
@@ -133,7 +133,7 @@ static struct session session_at_start(const struct soft_options *options,
 /* ---- finishing ---- */
 
 /* The longer the time between two anchors, the better the rate. */
-static struct clock_conversion conversion(const struct soft_options *options)
+static struct clock_conversion conversion(const struct qemu_options *options)
 {
     if (options->clock == RECORD_CLOCK_INSTRUCTIONS)
         return (struct clock_conversion){.mult = 1};
@@ -150,30 +150,47 @@ static struct clock_conversion conversion(const struct soft_options *options)
 
 static void remove_working_files(const char *directory)
 {
-    char *soft = memory_format("%s/soft", directory);
+    char *qemu = memory_format("%s/soft", directory);
     char *images = memory_format("%s/images", directory);
-    file_remove_tree(soft, NULL);
+    file_remove_tree(qemu, NULL);
     rmdir(images); /* stays when there is something in it */
-    free(soft);
+    free(qemu);
     free(images);
 }
 
-/* DIR/soft -> perf.data and session.json, then DIR/soft is removed. `watched` as in collect.h. On
+static bool collect_rings(const char *directory, const struct qemu_control *control, bool watched,
+                          struct collection *collection, struct error *error)
+{
+    char *folder = memory_format("%s/soft", directory);
+    char *path = memory_format("%s/control", folder);
+    struct file_view view;
+    rings_settle(folder);
+    bool ok = file_map(&view, path, error);
+    if (ok) {
+        collection->recorded = control_recorded(control, &view);
+        collection->recorded.directory = directory;
+        collection->recorded.folder = folder;
+        collection->recorded.watched = watched;
+        ok = collect(collection, error);
+        file_unmap(&view);
+    }
+    free(path);
+    free(folder);
+    return ok;
+}
+
+/* DIR/soft -> perf.data and session.json, then DIR/soft is removed. `watched` as in recorded.h. On
  * an error it is kept, and the error says so. */
-static bool finish(const char *directory, struct soft_control *control, struct session *session,
+static bool finish(const char *directory, struct qemu_control *control, struct session *session,
                    char *const *command_line, bool watched, struct record_result *result,
                    struct error *error)
 {
     control_freeze(control);
-    rings_settle(directory);
     struct collection collection = {
-        .directory = directory,
-        .control = control,
         .command_line = command_line,
         .clock = conversion(&control->options),
-        .watched = watched,
     };
-    bool ok = collect(&collection, error);
+    bool ok = collect_rings(directory, control, watched, &collection, error);
     session->instructions = collection.instructions;
     session->untraced = collection.untraced;
     session->untraced_count = collection.untraced_count;
@@ -209,7 +226,7 @@ static void forget_recording(const char *directory)
 }
 
 /* qemu has told the reason on stderr, if it had one. */
-static bool explain_nothing_recorded(const struct soft_options *options, int status,
+static bool explain_nothing_recorded(const struct qemu_options *options, int status,
                                      struct error *error)
 {
     if (WIFSIGNALED(status))
@@ -229,10 +246,10 @@ static bool explain_nothing_recorded(const struct soft_options *options, int sta
 /* ---- recording ---- */
 
 static bool run(const struct record_options *wanted, const char *directory,
-                const struct program *program, struct soft_control *control,
+                const struct program *program, struct qemu_control *control,
                 struct record_result *result, struct error *error)
 {
-    const struct soft_options *options = &control->options;
+    const struct qemu_options *options = &control->options;
     struct session session = session_at_start(options, wanted, program);
     struct signals signals;
     if (!session_write(&session, directory, error) || !signals_hold(&signals, error)) {
@@ -270,9 +287,9 @@ static bool run(const struct record_options *wanted, const char *directory,
 static bool record(const struct record_options *wanted, struct record_result *result,
                    struct error *error)
 {
-    struct error unheard;
+    struct error unhandled;
     if (!error)
-        error = &unheard;
+        error = &unhandled;
     *result = (struct record_result){.exit_status = -1};
     struct qemu qemu;
     struct program program;
@@ -281,8 +298,8 @@ static bool record(const struct record_options *wanted, struct record_result *re
     char *directory = recording_directory_absolute(wanted->directory, error);
     bool ok = false;
     if (directory) {
-        struct soft_options options = soft_options(wanted, &qemu);
-        struct soft_control *control = control_create(directory, &options, error);
+        struct qemu_options options = qemu_options(wanted, &qemu);
+        struct qemu_control *control = control_create(directory, &options, error);
         if (control)
             ok = run(wanted, directory, &program, control, result, error);
         control_close(control);
@@ -294,7 +311,7 @@ static bool record(const struct record_options *wanted, struct record_result *re
 
 /* ---- salvage ---- */
 
-static bool salvage_into(const char *directory, struct soft_control *control, struct error *error)
+static bool salvage_into(const char *directory, struct qemu_control *control, struct error *error)
 {
     struct session session;
     if (!session_read(&session, directory, error) && error->code != ERROR_NOT_FOUND)
@@ -315,14 +332,14 @@ static bool salvage_into(const char *directory, struct soft_control *control, st
 
 static bool salvage(const char *directory, struct error *error)
 {
-    struct error unheard;
+    struct error unhandled;
     if (!error)
-        error = &unheard;
+        error = &unhandled;
     char *absolute = recording_directory_absolute(directory, error);
     if (!absolute)
         return false;
     struct error missing = {0};
-    struct soft_control *control = control_open(absolute, &missing);
+    struct qemu_control *control = control_open(absolute, &missing);
     bool ok = true;
     if (control)
         ok = salvage_into(absolute, control, error);

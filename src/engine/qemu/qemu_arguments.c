@@ -4,7 +4,7 @@
 
 #include <sys/resource.h>
 
-size_t qemu_words_quoted_size(const char *text)
+size_t qemu_arguments_quoted_size(const char *text)
 {
     size_t size = 1;
     for (; *text; text++)
@@ -27,7 +27,7 @@ unsigned long long qemu_words_stack_size(void)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
-        limit.rlim_cur > SOFT_UNLIMITED_STACK)
-        return SOFT_UNLIMITED_STACK;
+        limit.rlim_cur > QEMU_UNLIMITED_STACK)
+        return QEMU_UNLIMITED_STACK;
     return limit.rlim_cur;
 }

@@ -11,7 +11,7 @@
 
 /* Bytes, with the final NUL, of `text` with each comma doubled: qemu's option parser takes a comma
  * for the end of a value, and two for one. */
-size_t qemu_words_quoted_size(const char *text);
+size_t qemu_arguments_quoted_size(const char *text);
 
 /* Writes that to `out`; returns where its NUL is. */
 char *qemu_words_put_quoted(char *out, const char *text);

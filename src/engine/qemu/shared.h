@@ -1,21 +1,21 @@
 /* What the qemu plugin and the recorder share: files in the recording's folder that both map.
  *
- *     DIR/soft/control        struct soft_control, then the side-band log
- *     DIR/soft/ring.SERIAL    struct soft_ring (one page), then packets; one per thread and exec
+ *     DIR/soft/control        struct qemu_control, then the side-band log
+ *     DIR/soft/ring.SERIAL    struct packet_ring (one page), then packets; one per thread and exec
  *     DIR/images/             code pages dumped from memory (JIT, self-modified), as ELF files;
  *                             copies of files that may be gone or changed when the program ends
  *
  * The recorder (magic-trace) makes DIR/soft/control and starts qemu; every traced process maps it.
  * The files outlive everybody: kill -9 of the program loses nothing that a callback had finished,
  * kill -9 of magic-trace does not touch the program, and `magic-trace decode DIR` can finish the
- * recording later (engine/qemu/collect.h).
+ * recording later (engine/packets/collect.h).
  *
  * Both sides start a program with the same words:
  *
  *     qemu-x86_64 -L / -s STACK [-seed 1] -plugin file=PLUGIN,dir=DIR -0 ARGV0 PROGRAM ARGUMENTS
  *
  * -L / keeps a file under /etc/qemu-binfmt from standing in for the program's own. STACK is the
- * soft RLIMIT_STACK in bytes, or SOFT_UNLIMITED_STACK. -seed (AT_RANDOM, hence stack protectors and
+ * soft RLIMIT_STACK in bytes, or QEMU_UNLIMITED_STACK. -seed (AT_RANDOM, hence stack protectors and
  * hash seeds) is given with RECORD_CLOCK_INSTRUCTIONS only. PLUGIN and DIR are absolute; each comma
  * in them is doubled, which is how qemu's option parser quotes it: the plugin gets the plain path.
  *
@@ -26,40 +26,41 @@
 #ifndef MAGIC_TRACE_ENGINE_QEMU_SHARED_H
 #define MAGIC_TRACE_ENGINE_QEMU_SHARED_H
 
+#include "engine/packets/ring_layout.h"
+#include "engine/packets/sideband_layout.h"
+
 #include <stdatomic.h>
 #include <stdint.h>
 
 enum {
-    SOFT_VERSION = 6,
-    SOFT_PAGE = 4096,
-    SOFT_CONTROL_MAGIC = 0x4c52544d, /* "MTRL" */
-    SOFT_RING_MAGIC = 0x474e524d,    /* "MRNG" */
-    SOFT_RECORD_MAGIC = 0x4452424d,  /* "MBRD" */
+    QEMU_PAGE = 4096,
+    QEMU_VERSION = 6,
+    QEMU_CONTROL_MAGIC = 0x4c52544d, /* "MTRL" */
     /* Sizes in bytes. The log's file is allocated in steps, before it is touched; records beyond
      * its limit are counted in lost_records. qemu maps the stack whole, without reserving memory.
      */
-    SOFT_LOG_STEP = 1 << 20,
-    SOFT_LOG_LIMIT = 256 << 20,
-    SOFT_UNLIMITED_STACK = 1 << 30,
-    SOFT_TRIGGER_PLACES = 64, /* TRIGGER_PLACES */
-    SOFT_CLOCK_THEFTS = 16384,
+    QEMU_LOG_STEP = 1 << 20,
+    QEMU_LOG_LIMIT = 256 << 20,
+    QEMU_UNLIMITED_STACK = 1 << 30,
+    QEMU_TRIGGER_PLACES = 64, /* TRIGGER_PLACES */
+    QEMU_CLOCK_THEFTS = 16384,
 };
 
 /* struct trigger (engine/trigger.h) as the plugin needs it. */
-struct soft_trigger_place {
+struct qemu_trigger_place {
     uint64_t device, inode; /* of the file, as stat gives them */
     uint64_t file_offset;
 };
-struct soft_trigger {
+struct qemu_trigger {
     uint32_t place_count;                                  /* 0: no trigger */
     uint32_t passes_time, multi_snapshot, immediate_stop;  /* bool */
     uint64_t duration_threshold, delay_threshold;          /* ticks; 0: none */
-    struct soft_trigger_place places[SOFT_TRIGGER_PLACES]; /* by file_offset */
+    struct qemu_trigger_place places[QEMU_TRIGGER_PLACES]; /* by file_offset */
 };
 
 /* Options that hold for the whole recording; written by the recorder before anybody else maps the
  * file. */
-struct soft_options {
+struct qemu_options {
     uint32_t clock;                             /* enum record_clock */
     uint32_t full_execution;                    /* bool */
     uint32_t multi_thread;                      /* bool */
@@ -71,27 +72,27 @@ struct soft_options {
     /* The same instant in three clocks, taken before the program started: ties ticks to
      * CLOCK_MONOTONIC. */
     uint64_t start_tsc, start_monotonic_ns, start_realtime_ns;
-    struct soft_trigger trigger;
+    struct qemu_trigger trigger;
     char qemu[4096];   /* absolute path of qemu-x86_64 */
     char plugin[4096]; /* absolute path of the plugin */
 };
 
 /* Times that the default clock's user wants to convert later: runtime/qemu_plugin/clock_history.h. */
-struct soft_clock_theft {
+struct qemu_clock_theft {
     _Atomic uint64_t tsc;    /* when it was over; 0: being written */
     _Atomic uint64_t stolen; /* in all, then */
 };
-struct soft_clock_history {
-    _Atomic uint64_t count; /* ever added; the newest lies at (count - 1) % SOFT_CLOCK_THEFTS */
-    struct soft_clock_theft thefts[SOFT_CLOCK_THEFTS];
+struct qemu_clock_history {
+    _Atomic uint64_t count; /* ever added; the newest lies at (count - 1) % QEMU_CLOCK_THEFTS */
+    struct qemu_clock_theft thefts[QEMU_CLOCK_THEFTS];
 };
 
 /* One page-aligned header at offset 0 of DIR/soft/control; the side-band log begins at
- * SOFT_LOG_OFFSET. */
-struct soft_control {
-    uint32_t magic;   /* SOFT_CONTROL_MAGIC */
-    uint32_t version; /* SOFT_VERSION */
-    struct soft_options options;
+ * QEMU_LOG_OFFSET. */
+struct qemu_control {
+    uint32_t magic;   /* QEMU_CONTROL_MAGIC */
+    uint32_t version; /* QEMU_VERSION */
+    struct qemu_options options;
 
     /* Set by the recorder: rings stop at their next packet. DIR/soft is removed soon after, while
      * traced programs may live on: they open no file of it any more, and what they execute runs
@@ -117,118 +118,11 @@ struct soft_control {
     _Atomic uint64_t previous_hit;  /* 0: none yet */
     _Atomic uint64_t longest_delay; /* between two hits, since the recorder last set it to 0 */
     _Atomic uint64_t freeze_at;     /* when the recording shall freeze; 0: not known yet */
-    struct soft_clock_history history;
+    struct qemu_clock_history history;
 };
 
-enum { SOFT_LOG_OFFSET = 80 * SOFT_PAGE };
+enum { QEMU_LOG_OFFSET = 80 * QEMU_PAGE };
 
-/* A side-band record: 16-byte aligned in the log; a reader that meets a hole (its writer was
- * killed) searches forward for the next magic. */
-enum soft_record_kind {
-    SOFT_RECORD_MAPPING = 1, /* struct soft_mapping + path */
-    SOFT_RECORD_NAME,        /* struct soft_name + name */
-    SOFT_RECORD_FORK,        /* struct soft_fork: thread or process born, traced */
-    SOFT_RECORD_EXIT,        /* struct soft_fork */
-    SOFT_RECORD_UNTRACED,    /* struct soft_untraced + name: ran without being traced */
-    SOFT_RECORD_HIT,         /* struct soft_hit: the trigger was hit and its conditions held */
-    /* struct soft_fork: the child process `pid` is gone, as its traced parent was told by wait4. */
-    SOFT_RECORD_REAPED,
-    /* struct soft_kept: a stretch of a ring that belongs to snapshots (with multi_snapshot) */
-    SOFT_RECORD_KEPT,
-    SOFT_RECORD_DEATH, /* struct soft_death: a signal kills the process in this thread */
-};
-
-struct soft_record {
-    uint32_t magic; /* SOFT_RECORD_MAGIC */
-    uint16_t kind;
-    _Atomic uint16_t ready; /* 1 when complete */
-    uint32_t size;          /* bytes, this header included, a multiple of 16 */
-    uint32_t pid, tid;
-    uint32_t serial; /* of the ring it belongs to; UINT32_MAX none */
-    uint64_t time;   /* in the recording's clock (ticks) */
-};
-
-struct soft_mapping {
-    struct soft_record record;
-    uint64_t start, length, file_offset, inode;
-    uint32_t device_major, device_minor;
-    uint32_t protection, jit; /* jit: path is a dump in DIR/images, given relative to DIR */
-    uint64_t version; /* of the file, when it was copied into DIR/images: file_version.h; or 0 */
-    char path[];      /* NUL-terminated */
-};
-
-struct soft_name {
-    struct soft_record record;
-    uint32_t exec; /* bool: by execve: the address space starts anew */
-    char name[];
-};
-
-struct soft_fork {
-    struct soft_record record;
-    uint32_t parent_pid, parent_tid;
-};
-
-struct soft_death {
-    struct soft_record record;
-    uint64_t ip;     /* of the instruction that raised the signal, or that would have run next */
-    uint32_t has_ip; /* bool: it is known */
-    uint32_t signal;
-};
-
-enum soft_untraced_reason {
-    SOFT_UNTRACED_THREAD,  /* -multi-thread was not given */
-    SOFT_UNTRACED_PROCESS, /* -follow was not given */
-    SOFT_UNTRACED_FOREIGN, /* exec of something that qemu-x86_64 cannot run (32-bit, setuid) */
-};
-
-struct soft_untraced {
-    struct soft_record record;
-    uint32_t reason;
-    char name[];
-};
-
-struct soft_hit {
-    struct soft_record record;
-    uint64_t ip;
-    uint64_t passed;       /* the time that the program passed, in the recording's clock; 0: none */
-    int64_t argument;      /* that the program passed */
-    uint32_t has_argument; /* bool */
-    uint32_t reserved;
-};
-
-/* In stream positions of the ring record.serial, at packets' borders. */
-struct soft_kept {
-    struct soft_record record;
-    uint64_t begin, end;
-};
-
-/* Header of ring.SERIAL, in its first page; packets follow at SOFT_PAGE. In snapshot mode the
- * packets of stream position P lie at P % size; in full execution at P, the file growing as needed.
- */
-struct soft_ring {
-    uint32_t magic; /* SOFT_RING_MAGIC */
-    uint32_t version;
-    uint32_t serial;
-    uint32_t pid, tid;
-    uint32_t full; /* bool: full execution */
-    uint64_t size; /* bytes of packets the ring holds; in full execution: allocated so far */
-
-    /* Set when this thread's recording ended in order (exit seen, frozen, out of space). */
-    _Atomic uint32_t ended;
-    _Atomic uint32_t out_of_space; /* recording stopped because the disk was full */
-    uint64_t first_time;           /* ticks, of the first packet */
-    /* With multi_snapshot: up to where it is decided what is kept, as a stream position; and how
-     * many snapshots had been taken then. */
-    _Atomic uint64_t undecided;
-    _Atomic uint64_t seen_snapshots;
-    _Atomic uint32_t owed; /* bool: what follows is kept, too: a snapshot was taken just before */
-
-    /* The encoder's whole state (packet/encoder.h), so that what a killed thread had not yet
-     * written can be. Its field `head` is the stream position up to which packets are valid. */
-    _Alignas(64) unsigned char encoder[SOFT_PAGE - 128];
-};
-
-_Static_assert(sizeof(struct soft_control) <= SOFT_LOG_OFFSET, "the log begins behind the header");
-_Static_assert(sizeof(struct soft_ring) <= SOFT_PAGE, "packets begin on the second page");
+_Static_assert(sizeof(struct qemu_control) <= QEMU_LOG_OFFSET, "the log begins behind the header");
 
 #endif

@@ -38,10 +38,10 @@ static void interrupt(struct supervision *supervision)
  * any more that could see that it is time. */
 static void look_for_snapshot(struct supervision *supervision)
 {
-    struct soft_control *control = supervision->control;
-    if (supervision->snapshot_told || atomic_load(&control->snapshots) == 0)
+    struct qemu_control *control = supervision->control;
+    if (supervision->snapshot_reported || atomic_load(&control->snapshots) == 0)
         return;
-    supervision->snapshot_told = true;
+    supervision->snapshot_reported = true;
     log_status("Snapshot taken.");
     if (atomic_load(&control->freeze_at))
         control_freeze(control);
@@ -49,9 +49,9 @@ static void look_for_snapshot(struct supervision *supervision)
 
 static void report_delay(struct supervision *supervision)
 {
-    struct soft_control *control = supervision->control;
+    struct qemu_control *control = supervision->control;
     uint64_t now = now_ns();
-    if (!control->options.trigger.delay_threshold || supervision->snapshot_told ||
+    if (!control->options.trigger.delay_threshold || supervision->snapshot_reported ||
         now - supervision->last_report_ns < delay_report_ns)
         return;
     supervision->last_report_ns = now;
@@ -61,11 +61,11 @@ static void report_delay(struct supervision *supervision)
 }
 
 /* How long to wait for the next event, in milliseconds. */
-static int patience(const struct supervision *supervision, bool told)
+static int patience(const struct supervision *supervision, bool reported)
 {
-    if (supervision->program.interrupts == 1 && !told)
+    if (supervision->program.interrupts == 1 && !reported)
         return PATIENCE_MS;
-    const struct soft_control *control = supervision->control;
+    const struct qemu_control *control = supervision->control;
     bool armed = control->options.trigger.place_count > 0 && !atomic_load(&control->frozen);
     return armed ? ARMED_MS : -1;
 }
@@ -76,14 +76,14 @@ int supervise(struct supervision *supervision)
         {.fd = supervision->program.child.descriptor, .events = POLLIN},
         {.fd = supervision->program.signals->descriptor, .events = POLLIN},
     };
-    bool told = false;
+    bool reported = false;
     supervision->last_report_ns = now_ns();
     for (;;) {
-        int ready = poll(waited_for, 2, patience(supervision, told));
+        int ready = poll(waited_for, 2, patience(supervision, reported));
         look_for_snapshot(supervision);
         report_delay(supervision);
-        if (ready == 0 && supervision->program.interrupts == 1 && !told) {
-            told = true;
+        if (ready == 0 && supervision->program.interrupts == 1 && !reported) {
+            reported = true;
             log_status("Snapshot taken; the program still runs. Press Ctrl-C again to kill it.");
         }
         if (ready > 0 && waited_for[1].revents) {

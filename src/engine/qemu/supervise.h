@@ -11,9 +11,9 @@
 
 struct supervision {
     struct program_signals program;
-    struct soft_control *control; /* is frozen at the first Ctrl-C */
+    struct qemu_control *control; /* is frozen at the first Ctrl-C */
     const char *plugin_argument;  /* by which processes of this recording are known */
-    bool snapshot_told;           /* that the trigger has had one taken */
+    bool snapshot_reported;       /* that the trigger has had one taken */
     uint64_t last_report_ns;      /* of the longest delay: CLOCK_MONOTONIC */
 };
 

@@ -33,7 +33,7 @@ static bool open_writer(struct sampler *sampler, struct error *error)
             sample_event_name(sampler->names[count], NAME_SIZE, wanted->events[i].kind->name,
                               wanted->scope)};
     events[count++] =
-        (struct raw_perf_data_event){sampler->sampling.side_band.attributes, "dummy:u"};
+        (struct raw_perf_data_event){sampler->sampling.sideband.attributes, "dummy:u"};
     char *path = memory_format("%s/perf.data", sampler->sampling.target->directory);
     sampler->writer = raw_perf_data_writer_open(
         path, events, count, sampler->sampling.target->options->magic_trace_command, error);
@@ -48,8 +48,8 @@ static bool write_kernel(struct sampler *sampler, struct error *error)
     if (sampling_processor(&sampler->sampling)->scope == TRACE_USER ||
         !kernel_text_find(&text, sampler->sampling.target->kernel->proc, NULL))
         return true;
-    const struct side_band_record where = kernel_text_record(&text);
-    return raw_perf_data_write_side_band(sampler->writer, &where, error);
+    const struct sideband_record where = kernel_text_record(&text);
+    return raw_perf_data_write_sideband(sampler->writer, &where, error);
 }
 
 /* The names of the kernel's functions; without them it shows as one. */
@@ -95,7 +95,7 @@ static bool open_sampler(void *context, const struct live_target *target, struct
     for (size_t i = 0; i < sampler->sampling.samples.rings.count; i++)
         array_add(&sampler->taken);
     event_rings_write_ids(&sampler->sampling.samples, sampler->writer, 0);
-    event_rings_write_ids(&sampler->sampling.side_band, sampler->writer,
+    event_rings_write_ids(&sampler->sampling.sideband, sampler->writer,
                           SAMPLING_FIRST_EXTRA + processor->event_count);
     find_clock(sampler);
     keep_kernel_names(sampler);
@@ -132,9 +132,9 @@ static bool drain_rings(struct sampler *sampler, struct event_rings *rings, stru
 static bool drain(void *context, struct error *error)
 {
     struct sampler *sampler = context;
-    event_rings_hear(&sampler->sampling.side_band);
-    event_rings_hear(&sampler->sampling.samples);
-    return drain_rings(sampler, &sampler->sampling.side_band, error) &&
+    event_rings_handle(&sampler->sampling.sideband);
+    event_rings_handle(&sampler->sampling.samples);
+    return drain_rings(sampler, &sampler->sampling.sideband, error) &&
            (!sampler->sampling.target->options->full_execution ||
             drain_rings(sampler, &sampler->sampling.samples, error));
 }
@@ -185,7 +185,7 @@ static void stop(void *context)
 static void descriptors(void *context, int waited[LIVE_DESCRIPTORS])
 {
     const struct sampler *sampler = context;
-    waited[0] = sampler->sampling.side_band.descriptor;
+    waited[0] = sampler->sampling.sideband.descriptor;
     waited[1] = sampler->sampling.samples.descriptor;
 }
 
@@ -198,10 +198,10 @@ static bool end(void *context, struct error *error)
     return ok;
 }
 
-static void facts(void *context, struct live_facts *told)
+static void facts(void *context, struct live_facts *reported)
 {
     const struct sampler *sampler = context;
-    *told = sampler->facts;
+    *reported = sampler->facts;
 }
 
 static void close_sampler(void *context)

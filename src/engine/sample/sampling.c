@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 enum {
-    SIDE_BAND_RING = 64 << 10,
+    SIDEBAND_RING = 64 << 10,
     /* A saved stack takes 8 KiB: unless somebody wants less, some seconds are to fit. */
     SAVED_STACKS_RING = 32 << 20,
     SMALLEST_RING = 64 << 10,
@@ -50,9 +50,9 @@ static bool begin_rings(struct sampling *sampling, uint64_t size, struct error *
         sample_event(&sampling->means, sampling_processor(sampling)->scope);
     set_rings(sampling, &samples, size);
     samples.context_switch = 1;
-    struct perf_event_attr side_band = side_band_attributes(false, SIDE_BAND_RING);
-    return event_rings_begin(&sampling->side_band, target->kernel, &side_band,
-                             &sampling->processors, SIDE_BAND_RING, error) &&
+    struct perf_event_attr sideband = sideband_attributes(false, SIDEBAND_RING);
+    return event_rings_begin(&sampling->sideband, target->kernel, &sideband, &sampling->processors,
+                             SIDEBAND_RING, error) &&
            event_rings_begin(&sampling->samples, target->kernel, &samples,
                              samples.inherit ? &sampling->processors : NULL, size, error);
 }
@@ -112,9 +112,9 @@ static bool add_thread(struct sampling *sampling, pid_t tid, bool sampled, struc
     if (refused)
         return refuse(sampling, &sampling->samples, tid, problem, error);
     sampling->samples.attributes = attributes;
-    problem = problem ? problem : event_rings_add_thread(&sampling->side_band, tid);
+    problem = problem ? problem : event_rings_add_thread(&sampling->sideband, tid);
     return !problem || problem == ESRCH ||
-           refuse(sampling, &sampling->side_band, tid, problem, error);
+           refuse(sampling, &sampling->sideband, tid, problem, error);
 }
 
 static bool add_process(struct sampling *sampling, pid_t pid, struct error *error)
@@ -147,7 +147,7 @@ static bool add_processes(struct sampling *sampling, struct error *error)
 static void close_rings(struct sampling *sampling)
 {
     event_rings_close(&sampling->samples);
-    event_rings_close(&sampling->side_band);
+    event_rings_close(&sampling->sideband);
     sampling->tids.count = 0;
 }
 
@@ -173,7 +173,7 @@ bool sampling_open(struct sampling *sampling, const struct live_target *target, 
         .target = target,
         .processors = array_of(sizeof(int)),
         .tids = array_of(sizeof(uint32_t)),
-        .side_band.descriptor = -1,
+        .sideband.descriptor = -1,
         .samples.descriptor = -1,
     };
     return sampling_means_find(&sampling->means, target->kernel, sampling_processor(sampling),

@@ -23,7 +23,7 @@ struct sampling {
     const struct live_target *target; /* borrowed */
     struct sampling_means means;
     struct array processors; /* of int */
-    struct event_rings side_band, samples;
+    struct event_rings sideband, samples;
     struct array tids; /* of uint32_t, ascending: that are recorded */
 };
 

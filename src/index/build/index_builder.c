@@ -124,8 +124,8 @@ static bool make_levels(struct index_builder *builder, struct error *error)
     bool ok = true;
     for (size_t i = 0; ok && i < builder->source->track_count; i++) {
         struct indexed_track *track = &builder->tracks[i];
-        ok = make_coarser_levels(&track->builder, &builder->layout, &written, &builder->file,
-                                 &track->levels, error);
+        ok = make_levels_of_detail(&track->builder, &builder->layout, &written, &builder->file,
+                                   &track->levels, error);
     }
     file_unmap(&written);
     return ok;

@@ -12,7 +12,7 @@ enum { BUFFER_SIZE = 1 << 18, ALIGNMENT = 8 };
 bool index_file_create(struct index_file *file, const char *path, struct error *error)
 {
     *file = (struct index_file){.size = sizeof(struct index_header)};
-    if (!output_file_create_anew(&file->output, path, error))
+    if (!output_file_recreate(&file->output, path, error))
         return false;
     file->buffer = memory_allocate(BUFFER_SIZE);
     if (lseek(file->output.descriptor, sizeof(struct index_header), SEEK_SET) < 0)

@@ -7,12 +7,12 @@
 
 /* One level while it is made. */
 struct level_maker {
-    struct piece_merger merger;
+    struct tile_merger merger;
     struct chunk_writer writer;
-    struct piece_coder coder;
+    struct tile_coder coder;
     uint64_t bin;        /* that the last item ended in */
     uint64_t final_time; /* pieces that end before are complete, and all earlier ones known */
-    struct array ready;  /* of struct piece_item: complete, to be written */
+    struct array ready;  /* of struct tile_item: complete, to be written */
 };
 
 struct level_makers {
@@ -26,44 +26,43 @@ static void choose_levels(const struct track_builder *track, const struct index_
 {
     uint64_t below = track->spans;
     for (unsigned shift = 1; shift <= INDEX_SHIFT_MAX && below > layout->level_enough; shift++) {
-        uint64_t pieces = track_builder_pieces(track, shift);
-        if (pieces > below / layout->level_ratio)
+        uint64_t tiles = track_builder_tiles(track, shift);
+        if (tiles > below / layout->level_ratio)
             continue;
         *(struct level_maker *)array_add(makers) = (struct level_maker){
-            .merger = piece_merger_new(shift),
+            .merger = tile_merger_new(shift),
             .writer = chunk_writer_new(),
-            .ready = array_of(sizeof(struct piece_item)),
+            .ready = array_of(sizeof(struct tile_item)),
         };
-        below = pieces;
+        below = tiles;
     }
 }
 
-static void write_piece(struct level_makers *all, struct level_maker *maker,
-                        const struct piece_item *piece)
+static void write_tile(struct level_makers *all, struct level_maker *maker,
+                       const struct tile_item *tile)
 {
     if (maker->writer.count == 0)
-        maker->coder = (struct piece_coder){.end = piece->end};
-    uint8_t *bytes =
-        chunk_writer_add(&maker->writer, piece->end, PIECE_BYTES_MAX + sizeof(uint64_t));
-    chunk_writer_added(&maker->writer, piece_encode(bytes, &maker->coder, piece));
+        maker->coder = (struct tile_coder){.end = tile->end};
+    uint8_t *bytes = chunk_writer_add(&maker->writer, tile->end, TILE_BYTES_MAX + sizeof(uint64_t));
+    chunk_writer_added(&maker->writer, tile_encode(bytes, &maker->coder, tile));
     if (maker->writer.count == all->chunk_items)
         chunk_writer_flush(&maker->writer, all->file, INDEX_NO_CROSSING);
 }
 
-static bool stays(void *context, const struct merged_piece *piece, bool may_grow)
+static bool stays(void *context, const struct merged_tile *tile, bool may_grow)
 {
     (void)may_grow;
     struct level_maker *maker = context;
-    if (piece->item.end >= maker->final_time)
+    if (tile->item.end >= maker->final_time)
         return true;
-    array_add_all(&maker->ready, &piece->item, 1);
+    array_add_all(&maker->ready, &tile->item, 1);
     return false;
 }
 
 /* By end; of equals, those of one depth in the order of time. */
 static int compare_ends(const void *left, const void *right)
 {
-    const struct piece_item *a = left, *b = right;
+    const struct tile_item *a = left, *b = right;
     if (a->end != b->end)
         return a->end < b->end ? -1 : 1;
     if (a->start != b->start)
@@ -71,7 +70,7 @@ static int compare_ends(const void *left, const void *right)
     return (a->depth > b->depth) - (a->depth < b->depth);
 }
 
-static void feed(struct level_makers *all, size_t level, const struct piece_item *item);
+static void feed(struct level_makers *all, size_t level, const struct tile_item *item);
 
 /* Writes what ends before `time`, and makes the next level of it. */
 static void emit(struct level_makers *all, size_t level, uint64_t time)
@@ -79,21 +78,21 @@ static void emit(struct level_makers *all, size_t level, uint64_t time)
     struct level_maker *maker = array_at(&all->makers, level);
     maker->final_time = time;
     maker->ready.count = 0;
-    piece_merger_filter(&maker->merger, stays, maker);
+    tile_merger_filter(&maker->merger, stays, maker);
     if (maker->ready.count > 1)
-        qsort(maker->ready.elements, maker->ready.count, sizeof(struct piece_item), compare_ends);
+        qsort(maker->ready.elements, maker->ready.count, sizeof(struct tile_item), compare_ends);
     for (size_t i = 0; i < maker->ready.count; i++) {
-        const struct piece_item *piece = array_at(&maker->ready, i);
-        write_piece(all, maker, piece);
+        const struct tile_item *tile = array_at(&maker->ready, i);
+        write_tile(all, maker, tile);
         if (level + 1 < all->makers.count)
-            feed(all, level + 1, piece);
+            feed(all, level + 1, tile);
     }
 }
 
 /* When an item ends in bin B, what still comes ends there or later. A piece of bin B - 2 or before
  * cannot get any of it: its spans begin in their bin and are shorter than one. And pieces that can
  * still grow end in bin B - 1 or later. So what ends before bin B - 1 can be written, in order. */
-static void feed(struct level_makers *all, size_t level, const struct piece_item *item)
+static void feed(struct level_makers *all, size_t level, const struct tile_item *item)
 {
     struct level_maker *maker = array_at(&all->makers, level);
     unsigned shift = maker->merger.shift;
@@ -102,7 +101,7 @@ static void feed(struct level_makers *all, size_t level, const struct piece_item
         maker->bin = bin;
         emit(all, level, (bin - 1) << shift);
     }
-    piece_merger_add(&maker->merger, item);
+    tile_merger_add(&maker->merger, item);
 }
 
 static void finish(struct level_makers *all)
@@ -120,7 +119,7 @@ static void feed_spans(struct level_makers *all, const struct index_span *spans,
     for (size_t i = 0; i < count; i++) {
         const struct index_span *span = &spans[i];
         feed(all, 0,
-             &(struct piece_item){
+             &(struct tile_item){
                  .start = span->start,
                  .end = span->end,
                  .longest = span->end - span->start,
@@ -162,14 +161,14 @@ static void take_level(struct level_maker *maker, bool ok, struct array *levels)
         };
         maker->writer.chunks = array_of(sizeof(struct index_chunk));
     }
-    piece_merger_free(&maker->merger);
+    tile_merger_free(&maker->merger);
     chunk_writer_free(&maker->writer);
     array_free(&maker->ready);
 }
 
-bool make_coarser_levels(const struct track_builder *track, const struct index_layout *layout,
-                         const struct file_view *written, struct index_file *file,
-                         struct array *levels, struct error *error)
+bool make_levels_of_detail(const struct track_builder *track, const struct index_layout *layout,
+                           const struct file_view *written, struct index_file *file,
+                           struct array *levels, struct error *error)
 {
     struct level_makers all = {
         .makers = array_of(sizeof(struct level_maker)),

@@ -24,8 +24,8 @@ struct made_level {
 
 /* Appends struct made_level, finest first. `written` maps the file as it is with all spans of the
  * track; the new chunks go to `file`. */
-bool make_coarser_levels(const struct track_builder *track, const struct index_layout *layout,
-                         const struct file_view *written, struct index_file *file,
-                         struct array *levels, struct error *error);
+bool make_levels_of_detail(const struct track_builder *track, const struct index_layout *layout,
+                           const struct file_view *written, struct index_file *file,
+                           struct array *levels, struct error *error);
 
 #endif

@@ -1,79 +1,78 @@
 #include "index/build/tile_merger.h"
 
-struct piece_merger piece_merger_new(unsigned shift)
+struct tile_merger tile_merger_new(unsigned shift)
 {
-    return (struct piece_merger){
+    return (struct tile_merger){
         .shift = shift,
-        .pieces = array_of(sizeof(struct merged_piece)),
+        .tiles = array_of(sizeof(struct merged_tile)),
         .open = array_of(sizeof(uint32_t)),
     };
 }
 
-void piece_merger_free(struct piece_merger *merger)
+void tile_merger_free(struct tile_merger *merger)
 {
-    array_free(&merger->pieces);
+    array_free(&merger->tiles);
     array_free(&merger->open);
 }
 
-static uint32_t *open_at(struct piece_merger *merger, uint32_t depth)
+static uint32_t *open_at(struct tile_merger *merger, uint32_t depth)
 {
     while (merger->open.count <= depth)
         array_add(&merger->open);
     return array_at(&merger->open, depth);
 }
 
-static void merge(struct piece_item *piece, const struct piece_item *item)
+static void merge(struct tile_item *tile, const struct tile_item *item)
 {
-    if (item->longest > piece->longest) {
-        piece->longest = item->longest;
-        piece->function = item->function;
+    if (item->longest > tile->longest) {
+        tile->longest = item->longest;
+        tile->function = item->function;
     }
-    if (__builtin_add_overflow(piece->spans, item->spans, &piece->spans))
-        piece->spans = UINT32_MAX;
-    piece->end = item->end;
-    piece->flags = piece->ending = 0;
+    if (__builtin_add_overflow(tile->spans, item->spans, &tile->spans))
+        tile->spans = UINT32_MAX;
+    tile->end = item->end;
+    tile->flags = tile->ending = 0;
 }
 
-struct merged_piece *piece_merger_add(struct piece_merger *merger, const struct piece_item *item)
+struct merged_tile *tile_merger_add(struct tile_merger *merger, const struct tile_item *item)
 {
     uint32_t *open = open_at(merger, item->depth);
-    bool alone = is_piece_alone(item, merger->shift);
+    bool alone = is_tile_alone(item, merger->shift);
     if (!alone && *open) {
-        struct merged_piece *piece = array_at(&merger->pieces, *open - 1);
-        if (piece->item.start >> merger->shift == item->start >> merger->shift) {
-            merge(&piece->item, item);
-            return piece;
+        struct merged_tile *tile = array_at(&merger->tiles, *open - 1);
+        if (tile->item.start >> merger->shift == item->start >> merger->shift) {
+            merge(&tile->item, item);
+            return tile;
         }
     }
-    struct merged_piece *piece = array_add(&merger->pieces);
-    piece->item = *item;
-    *open = alone ? 0 : (uint32_t)merger->pieces.count;
-    return piece;
+    struct merged_tile *tile = array_add(&merger->tiles);
+    tile->item = *item;
+    *open = alone ? 0 : (uint32_t)merger->tiles.count;
+    return tile;
 }
 
-bool piece_merger_may_grow(const struct piece_merger *merger, size_t index)
+bool tile_merger_may_grow(const struct tile_merger *merger, size_t index)
 {
-    const struct merged_piece *piece = array_at(&merger->pieces, index);
-    return *(const uint32_t *)array_at(&merger->open, piece->item.depth) == index + 1;
+    const struct merged_tile *tile = array_at(&merger->tiles, index);
+    return *(const uint32_t *)array_at(&merger->open, tile->item.depth) == index + 1;
 }
 
-void piece_merger_filter(struct piece_merger *merger,
-                         bool (*keeps)(void *context, const struct merged_piece *piece,
-                                       bool may_grow),
-                         void *context)
+void tile_merger_filter(struct tile_merger *merger,
+                        bool (*keeps)(void *context, const struct merged_tile *tile, bool may_grow),
+                        void *context)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < merger->pieces.count; i++) {
-        const struct merged_piece *piece = array_at(&merger->pieces, i);
-        uint32_t *open = array_at(&merger->open, piece->item.depth);
+    for (size_t i = 0; i < merger->tiles.count; i++) {
+        const struct merged_tile *tile = array_at(&merger->tiles, i);
+        uint32_t *open = array_at(&merger->open, tile->item.depth);
         bool may_grow = *open == i + 1;
-        if (keeps(context, piece, may_grow)) {
-            *(struct merged_piece *)array_at(&merger->pieces, kept++) = *piece;
+        if (keeps(context, tile, may_grow)) {
+            *(struct merged_tile *)array_at(&merger->tiles, kept++) = *tile;
             if (may_grow)
                 *open = (uint32_t)kept;
         } else if (may_grow) {
             *open = 0;
         }
     }
-    merger->pieces.count = kept;
+    merger->tiles.count = kept;
 }

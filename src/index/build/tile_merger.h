@@ -13,37 +13,36 @@
 #include "base/array.h"
 #include "index/tile_codec.h"
 
-struct merged_piece {
-    struct piece_item item;
+struct merged_tile {
+    struct tile_item item;
     bool overlaps; /* tiles.c: a span of it overlaps the range that is asked for */
 };
 
-struct piece_merger {
-    unsigned shift;      /* the resolution is 1 << shift */
-    struct array pieces; /* of struct merged_piece, in the order of their first spans' ends */
-    struct array open;   /* of uint32_t, by depth: 1 + the piece that may still grow; 0: none */
+struct tile_merger {
+    unsigned shift;     /* the resolution is 1 << shift */
+    struct array tiles; /* of struct merged_tile, in the order of their first spans' ends */
+    struct array open;  /* of uint32_t, by depth: 1 + the piece that may still grow; 0: none */
 };
 
-struct piece_merger piece_merger_new(unsigned shift);
-void piece_merger_free(struct piece_merger *merger);
+struct tile_merger tile_merger_new(unsigned shift);
+void tile_merger_free(struct tile_merger *merger);
 
 /* Whether the item is a piece by itself at 1 << shift. */
-static inline bool is_piece_alone(const struct piece_item *item, unsigned shift)
+static inline bool is_tile_alone(const struct tile_item *item, unsigned shift)
 {
     return item->spans == 1 && (item->end - item->start) >> shift > 0;
 }
 
 /* Takes the next item, in the order of ends; gives the piece that it is in, valid until the next
  * call. */
-struct merged_piece *piece_merger_add(struct piece_merger *merger, const struct piece_item *item);
+struct merged_tile *tile_merger_add(struct tile_merger *merger, const struct tile_item *item);
 
 /* Whether later items may belong to piece `index` as well. */
-bool piece_merger_may_grow(const struct piece_merger *merger, size_t index);
+bool tile_merger_may_grow(const struct tile_merger *merger, size_t index);
 
 /* Keeps those pieces for which `keeps` says so; it may take the others elsewhere. */
-void piece_merger_filter(struct piece_merger *merger,
-                         bool (*keeps)(void *context, const struct merged_piece *piece,
-                                       bool may_grow),
-                         void *context);
+void tile_merger_filter(struct tile_merger *merger,
+                        bool (*keeps)(void *context, const struct merged_tile *tile, bool may_grow),
+                        void *context);
 
 #endif

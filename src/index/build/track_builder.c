@@ -121,7 +121,7 @@ static unsigned bit_width(uint64_t number)
  * bin of the span before at its depth. (If that one is not shorter, they are in different bins.)
  * Both hold for small shifts up to one, which is the width of the length, or of the bits in which
  * the starts differ. */
-static void count_pieces(struct track_builder *track, struct open_span *open, uint64_t length)
+static void count_tiles(struct track_builder *track, struct open_span *open, uint64_t length)
 {
     unsigned of_length = bit_width(length);
     unsigned of_starts = bit_width(open->start ^ open->previous_start);
@@ -130,12 +130,12 @@ static void count_pieces(struct track_builder *track, struct open_span *open, ui
     open->previous_start = open->start;
 }
 
-uint64_t track_builder_pieces(const struct track_builder *track, unsigned shift)
+uint64_t track_builder_tiles(const struct track_builder *track, unsigned shift)
 {
-    uint64_t pieces = 0;
+    uint64_t tiles = 0;
     for (unsigned i = shift + 1; i <= INDEX_SHIFT_MAX + 1; i++)
-        pieces += track->begun[i];
-    return pieces;
+        tiles += track->begun[i];
+    return tiles;
 }
 
 void track_builder_leave(struct track_builder *track, const struct track_output *output,
@@ -155,7 +155,7 @@ void track_builder_leave(struct track_builder *track, const struct track_output 
     uint64_t length = span.end - span.start;
     track->spans++;
     track->last = span.end;
-    count_pieces(track, open, length);
+    count_tiles(track, open, length);
     if (track->depth > 0) {
         struct open_span *parent = &track->stack[track->depth - 1];
         parent->callees += length;

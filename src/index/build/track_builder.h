@@ -59,6 +59,6 @@ void track_builder_finish(struct track_builder *track, const struct track_output
                           uint64_t time);
 
 /* How many pieces the track has at resolution 1 << shift. */
-uint64_t track_builder_pieces(const struct track_builder *track, unsigned shift);
+uint64_t track_builder_tiles(const struct track_builder *track, unsigned shift);
 
 #endif

@@ -49,10 +49,10 @@ static inline struct event_template *template_of(struct fxt_events *events, uint
 {
     /* The first argument tells functions of the same name apart: it is the address, of two words,
      * or else it fits in one. The multiplier is 2^64 divided by the golden ratio. */
-    uint64_t telling = words >= 2  ? fxt_load(arguments + FXT_WORD)
-                       : words > 0 ? fxt_load(arguments)
-                                   : 0;
-    uint64_t hash = (header ^ telling << 11 ^ telling >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t reporting = words >= 2  ? fxt_load(arguments + FXT_WORD)
+                         : words > 0 ? fxt_load(arguments)
+                                     : 0;
+    uint64_t hash = (header ^ reporting << 11 ^ reporting >> 32) * UINT64_C(0x9e3779b97f4a7c15);
     return &events->templates[hash >> (64 - TEMPLATE_BITS)];
 }
 

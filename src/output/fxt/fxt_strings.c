@@ -104,7 +104,7 @@ static void forget(struct fxt_strings *strings, struct fxt_string_slot *slot)
         HASH_DELETE(hh, strings->by_text, slot);
 }
 
-uint32_t fxt_strings_look_up(struct fxt_strings *strings, struct fxt_string_memo *memo,
+uint32_t fxt_strings_look_up(struct fxt_strings *strings, struct fxt_cached_string *cached,
                              const char *text)
 {
     size_t length = strlen(text);
@@ -125,6 +125,6 @@ uint32_t fxt_strings_look_up(struct fxt_strings *strings, struct fxt_string_memo
         strings->generations[index]++;
         write_string(strings->output, index + FXT_STRING_PERMANENT_END - 1, text);
     }
-    *memo = (struct fxt_string_memo){strings->generations[index], (uint16_t)index};
+    *cached = (struct fxt_cached_string){strings->generations[index], (uint16_t)index};
     return index + FXT_STRING_PERMANENT_END - 1;
 }

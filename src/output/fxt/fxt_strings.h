@@ -59,7 +59,7 @@ struct fxt_strings {
 
 /* The number a text had when it was last asked for; all zero at first. One per text that is used
  * often. */
-struct fxt_string_memo {
+struct fxt_cached_string {
     uint32_t generation;
     uint16_t slot;
 };
@@ -69,18 +69,18 @@ void fxt_strings_init(struct fxt_strings *strings, struct block_writer *output);
 void fxt_strings_free(struct fxt_strings *strings);
 
 /* fxt_strings_reference for a text whose memo is out of date. */
-uint32_t fxt_strings_look_up(struct fxt_strings *strings, struct fxt_string_memo *memo,
+uint32_t fxt_strings_look_up(struct fxt_strings *strings, struct fxt_cached_string *cached,
                              const char *text);
 
 /* The reference of `text`, written to the trace first if it has to be. It holds until 4000 other
  * texts were asked for. The same memo must always come with the same text. */
 static inline uint32_t fxt_strings_reference(struct fxt_strings *strings,
-                                             struct fxt_string_memo *memo, const char *text)
+                                             struct fxt_cached_string *cached, const char *text)
 {
-    if (memo->generation == 0 || strings->generations[memo->slot] != memo->generation)
-        return fxt_strings_look_up(strings, memo, text);
-    slot_recycler_touch(&strings->recycler, memo->slot);
-    return memo->slot + (uint32_t)FXT_STRING_PERMANENT_END - 1;
+    if (cached->generation == 0 || strings->generations[cached->slot] != cached->generation)
+        return fxt_strings_look_up(strings, cached, text);
+    slot_recycler_touch(&strings->recycler, cached->slot);
+    return cached->slot + (uint32_t)FXT_STRING_PERMANENT_END - 1;
 }
 
 /* True as long as all references that were ever given hold. */
@@ -92,8 +92,8 @@ static inline bool fxt_strings_all_hold(const struct fxt_strings *strings)
 /* For a text that is used once in a while. */
 static inline uint32_t fxt_strings_reference_once(struct fxt_strings *strings, const char *text)
 {
-    struct fxt_string_memo memo = {0};
-    return fxt_strings_look_up(strings, &memo, text);
+    struct fxt_cached_string cached = {0};
+    return fxt_strings_look_up(strings, &cached, text);
 }
 
 #endif

@@ -36,16 +36,16 @@ struct call_template {
 };
 
 /* What is remembered of each function. */
-struct function_memo {
-    struct fxt_string_memo name, symbol, file;
+struct function_cache {
+    struct fxt_cached_string name, symbol, file;
     struct call_template call;
 };
 
 /* What is remembered of each counter. */
-struct counter_memo {
+struct counter_cache {
     const char *text;
     struct fxt_counter_name parts;
-    struct fxt_string_memo name, argument;
+    struct fxt_cached_string name, argument;
     UT_hash_handle hh;
 };
 
@@ -68,11 +68,11 @@ struct writer {
     const struct span_source *source;
     struct writer_track *tracks;   /* one for each of the source; owned */
     struct row_reference last_row; /* of the last event */
-    struct function_memo *memos;   /* by index of the function; owned */
+    struct function_cache *caches; /* by index of the function; owned */
     size_t memo_count;
     uint32_t next_synthetic_tid;
-    struct counter_memo *counters; /* by text */
-    struct arena names;            /* of rows of deep frames, and counters */
+    struct counter_cache *counters; /* by text */
+    struct arena names;             /* of rows of deep frames, and counters */
     uint64_t event_count;
     struct fxt_summary summary;
 };
@@ -204,21 +204,21 @@ static inline uint64_t stack_argument(uint32_t stack)
     return fxt_argument_header(FXT_ARGUMENT_UINT32, 1, FXT_STRING_STACK) | (uint64_t)stack << 32;
 }
 
-static void make_room_for_memos(struct writer *writer, uint32_t index)
+static void allocate_packet_sequences(struct writer *writer, uint32_t index)
 {
     size_t count = index + index / 2 + 64;
-    writer->memos = memory_resize(writer->memos, count * sizeof *writer->memos);
-    memset(writer->memos + writer->memo_count, 0,
-           (count - writer->memo_count) * sizeof *writer->memos);
+    writer->caches = memory_resize(writer->caches, count * sizeof *writer->caches);
+    memset(writer->caches + writer->memo_count, 0,
+           (count - writer->memo_count) * sizeof *writer->caches);
     writer->memo_count = count;
 }
 
-static inline struct function_memo *memo_of(struct writer *writer,
-                                            const struct span_function *function)
+static inline struct function_cache *cache_of(struct writer *writer,
+                                              const struct span_function *function)
 {
     if (function->index >= writer->memo_count)
-        make_room_for_memos(writer, function->index);
-    return &writer->memos[function->index];
+        allocate_packet_sequences(writer, function->index);
+    return &writer->caches[function->index];
 }
 
 /* An event record to which arguments are added. */
@@ -281,8 +281,8 @@ static uint64_t category_of(const struct span_function *function)
 static void write_hit(struct writer *writer, const struct span_event *event)
 {
     const struct span_function *function = event->function;
-    struct function_memo *memo = memo_of(writer, function);
-    uint64_t name = fxt_strings_reference(&writer->strings, &memo->name, function->name);
+    struct function_cache *cached = cache_of(writer, function);
+    uint64_t name = fxt_strings_reference(&writer->strings, &cached->name, function->name);
     uint64_t thread = reference_of_next(writer, event->track);
     struct event_record record = reserve_record(writer, HIT_WORDS_MAX);
     add_hit(&record, event->hit);
@@ -295,22 +295,22 @@ static void write_hit(struct writer *writer, const struct span_event *event)
 
 /* Without thread and time. */
 static void make_call(struct writer *writer, const struct span_event *event,
-                      struct function_memo *memo)
+                      struct function_cache *cached)
 {
     const struct span_function *function = event->function;
     struct fxt_strings *strings = &writer->strings;
-    struct event_record record = {.words = memo->call.words, .word_count = 2};
-    uint64_t name = fxt_strings_reference(strings, &memo->name, function->name);
+    struct event_record record = {.words = cached->call.words, .word_count = 2};
+    uint64_t name = fxt_strings_reference(strings, &cached->name, function->name);
     if (event->address)
         add_long(&record, FXT_ARGUMENT_POINTER, FXT_STRING_ADDRESS, event->address);
     if (function->symbol)
         add_short(&record,
-                  string_argument(FXT_STRING_SYMBOL,
-                                  fxt_strings_reference(strings, &memo->symbol, function->symbol)));
+                  string_argument(FXT_STRING_SYMBOL, fxt_strings_reference(strings, &cached->symbol,
+                                                                           function->symbol)));
     if (function->file)
         add_short(&record,
                   string_argument(FXT_STRING_FILE,
-                                  fxt_strings_reference(strings, &memo->file, function->file)));
+                                  fxt_strings_reference(strings, &cached->file, function->file)));
     if (function->line)
         add_short(&record, fxt_argument_header(FXT_ARGUMENT_INT32, 1, FXT_STRING_LINE) |
                                (uint64_t)function->line << 32);
@@ -318,9 +318,9 @@ static void make_call(struct writer *writer, const struct span_event *event,
         add_short(&record, string_argument(FXT_STRING_START_INFERRED, FXT_STRING_TRUE));
     record.words[0] = event_header(FXT_EVENT_BEGIN, record.word_count, record.argument_count, 0) |
                       category_of(function) << 32 | name << 48;
-    memo->call.word_count = record.word_count;
-    memo->call.address = event->address;
-    memo->call.flags = event->flags;
+    cached->call.word_count = record.word_count;
+    cached->call.address = event->address;
+    cached->call.flags = event->flags;
 }
 
 /* The template must not outlive a reference that is in it. */
@@ -336,15 +336,15 @@ static const uint64_t ONE_SHORT_ARGUMENT = UINT64_C(1) << 4 | UINT64_C(1) << 20;
 
 static inline void write_call(struct writer *writer, const struct span_event *event)
 {
-    struct function_memo *memo = memo_of(writer, event->function);
-    if (!is_made_for(&memo->call, event, &writer->strings))
-        make_call(writer, event, memo);
+    struct function_cache *cached = cache_of(writer, event->function);
+    if (!is_made_for(&cached->call, event, &writer->strings))
+        make_call(writer, event, cached);
     uint64_t thread = reference_of_next(writer, event->track);
-    uint64_t *words = block_writer_reserve(&writer->blocks, sizeof memo->call.words);
-    memcpy(words, memo->call.words, sizeof memo->call.words);
+    uint64_t *words = block_writer_reserve(&writer->blocks, sizeof cached->call.words);
+    memcpy(words, cached->call.words, sizeof cached->call.words);
     words[0] |= thread << 24;
     words[1] = event->time.value;
-    uint64_t word_count = memo->call.word_count;
+    uint64_t word_count = cached->call.word_count;
     if (event->stack) {
         words[word_count++] = stack_argument(event->stack);
         words[0] += ONE_SHORT_ARGUMENT;
@@ -407,25 +407,25 @@ static void write_instant(struct writer *writer, const struct span_event *event)
     writer->summary.instants++;
 }
 
-static struct counter_memo *memo_of_counter(struct writer *writer, const char *text)
+static struct counter_cache *cache_of_counter(struct writer *writer, const char *text)
 {
-    struct counter_memo *memo;
-    HASH_FIND_STR(writer->counters, text, memo);
-    if (memo)
-        return memo;
-    memo = arena_allocate(&writer->names, sizeof *memo);
-    *memo = (struct counter_memo){.text = arena_copy_string(&writer->names, text),
-                                  .parts = fxt_counter_split(text, &writer->names)};
-    HASH_ADD_KEYPTR(hh, writer->counters, memo->text, strlen(memo->text), memo);
-    return memo;
+    struct counter_cache *cached;
+    HASH_FIND_STR(writer->counters, text, cached);
+    if (cached)
+        return cached;
+    cached = arena_allocate(&writer->names, sizeof *cached);
+    *cached = (struct counter_cache){.text = arena_copy_string(&writer->names, text),
+                                     .parts = fxt_counter_split(text, &writer->names)};
+    HASH_ADD_KEYPTR(hh, writer->counters, cached->text, strlen(cached->text), cached);
+    return cached;
 }
 
 static void write_counter(struct writer *writer, const struct span_event *event)
 {
-    struct counter_memo *memo = memo_of_counter(writer, event->text);
-    uint64_t name = fxt_strings_reference(&writer->strings, &memo->name, memo->parts.name);
+    struct counter_cache *cached = cache_of_counter(writer, event->text);
+    uint64_t name = fxt_strings_reference(&writer->strings, &cached->name, cached->parts.name);
     uint64_t argument =
-        fxt_strings_reference(&writer->strings, &memo->argument, memo->parts.argument);
+        fxt_strings_reference(&writer->strings, &cached->argument, cached->parts.argument);
     uint64_t thread = reference_of_next(writer, event->track);
     uint64_t *record = block_writer_reserve(&writer->blocks, 5 * FXT_WORD);
     record[0] = event_header(FXT_EVENT_COUNTER, 5, 1, thread) | name << 48;
@@ -511,7 +511,7 @@ static bool write_trace(struct writer *writer, struct span_source *source,
     for (size_t i = 0; i < source->track_count; i++)
         array_free(&writer->tracks[i].threads);
     free(writer->tracks);
-    free(writer->memos);
+    free(writer->caches);
     HASH_CLEAR(hh, writer->counters);
     arena_free(&writer->names);
     return ok;

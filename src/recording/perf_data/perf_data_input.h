@@ -14,7 +14,7 @@
 struct perf_data_input {
     struct perf_data *data;
     struct perf_data_events events;
-    struct array records;   /* struct side_band_record */
+    struct array records;   /* struct sideband_record */
     struct array chunks;    /* struct aux_chunk */
     struct array build_ids; /* struct recorded_build_id */
     /* File offsets (uint64_t, ascending) at which, as the AUXTRACE feature says, AUXTRACE records

@@ -157,14 +157,14 @@ static int compare_times(const void *left, const void *right)
     return (a->index > b->index) - (a->index < b->index);
 }
 
-static struct side_band_record *sort_by_time(const struct array *records)
+static struct sideband_record *sort_by_time(const struct array *records)
 {
-    const struct side_band_record *unsorted = records->elements;
+    const struct sideband_record *unsorted = records->elements;
     struct timed_index *order = memory_allocate(records->count * sizeof *order);
     for (size_t i = 0; i < records->count; i++)
         order[i] = (struct timed_index){unsorted[i].time.value, i};
     qsort(order, records->count, sizeof *order, compare_times);
-    struct side_band_record *sorted = memory_allocate(records->count * sizeof *sorted);
+    struct sideband_record *sorted = memory_allocate(records->count * sizeof *sorted);
     for (size_t i = 0; i < records->count; i++)
         sorted[i] = unsorted[order[i].index];
     free(order);
@@ -198,7 +198,7 @@ static struct perf_data_input new_input(struct perf_data *data)
     return (struct perf_data_input){
         .data = data,
         .events = perf_data_events_new(),
-        .records = array_of(sizeof(struct side_band_record)),
+        .records = array_of(sizeof(struct sideband_record)),
         .chunks = array_of(sizeof(struct aux_chunk)),
         .build_ids = array_of(sizeof(struct recorded_build_id)),
         .known_chunks = array_of(sizeof(uint64_t)),

@@ -38,7 +38,7 @@ struct perf_data {
     struct pt_setup setup;
     bool has_setup; /* there is an AUXTRACE_INFO record of Intel PT */
     struct cpu_identity cpu;
-    struct side_band_record *records; /* sorted by time, stable; records without time first */
+    struct sideband_record *records; /* sorted by time, stable; records without time first */
     size_t record_count;
     struct aux_chunk *chunks; /* in file order */
     size_t chunk_count;

@@ -75,11 +75,11 @@ static void note_time(struct perf_data_writer *writer, struct nanoseconds time)
         writer->last_time = time;
 }
 
-bool perf_data_write_record(struct perf_data_writer *writer, const struct side_band_record *record,
+bool perf_data_write_record(struct perf_data_writer *writer, const struct sideband_record *record,
                             struct error *error)
 {
     note_time(writer, record->time);
-    return raw_perf_data_write_side_band(writer->raw, record, error);
+    return raw_perf_data_write_sideband(writer->raw, record, error);
 }
 
 bool perf_data_write_aux(struct perf_data_writer *writer, const struct aux_chunk *chunk,

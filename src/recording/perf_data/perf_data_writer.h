@@ -25,7 +25,7 @@ struct perf_data_writer *perf_data_writer_open(const char *path, const struct pt
 
 /* A path is cut at PATH_MAX and the name of a thread at 15 bytes, as the kernel does. After a
  * failure (the disk is full) every later call fails in the same way. */
-bool perf_data_write_record(struct perf_data_writer *writer, const struct side_band_record *record,
+bool perf_data_write_record(struct perf_data_writer *writer, const struct sideband_record *record,
                             struct error *error);
 
 /* `chunk->bytes` and `chunk->size` are ignored; the bytes are those of `parts`, one after the other

@@ -210,8 +210,8 @@ bool raw_perf_data_write_records(struct raw_perf_data_writer *writer, const void
     return report(writer, error);
 }
 
-bool raw_perf_data_write_side_band(struct raw_perf_data_writer *writer,
-                                   const struct side_band_record *record, struct error *error)
+bool raw_perf_data_write_sideband(struct raw_perf_data_writer *writer,
+                                  const struct sideband_record *record, struct error *error)
 {
     if (!record_can_be_encoded(record))
         return error_set(error, ERROR_UNSUPPORTED,

@@ -53,8 +53,8 @@ bool raw_perf_data_write_records(struct raw_perf_data_writer *writer, const void
 /* A record that the kernel did not make: what was mapped before the recording began. It gets the
  * sample id that events[0] asks for, and that event's first id, which must have been added. A path
  * is cut at PATH_MAX and the name of a thread at 15 bytes, as the kernel does. */
-bool raw_perf_data_write_side_band(struct raw_perf_data_writer *writer,
-                                   const struct side_band_record *record, struct error *error);
+bool raw_perf_data_write_sideband(struct raw_perf_data_writer *writer,
+                                  const struct sideband_record *record, struct error *error);
 
 /* `chunk->bytes` and `chunk->size` are ignored; the bytes are those of `parts`, one after the other
  * (a ring that wrapped has two). PAD packets bring the chunk's size to a multiple of 8, so only the

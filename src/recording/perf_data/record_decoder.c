@@ -7,17 +7,17 @@
 #include <sys/mman.h>
 
 /* pid and tid stand first in most records. */
-static void take_ids(struct side_band_record *record, struct byte_cursor *cursor)
+static void take_ids(struct sideband_record *record, struct byte_cursor *cursor)
 {
     record->pid = cursor_take_u32(cursor);
     record->tid = cursor_take_u32(cursor);
 }
 
 static void take_mapping_start(const struct perf_event_header *header,
-                               struct side_band_record *record, struct byte_cursor *cursor)
+                               struct sideband_record *record, struct byte_cursor *cursor)
 {
     uint16_t mode = header->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-    record->kind = SIDE_BAND_MAPPING;
+    record->kind = SIDEBAND_MAPPING;
     record->mapping.executable = !(header->misc & PERF_RECORD_MISC_MMAP_DATA);
     record->mapping.kernel = mode == PERF_RECORD_MISC_KERNEL;
     take_ids(record, cursor);
@@ -26,7 +26,7 @@ static void take_mapping_start(const struct perf_event_header *header,
     record->mapping.file_offset = cursor_take_u64(cursor);
 }
 
-static void take_mmap(const struct perf_event_header *header, struct side_band_record *record,
+static void take_mmap(const struct perf_event_header *header, struct sideband_record *record,
                       struct byte_cursor *cursor)
 {
     take_mapping_start(header, record, cursor);
@@ -38,7 +38,7 @@ static void take_mmap(const struct perf_event_header *header, struct side_band_r
 
 /* Either the numbers of the file's inode or its build id stand in the same 24 bytes. */
 static void take_file_identity(const struct perf_event_header *header,
-                               struct side_band_record *record, struct byte_cursor *cursor)
+                               struct sideband_record *record, struct byte_cursor *cursor)
 {
     if (header->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
         uint8_t size_and_reserved[4];
@@ -54,7 +54,7 @@ static void take_file_identity(const struct perf_event_header *header,
     cursor_take_u64(cursor); /* inode generation */
 }
 
-static void take_mmap2(const struct perf_event_header *header, struct side_band_record *record,
+static void take_mmap2(const struct perf_event_header *header, struct sideband_record *record,
                        struct byte_cursor *cursor)
 {
     take_mapping_start(header, record, cursor);
@@ -64,19 +64,19 @@ static void take_mmap2(const struct perf_event_header *header, struct side_band_
     record->mapping.path = cursor_take_string(cursor);
 }
 
-static void take_comm(const struct perf_event_header *header, struct side_band_record *record,
+static void take_comm(const struct perf_event_header *header, struct sideband_record *record,
                       struct byte_cursor *cursor)
 {
-    record->kind = SIDE_BAND_NAME;
+    record->kind = SIDEBAND_NAME;
     take_ids(record, cursor);
     record->name.name = cursor_take_string(cursor);
     record->name.exec = header->misc & PERF_RECORD_MISC_COMM_EXEC;
 }
 
 static void take_fork_or_exit(const struct perf_event_header *header,
-                              struct side_band_record *record, struct byte_cursor *cursor)
+                              struct sideband_record *record, struct byte_cursor *cursor)
 {
-    record->kind = header->type == PERF_RECORD_FORK ? SIDE_BAND_FORK : SIDE_BAND_EXIT;
+    record->kind = header->type == PERF_RECORD_FORK ? SIDEBAND_FORK : SIDEBAND_EXIT;
     record->pid = cursor_take_u32(cursor);
     record->fork.parent_pid = cursor_take_u32(cursor);
     record->tid = cursor_take_u32(cursor);
@@ -84,25 +84,25 @@ static void take_fork_or_exit(const struct perf_event_header *header,
     record->time.value = cursor_take_u64(cursor);
 }
 
-static void take_aux(struct side_band_record *record, struct byte_cursor *cursor)
+static void take_aux(struct sideband_record *record, struct byte_cursor *cursor)
 {
-    record->kind = SIDE_BAND_AUX;
+    record->kind = SIDEBAND_AUX;
     record->aux.offset = cursor_take_u64(cursor);
     record->aux.size = cursor_take_u64(cursor);
     record->aux.flags = cursor_take_u64(cursor);
 }
 
-static void take_lost(struct side_band_record *record, struct byte_cursor *cursor)
+static void take_lost(struct sideband_record *record, struct byte_cursor *cursor)
 {
-    record->kind = SIDE_BAND_LOST;
+    record->kind = SIDEBAND_LOST;
     cursor_take_u64(cursor); /* id of the event, which does not matter */
     record->lost.count = cursor_take_u64(cursor);
 }
 
 static void take_context_switch(const struct perf_event_header *header,
-                                struct side_band_record *record, struct byte_cursor *cursor)
+                                struct sideband_record *record, struct byte_cursor *cursor)
 {
-    record->kind = SIDE_BAND_CONTEXT_SWITCH;
+    record->kind = SIDEBAND_CONTEXT_SWITCH;
     record->context_switch.out = header->misc & PERF_RECORD_MISC_SWITCH_OUT;
     if (header->type == PERF_RECORD_SWITCH_CPU_WIDE) {
         record->context_switch.other_pid = cursor_take_u32(cursor);
@@ -111,10 +111,10 @@ static void take_context_switch(const struct perf_event_header *header,
 }
 
 /* Linux 5.1 */
-static void take_kernel_symbol(struct side_band_record *record, struct byte_cursor *cursor)
+static void take_kernel_symbol(struct sideband_record *record, struct byte_cursor *cursor)
 {
     uint16_t type_and_flags[2];
-    record->kind = SIDE_BAND_KERNEL_SYMBOL;
+    record->kind = SIDEBAND_KERNEL_SYMBOL;
     record->kernel_symbol.start = cursor_take_u64(cursor);
     record->kernel_symbol.length = cursor_take_u32(cursor);
     cursor_take(cursor, type_and_flags, sizeof type_and_flags);
@@ -123,10 +123,10 @@ static void take_kernel_symbol(struct side_band_record *record, struct byte_curs
 }
 
 /* Linux 5.9. The old bytes come first. */
-static void take_code_change(struct side_band_record *record, struct byte_cursor *cursor)
+static void take_code_change(struct sideband_record *record, struct byte_cursor *cursor)
 {
     uint16_t old_and_new_size[2];
-    record->kind = SIDE_BAND_CODE_CHANGE;
+    record->kind = SIDEBAND_CODE_CHANGE;
     record->code_change.address = cursor_take_u64(cursor);
     cursor_take(cursor, old_and_new_size, sizeof old_and_new_size);
     size_t old_size = old_and_new_size[0], new_size = old_and_new_size[1];
@@ -141,7 +141,7 @@ static void take_code_change(struct side_band_record *record, struct byte_cursor
 }
 
 /* False for a type that nobody here needs. */
-static bool take_record(const struct perf_event_header *header, struct side_band_record *record,
+static bool take_record(const struct perf_event_header *header, struct sideband_record *record,
                         struct byte_cursor *cursor)
 {
     switch (header->type) {
@@ -159,7 +159,7 @@ static bool take_record(const struct perf_event_header *header, struct side_band
         take_fork_or_exit(header, record, cursor);
         return true;
     case PERF_RECORD_ITRACE_START:
-        record->kind = SIDE_BAND_TRACE_START;
+        record->kind = SIDEBAND_TRACE_START;
         take_ids(record, cursor);
         return true;
     case PERF_RECORD_AUX:
@@ -185,13 +185,13 @@ static bool take_record(const struct perf_event_header *header, struct side_band
 
 /* Such a sample stands for a context switch: the thread that comes is in it. */
 static bool take_sampled_switch(const struct perf_data_input *input, const struct sample *sample,
-                                struct side_band_record *record)
+                                struct sideband_record *record)
 {
     size_t offset = input->switch_format.next_tid;
     if (sample->raw_size < offset + sizeof record->tid)
         return false;
     memcpy(&record->tid, sample->raw + offset, sizeof record->tid);
-    record->kind = SIDE_BAND_CONTEXT_SWITCH;
+    record->kind = SIDEBAND_CONTEXT_SWITCH;
     record->pid = record->tid == 0 ? 0 : UINT32_MAX;
     return true;
 }
@@ -203,7 +203,7 @@ static bool is_switch_event(const struct perf_data_event *event)
 
 static enum record_outcome decode_sample(const uint8_t *body, size_t size,
                                          struct perf_data_input *input,
-                                         struct side_band_record *record)
+                                         struct sideband_record *record)
 {
     const struct perf_data_event *event = perf_data_events_of_sample(&input->events, body, size);
     struct sample sample;
@@ -211,8 +211,8 @@ static enum record_outcome decode_sample(const uint8_t *body, size_t size,
         return RECORD_SKIPPED;
     if (!sample_decode(&event->attribute, body, size, &sample, NULL))
         return RECORD_DAMAGED;
-    *record = (struct side_band_record){
-        .kind = SIDE_BAND_SAMPLE,
+    *record = (struct sideband_record){
+        .kind = SIDEBAND_SAMPLE,
         .time = {sample.time},
         .pid = sample.pid,
         .tid = sample.tid,
@@ -239,7 +239,7 @@ static bool is_of_guest(const struct perf_event_header *header)
 }
 
 enum record_outcome record_decode(const struct perf_event_header *header, const uint8_t *body,
-                                  struct perf_data_input *input, struct side_band_record *record)
+                                  struct perf_data_input *input, struct sideband_record *record)
 {
     struct sample_id id;
     size_t size = header->size - sizeof *header;
@@ -254,7 +254,7 @@ enum record_outcome record_decode(const struct perf_event_header *header, const 
     bool has_id = perf_data_events_sample_id(&input->events, body, size, &id);
     /* pid and tid are replaced where the record itself names whom it speaks of. */
     *record =
-        (struct side_band_record){.time = {id.time}, .pid = id.pid, .tid = id.tid, .cpu = id.cpu};
+        (struct sideband_record){.time = {id.time}, .pid = id.pid, .tid = id.tid, .cpu = id.cpu};
     struct byte_cursor cursor = {body, body + size - id.size, false};
     if (!take_record(header, record, &cursor))
         return RECORD_SKIPPED;

@@ -19,6 +19,6 @@ enum record_outcome {
 /* `body` is what follows the header, header->size - sizeof *header bytes. Strings of the side-band
  * record point into it. Counts in `input` what it leaves out because it is of a guest. */
 enum record_outcome record_decode(const struct perf_event_header *header, const uint8_t *body,
-                                  struct perf_data_input *input, struct side_band_record *record);
+                                  struct perf_data_input *input, struct sideband_record *record);
 
 #endif

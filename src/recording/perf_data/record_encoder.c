@@ -45,7 +45,7 @@ static void add_string(struct record_encoder *encoder, const char *string, size_
 /* The sample_id that ends every record of the kernel, fields in the order of enum
  * perf_event_sample_format. */
 static void add_sample_id(struct record_encoder *encoder, uint32_t pid, uint32_t tid,
-                          const struct side_band_record *record)
+                          const struct sideband_record *record)
 {
     uint64_t fields = encoder->sample_type;
     if (fields & PERF_SAMPLE_TID) {
@@ -66,7 +66,7 @@ static void add_sample_id(struct record_encoder *encoder, uint32_t pid, uint32_t
         add_u64(encoder, encoder->event_id);
 }
 
-static void add_mapping(struct record_encoder *encoder, const struct side_band_record *record)
+static void add_mapping(struct record_encoder *encoder, const struct sideband_record *record)
 {
     uint16_t misc = record->mapping.kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
     if (!record->mapping.executable)
@@ -87,7 +87,7 @@ static void add_mapping(struct record_encoder *encoder, const struct side_band_r
     add_sample_id(encoder, record->pid, record->tid, record);
 }
 
-static void add_name(struct record_encoder *encoder, const struct side_band_record *record)
+static void add_name(struct record_encoder *encoder, const struct sideband_record *record)
 {
     record_begin(encoder, PERF_RECORD_COMM, record->name.exec ? PERF_RECORD_MISC_COMM_EXEC : 0);
     add_u32(encoder, record->pid);
@@ -96,9 +96,9 @@ static void add_name(struct record_encoder *encoder, const struct side_band_reco
     add_sample_id(encoder, record->pid, record->tid, record);
 }
 
-static void add_fork_or_exit(struct record_encoder *encoder, const struct side_band_record *record)
+static void add_fork_or_exit(struct record_encoder *encoder, const struct sideband_record *record)
 {
-    bool fork = record->kind == SIDE_BAND_FORK;
+    bool fork = record->kind == SIDEBAND_FORK;
     record_begin(encoder, fork ? PERF_RECORD_FORK : PERF_RECORD_EXIT, 0);
     add_u32(encoder, record->pid);
     add_u32(encoder, record->fork.parent_pid);
@@ -110,7 +110,7 @@ static void add_fork_or_exit(struct record_encoder *encoder, const struct side_b
                   fork ? record->fork.parent_tid : record->tid, record);
 }
 
-static void add_trace_start(struct record_encoder *encoder, const struct side_band_record *record)
+static void add_trace_start(struct record_encoder *encoder, const struct sideband_record *record)
 {
     record_begin(encoder, PERF_RECORD_ITRACE_START, 0);
     add_u32(encoder, record->pid);
@@ -118,7 +118,7 @@ static void add_trace_start(struct record_encoder *encoder, const struct side_ba
     add_sample_id(encoder, record->pid, record->tid, record);
 }
 
-static void add_aux(struct record_encoder *encoder, const struct side_band_record *record)
+static void add_aux(struct record_encoder *encoder, const struct sideband_record *record)
 {
     record_begin(encoder, PERF_RECORD_AUX, 0);
     add_u64(encoder, record->aux.offset);
@@ -127,7 +127,7 @@ static void add_aux(struct record_encoder *encoder, const struct side_band_recor
     add_sample_id(encoder, record->pid, record->tid, record);
 }
 
-static void add_lost(struct record_encoder *encoder, const struct side_band_record *record)
+static void add_lost(struct record_encoder *encoder, const struct sideband_record *record)
 {
     record_begin(encoder, PERF_RECORD_LOST, 0);
     add_u64(encoder, encoder->event_id);
@@ -135,8 +135,7 @@ static void add_lost(struct record_encoder *encoder, const struct side_band_reco
     add_sample_id(encoder, record->pid, record->tid, record);
 }
 
-static void add_context_switch(struct record_encoder *encoder,
-                               const struct side_band_record *record)
+static void add_context_switch(struct record_encoder *encoder, const struct sideband_record *record)
 {
     uint16_t misc = record->context_switch.out ? PERF_RECORD_MISC_SWITCH_OUT : 0;
     if (encoder->per_cpu) {
@@ -149,39 +148,39 @@ static void add_context_switch(struct record_encoder *encoder,
     add_sample_id(encoder, record->pid, record->tid, record);
 }
 
-bool record_can_be_encoded(const struct side_band_record *record)
+bool record_can_be_encoded(const struct sideband_record *record)
 {
-    return record->kind <= SIDE_BAND_CONTEXT_SWITCH;
+    return record->kind <= SIDEBAND_CONTEXT_SWITCH;
 }
 
-void record_encode(struct record_encoder *encoder, const struct side_band_record *record)
+void record_encode(struct record_encoder *encoder, const struct sideband_record *record)
 {
     switch (record->kind) {
-    case SIDE_BAND_MAPPING:
+    case SIDEBAND_MAPPING:
         add_mapping(encoder, record);
         break;
-    case SIDE_BAND_NAME:
+    case SIDEBAND_NAME:
         add_name(encoder, record);
         break;
-    case SIDE_BAND_FORK:
-    case SIDE_BAND_EXIT:
+    case SIDEBAND_FORK:
+    case SIDEBAND_EXIT:
         add_fork_or_exit(encoder, record);
         break;
-    case SIDE_BAND_TRACE_START:
+    case SIDEBAND_TRACE_START:
         add_trace_start(encoder, record);
         break;
-    case SIDE_BAND_AUX:
+    case SIDEBAND_AUX:
         add_aux(encoder, record);
         break;
-    case SIDE_BAND_LOST:
+    case SIDEBAND_LOST:
         add_lost(encoder, record);
         break;
-    case SIDE_BAND_CONTEXT_SWITCH:
+    case SIDEBAND_CONTEXT_SWITCH:
         add_context_switch(encoder, record);
         break;
-    case SIDE_BAND_SAMPLE:
-    case SIDE_BAND_KERNEL_SYMBOL:
-    case SIDE_BAND_CODE_CHANGE:
+    case SIDEBAND_SAMPLE:
+    case SIDEBAND_KERNEL_SYMBOL:
+    case SIDEBAND_CODE_CHANGE:
         break;
     }
 }

@@ -31,9 +31,9 @@ void record_add(struct record_encoder *encoder, const void *bytes, size_t size);
 const struct array *record_end(struct record_encoder *encoder);
 
 /* False for the kinds that only other people's recordings have. */
-bool record_can_be_encoded(const struct side_band_record *record);
+bool record_can_be_encoded(const struct sideband_record *record);
 
 /* Begins and fills the record of the kernel that says what `record` says. */
-void record_encode(struct record_encoder *encoder, const struct side_band_record *record);
+void record_encode(struct record_encoder *encoder, const struct sideband_record *record);
 
 #endif

@@ -43,10 +43,10 @@ static void read_auxtrace_info(struct record_row *row, uint64_t offset, struct b
     }
 }
 
-static void read_side_band(struct record_row *row, uint64_t offset,
-                           const struct perf_event_header *header, struct byte_cursor body)
+static void read_sideband(struct record_row *row, uint64_t offset,
+                          const struct perf_event_header *header, struct byte_cursor body)
 {
-    struct side_band_record record;
+    struct sideband_record record;
     switch (record_decode(header, body.next, row->input, &record)) {
     case RECORD_DECODED:
         array_add_all(&row->input->records, &record, 1);
@@ -221,7 +221,7 @@ static void read_plain(struct record_row *row, uint64_t offset,
         read_compressed(row, offset, header, body);
         break;
     default:
-        read_side_band(row, offset, header, body);
+        read_sideband(row, offset, header, body);
         break;
     }
 }

@@ -109,7 +109,7 @@ static const char *name_of(struct perf_data_input *input, const struct perf_data
 void recorded_build_id_take(struct perf_data_input *input, uint16_t misc,
                             struct byte_cursor contents)
 {
-    enum { SIZE_IS_TOLD = 1 << 15 }; /* PERF_RECORD_MISC_BUILD_ID_SIZE */
+    enum { SIZE_IS_REPORTED = 1 << 15 }; /* PERF_RECORD_MISC_BUILD_ID_SIZE */
     uint8_t id[24];
     cursor_take_u32(&contents); /* pid: -1 for the host's own files */
     cursor_take(&contents, id, sizeof id);
@@ -121,7 +121,7 @@ void recorded_build_id_take(struct perf_data_input *input, uint16_t misc,
     build_id->path = path;
     build_id->kernel = mode == PERF_RECORD_MISC_KERNEL;
     build_id->size = sizeof build_id->id;
-    if (misc & SIZE_IS_TOLD && id[20] <= sizeof build_id->id)
+    if (misc & SIZE_IS_REPORTED && id[20] <= sizeof build_id->id)
         build_id->size = id[20];
     memcpy(build_id->id, id, build_id->size);
 }

@@ -50,7 +50,7 @@ static void take_stack(struct recorded_stack *stack, struct byte_cursor *cursor)
     stack->size = used < size ? used : size;
 }
 
-bool recorded_stack_read(const struct perf_data *data, const struct side_band_record *record,
+bool recorded_stack_read(const struct perf_data *data, const struct sideband_record *record,
                          struct recorded_stack *stack)
 {
     const struct perf_event_attr *attribute = &data->events[record->sample.event].attribute;

@@ -39,9 +39,9 @@ struct recorded_stack {
     size_t size;
 };
 
-/* What the SIDE_BAND_SAMPLE `record` of `data` carries; all empty when it carries no stack. False
+/* What the SIDEBAND_SAMPLE `record` of `data` carries; all empty when it carries no stack. False
  * when it is damaged. */
-bool recorded_stack_read(const struct perf_data *data, const struct side_band_record *record,
+bool recorded_stack_read(const struct perf_data *data, const struct sideband_record *record,
                          struct recorded_stack *stack);
 
 /* Word `index` of a chain. */

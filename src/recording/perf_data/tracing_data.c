@@ -12,7 +12,7 @@ struct text {
 };
 
 /* What follows `word` in `text`, an empty text when it is not there. */
-static struct text behind(struct text text, const char *word)
+static struct text after(struct text text, const char *word)
 {
     size_t length = strlen(word), size = (size_t)(text.end - text.begin);
     const char *found = size ? memmem(text.begin, size, word, length) : NULL;
@@ -22,9 +22,9 @@ static struct text behind(struct text text, const char *word)
 void switch_format_find(struct switch_format *format, const uint8_t *tracing_data, size_t size)
 {
     struct text text = {(const char *)tracing_data, (const char *)tracing_data + size};
-    text = behind(text, "name: sched_switch\n");
-    text = behind(text, " next_pid;");
-    text = behind(text, "offset:");
+    text = after(text, "name: sched_switch\n");
+    text = after(text, " next_pid;");
+    text = after(text, "offset:");
     /* A raw sample has at most 64 KiB. */
     uint32_t offset = 0;
     const char *at = text.begin;

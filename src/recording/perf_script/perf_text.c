@@ -167,8 +167,8 @@ static const char *find_arrow(struct text_cursor line)
     uint64_t address;
     for (size_t i = text_left(&line); i >= size; i--) {
         const char *at = line.at + i - size;
-        struct text_cursor behind = {at + size, line.end};
-        if (memcmp(at, arrow, size) == 0 && text_take_address(&behind, &address))
+        struct text_cursor after = {at + size, line.end};
+        if (memcmp(at, arrow, size) == 0 && text_take_address(&after, &address))
             return at;
     }
     return NULL;

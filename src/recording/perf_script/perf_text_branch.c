@@ -100,7 +100,7 @@ static enum perf_text_branch_kind kind_of_letters(struct text_slice letters)
 /* Flags that have no name together: a 'b' (branch) and one letter each, before the address. */
 static bool take_letters(struct text_cursor *text, struct perf_text_branch *branch)
 {
-    struct text_cursor copy = *text, behind;
+    struct text_cursor copy = *text, after;
     struct text_slice letters = text_take_word(&copy);
     uint64_t address;
     if (letters.size == 0 || letters.at[0] != 'b')
@@ -108,8 +108,8 @@ static bool take_letters(struct text_cursor *text, struct perf_text_branch *bran
     for (size_t i = 0; i < letters.size; i++)
         if (!memchr("bcrosyiABExghDt", letters.at[i], strlen("bcrosyiABExghDt")))
             return false;
-    behind = copy;
-    if (!text_take_address(&behind, &address))
+    after = copy;
+    if (!text_take_address(&after, &address))
         return false;
     *branch = (struct perf_text_branch){
         .kind = kind_of_letters(letters),

@@ -63,8 +63,8 @@ static void keep_lines(struct source_text *text, const char *bytes, size_t size,
     const char *end = bytes + size;
     text->first = line > LINES_BEFORE ? line - LINES_BEFORE : 1;
     const char *begin = find_line(bytes, end, text->first);
-    const char *behind = find_line(begin, end, LINES_SHOWN + 1);
-    text->size = (size_t)(behind - begin);
+    const char *after = find_line(begin, end, LINES_SHOWN + 1);
+    text->size = (size_t)(after - begin);
     text->bytes = memory_allocate(text->size + 1);
     memcpy(text->bytes, begin, text->size);
     if (text->size > 0 && text->bytes[text->size - 1] != '\n')

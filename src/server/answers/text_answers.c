@@ -72,33 +72,33 @@ bool answer_source(const struct query *query, struct http_answer *answer, struct
 
 /* ---- calls as a tree ---- */
 
-static void write_call(FILE *stream, const struct query *query, const struct index_piece *piece,
+static void write_call(FILE *stream, const struct query *query, const struct index_tile *tile,
                        uint32_t shallowest)
 {
     char at[DURATION_TEXT_SIZE], length[DURATION_TEXT_SIZE];
-    uint32_t level = piece->depth - shallowest;
+    uint32_t level = tile->depth - shallowest;
     uint32_t shown = level < INDENTATION_MAX ? level : INDENTATION_MAX;
-    fprintf(stream, "%18s  %9s  %*s", duration_format_exact(at, piece->start),
-            duration_format(length, piece->end - piece->start), (int)(2 * shown), "");
+    fprintf(stream, "%18s  %9s  %*s", duration_format_exact(at, tile->start),
+            duration_format(length, tile->end - tile->start), (int)(2 * shown), "");
     if (shown < level)
         fprintf(stream, "(level %u) ", level);
-    fputs(trace_index_function(query->index, piece->function).name, stream);
-    if (piece->spans > 1)
-        fprintf(stream, "  x%u", piece->spans);
+    fputs(trace_index_function(query->index, tile->function).name, stream);
+    if (tile->spans > 1)
+        fprintf(stream, "  x%u", tile->spans);
     fputc('\n', stream);
 }
 
-static uint32_t shallowest_depth(const struct array *pieces)
+static uint32_t shallowest_depth(const struct array *tiles)
 {
     uint32_t depth = UINT32_MAX;
-    for (size_t i = 0; i < pieces->count; i++) {
-        const struct index_piece *piece = array_at(pieces, i);
-        depth = piece->depth < depth ? piece->depth : depth;
+    for (size_t i = 0; i < tiles->count; i++) {
+        const struct index_tile *tile = array_at(tiles, i);
+        depth = tile->depth < depth ? tile->depth : depth;
     }
     return depth;
 }
 
-static bool write_calls(const struct query *query, uint32_t track, const struct array *pieces,
+static bool write_calls(const struct query *query, uint32_t track, const struct array *tiles,
                         bool more, struct http_answer *answer, struct error *error)
 {
     struct index_track about = trace_index_track(query->index, track);
@@ -108,27 +108,27 @@ static bool write_calls(const struct query *query, uint32_t track, const struct 
     answer->type = "text/plain; charset=utf-8";
     fprintf(text.stream, "%s (%u), %s (%u)\n%18s  %9s  call\n", about.process, about.pid,
             about.thread, about.tid, "moment", "duration");
-    uint32_t shallowest = shallowest_depth(pieces);
-    for (size_t i = 0; i < pieces->count; i++)
-        write_call(text.stream, query, array_at(pieces, i), shallowest);
+    uint32_t shallowest = shallowest_depth(tiles);
+    for (size_t i = 0; i < tiles->count; i++)
+        write_call(text.stream, query, array_at(tiles, i), shallowest);
     if (more)
-        fprintf(text.stream, "... and more: only the first %zu are listed.\n", pieces->count);
+        fprintf(text.stream, "... and more: only the first %zu are listed.\n", tiles->count);
     return query_json_close(&text, error);
 }
 
 /* At a resolution of 1 ns every span is a piece of its own, but for those without length. */
 bool answer_text(const struct query *query, struct http_answer *answer, struct error *error)
 {
-    struct pieces_request request = {.resolution = 1, .rows = UINT32_MAX};
+    struct tiles_request request = {.resolution = 1, .rows = UINT32_MAX};
     uint64_t limit;
     if (!query_track(query, &request.track, error) || !query_range(query, &request.range, error) ||
         !parameter_number(query->parameters, "limit", CALLS_STANDARD, 1, CALLS_MAX, &limit, error))
         return false;
     request.limit = (size_t)limit;
-    struct array pieces = array_of(sizeof(struct index_piece));
+    struct array tiles = array_of(sizeof(struct index_tile));
     bool more = false;
-    bool ok = index_pieces(query->index, &request, &pieces, &more, error) &&
-              write_calls(query, request.track, &pieces, more, answer, error);
-    array_free(&pieces);
+    bool ok = index_tiles(query->index, &request, &tiles, &more, error) &&
+              write_calls(query, request.track, &tiles, more, answer, error);
+    array_free(&tiles);
     return ok;
 }

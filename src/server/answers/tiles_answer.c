@@ -7,19 +7,19 @@
 #include <string.h>
 
 enum {
-    PIECES_MAX = 200000,
-    PIECES_MAGIC = 0x3150544d, /* "MTP1" */
+    TILES_MAX = 200000,
+    TILES_MAGIC = 0x3150544d, /* "MTP1" */
     HEADER_SIZE = 16,
-    PIECE_SIZE = 2 * 8 + 4 * 4,
+    TILE_SIZE = 2 * 8 + 4 * 4,
 };
 
-static bool read_request(const struct query *query, struct pieces_request *request,
+static bool read_request(const struct query *query, struct tiles_request *request,
                          struct error *error)
 {
     const struct parameters *parameters = query->parameters;
     const uint64_t coarsest = UINT64_C(1) << 62;
     uint64_t depth, rows;
-    *request = (struct pieces_request){.limit = PIECES_MAX};
+    *request = (struct tiles_request){.limit = TILES_MAX};
     if (!query_track(query, &request->track, error) ||
         !query_range(query, &request->range, error) ||
         !parameter_number(parameters, "resolution", 1, 1, coarsest, &request->resolution, error) ||
@@ -33,46 +33,46 @@ static bool read_request(const struct query *query, struct pieces_request *reque
     return true;
 }
 
-static uint32_t piece_flags(const struct index_piece *piece)
+static uint32_t tile_flags(const struct index_tile *tile)
 {
-    return piece->flags | (uint32_t)piece->ending << 8;
+    return tile->flags | (uint32_t)tile->ending << 8;
 }
 
 /* x86 is little-endian, so numbers are copied as they are. */
-static char *write_columns(const struct array *pieces, bool more, size_t *size)
+static char *write_columns(const struct array *tiles, bool more, size_t *size)
 {
-    size_t count = pieces->count;
-    *size = HEADER_SIZE + count * PIECE_SIZE;
+    size_t count = tiles->count;
+    *size = HEADER_SIZE + count * TILE_SIZE;
     char *bytes = memory_allocate(*size);
-    const uint32_t header[] = {PIECES_MAGIC, (uint32_t)count, more, 0};
+    const uint32_t header[] = {TILES_MAGIC, (uint32_t)count, more, 0};
     memcpy(bytes, header, sizeof header);
     double *start = (double *)(bytes + HEADER_SIZE), *end = start + count;
     uint32_t *depth = (uint32_t *)(end + count), *function = depth + count;
     uint32_t *spans = function + count, *flags = spans + count;
     for (size_t i = 0; i < count; i++) {
-        const struct index_piece *piece = array_at(pieces, i);
-        start[i] = (double)piece->start;
-        end[i] = (double)piece->end;
-        depth[i] = piece->depth;
-        function[i] = piece->function;
-        spans[i] = piece->spans;
-        flags[i] = piece_flags(piece);
+        const struct index_tile *tile = array_at(tiles, i);
+        start[i] = (double)tile->start;
+        end[i] = (double)tile->end;
+        depth[i] = tile->depth;
+        function[i] = tile->function;
+        spans[i] = tile->spans;
+        flags[i] = tile_flags(tile);
     }
     return bytes;
 }
 
-bool answer_pieces(const struct query *query, struct http_answer *answer, struct error *error)
+bool answer_tiles(const struct query *query, struct http_answer *answer, struct error *error)
 {
-    struct pieces_request request;
+    struct tiles_request request;
     if (!read_request(query, &request, error))
         return false;
-    struct array pieces = array_of(sizeof(struct index_piece));
+    struct array tiles = array_of(sizeof(struct index_tile));
     bool more = false;
-    bool ok = index_pieces(query->index, &request, &pieces, &more, error);
+    bool ok = index_tiles(query->index, &request, &tiles, &more, error);
     if (ok) {
         answer->type = "application/octet-stream";
-        answer->bytes = write_columns(&pieces, more, &answer->size);
+        answer->bytes = write_columns(&tiles, more, &answer->size);
     }
-    array_free(&pieces);
+    array_free(&tiles);
     return ok;
 }

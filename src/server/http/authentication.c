@@ -6,35 +6,38 @@
 #include <string.h>
 #include <unistd.h>
 
-bool gate_open(struct gate *gate, bool open_to_others, const char *foreign_origin,
-               struct error *error)
+bool authentication_open(struct authentication *authentication, bool open_to_others,
+                         const char *foreign_origin, struct error *error)
 {
-    *gate = (struct gate){.foreign_origin = foreign_origin};
-    if (open_to_others && gethostname(gate->machine, sizeof gate->machine - 1) != 0)
-        gate->machine[0] = 0;
-    return access_token_make(&gate->token, error) && access_token_make(&gate->key, error);
+    *authentication = (struct authentication){.foreign_origin = foreign_origin};
+    if (open_to_others &&
+        gethostname(authentication->machine, sizeof authentication->machine - 1) != 0)
+        authentication->machine[0] = 0;
+    return access_token_make(&authentication->token, error) &&
+           access_token_make(&authentication->key, error);
 }
 
-void gate_close(struct gate *gate)
+void authentication_close(struct authentication *authentication)
 {
-    free(gate->entrance);
-    gate->entrance = NULL;
+    free(authentication->login_url);
+    authentication->login_url = NULL;
 }
 
-static bool is_from_here(const struct gate *gate, const struct http_request *request)
+static bool is_from_here(const struct authentication *authentication,
+                         const struct http_request *request)
 {
-    if (gate->foreign_origin && request->origin)
-        return strcmp(request->origin, gate->foreign_origin) == 0 ||
+    if (authentication->foreign_origin && request->origin)
+        return strcmp(request->origin, authentication->foreign_origin) == 0 ||
                access_origin(request->origin, request->host);
     return access_origin(request->origin, request->host);
 }
 
 /* A key that has been used opens nothing any more. */
-static bool uses_key(struct gate *gate, const char *path)
+static bool uses_key(struct authentication *authentication, const char *path)
 {
     const char *rest;
-    return gate->entrance && access_path(&gate->key, path, &rest) && strcmp(rest, "/") == 0 &&
-           !atomic_exchange(&gate->is_key_used, true);
+    return authentication->login_url && access_path(&authentication->key, path, &rest) &&
+           strcmp(rest, "/") == 0 && !atomic_exchange(&authentication->is_key_used, true);
 }
 
 static bool is_method(const struct http_request *request, const char *method)
@@ -58,36 +61,36 @@ static bool check_form(const struct http_request *request, struct http_answer *a
     return true;
 }
 
-bool gate_admit(struct gate *gate, const struct http_request *request, const char **path,
-                struct http_answer *answer)
+bool authentication_admit(struct authentication *authentication, const struct http_request *request,
+                          const char **path, struct http_answer *answer)
 {
-    const char *machine = *gate->machine ? gate->machine : NULL;
+    const char *machine = *authentication->machine ? authentication->machine : NULL;
     if (!access_host(request->host, machine)) {
         http_answer_error(answer, HTTP_FORBIDDEN,
                           "the browser asked for a name that is not this server's. Use the address "
                           "that magic-trace printed.");
         return false;
     }
-    if (!is_from_here(gate, request)) {
+    if (!is_from_here(authentication, request)) {
         http_answer_error(answer, HTTP_FORBIDDEN, "pages of other sites may not ask here.");
         return false;
     }
-    if (uses_key(gate, request->path)) {
+    if (uses_key(authentication, request->path)) {
         answer->status = HTTP_SEE_OTHER;
-        answer->location = memory_copy_string(gate->entrance);
+        answer->location = memory_copy_string(authentication->login_url);
         return false;
     }
-    if (!access_path(&gate->token, request->path, path)) {
+    if (!access_path(&authentication->token, request->path, path)) {
         http_answer_error(answer, HTTP_FORBIDDEN,
                           "the address lacks its token, or has that of an earlier run. Use the "
                           "address that magic-trace printed when it started.");
         return false;
     }
-    bool is_preflight = gate->foreign_origin && is_method(request, "OPTIONS");
+    bool is_preflight = authentication->foreign_origin && is_method(request, "OPTIONS");
     return is_preflight || check_form(request, answer);
 }
 
-void gate_finish(const struct http_request *request, struct http_answer *answer)
+void authentication_finish(const struct http_request *request, struct http_answer *answer)
 {
     if (answer->status != HTTP_OK || !http_etag_matches(request->if_none_match, answer->etag))
         return;

@@ -9,28 +9,28 @@
 
 #include <stdatomic.h>
 
-struct gate {
+struct authentication {
     struct access_token token;
     /* Opens the gate once, and leads to `entrance`: what a browser is started with, since everybody
      * on the machine can read the arguments of a process. */
     struct access_token key;
-    char *entrance; /* an address; owned */
+    char *login_url; /* an address; owned */
     atomic_bool is_key_used;
     char machine[256];          /* this machine's name if others may ask for it; else empty */
     const char *foreign_origin; /* of the one site that may ask from elsewhere; NULL: none */
 };
 
 /* `open_to_others`: the site is to be reached from other machines. */
-bool gate_open(struct gate *gate, bool open_to_others, const char *foreign_origin,
-               struct error *error);
-void gate_close(struct gate *gate);
+bool authentication_open(struct authentication *authentication, bool open_to_others,
+                         const char *foreign_origin, struct error *error);
+void authentication_close(struct authentication *authentication);
 
 /* Whether the request may pass: then *path is what follows the token, "" or "/...". Otherwise the
  * answer says why not, or leads on. */
-bool gate_admit(struct gate *gate, const struct http_request *request, const char **path,
-                struct http_answer *answer);
+bool authentication_admit(struct authentication *authentication, const struct http_request *request,
+                          const char **path, struct http_answer *answer);
 
 /* To be called with an answer that is ready: 304 when the browser has it already. */
-void gate_finish(const struct http_request *request, struct http_answer *answer);
+void authentication_finish(const struct http_request *request, struct http_answer *answer);
 
 #endif

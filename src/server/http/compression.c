@@ -31,9 +31,9 @@ bool compression_takes_gzip(const char *accept_encoding)
         size_t length = strcspn(at, ",");
         if (length < strlen(name) || strncasecmp(at, name, strlen(name)) != 0)
             continue;
-        const char *behind = at + strlen(name);
-        if (strchr(",; \t", *behind))
-            return !is_forbidden(behind, length - strlen(name));
+        const char *after = at + strlen(name);
+        if (strchr(",; \t", *after))
+            return !is_forbidden(after, length - strlen(name));
     }
     return false;
 }

@@ -28,10 +28,10 @@ static bool parse_digits(const char *text, uint64_t *value, const char **end)
 {
     if (!isdigit((unsigned char)*text))
         return false;
-    char *behind;
+    char *after;
     errno = 0;
-    *value = strtoull(text, &behind, 10);
-    *end = behind;
+    *value = strtoull(text, &after, 10);
+    *end = after;
     return errno == 0;
 }
 

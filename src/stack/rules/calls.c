@@ -53,7 +53,7 @@ static frame_id find_by_return_address(const struct thread_stack *stack, uint64_
     bool function_passed = false;
     unsigned beyond = 0;
     frame_id id = stack->leaf;
-    if (open_functions_count(&stack->open, function) == 0)
+    if (active_functions_count(&stack->open, function) == 0)
         return FRAME_NONE;
     while (beyond < SEARCH_BEYOND) {
         const struct frame *frame = thread_stack_frame(stack, id);
@@ -106,7 +106,7 @@ static bool returns_from_root(const struct thread_stack *stack, const struct flo
 static bool is_restorer(const struct thread_stack *stack, const struct flow_event *event)
 {
     return thread_stack_leaf(stack)->kind == FRAME_SIGNAL &&
-           (open_functions_count(&stack->open, event->function) == 0 ||
+           (active_functions_count(&stack->open, event->function) == 0 ||
             thread_stack_is_start(stack, event->to));
 }
 
@@ -131,7 +131,7 @@ static void jump_by_local_call(struct thread_stack *stack, const struct flow_eve
 /* A return to the leaf's return address. */
 static void return_from_leaf(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (!switch_to_parked(stack, event))
+    if (!switch_to_suspended(stack, event))
         end_frame(stack, stack->leaf, event);
 }
 
@@ -196,7 +196,7 @@ void rule_return(struct thread_stack *stack, const struct flow_event *event)
         thread_stack_return(stack, thread_stack_parent(stack, stack->leaf));
     else if (is_restorer(stack, event))
         enter_restorer(stack, event->function, event->to);
-    else if (switch_to_parked(stack, event))
+    else if (switch_to_suspended(stack, event))
         return;
     else if (thread_stack_is_start(stack, event->to))
         begin_or_replace(stack, event);
@@ -215,7 +215,7 @@ static void jump_back(struct thread_stack *stack, const struct flow_event *event
         return;
     else if (keeps_stack(stack, event))
         take_over(stack, event->function, event->to);
-    else if (!switch_to_parked(stack, event))
+    else if (!switch_to_suspended(stack, event))
         land(stack, event);
 }
 

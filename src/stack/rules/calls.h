@@ -21,10 +21,10 @@ void rule_call(struct thread_stack *stack, const struct flow_event *event);
  *                                           unless an exception lands there (unwinding.h)
  *   of a local call, elsewhere              a retpoline: the return is its jump
  *   of a signal handler                     to the first instruction of what it interrupted: it was
- *                                           a call made by a handler; else to the restorer
- * (signals.h) to where a parked stack goes on         that one does (stack_switch.h) to the start
- * of a function              a new stack, or "push; ret" (stack_switch.h) elsewhere an unwinder's
- * last return (unwinding.h)
+ *                                           a call made by a handler; else to the restorer (signals.h)
+ *   to where a suspended stack goes on      that one does (stack_switch.h)
+ *   to the start of a function              a new stack, or "push; ret" (stack_switch.h)
+ *   elsewhere                               an unwinder's last return (unwinding.h)
  */
 void rule_return(struct thread_stack *stack, const struct flow_event *event);
 

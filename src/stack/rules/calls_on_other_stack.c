@@ -8,10 +8,10 @@
 /* Calls that are remembered. They nest as deep as a program changes stacks without coming back. */
 enum { CALLS_LIMIT = 64 };
 
-static struct called_elsewhere *find_call(const struct thread_stack *stack, frame_id caller)
+static struct call_on_other_stack *find_call(const struct thread_stack *stack, frame_id caller)
 {
     for (size_t i = stack->elsewhere.count; i-- > 0;) {
-        struct called_elsewhere *call = array_at(&stack->elsewhere, i);
+        struct call_on_other_stack *call = array_at(&stack->elsewhere, i);
         if (call->caller == caller)
             return call;
     }
@@ -20,27 +20,27 @@ static struct called_elsewhere *find_call(const struct thread_stack *stack, fram
 
 static void forget_oldest(struct array *calls)
 {
-    struct called_elsewhere *elements = calls->elements;
+    struct call_on_other_stack *elements = calls->elements;
     calls->count--;
     memmove(elements, elements + 1, calls->count * sizeof(*elements));
 }
 
 void note_call_elsewhere(struct thread_stack *stack)
 {
-    if (!is_told_move(stack))
+    if (!is_stack_pointer_move(stack))
         return;
-    struct called_elsewhere *call = find_call(stack, stack->leaf);
+    struct call_on_other_stack *call = find_call(stack, stack->leaf);
     if (call == NULL) {
         if (stack->elsewhere.count == CALLS_LIMIT)
             forget_oldest(&stack->elsewhere);
         call = array_add(&stack->elsewhere);
     }
-    *call = (struct called_elsewhere){stack->leaf, stack->move.from};
+    *call = (struct call_on_other_stack){stack->leaf, stack->move.from};
 }
 
 uint64_t pointer_before_call(const struct thread_stack *stack, frame_id caller)
 {
-    const struct called_elsewhere *call = find_call(stack, caller);
+    const struct call_on_other_stack *call = find_call(stack, caller);
     return call != NULL ? call->pointer : 0;
 }
 

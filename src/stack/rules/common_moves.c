@@ -11,7 +11,7 @@
 static bool is_at_ease(const struct thread_stack *stack)
 {
     return stack->started && stack->leaf != FRAME_NONE && stack->transaction == FRAME_NONE &&
-           !is_told_move(stack) && !frame_tree_full(&stack->tree) &&
+           !is_stack_pointer_move(stack) && !frame_tree_full(&stack->tree) &&
            !is_outside_frame(thread_stack_leaf(stack));
 }
 
@@ -68,7 +68,7 @@ static inline const struct frame *uncounted_frame(const struct walk *walk, uint3
 static void count_all(struct walk *walk)
 {
     for (uint32_t i = 0; i < walk->uncounted; i++)
-        open_functions_add(&walk->stack->open, uncounted_frame(walk, i)->function);
+        active_functions_add(&walk->stack->open, uncounted_frame(walk, i)->function);
     walk->uncounted = 0;
 }
 
@@ -79,7 +79,7 @@ static inline bool is_open(struct walk *walk, function_id function)
     for (uint32_t i = 0; i < walk->uncounted; i++)
         if (uncounted_frame(walk, i)->function == function)
             return true;
-    return open_functions_count(&walk->stack->open, function) > 0;
+    return active_functions_count(&walk->stack->open, function) > 0;
 }
 
 static inline void remember_caller(struct walk *walk)
@@ -99,7 +99,7 @@ static inline void discount_leaf(struct walk *walk)
     if (walk->uncounted > 0)
         walk->uncounted--;
     else
-        open_functions_remove(&walk->stack->open, walk->leaf->function);
+        active_functions_remove(&walk->stack->open, walk->leaf->function);
 }
 
 /* `kind` is what enters it. */
@@ -131,7 +131,8 @@ static inline bool call_plainly(struct walk *walk, const struct flow_event *even
 
 static inline bool may_go_on_elsewhere(const struct thread_stack *stack, uint64_t address)
 {
-    return stack->traps.count > 0 || parked_places_may_hold(&stack->parked_places, address);
+    return stack->traps.count > 0 ||
+           suspended_addresses_may_hold(&stack->suspended_addresses, address);
 }
 
 /* To the caller that the leaf was called by. */
@@ -225,13 +226,14 @@ static void be_at_ease(struct thread_stack *stack, const struct flow_event *move
     stack->move = (struct stack_move){0};
 }
 
-size_t follow_plain_moves(struct thread_stack *stack, const struct flow_event *events, size_t count)
+size_t follow_common_moves(struct thread_stack *stack, const struct flow_event *events,
+                           size_t count)
 {
     size_t done = 0;
     if (!is_at_ease(stack))
         return 0;
     struct caller callers[CALLERS_MAX];
-    bool is_alone = stack->parked.count == 0 && stack->traps.count == 0;
+    bool is_alone = stack->suspended.count == 0 && stack->traps.count == 0;
     struct walk walk = {
         .stack = stack,
         .leaf = thread_stack_leaf(stack),

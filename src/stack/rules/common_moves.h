@@ -16,7 +16,7 @@
 #include <stddef.h>
 
 /* Follows the events as long as they are plain; gives their number. The rest is for the rules. */
-size_t follow_plain_moves(struct thread_stack *stack, const struct flow_event *events,
-                          size_t count);
+size_t follow_common_moves(struct thread_stack *stack, const struct flow_event *events,
+                           size_t count);
 
 #endif

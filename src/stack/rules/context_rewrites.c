@@ -23,20 +23,21 @@ static bool is_injected_by_go(const struct thread_stack *stack, function_id func
     return stack->code.go_role(stack->code.context, function) == GO_ROLE_INJECTED;
 }
 
-static struct redirect *redirect_at(const struct thread_stack *stack, size_t index)
+static struct context_rewrite *context_rewrite_at(const struct thread_stack *stack, size_t index)
 {
-    return array_at(&stack->redirects, index);
+    return array_at(&stack->context_rewrites, index);
 }
 
-static void forget(struct thread_stack *stack, struct redirect *redirect)
+static void forget(struct thread_stack *stack, struct context_rewrite *context_rewrite)
 {
-    struct redirect *end = redirect_at(stack, stack->redirects.count - 1) + 1;
-    memmove(redirect, redirect + 1, (size_t)(end - redirect - 1) * sizeof(*redirect));
-    stack->redirects.count--;
+    struct context_rewrite *end = context_rewrite_at(stack, stack->context_rewrites.count - 1) + 1;
+    memmove(context_rewrite, context_rewrite + 1,
+            (size_t)(end - context_rewrite - 1) * sizeof(*context_rewrite));
+    stack->context_rewrites.count--;
 }
 
-void begin_redirect(struct thread_stack *stack, const struct flow_event *event,
-                    uint64_t interrupted, function_id restorer)
+void begin_context_rewrite(struct thread_stack *stack, const struct flow_event *event,
+                           uint64_t interrupted, function_id restorer)
 {
     struct activation begun = {
         .function = event->function, .kind = FRAME_SIGNAL, .return_address = interrupted};
@@ -44,68 +45,71 @@ void begin_redirect(struct thread_stack *stack, const struct flow_event *event,
         thread_stack_enter(stack, &begun, event->to);
         return;
     }
-    if (stack->redirects.count == KEPT_IN_MIND)
-        forget(stack, redirect_at(stack, 0));
+    if (stack->context_rewrites.count == KEPT_IN_MIND)
+        forget(stack, context_rewrite_at(stack, 0));
     frame_id link = thread_stack_enter_movable(stack, &begun, event->to);
-    *(struct redirect *)array_add(&stack->redirects) =
-        (struct redirect){.link = link, .address = event->to, .restorer = restorer};
+    *(struct context_rewrite *)array_add(&stack->context_rewrites) =
+        (struct context_rewrite){.link = link, .address = event->to, .restorer = restorer};
 }
 
 /* NULL when `frame` cannot be moved. */
-static struct redirect *find_redirect(const struct thread_stack *stack, frame_id frame)
+static struct context_rewrite *find_context_rewrite(const struct thread_stack *stack,
+                                                    frame_id frame)
 {
     frame_id link = thread_stack_frame(stack, frame)->parent;
     if (thread_stack_frame(stack, frame)->kind != FRAME_SIGNAL)
         return NULL;
-    for (size_t i = stack->redirects.count; i-- > 0;)
-        if (redirect_at(stack, i)->link == link)
-            return redirect_at(stack, i);
+    for (size_t i = stack->context_rewrites.count; i-- > 0;)
+        if (context_rewrite_at(stack, i)->link == link)
+            return context_rewrite_at(stack, i);
     return NULL;
 }
 
-static void settle_as_moved(struct thread_stack *stack, struct redirect *redirect)
+static void settle_as_moved(struct thread_stack *stack, struct context_rewrite *context_rewrite)
 {
-    thread_stack_move(stack, redirect->link);
-    forget(stack, redirect);
+    thread_stack_move(stack, context_rewrite->link);
+    forget(stack, context_rewrite);
 }
 
-static void settle_as_on_top(struct thread_stack *stack, struct redirect *redirect)
+static void settle_as_on_top(struct thread_stack *stack, struct context_rewrite *context_rewrite)
 {
-    learn_runs_on_top(stack, redirect->address);
-    forget(stack, redirect);
+    learn_runs_on_top(stack, context_rewrite->address);
+    forget(stack, context_rewrite);
 }
 
 /* What was interrupted below `frame`, which may itself have taken another's place. */
-static frame_id find_never_redirected(const struct thread_stack *stack, frame_id frame)
+static frame_id find_never_rewritten(const struct thread_stack *stack, frame_id frame)
 {
-    while (find_redirect(stack, frame) != NULL)
+    while (find_context_rewrite(stack, frame) != NULL)
         frame = thread_stack_parent(stack, frame);
     return frame;
 }
 
 /* Whether what was interrupted would have returned to event->to: certainly, or, when its caller was
  * never seen and event->to is not the restorer, as far as one can tell. */
-static bool would_return_to(const struct thread_stack *stack, const struct redirect *redirect,
+static bool would_return_to(const struct thread_stack *stack,
+                            const struct context_rewrite *context_rewrite,
                             const struct flow_event *event)
 {
-    frame_id interrupted = find_never_redirected(stack, stack->leaf);
+    frame_id interrupted = find_never_rewritten(stack, stack->leaf);
     const struct frame *frame = thread_stack_frame(stack, interrupted);
-    if (frame->return_address != 0 || redirect->restorer == FUNCTION_UNKNOWN)
+    if (frame->return_address != 0 || context_rewrite->restorer == FUNCTION_UNKNOWN)
         return frame->return_address == event->to;
-    return redirect->restorer != event->function && thread_stack_is_root(stack, interrupted) &&
-           !thread_stack_is_start(stack, event->to);
+    return context_rewrite->restorer != event->function &&
+           thread_stack_is_root(stack, interrupted) && !thread_stack_is_start(stack, event->to);
 }
 
 bool returns_for_interrupted(struct thread_stack *stack, const struct flow_event *event)
 {
-    struct redirect *redirect = find_redirect(stack, stack->leaf);
-    if (redirect == NULL || thread_stack_leaf(stack)->return_address == event->to)
+    struct context_rewrite *context_rewrite = find_context_rewrite(stack, stack->leaf);
+    if (context_rewrite == NULL || thread_stack_leaf(stack)->return_address == event->to)
         return false;
-    if (!would_return_to(stack, redirect, event))
+    if (!would_return_to(stack, context_rewrite, event))
         return false;
-    for (frame_id id = stack->leaf; redirect != NULL; redirect = find_redirect(stack, id)) {
+    for (frame_id id = stack->leaf; context_rewrite != NULL;
+         context_rewrite = find_context_rewrite(stack, id)) {
         id = thread_stack_parent(stack, id);
-        settle_as_moved(stack, redirect);
+        settle_as_moved(stack, context_rewrite);
     }
     return true;
 }
@@ -115,32 +119,32 @@ bool return_to_interrupted(struct thread_stack *stack, const struct flow_event *
     const struct frame *leaf = thread_stack_leaf(stack);
     if (leaf->kind != FRAME_SIGNAL || leaf->return_address != event->to)
         return false;
-    struct redirect *redirect = find_redirect(stack, stack->leaf);
-    if (redirect != NULL)
-        settle_as_on_top(stack, redirect);
+    struct context_rewrite *context_rewrite = find_context_rewrite(stack, stack->leaf);
+    if (context_rewrite != NULL)
+        settle_as_on_top(stack, context_rewrite);
     thread_stack_return(stack, thread_stack_parent(stack, stack->leaf));
     return true;
 }
 
 void settle_as_handler(struct thread_stack *stack)
 {
-    struct redirect *redirect = find_redirect(stack, stack->leaf);
-    if (redirect != NULL)
-        settle_as_on_top(stack, redirect);
+    struct context_rewrite *context_rewrite = find_context_rewrite(stack, stack->leaf);
+    if (context_rewrite != NULL)
+        settle_as_on_top(stack, context_rewrite);
 }
 
 void settle_before_unwinding(struct thread_stack *stack, frame_id target)
 {
-    if (stack->redirects.count == 0)
+    if (stack->context_rewrites.count == 0)
         return;
     for (frame_id id = stack->leaf; id != target; id = thread_stack_parent(stack, id)) {
-        struct redirect *redirect = find_redirect(stack, id);
-        if (redirect == NULL)
+        struct context_rewrite *context_rewrite = find_context_rewrite(stack, id);
+        if (context_rewrite == NULL)
             continue;
         bool lands_in_it = thread_stack_parent(stack, id) == target;
-        if (lands_in_it || redirect->restorer == FUNCTION_UNKNOWN)
-            settle_as_on_top(stack, redirect);
+        if (lands_in_it || context_rewrite->restorer == FUNCTION_UNKNOWN)
+            settle_as_on_top(stack, context_rewrite);
         else
-            settle_as_moved(stack, redirect);
+            settle_as_moved(stack, context_rewrite);
     }
 }

@@ -24,7 +24,7 @@
 #include "stack/thread_stack.h"
 
 /* A frame that may have to be moved. */
-struct redirect {
+struct context_rewrite {
     frame_id link;        /* between the frame and the interrupted one; no other frame has it */
     uint64_t address;     /* where it began */
     function_id restorer; /* of the handler before it; FUNCTION_UNKNOWN: the kernel called it */
@@ -32,8 +32,8 @@ struct redirect {
 
 /* The kernel goes back to event->to; the leaf was interrupted at `interrupted`. `restorer`: the
  * function from which sigreturn was called; FUNCTION_UNKNOWN when it was none. */
-void begin_redirect(struct thread_stack *stack, const struct flow_event *event,
-                    uint64_t interrupted, function_id restorer);
+void begin_context_rewrite(struct thread_stack *stack, const struct flow_event *event,
+                           uint64_t interrupted, function_id restorer);
 
 /* True when the leaf returns to the caller of what was interrupted, whose place it had taken: it
  * now lies where it belongs, and is to be ended. */

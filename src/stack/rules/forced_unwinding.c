@@ -27,7 +27,7 @@ static bool is_to_be_cleaned_up(struct thread_stack *stack, frame_id frame,
 {
     bool landed_before = stack->cleaned_up.frame == frame && stack->cleaned_up.at == event->to;
     return !landed_before && thread_stack_frame(stack, frame)->function == event->function &&
-           landing_sites_may_have_called(stack, frame, event->to);
+           unwind_targets_may_have_called(stack, frame, event->to);
 }
 
 bool land_in_cleanup(struct thread_stack *stack, const struct flow_event *event)

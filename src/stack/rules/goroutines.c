@@ -31,7 +31,7 @@ static struct waiting find_waiting(const struct thread_stack *stack)
     }
 }
 
-static void go_on_behind(struct thread_stack *stack, const struct flow_event *event)
+static void go_on_after(struct thread_stack *stack, const struct flow_event *event)
 {
     if (thread_stack_is_root(stack, stack->leaf))
         thread_stack_discover(stack, event->function, event->to);
@@ -46,11 +46,11 @@ enum { RETURN_ADDRESS_SIZE = 8 };
  * last: others have gone on in other threads. */
 static bool go_on_at_pointer(struct thread_stack *stack, const struct flow_event *event)
 {
-    for (size_t i = stack->parked.count; i-- > 0;) {
-        const struct parked_stack *parked = array_at(&stack->parked, i);
-        if (parked->pointer + RETURN_ADDRESS_SIZE == stack->move.to &&
-            leaf_returns_to(stack, parked->leaf, event->to)) {
-            unpark(stack, i, thread_stack_parent(stack, parked->leaf), event);
+    for (size_t i = stack->suspended.count; i-- > 0;) {
+        const struct suspended_stack *suspended = array_at(&stack->suspended, i);
+        if (suspended->pointer + RETURN_ADDRESS_SIZE == stack->move.to &&
+            leaf_returns_to(stack, suspended->leaf, event->to)) {
+            resume_suspended(stack, i, thread_stack_parent(stack, suspended->leaf), event);
             return true;
         }
     }
@@ -59,7 +59,8 @@ static bool go_on_at_pointer(struct thread_stack *stack, const struct flow_event
 
 void note_goroutine_leaves(struct thread_stack *stack)
 {
-    if (!is_told_move(stack) || role_of(stack, thread_stack_leaf(stack)->function) != GO_ROLE_WAIT)
+    if (!is_stack_pointer_move(stack) ||
+        role_of(stack, thread_stack_leaf(stack)->function) != GO_ROLE_WAIT)
         return;
     *(struct goroutine_moment *)array_add(&stack->departures) = (struct goroutine_moment){
         .time = stack->now,
@@ -72,7 +73,7 @@ void note_goroutine_leaves(struct thread_stack *stack)
 static void begin_goroutine(struct thread_stack *stack, const struct flow_event *event)
 {
     begin_new_stack(stack, event);
-    if (is_told_move(stack) && !thread_stack_is_start(stack, event->to))
+    if (is_stack_pointer_move(stack) && !thread_stack_is_start(stack, event->to))
         *(struct goroutine_moment *)array_add(&stack->arrivals) =
             (struct goroutine_moment){stack->now, stack->move.to, stack->leaf};
 }
@@ -83,9 +84,9 @@ static void go_on_elsewhere(struct thread_stack *stack, bool ended, const struct
     if (ended)
         thread_stack_leave(stack);
     else
-        park_running(stack);
-    bool found =
-        is_told_move(stack) ? go_on_at_pointer(stack, event) : go_on_in_parked(stack, event);
+        suspend_running(stack);
+    bool found = is_stack_pointer_move(stack) ? go_on_at_pointer(stack, event)
+                                              : go_on_in_suspended(stack, event);
     if (!found)
         begin_goroutine(stack, event);
 }
@@ -93,9 +94,9 @@ static void go_on_elsewhere(struct thread_stack *stack, bool ended, const struct
 /* Without the flag the event is from a text. */
 static void recover(struct thread_stack *stack, const struct flow_event *event)
 {
-    struct flow_event landing = *event;
-    landing.flags |= FLOW_LOADS_STACK;
-    land(stack, &landing);
+    struct flow_event unwind_target = *event;
+    unwind_target.flags |= FLOW_LOADS_STACK;
+    land(stack, &unwind_target);
 }
 
 /* True when the goroutine that runs, in the leaf, goes on at event->to, as far as is known. */
@@ -103,9 +104,9 @@ static bool is_own(const struct thread_stack *stack, const struct flow_event *ev
 {
     if (!leaf_returns_to(stack, stack->leaf, event->to))
         return false;
-    if (is_told_move(stack))
+    if (is_stack_pointer_move(stack))
         return stack->move.from + RETURN_ADDRESS_SIZE == stack->move.to;
-    return !is_parked_at(stack, event->to);
+    return !is_suspended_at(stack, event->to);
 }
 
 bool switch_goroutine(struct thread_stack *stack, const struct flow_event *event)
@@ -121,7 +122,7 @@ bool switch_goroutine(struct thread_stack *stack, const struct flow_event *event
     if (role == GO_ROLE_RECOVERY)
         recover(stack, event);
     else if (waiting.frame != FRAME_NONE && (role == GO_ROLE_NEWSTACK || is_own(stack, event)))
-        go_on_behind(stack, event);
+        go_on_after(stack, event);
     else
         go_on_elsewhere(stack, role_of(stack, waiting.called) == GO_ROLE_GOEXIT, event);
     return true;

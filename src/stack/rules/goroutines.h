@@ -35,8 +35,8 @@ static inline bool runs_gogo(const struct thread_stack *stack)
     if (!stack->open.has_gogo)
         return false;
     function_id origin = frame_tree_origin(&stack->tree, stack->leaf);
-    return open_functions_slot(&stack->open, thread_stack_leaf(stack)->function)->is_gogo ||
-           (origin != FUNCTION_UNKNOWN && open_functions_slot(&stack->open, origin)->is_gogo);
+    return active_functions_slot(&stack->open, thread_stack_leaf(stack)->function)->is_gogo ||
+           (origin != FUNCTION_UNKNOWN && active_functions_slot(&stack->open, origin)->is_gogo);
 }
 
 /* An indirect jump. True when it is gogo's, and has been followed. */

@@ -84,7 +84,7 @@ void leave_kernel(struct thread_stack *stack, const struct flow_event *event)
     if (from_syscall && leave_signal_handler(stack, event))
         return;
     if (thread_stack_is_start(stack, event->to) ||
-        (from_syscall && open_functions_count(&stack->open, event->function) == 0))
+        (from_syscall && active_functions_count(&stack->open, event->function) == 0))
         enter_signal_handler(stack, event, kernel->return_address);
     else
         land(stack, event);

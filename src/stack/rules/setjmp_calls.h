@@ -17,17 +17,17 @@
 
 #include "stack/thread_stack.h"
 
-struct protected_call {
-    uint64_t landing; /* address */
-    uint64_t call;    /* return address */
+struct setjmp_call {
+    uint64_t unwind_target; /* address */
+    uint64_t call;          /* return address */
 };
 
 /* Control has landed at `landing` out of the call that returns to `call`. */
-void protected_calls_learn(struct thread_stack *stack, uint64_t landing, uint64_t call);
+void setjmp_calls_learn(struct thread_stack *stack, uint64_t unwind_target, uint64_t call);
 
 /* Control leaves the stack of `leaf`, of `segment`, to land at `address`. The frame that it cannot
  * land in, numbered from the leaf outwards; SIZE_MAX: none. */
-size_t protected_calls_exception(const struct thread_stack *stack, const struct segment *segment,
-                                 frame_id leaf, uint64_t address);
+size_t setjmp_calls_exception(const struct thread_stack *stack, const struct segment *segment,
+                              frame_id leaf, uint64_t address);
 
 #endif

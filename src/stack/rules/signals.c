@@ -8,7 +8,7 @@
 void enter_signal_handler(struct thread_stack *stack, const struct flow_event *event,
                           uint64_t interrupted)
 {
-    begin_redirect(stack, event, interrupted, FUNCTION_UNKNOWN);
+    begin_context_rewrite(stack, event, interrupted, FUNCTION_UNKNOWN);
 }
 
 void enter_restorer(struct thread_stack *stack, function_id function, uint64_t address)
@@ -26,7 +26,7 @@ void enter_restorer(struct thread_stack *stack, function_id function, uint64_t a
 
 static bool is_nowhere_open(const struct thread_stack *stack, function_id function)
 {
-    return open_functions_count(&stack->open, function) == 0 && !was_open_before(stack, function);
+    return active_functions_count(&stack->open, function) == 0 && !was_open_before(stack, function);
 }
 
 bool leave_signal_handler(struct thread_stack *stack, const struct flow_event *event)
@@ -46,7 +46,7 @@ bool leave_signal_handler(struct thread_stack *stack, const struct flow_event *e
         return true;
     /* The next signal was waiting, or the handler has changed where the program goes on. */
     if (starts || is_nowhere_open(stack, event->function))
-        begin_redirect(stack, event, restorer->return_address, restorer->function);
+        begin_context_rewrite(stack, event, restorer->return_address, restorer->function);
     else
         land(stack, event);
     return true;

@@ -12,28 +12,28 @@ enum {
     FRAMES_LIMIT = 4096,
 };
 
-static void pointer_told(struct thread_stack *stack, uint64_t pointer)
+static void pointer_reported(struct thread_stack *stack, uint64_t pointer)
 {
     if (stack->pointer_fresh) {
         if (stack->move.from == 0)
             stack->move.from = stack->pointer;
         stack->move.to = pointer;
     }
-    stack->stack_is_told = true;
+    stack->stack_pointer_is_recorded = true;
     stack->pointer = pointer;
     stack->pointer_fresh = true;
 }
 
 void rule_stack_pointer(struct thread_stack *stack, const struct flow_event *event)
 {
-    pointer_told(stack, event->to);
+    pointer_reported(stack, event->to);
 }
 
 void begin_move_by(struct thread_stack *stack, const struct flow_event *event)
 {
-    bool tells = event->kind == FLOW_RETURN || event->kind == FLOW_JUMP;
-    if (tells && event->next != 0)
-        pointer_told(stack, event->next);
+    bool reports = event->kind == FLOW_RETURN || event->kind == FLOW_JUMP;
+    if (reports && event->next != 0)
+        pointer_reported(stack, event->next);
 }
 
 void end_move_by(struct thread_stack *stack, const struct flow_event *event)
@@ -66,42 +66,43 @@ static uint64_t distance_of_running(const struct thread_stack *stack)
     return distance(stack->move.from, stack->top, stack->move.to);
 }
 
-static uint64_t distance_of_parked(const struct thread_stack *stack, size_t index)
+static uint64_t distance_of_suspended(const struct thread_stack *stack, size_t index)
 {
-    const struct parked_stack *parked = array_at(&stack->parked, index);
-    return distance(parked->pointer, parked->top, stack->move.to);
+    const struct suspended_stack *suspended = array_at(&stack->suspended, index);
+    return distance(suspended->pointer, suspended->top, stack->move.to);
 }
 
-static frame_id parked_leaf(const struct thread_stack *stack, size_t index)
+static frame_id suspended_leaf(const struct thread_stack *stack, size_t index)
 {
-    return ((const struct parked_stack *)array_at(&stack->parked, index))->leaf;
+    return ((const struct suspended_stack *)array_at(&stack->suspended, index))->leaf;
 }
 
 /* What a search for the stack that goes on has found so far. */
-struct nearest {
+struct closest_names {
     uint64_t distance;
-    size_t parked; /* index; RUNNING: the one that runs; of a search in vain: NONE */
+    size_t suspended; /* index; RUNNING: the one that runs; of a search in vain: NONE */
 };
 
 enum { RUNNING = UINT32_MAX, NONE = UINT32_MAX - 1 };
 
 /* Stacks at an unknown distance go on only where they are known to return. */
-static void consider(struct nearest *nearest, uint64_t distance, size_t parked, bool returns_there)
+static void consider(struct closest_names *nearest, uint64_t distance, size_t suspended,
+                     bool returns_there)
 {
     if (distance < nearest->distance && (returns_there || distance != unknown_distance))
-        *nearest = (struct nearest){distance, parked};
+        *nearest = (struct closest_names){distance, suspended};
 }
 
 /* The stack whose pointer was nearest to where the move went, of those that would return to
  * `address` next, or, if that is 0, of all. Of equal ones the one that was parked last. */
-static struct nearest find_nearest(const struct thread_stack *stack, uint64_t address)
+static struct closest_names find_nearest(const struct thread_stack *stack, uint64_t address)
 {
-    struct nearest nearest = {UINT64_MAX, NONE};
+    struct closest_names nearest = {UINT64_MAX, NONE};
     if (address == 0 || leaf_returns_to(stack, stack->leaf, address))
         consider(&nearest, distance_of_running(stack), RUNNING, address != 0);
-    for (size_t i = stack->parked.count; i-- > 0;)
-        if (address == 0 || leaf_returns_to(stack, parked_leaf(stack, i), address))
-            consider(&nearest, distance_of_parked(stack, i), i, address != 0);
+    for (size_t i = stack->suspended.count; i-- > 0;)
+        if (address == 0 || leaf_returns_to(stack, suspended_leaf(stack, i), address))
+            consider(&nearest, distance_of_suspended(stack, i), i, address != 0);
     return nearest;
 }
 
@@ -120,30 +121,30 @@ static bool is_open_in(const struct thread_stack *stack, frame_id leaf, function
 /* The stack that goes on was never seen, but in it something that runs already. */
 static void go_on_in_unknown(struct thread_stack *stack, const struct flow_event *event)
 {
-    park_running(stack);
+    suspend_running(stack);
     thread_stack_begin_at(stack, event, false);
 }
 
 /* A new stack begins at `pointer`: what was parked in the same place before is no more. */
 static void forget_stacks_at(struct thread_stack *stack, uint64_t pointer)
 {
-    for (size_t i = stack->parked.count; i-- > 0;) {
-        const struct parked_stack *parked = array_at(&stack->parked, i);
-        if (parked->pointer != 0 && parked->pointer <= pointer && pointer <= parked->top)
-            thread_stack_forget_parked(stack, i);
+    for (size_t i = stack->suspended.count; i-- > 0;) {
+        const struct suspended_stack *suspended = array_at(&stack->suspended, i);
+        if (suspended->pointer != 0 && suspended->pointer <= pointer && pointer <= suspended->top)
+            thread_stack_forget_suspended(stack, i);
     }
 }
 
 /* A signal handler that had switched away returns to its restorer. */
 static bool go_on_in_handler(struct thread_stack *stack, const struct flow_event *event)
 {
-    struct nearest nearest = find_nearest(stack, 0);
-    if (nearest.parked >= NONE || nearest.distance > PUSHED)
+    struct closest_names nearest = find_nearest(stack, 0);
+    if (nearest.suspended >= NONE || nearest.distance > PUSHED)
         return false;
-    frame_id leaf = parked_leaf(stack, nearest.parked);
+    frame_id leaf = suspended_leaf(stack, nearest.suspended);
     if (thread_stack_frame(stack, leaf)->kind != FRAME_SIGNAL)
         return false;
-    switch_to(stack, nearest.parked, leaf, event);
+    switch_to(stack, nearest.suspended, leaf, event);
     return true;
 }
 
@@ -167,12 +168,12 @@ static bool go_to_function_start(struct thread_stack *stack, const struct flow_e
  * leaf is. */
 static bool land_in_nearest(struct thread_stack *stack, const struct flow_event *event)
 {
-    bool running = open_functions_count(&stack->open, event->function) > 0;
-    size_t nearest = find_nearest(stack, 0).parked;
+    bool running = active_functions_count(&stack->open, event->function) > 0;
+    size_t nearest = find_nearest(stack, 0).suspended;
     if (nearest == RUNNING)
         return false;
-    if (nearest != NONE && is_open_in(stack, parked_leaf(stack, nearest), event->function)) {
-        switch_to(stack, nearest, parked_leaf(stack, nearest), event);
+    if (nearest != NONE && is_open_in(stack, suspended_leaf(stack, nearest), event->function)) {
+        switch_to(stack, nearest, suspended_leaf(stack, nearest), event);
         return false;
     }
     if (!running) /* else a handler on a stack of its own is left */
@@ -182,15 +183,15 @@ static bool land_in_nearest(struct thread_stack *stack, const struct flow_event 
 
 bool switch_by_pointer(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (!is_told_move(stack) || returns_from_elsewhere(stack, event))
+    if (!is_stack_pointer_move(stack) || returns_from_elsewhere(stack, event))
         return false;
     if (thread_stack_is_start(stack, event->to))
         return go_to_function_start(stack, event);
-    size_t nearest = find_nearest(stack, event->to).parked;
+    size_t nearest = find_nearest(stack, event->to).suspended;
     if (nearest == RUNNING)
         return false;
     if (nearest == NONE)
         return land_in_nearest(stack, event);
-    switch_to(stack, nearest, thread_stack_parent(stack, parked_leaf(stack, nearest)), event);
+    switch_to(stack, nearest, thread_stack_parent(stack, suspended_leaf(stack, nearest)), event);
     return true;
 }

@@ -4,10 +4,11 @@
  * a move may go on in another stack. Which, the pointer tells, because a stack goes on about where
  * it was parked:
  *   to the first instruction of a function, and far   a new stack begins
- *   to where the leaf of a parked or the running      that one whose pointer was nearest
- * stack would return
- *   elsewhere                                         the one whose pointer was nearest below: it
- * is unwound
+ *   to where the leaf of a suspended or the running   that one whose pointer was nearest
+ *   stack would return
+ *   elsewhere                                         the one whose pointer was nearest below: it is
+ *                                                     unwound
+ *
  * Where control lands in the stack that goes on is then for the ordinary rules to tell.
  *
  * Recordings of real hardware do not tell the pointer: see stack_switch.h.
@@ -26,7 +27,7 @@ void begin_move_by(struct thread_stack *stack, const struct flow_event *event);
 void end_move_by(struct thread_stack *stack, const struct flow_event *event);
 
 /* True when `event` ends a move: its stack then runs, and searching for another is wrong. */
-static inline bool is_told_move(const struct thread_stack *stack)
+static inline bool is_stack_pointer_move(const struct thread_stack *stack)
 {
     return stack->move.to != 0;
 }
@@ -34,8 +35,8 @@ static inline bool is_told_move(const struct thread_stack *stack)
 /* True when `event` is a jump that is known to leave the stack as it is: no landing, no switch. */
 static inline bool keeps_stack(const struct thread_stack *stack, const struct flow_event *event)
 {
-    return event->kind == FLOW_JUMP && stack->stack_is_told && !is_told_move(stack) &&
-           !(event->flags & FLOW_LOADS_STACK);
+    return event->kind == FLOW_JUMP && stack->stack_pointer_is_recorded &&
+           !is_stack_pointer_move(stack) && !(event->flags & FLOW_LOADS_STACK);
 }
 
 /* A return or an indirect jump that ends a move, in a segment: goes to the stack that goes on. True

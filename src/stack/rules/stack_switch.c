@@ -4,11 +4,11 @@
 
 /* Stacks that wait, at most; the oldest is forgotten. Each is looked at when a return fits nothing.
  */
-enum { PARKED_LIMIT = 1024 };
+enum { SUSPENDED_LIMIT = 1024 };
 
-static frame_id parked_at(const struct thread_stack *stack, size_t index)
+static frame_id suspended_at(const struct thread_stack *stack, size_t index)
 {
-    return ((const struct parked_stack *)array_at(&stack->parked, index))->leaf;
+    return ((const struct suspended_stack *)array_at(&stack->suspended, index))->leaf;
 }
 
 bool leaf_returns_to(const struct thread_stack *stack, frame_id leaf, uint64_t address)
@@ -19,11 +19,11 @@ bool leaf_returns_to(const struct thread_stack *stack, frame_id leaf, uint64_t a
 
 static void forget_oldest(struct thread_stack *stack)
 {
-    if (stack->parked.count > PARKED_LIMIT)
-        thread_stack_forget_parked(stack, 0);
+    if (stack->suspended.count > SUSPENDED_LIMIT)
+        thread_stack_forget_suspended(stack, 0);
 }
 
-void park_running(struct thread_stack *stack)
+void suspend_running(struct thread_stack *stack)
 {
     thread_stack_park(stack);
     forget_oldest(stack);
@@ -31,12 +31,13 @@ void park_running(struct thread_stack *stack)
 
 /* Index of the first parked stack from `first` on that goes on at `address`; their number when none
  * does. */
-static size_t find_parked(const struct thread_stack *stack, size_t first, uint64_t address)
+static size_t find_suspended(const struct thread_stack *stack, size_t first, uint64_t address)
 {
     size_t index = first;
-    if (!parked_places_may_hold(&stack->parked_places, address))
-        return stack->parked.count;
-    while (index < stack->parked.count && !leaf_returns_to(stack, parked_at(stack, index), address))
+    if (!suspended_addresses_may_hold(&stack->suspended_addresses, address))
+        return stack->suspended.count;
+    while (index < stack->suspended.count &&
+           !leaf_returns_to(stack, suspended_at(stack, index), address))
         index++;
     return index;
 }
@@ -45,65 +46,67 @@ static void begin_one_of_several(struct thread_stack *stack, const struct flow_e
 {
     stack->next.start = SEGMENT_SWITCH;
     stack->next.first_candidate = (uint32_t)stack->candidates.count;
-    for (size_t i = 0; (i = find_parked(stack, i, event->to)) < stack->parked.count; i++)
-        *(frame_id *)array_add(&stack->candidates) = parked_at(stack, i);
+    for (size_t i = 0; (i = find_suspended(stack, i, event->to)) < stack->suspended.count; i++)
+        *(frame_id *)array_add(&stack->candidates) = suspended_at(stack, i);
     stack->next.candidate_count = (uint32_t)stack->candidates.count - stack->next.first_candidate;
     thread_stack_begin_at(stack, event, false);
 }
 
-bool is_parked_at(const struct thread_stack *stack, uint64_t address)
+bool is_suspended_at(const struct thread_stack *stack, uint64_t address)
 {
-    return find_parked(stack, 0, address) < stack->parked.count;
+    return find_suspended(stack, 0, address) < stack->suspended.count;
 }
 
 /* It is parked no more. */
-static struct parked_stack take_parked(struct thread_stack *stack, size_t index)
+static struct suspended_stack take_suspended(struct thread_stack *stack, size_t index)
 {
-    struct parked_stack parked = *(const struct parked_stack *)array_at(&stack->parked, index);
-    thread_stack_forget_parked(stack, index);
-    return parked;
+    struct suspended_stack suspended =
+        *(const struct suspended_stack *)array_at(&stack->suspended, index);
+    thread_stack_forget_suspended(stack, index);
+    return suspended;
 }
 
-static void go_on(struct thread_stack *stack, const struct parked_stack *parked, frame_id frame,
-                  const struct flow_event *event)
+static void go_on(struct thread_stack *stack, const struct suspended_stack *suspended,
+                  frame_id frame, const struct flow_event *event)
 {
-    stack->top = parked->top;
+    stack->top = suspended->top;
     thread_stack_unpark(stack, frame, event->function, event->to);
 }
 
-void unpark(struct thread_stack *stack, size_t index, frame_id frame,
-            const struct flow_event *event)
+void resume_suspended(struct thread_stack *stack, size_t index, frame_id frame,
+                      const struct flow_event *event)
 {
-    struct parked_stack parked = take_parked(stack, index);
-    go_on(stack, &parked, frame, event);
+    struct suspended_stack suspended = take_suspended(stack, index);
+    go_on(stack, &suspended, frame, event);
 }
 
 void switch_to(struct thread_stack *stack, size_t index, frame_id frame,
                const struct flow_event *event)
 {
-    struct parked_stack parked = take_parked(stack, index);
-    park_running(stack);
-    go_on(stack, &parked, frame, event);
+    struct suspended_stack suspended = take_suspended(stack, index);
+    suspend_running(stack);
+    go_on(stack, &suspended, frame, event);
 }
 
-bool go_on_in_parked(struct thread_stack *stack, const struct flow_event *event)
+bool go_on_in_suspended(struct thread_stack *stack, const struct flow_event *event)
 {
-    size_t index = find_parked(stack, 0, event->to);
-    if (index == stack->parked.count)
+    size_t index = find_suspended(stack, 0, event->to);
+    if (index == stack->suspended.count)
         return false;
-    if (find_parked(stack, index + 1, event->to) < stack->parked.count)
+    if (find_suspended(stack, index + 1, event->to) < stack->suspended.count)
         begin_one_of_several(stack, event);
     else
-        unpark(stack, index, thread_stack_parent(stack, parked_at(stack, index)), event);
+        resume_suspended(stack, index, thread_stack_parent(stack, suspended_at(stack, index)),
+                         event);
     return true;
 }
 
-bool switch_to_parked(struct thread_stack *stack, const struct flow_event *event)
+bool switch_to_suspended(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (is_told_move(stack) || !is_parked_at(stack, event->to))
+    if (is_stack_pointer_move(stack) || !is_suspended_at(stack, event->to))
         return false;
     thread_stack_park(stack);
-    go_on_in_parked(stack, event);
+    go_on_in_suspended(stack, event);
     forget_oldest(stack); /* only now: it may have been the one */
     return true;
 }
@@ -115,7 +118,7 @@ void begin_new_stack(struct thread_stack *stack, const struct flow_event *event)
 
 void switch_to_new(struct thread_stack *stack, const struct flow_event *event)
 {
-    park_running(stack);
+    suspend_running(stack);
     begin_new_stack(stack, event);
 }
 
@@ -127,11 +130,11 @@ bool is_first_of_new_stack(const struct thread_stack *stack)
                thread_stack_placeholder(stack);
 }
 
-static bool goes_on_in(const struct thread_stack *stack, frame_id parked,
+static bool goes_on_in(const struct thread_stack *stack, frame_id suspended,
                        const struct flow_event *event)
 {
-    return leaf_returns_to(stack, parked, event->to) ||
-           (thread_stack_frame(stack, parked)->function == event->function &&
+    return leaf_returns_to(stack, suspended, event->to) ||
+           (thread_stack_frame(stack, suspended)->function == event->function &&
             event->function != FUNCTION_UNKNOWN && !thread_stack_is_start(stack, event->to));
 }
 
@@ -141,12 +144,12 @@ bool was_no_switch(struct thread_stack *stack, const struct flow_event *event)
     if (stack->top != 0 || !is_first_of_new_stack(stack) ||
         !goes_on_in(stack, segment->before, event))
         return false;
-    size_t index = stack->parked.count;
-    while (index > 0 && parked_at(stack, index - 1) != segment->before)
+    size_t index = stack->suspended.count;
+    while (index > 0 && suspended_at(stack, index - 1) != segment->before)
         index--;
     if (index == 0)
         return false;
-    thread_stack_forget_parked(stack, index - 1);
+    thread_stack_forget_suspended(stack, index - 1);
     thread_stack_gain_callers(stack, thread_stack_parent(stack, segment->before));
     return true;
 }

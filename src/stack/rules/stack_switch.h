@@ -3,11 +3,13 @@
  * A switch saves where the running stack is, loads the stack pointer of another and returns there.
  * In the packets that is a return which fits nothing on the running stack. It goes
  *   to the first instruction of a function    a new stack begins with that function, and the
- * running one is parked to where the leaf of a parked stack       that stack goes on, in the leaf's
- * caller; the running would return to                           one is parked When the first
- * function of a new stack returns to where the stack parked for it would have gone on, there were
- * no two stacks: it was a tail call by "push; ret". The function then gets the other stack's
- * callers after all.
+ *                                             running one is suspended
+ *   to where the leaf of a suspended stack    that stack goes on, in the leaf's caller; the running
+ *   would return to                           one is suspended
+ *
+ * When the first function of a new stack returns to where the stack suspended for it would have gone
+ * on, there were no two stacks: it was a tail call by "push; ret". The function then gets the other
+ * stack's callers after all.
  *
  * When several stacks are parked in the same place (all in yield, called from one line), a return
  * to it tells nothing of who goes on. A segment begins then, and the returns that follow tell
@@ -22,16 +24,16 @@
 bool leaf_returns_to(const struct thread_stack *stack, frame_id leaf, uint64_t address);
 
 /* The two halves of a switch. The running stack waits from now on: */
-void park_running(struct thread_stack *stack);
+void suspend_running(struct thread_stack *stack);
 /* ... and with no stack running, the parked one with this index goes on in its frame `frame`, or
  * one that can go on at event->to (false: none can), or a new one begins. */
-void unpark(struct thread_stack *stack, size_t index, frame_id frame,
-            const struct flow_event *event);
-bool go_on_in_parked(struct thread_stack *stack, const struct flow_event *event);
+void resume_suspended(struct thread_stack *stack, size_t index, frame_id frame,
+                      const struct flow_event *event);
+bool go_on_in_suspended(struct thread_stack *stack, const struct flow_event *event);
 void begin_new_stack(struct thread_stack *stack, const struct flow_event *event);
 
 /* True when a parked stack can go on at `address`. */
-bool is_parked_at(const struct thread_stack *stack, uint64_t address);
+bool is_suspended_at(const struct thread_stack *stack, uint64_t address);
 
 /* The running stack waits, and the parked one with this index goes on in its frame `frame`, at
  * event->to. */
@@ -40,7 +42,7 @@ void switch_to(struct thread_stack *stack, size_t index, frame_id frame,
 
 /* True when a parked stack goes on at event->to: the switch has then been made. Also when the
  * running stack's leaf would return to there: it may be either. */
-bool switch_to_parked(struct thread_stack *stack, const struct flow_event *event);
+bool switch_to_suspended(struct thread_stack *stack, const struct flow_event *event);
 
 /* A return to the first instruction of a function. */
 void switch_to_new(struct thread_stack *stack, const struct flow_event *event);

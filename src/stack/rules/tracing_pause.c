@@ -93,17 +93,17 @@ void rule_gap(struct thread_stack *stack, const struct flow_event *event)
 static bool are_too_many(const struct thread_stack *stack)
 {
     enum { AT_FIRST = 1 << 16, PER_STEP = 16 };
-    return stack->callers_told >= AT_FIRST + PER_STEP * stack->history.count;
+    return stack->callers_reported >= AT_FIRST + PER_STEP * stack->history.count;
 }
 
 void rule_caller(struct thread_stack *stack, const struct flow_event *event)
 {
-    stack->stack_is_told = true;
+    stack->stack_pointer_is_recorded = true;
     if (stack->uncalled != FRAME_NONE && are_too_many(stack))
         stack->uncalled = FRAME_NONE;
     if (stack->uncalled == FRAME_NONE)
         return;
-    stack->callers_told++;
+    stack->callers_reported++;
     if (event->to == 0)
         frame_tree_set_outermost(&stack->tree, thread_stack_parent(stack, stack->uncalled));
     else

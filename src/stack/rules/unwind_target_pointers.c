@@ -1,45 +1,46 @@
 #include "stack/rules/unwind_target_pointers.h"
 
 /* What a program lands in is few places; what lands anywhere would fill the memory. */
-enum { TOLD_LIMIT = 4096 };
+enum { REPORTED_LIMIT = 4096 };
 
 /* With the pointer 0 when none is known. */
-static struct landing_place place_of(const struct array *told, frame_id frame)
+static struct unwind_place place_of(const struct array *reported, frame_id frame)
 {
-    size_t index = array_find_key(told, frame);
-    const struct told_landing *landings = told->elements;
-    if (index == told->count || landings[index].frame != frame)
-        return (struct landing_place){0};
-    return landings[index].place;
+    size_t index = array_find_key(reported, frame);
+    const struct unwind_target_pointer *unwind_targets = reported->elements;
+    if (index == reported->count || unwind_targets[index].frame != frame)
+        return (struct unwind_place){0};
+    return unwind_targets[index].place;
 }
 
-void told_landings_note(struct thread_stack *stack, uint64_t address)
+void unwind_target_pointers_note(struct thread_stack *stack, uint64_t address)
 {
-    struct array *told = &stack->told_landings;
+    struct array *reported = &stack->unwind_target_pointers;
     if (stack->move.to == 0 || stack->leaf == FRAME_NONE)
         return;
-    if (told->count == TOLD_LIMIT)
-        told->count = 0;
-    size_t index = array_find_key(told, stack->leaf);
-    bool known = place_of(told, stack->leaf).pointer != 0;
-    struct told_landing *landing = known ? array_at(told, index) : array_insert(told, index);
-    *landing = (struct told_landing){stack->leaf, {address, stack->move.to}};
+    if (reported->count == REPORTED_LIMIT)
+        reported->count = 0;
+    size_t index = array_find_key(reported, stack->leaf);
+    bool known = place_of(reported, stack->leaf).pointer != 0;
+    struct unwind_target_pointer *unwind_target =
+        known ? array_at(reported, index) : array_insert(reported, index);
+    *unwind_target = (struct unwind_target_pointer){stack->leaf, {address, stack->move.to}};
 }
 
-struct landing_range told_landings_range(const struct thread_stack *stack, frame_id leaf,
-                                         struct landing_place landed)
+struct unwind_range unwind_target_pointers_range(const struct thread_stack *stack, frame_id leaf,
+                                                 struct unwind_place landed)
 {
-    struct landing_range range = {0, SIZE_MAX, SIZE_MAX};
+    struct unwind_range range = {0, SIZE_MAX, SIZE_MAX};
     bool handler_left = false;
-    if (landed.pointer == 0 || stack->told_landings.count == 0)
+    if (landed.pointer == 0 || stack->unwind_target_pointers.count == 0)
         return range;
     frame_id id = leaf;
     for (size_t i = 0; thread_stack_frame(stack, id)->kind != FRAME_PLACEHOLDER; i++) {
-        struct landing_place told = place_of(&stack->told_landings, id);
-        if (told.pointer == landed.pointer)
-            return (struct landing_range){i, i + 1, SIZE_MAX};
-        if (told.pointer != 0 && told.pointer < landed.pointer && !handler_left)
-            range.first = told.address == landed.address ? i + 1 : i;
+        struct unwind_place reported = place_of(&stack->unwind_target_pointers, id);
+        if (reported.pointer == landed.pointer)
+            return (struct unwind_range){i, i + 1, SIZE_MAX};
+        if (reported.pointer != 0 && reported.pointer < landed.pointer && !handler_left)
+            range.first = reported.address == landed.address ? i + 1 : i;
         handler_left = handler_left || thread_stack_frame(stack, id)->kind == FRAME_SIGNAL;
         id = thread_stack_parent(stack, id);
     }

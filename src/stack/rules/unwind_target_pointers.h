@@ -16,25 +16,25 @@
 
 #include "stack/thread_stack.h"
 
-struct told_landing {
+struct unwind_target_pointer {
     frame_id frame;
-    struct landing_place place;
+    struct unwind_place place;
 };
 
 /* Control has landed in the leaf, at `address`. Nothing to note if no pointer was told. */
-void told_landings_note(struct thread_stack *stack, uint64_t address);
+void unwind_target_pointers_note(struct thread_stack *stack, uint64_t address);
 
 /* The frames that a landing can be in: numbered from a leaf outwards, from 0 on. */
-struct landing_range {
+struct unwind_range {
     size_t first, end; /* end exclusive; SIZE_MAX: however far out */
     size_t except;     /* but not this one; SIZE_MAX: all. See setjmp_calls.h */
 };
 
 /* Of a landing by which the stack of `leaf` was left. All frames when no pointer was told. */
-struct landing_range told_landings_range(const struct thread_stack *stack, frame_id leaf,
-                                         struct landing_place landed);
+struct unwind_range unwind_target_pointers_range(const struct thread_stack *stack, frame_id leaf,
+                                                 struct unwind_place landed);
 
-static inline bool is_in_range(const struct landing_range *range, size_t index)
+static inline bool is_in_range(const struct unwind_range *range, size_t index)
 {
     return index >= range->first && index < range->end && index != range->except;
 }

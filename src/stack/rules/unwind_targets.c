@@ -7,10 +7,10 @@
  * looks at each frame only. */
 enum { SITES_LIMIT = 64, LOOKS_PER_FRAME = 16 };
 
-static struct landing_site *find_known_site(const struct array *sites, uint64_t return_address)
+static struct unwind_target *find_known_site(const struct array *sites, uint64_t return_address)
 {
     for (size_t i = 0; i < sites->count; i++) {
-        struct landing_site *site = array_at(sites, i);
+        struct unwind_target *site = array_at(sites, i);
         if (site->return_address == return_address)
             return site;
     }
@@ -26,20 +26,20 @@ static bool make_room(struct thread_stack *stack)
     if (stack->call_site_looks > (uint64_t)LOOKS_PER_FRAME * stack->tree.count)
         return false;
     for (size_t i = 0; i < sites->count; i++)
-        stack->call_site_looks += ((const struct landing_site *)array_at(sites, i))->looked_at;
-    landing_sites_free(sites);
+        stack->call_site_looks += ((const struct unwind_target *)array_at(sites, i))->looked_at;
+    unwind_targets_free(sites);
     return true;
 }
 
 /* NULL when it is not known, and too much has been looked at. */
-static struct landing_site *find_site(struct thread_stack *stack, uint64_t return_address)
+static struct unwind_target *find_site(struct thread_stack *stack, uint64_t return_address)
 {
-    struct landing_site *site = find_known_site(&stack->call_sites, return_address);
+    struct unwind_target *site = find_known_site(&stack->call_sites, return_address);
     if (site == NULL && make_room(stack)) {
         site = array_add(&stack->call_sites);
-        *site = (struct landing_site){.return_address = return_address,
-                                      .looked_at = 1,
-                                      .callers = array_of(sizeof(frame_id))};
+        *site = (struct unwind_target){.return_address = return_address,
+                                       .looked_at = 1,
+                                       .callers = array_of(sizeof(frame_id))};
     }
     return site;
 }
@@ -50,7 +50,7 @@ static int compare_ids(const void *left_pointer, const void *right_pointer)
     return left < right ? -1 : left > right;
 }
 
-static void look_at_new_frames(struct landing_site *site, const struct frame_tree *tree)
+static void look_at_new_frames(struct unwind_target *site, const struct frame_tree *tree)
 {
     size_t known = site->callers.count;
     for (; site->looked_at < tree->count; site->looked_at++) {
@@ -62,10 +62,10 @@ static void look_at_new_frames(struct landing_site *site, const struct frame_tre
         qsort(site->callers.elements, site->callers.count, sizeof(frame_id), compare_ids);
 }
 
-bool landing_sites_may_have_called(struct thread_stack *stack, frame_id frame,
-                                   uint64_t return_address)
+bool unwind_targets_may_have_called(struct thread_stack *stack, frame_id frame,
+                                    uint64_t return_address)
 {
-    struct landing_site *site = find_site(stack, return_address);
+    struct unwind_target *site = find_site(stack, return_address);
     if (site == NULL)
         return false;
     look_at_new_frames(site, &stack->tree);
@@ -76,9 +76,9 @@ bool landing_sites_may_have_called(struct thread_stack *stack, frame_id frame,
                    compare_ids) != NULL;
 }
 
-void landing_sites_free(struct array *sites)
+void unwind_targets_free(struct array *sites)
 {
     for (size_t i = 0; i < sites->count; i++)
-        array_free(&((struct landing_site *)array_at(sites, i))->callers);
+        array_free(&((struct unwind_target *)array_at(sites, i))->callers);
     array_free(sites);
 }

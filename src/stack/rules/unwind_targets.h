@@ -10,7 +10,7 @@
 
 #include "stack/thread_stack.h"
 
-struct landing_site {
+struct unwind_target {
     uint64_t return_address;
     uint32_t looked_at;   /* frames with smaller ids */
     struct array callers; /* frame_id */
@@ -20,9 +20,9 @@ struct landing_site {
  * this one was open before it was first seen (only then nothing was known of its own return
  * address). False, too, when so many addresses are asked for that finding out would take too long.
  */
-bool landing_sites_may_have_called(struct thread_stack *stack, frame_id frame,
-                                   uint64_t return_address);
+bool unwind_targets_may_have_called(struct thread_stack *stack, frame_id frame,
+                                    uint64_t return_address);
 
-void landing_sites_free(struct array *sites);
+void unwind_targets_free(struct array *sites);
 
 #endif

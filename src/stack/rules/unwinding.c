@@ -28,7 +28,7 @@ bool stays_in_leaf(const struct thread_stack *stack, const struct flow_event *ev
         return false;
     if (leaf->function == event->function || returns_from_cold_part(stack, event))
         return true;
-    if (open_functions_count(&stack->open, event->function) == 0 && stack->parked.count == 0 &&
+    if (active_functions_count(&stack->open, event->function) == 0 && stack->suspended.count == 0 &&
         !was_open_before(stack, event->function))
         return true;
     return thread_stack_is_start(stack, event->to);
@@ -53,7 +53,7 @@ static uint64_t call_in_progress(const struct frame *callee)
  * there is none. */
 static frame_id find_landing_pad(const struct thread_stack *stack, const struct flow_event *event)
 {
-    uint32_t left = open_functions_count(&stack->open, event->function);
+    uint32_t left = active_functions_count(&stack->open, event->function);
     frame_id callee = stack->leaf;
     frame_id id = thread_stack_parent(stack, callee);
     left -= thread_stack_frame(stack, callee)->function == event->function;
@@ -79,31 +79,31 @@ bool land_on_pad(struct thread_stack *stack, const struct flow_event *event)
 }
 
 /* The activations of a function that control may have landed in. */
-struct landing {
+struct activations {
     frame_id innermost;     /* FRAME_NONE: there is none */
     bool several;           /* it is not the only one */
     bool called_from_there; /* only those that have called setjmp from there were counted */
     uint64_t call;          /* return address of the call in progress in all; 0: not known */
 };
 
-static void count_activation(struct landing *landing, frame_id id, uint64_t call)
+static void count_activation(struct activations *unwind_target, frame_id id, uint64_t call)
 {
-    if (landing->innermost == FRAME_NONE) {
-        landing->innermost = id;
-        landing->call = call;
+    if (unwind_target->innermost == FRAME_NONE) {
+        unwind_target->innermost = id;
+        unwind_target->call = call;
         return;
     }
-    landing->several = true;
-    if (landing->call != call)
-        landing->call = 0;
+    unwind_target->several = true;
+    if (unwind_target->call != call)
+        unwind_target->call = 0;
 }
 
 /* Of the frames in `range`. */
-static struct landing find_in_range(struct thread_stack *stack, const struct flow_event *event,
-                                    struct landing_range range)
+static struct activations find_in_range(struct thread_stack *stack, const struct flow_event *event,
+                                        struct unwind_range range)
 {
-    struct landing any = {.innermost = FRAME_NONE}, callers = {.called_from_there = true};
-    uint32_t left = open_functions_count(&stack->open, event->function);
+    struct activations any = {.innermost = FRAME_NONE}, callers = {.called_from_there = true};
+    uint32_t left = active_functions_count(&stack->open, event->function);
     bool only = left == 1;
     uint64_t call = 0;
     frame_id id = stack->leaf;
@@ -112,7 +112,7 @@ static struct landing find_in_range(struct thread_stack *stack, const struct flo
         left -= is_activation;
         if (is_activation && is_in_range(&range, i)) {
             count_activation(&any, id, call);
-            if (!only && landing_sites_may_have_called(stack, id, event->to))
+            if (!only && unwind_targets_may_have_called(stack, id, event->to))
                 count_activation(&callers, id, call);
         }
         call = frame_tree_return_address(&stack->tree, id);
@@ -122,38 +122,39 @@ static struct landing find_in_range(struct thread_stack *stack, const struct flo
 }
 
 /* Where the frame must be further out than the segment is known, `innermost` is FRAME_NONE. */
-static struct landing find_activations(struct thread_stack *stack, const struct flow_event *event)
+static struct activations find_activations(struct thread_stack *stack,
+                                           const struct flow_event *event)
 {
-    struct landing_place landed = {event->to, stack->move.to};
-    struct landing_range range = told_landings_range(stack, stack->leaf, landed);
+    struct unwind_place landed = {event->to, stack->move.to};
+    struct unwind_range range = unwind_target_pointers_range(stack, stack->leaf, landed);
     const struct segment *segment = array_at(&stack->segments, stack->segments.count - 1);
     if (landed.pointer == 0)
-        range.except = protected_calls_exception(stack, segment, stack->leaf, event->to);
-    struct landing landing = find_in_range(stack, event, range);
+        range.except = setjmp_calls_exception(stack, segment, stack->leaf, event->to);
+    struct activations unwind_target = find_in_range(stack, event, range);
     bool limited = range.end != SIZE_MAX;
-    if (landing.innermost == FRAME_NONE && limited)
-        landing = find_in_range(stack, event, (struct landing_range){0, SIZE_MAX, SIZE_MAX});
-    else if (!landing.called_from_there && !limited)
-        landing.several = landing.several || was_open_before(stack, event->function);
-    return landing;
+    if (unwind_target.innermost == FRAME_NONE && limited)
+        unwind_target = find_in_range(stack, event, (struct unwind_range){0, SIZE_MAX, SIZE_MAX});
+    else if (!unwind_target.called_from_there && !limited)
+        unwind_target.several = unwind_target.several || was_open_before(stack, event->function);
+    return unwind_target;
 }
 
-static void land_in_open_function(struct thread_stack *stack, const struct flow_event *event)
+static void land_in_active_function(struct thread_stack *stack, const struct flow_event *event)
 {
-    struct landing landing = find_activations(stack, event);
-    bool entered = landing.innermost != FRAME_NONE &&
-                   thread_stack_frame(stack, landing.innermost)->return_address != 0;
-    if (landing.called_from_there && entered && landing.call != 0)
-        protected_calls_learn(stack, event->to, landing.call);
-    if (landing.innermost != FRAME_NONE && !landing.several) {
-        unwind_to(stack, landing.innermost);
+    struct activations unwind_target = find_activations(stack, event);
+    bool entered = unwind_target.innermost != FRAME_NONE &&
+                   thread_stack_frame(stack, unwind_target.innermost)->return_address != 0;
+    if (unwind_target.called_from_there && entered && unwind_target.call != 0)
+        setjmp_calls_learn(stack, event->to, unwind_target.call);
+    if (unwind_target.innermost != FRAME_NONE && !unwind_target.several) {
+        unwind_to(stack, unwind_target.innermost);
         return;
     }
     stack->statistics.unwound++;
-    frame_id fallback = landing.innermost != FRAME_NONE
-                            ? thread_stack_parent(stack, landing.innermost)
+    frame_id fallback = unwind_target.innermost != FRAME_NONE
+                            ? thread_stack_parent(stack, unwind_target.innermost)
                             : thread_stack_placeholder(stack);
-    thread_stack_land(stack, event, fallback, landing.called_from_there);
+    thread_stack_land(stack, event, fallback, unwind_target.called_from_there);
 }
 
 /* The leaf's caller is known, what runs in the leaf's place is not. */
@@ -164,16 +165,16 @@ static void land_anywhere(struct thread_stack *stack, const struct flow_event *e
 
 static void land_in_other_frame(struct thread_stack *stack, const struct flow_event *event)
 {
-    if (open_functions_count(&stack->open, event->function) > 0)
-        land_in_open_function(stack, event);
+    if (active_functions_count(&stack->open, event->function) > 0)
+        land_in_active_function(stack, event);
     else
         land_anywhere(stack, event);
-    told_landings_note(stack, event->to);
+    unwind_target_pointers_note(stack, event->to);
 }
 
 void land(struct thread_stack *stack, const struct flow_event *event)
 {
-    bool open = open_functions_count(&stack->open, event->function) > 0;
+    bool open = active_functions_count(&stack->open, event->function) > 0;
     bool jumps = event->flags & FLOW_LOADS_STACK || was_open_before(stack, event->function);
     if (stays_in_leaf(stack, event) || (!open && !jumps))
         take_over(stack, event->function, event->to);

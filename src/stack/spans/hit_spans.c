@@ -8,68 +8,68 @@
 
 /* More tracks than that nobody reads; further hits are shown without their length, and not before
  * the track that is free first. */
-enum { LANES_MAX = 64, LANE_NAME_SIZE = 16 };
+enum { ROWS_MAX = 64, ROW_NAME_SIZE = 16 };
 
-struct lane {
+struct row {
     uint64_t end; /* of the last hit on it */
 };
 
 struct hit_event {
     uint64_t time;
     uint32_t order; /* where times are equal */
-    uint32_t lane;
+    uint32_t row;
     bool enter;
     const struct span_hit *hit;
 };
 
-struct hit_lanes {
+struct hit_rows {
     struct span_hit *hits;
     struct hit_event *events; /* owned; by time */
     size_t event_count;
-    struct lane lanes[LANES_MAX];
-    uint32_t lane_count;
+    struct row rows[ROWS_MAX];
+    uint32_t row_count;
 };
 
 /* ---- lanes ---- */
 
-static uint32_t choose_lane(struct hit_lanes *hits, uint64_t start)
+static uint32_t choose_row(struct hit_rows *hits, uint64_t start)
 {
-    for (uint32_t i = 0; i < hits->lane_count; i++)
-        if (hits->lanes[i].end <= start)
+    for (uint32_t i = 0; i < hits->row_count; i++)
+        if (hits->rows[i].end <= start)
             return i;
-    return hits->lane_count < LANES_MAX ? hits->lane_count++ : LANES_MAX;
+    return hits->row_count < ROWS_MAX ? hits->row_count++ : ROWS_MAX;
 }
 
-static uint32_t lane_free_first(const struct hit_lanes *hits)
+static uint32_t row_free_first(const struct hit_rows *hits)
 {
     uint32_t first = 0;
-    for (uint32_t i = 1; i < hits->lane_count; i++)
-        if (hits->lanes[i].end < hits->lanes[first].end)
+    for (uint32_t i = 1; i < hits->row_count; i++)
+        if (hits->rows[i].end < hits->rows[first].end)
             first = i;
     return first;
 }
 
-static void add_event(struct hit_lanes *hits, uint64_t time, uint32_t lane, bool enter,
+static void add_event(struct hit_rows *hits, uint64_t time, uint32_t row, bool enter,
                       const struct span_hit *hit)
 {
     uint32_t order = (uint32_t)hits->event_count;
-    hits->events[hits->event_count++] = (struct hit_event){time, order, lane, enter, hit};
+    hits->events[hits->event_count++] = (struct hit_event){time, order, row, enter, hit};
 }
 
-static void place(struct hit_lanes *hits, const struct span_hit *hit)
+static void place(struct hit_rows *hits, const struct span_hit *hit)
 {
     uint64_t end = hit->time.value;
     uint64_t start = hit->has_passed && hit->passed.value < end ? hit->passed.value : end;
-    uint32_t lane = choose_lane(hits, start);
-    if (lane == LANES_MAX) {
-        lane = lane_free_first(hits);
-        if (end < hits->lanes[lane].end)
-            end = hits->lanes[lane].end;
+    uint32_t row = choose_row(hits, start);
+    if (row == ROWS_MAX) {
+        row = row_free_first(hits);
+        if (end < hits->rows[row].end)
+            end = hits->rows[row].end;
         start = end;
     }
-    hits->lanes[lane].end = end;
-    add_event(hits, start, lane, true, hit);
-    add_event(hits, end, lane, false, hit);
+    hits->rows[row].end = end;
+    add_event(hits, start, row, true, hit);
+    add_event(hits, end, row, false, hit);
 }
 
 static int by_start(const void *left, const void *right)
@@ -93,7 +93,7 @@ static int by_time(const void *left, const void *right)
 enum { BEGINNING_NS = 1000 };
 
 /* What came before the trace's beginning is not in it. */
-static void take_hits(struct hit_lanes *hits, const struct session *session,
+static void take_hits(struct hit_rows *hits, const struct session *session,
                       struct nanoseconds origin)
 {
     hits->events = memory_allocate_zeroed(2 * session->hit_count * sizeof *hits->events);
@@ -122,14 +122,14 @@ static void take_hits(struct hit_lanes *hits, const struct session *session,
 
 /* ---- as an overlay ---- */
 
-static void add_tracks(const struct hit_lanes *hits, const struct span_source *source,
+static void add_tracks(const struct hit_rows *hits, const struct span_source *source,
                        struct span_overlay *overlay)
 {
-    uint32_t number = span_overlay_free_number(source, LANES_MAX);
-    for (uint32_t i = 0; i < hits->lane_count; i++) {
-        char name[LANE_NAME_SIZE] = "hits";
+    uint32_t number = span_overlay_free_number(source, ROWS_MAX);
+    for (uint32_t i = 0; i < hits->row_count; i++) {
+        char name[ROW_NAME_SIZE] = "hits";
         if (i > 0)
-            snprintf(name, LANE_NAME_SIZE, "hits %u", i + 1);
+            snprintf(name, ROW_NAME_SIZE, "hits %u", i + 1);
         *(struct span_track *)array_add(&overlay->tracks) = (struct span_track){
             .pid = number,
             .tid = number + i,
@@ -139,14 +139,14 @@ static void add_tracks(const struct hit_lanes *hits, const struct span_source *s
     }
 }
 
-static void add_span_events(const struct hit_lanes *hits, const struct span_function *function,
+static void add_span_events(const struct hit_rows *hits, const struct span_function *function,
                             uint32_t first_track, struct span_overlay *overlay)
 {
     for (size_t i = 0; i < hits->event_count; i++) {
         const struct hit_event *event = &hits->events[i];
         *(struct span_event *)array_add(&overlay->events) = (struct span_event){
             .kind = event->enter ? SPAN_ENTER : SPAN_LEAVE,
-            .track = first_track + event->lane,
+            .track = first_track + event->row,
             .time = {event->time},
             .function = function,
             .hit = event->enter ? event->hit : NULL,
@@ -169,7 +169,7 @@ struct span_source *hit_spans(struct span_source *source, const struct session *
     if (session->hit_count == 0)
         return source;
     struct span_overlay overlay = span_overlay_new();
-    struct hit_lanes *hits = memory_allocate_zeroed(sizeof *hits);
+    struct hit_rows *hits = memory_allocate_zeroed(sizeof *hits);
     hits->hits = arena_allocate(&overlay.memory, session->hit_count * sizeof *hits->hits);
     take_hits(hits, session, origin);
     add_tracks(hits, source, &overlay);

@@ -7,15 +7,15 @@
 /* A place in the thread's history. */
 struct walk {
     const struct thread_stack *stack;
-    struct spread spread;
-    const struct spread_step *next; /* NULL at the end */
+    struct timestamp_disambiguation disambiguation;
+    const struct placed_step *next; /* NULL at the end */
     uint64_t place;                 /* of the newest step that was passed; 0: none was */
 };
 
 static void go_on(struct walk *walk)
 {
     walk->place = walk->next->place.value;
-    walk->next = spread_next(&walk->spread);
+    walk->next = disambiguation_next(&walk->disambiguation);
 }
 
 /* True when the next step is that a function begins at `address`. */
@@ -54,11 +54,12 @@ static int by_time(const void *left, const void *right)
     return (first > second) - (first < second);
 }
 
-void hit_places_find(const struct thread_stack *stack, const struct clock_conversion *clock,
-                     struct session_hit **hits, size_t count)
+void marker_placement_find(const struct thread_stack *stack, const struct clock_conversion *clock,
+                           struct session_hit **hits, size_t count)
 {
-    struct walk walk = {.stack = stack, .spread = spread_of(&stack->history, clock)};
-    walk.next = spread_next(&walk.spread);
+    struct walk walk = {.stack = stack,
+                        .disambiguation = disambiguation_of(&stack->history, clock)};
+    walk.next = disambiguation_next(&walk.disambiguation);
     if (count > 0)
         qsort(hits, count, sizeof *hits, by_time);
     for (size_t i = 0; i < count; i++)

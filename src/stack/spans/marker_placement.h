@@ -16,8 +16,8 @@
 #include <stddef.h>
 
 /* Moves the times of `hits`, nanoseconds of the recording's clock, of those that happened in the
- * thread of `stack`, in any order. `clock` as in spread_of. Those before its first event stay. */
-void hit_places_find(const struct thread_stack *stack, const struct clock_conversion *clock,
-                     struct session_hit **hits, size_t count);
+ * thread of `stack`, in any order. `clock` as in disambiguation_of. Those before its first event stay. */
+void marker_placement_find(const struct thread_stack *stack, const struct clock_conversion *clock,
+                           struct session_hit **hits, size_t count);
 
 #endif

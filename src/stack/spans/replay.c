@@ -10,7 +10,7 @@ void replay_init_with_clock(struct replay *replay, const struct thread_stack *st
 {
     *replay = (struct replay){
         .stack = stack,
-        .spread = spread_of(&stack->history, clock),
+        .disambiguation = disambiguation_of(&stack->history, clock),
         .to_enter = array_of(sizeof(frame_id)),
     };
 }
@@ -66,7 +66,7 @@ static void plan_leave(struct replay *replay, frame_id to, enum span_end end)
     bool all = end == SPAN_END_SWITCH && frame_at(replay, to)->kind == FRAME_PLACEHOLDER;
     replay->leave_to = to;
     replay->end = end;
-    replay->parked = all ? stack_of(replay, to) : 0;
+    replay->suspended = all ? stack_of(replay, to) : 0;
     replay->resumed = 0;
 }
 
@@ -110,7 +110,7 @@ static void plan_end(struct replay *replay, enum span_end end)
 /* The stack was parked, and a new segment or one that was parked earlier goes on next. */
 static void plan_switch(struct replay *replay)
 {
-    const struct history_step *following = spread_peek(&replay->spread);
+    const struct history_step *following = disambiguation_peek(&replay->disambiguation);
     const struct segment *next = next_segment(replay);
     if (following != NULL && following->kind == HISTORY_RESUME)
         plan_leave(replay, find_placeholder(replay), SPAN_END_SWITCH);
@@ -181,7 +181,7 @@ static bool take_step(struct replay *replay, const struct history_step *step,
     case HISTORY_END_GAP:
         plan_end(replay, SPAN_END_GAP);
         return false;
-    case HISTORY_END_LANDING:
+    case HISTORY_END_UNWIND:
         plan_end(replay, SPAN_END_UNWOUND);
         return false;
     case HISTORY_END_SWITCH:
@@ -226,7 +226,7 @@ struct replayed {
 
 /* Events are filled in field by field: a structure that is made elsewhere and copied costs several
  * times as much, since it is read in other pieces than it was written in. */
-static inline void make_event(void *context, const struct spread_step *step,
+static inline void make_event(void *context, const struct placed_step *step,
                               enum span_event_kind kind, const struct frame *frame,
                               enum span_end end)
 {
@@ -255,9 +255,9 @@ static void leave_leaf(struct replay *replay, struct replay_event *event)
         .function = leaf->function,
         .flags = inferred ? SPAN_END_INFERRED : 0,
         .end = replay->end,
-        .stack = replay->parked,
+        .stack = replay->suspended,
     };
-    replay->parked = 0;
+    replay->suspended = 0;
     if (replay->depth == replay->across_gap) {
         event->flags |= SPAN_ACROSS_GAP;
         replay->across_gap--;
@@ -301,10 +301,10 @@ static void do_planned(struct replay *replay, struct replay_event *event)
 static bool take_event(struct replay *replay, struct replay_event *event, struct nanoseconds before)
 {
     while (!replay_is_planned(replay)) {
-        const struct spread_step *step = spread_look(&replay->spread);
+        const struct placed_step *step = disambiguation_look(&replay->disambiguation);
         if (step == NULL || step->place.value >= before.value)
             return false;
-        spread_skip(&replay->spread);
+        disambiguation_skip(&replay->disambiguation);
         replay->time = step->step.time;
         replay->place = step->place;
         if (take_step(replay, &step->step, event))
@@ -332,10 +332,10 @@ size_t replay_read(struct replay *replay, struct replay_event *events, size_t ro
 
 bool replay_place(struct replay *replay, struct nanoseconds *place)
 {
-    const struct spread_step *step = NULL;
+    const struct placed_step *step = NULL;
     bool planned = replay_is_planned(replay);
     if (!planned)
-        step = spread_look(&replay->spread);
+        step = disambiguation_look(&replay->disambiguation);
     if (!planned && step == NULL)
         return false;
     *place = planned ? replay->place : step->place;

@@ -34,14 +34,14 @@ struct replay_event {
 /* `stack` is borrowed and must not change while it is replayed. */
 struct replay {
     const struct thread_stack *stack;
-    struct spread spread;
+    struct timestamp_disambiguation disambiguation;
     struct ticks time;        /* of the newest step */
     struct nanoseconds place; /* of it */
     /* Innermost frame that is entered and not left, or the placeholder below it all. */
     frame_id leaf;
     frame_id leave_to;     /* the frames from leaf up to this one are still to be left */
     enum span_end end;     /* why they end */
-    uint32_t parked;       /* a stack that the next LEAVE is the innermost of; 0: none */
+    uint32_t suspended;    /* a stack that the next LEAVE is the innermost of; 0: none */
     uint32_t resumed;      /* a stack that the next ENTER is the outermost of; 0: none */
     struct array to_enter; /* frame_id, innermost first: still to be entered, once all is left */
     bool innermost_seen;   /* the innermost of them starts now; the others were open before */
@@ -60,7 +60,7 @@ void replay_free(struct replay *replay);
 
 /* Makes the next event of what replay_take_plain_steps gives: `frame` is entered, or left for the
  * reason `end`. */
-typedef void replay_make(void *context, const struct spread_step *step, enum span_event_kind kind,
+typedef void replay_make(void *context, const struct placed_step *step, enum span_event_kind kind,
                          const struct frame *frame, enum span_end end);
 
 static inline bool replay_is_planned(const struct replay *replay)
@@ -85,7 +85,7 @@ struct replay_plain {
 
 /* False: the step needs a plan, or there is no room. */
 static inline __attribute__((always_inline)) bool
-replay_take_plain_step(struct replay_plain *plain, const struct spread_step *step,
+replay_take_plain_step(struct replay_plain *plain, const struct placed_step *step,
                        replay_make *make, void *context)
 {
     if (plain->room < 2 || !replay_may_be_plain(step->step.kind))
@@ -121,15 +121,15 @@ replay_take_plain_steps(struct replay *replay, size_t room, struct nanoseconds b
     const struct frame_tree *tree = &replay->stack->tree;
     struct replay_plain plain = {tree, frame_tree_at(tree, replay->leaf), replay->leaf,
                                  replay->depth, room};
-    const struct spread_step *step, *end;
+    const struct placed_step *step, *end;
     if (replay_is_planned(replay) || replay->across_gap > 0)
         return 0;
-    while ((step = spread_look(&replay->spread)) != NULL) {
-        end = spread_end(&replay->spread);
+    while ((step = disambiguation_look(&replay->disambiguation)) != NULL) {
+        end = disambiguation_end(&replay->disambiguation);
         while (step != end && step->place.value < before.value &&
                replay_take_plain_step(&plain, step, make, context))
             step++;
-        spread_go_to(&replay->spread, step);
+        disambiguation_go_to(&replay->disambiguation, step);
         if (step != end)
             break;
     }
@@ -139,7 +139,7 @@ replay_take_plain_steps(struct replay *replay, size_t room, struct nanoseconds b
 }
 
 /* Where the function of `frame`, which `step` enters, begins; 0 unknown. */
-static inline uint64_t replay_start(const struct replay *replay, const struct spread_step *step,
+static inline uint64_t replay_start(const struct replay *replay, const struct placed_step *step,
                                     const struct frame *frame)
 {
     return frame_starts_get(&replay->stack->tree.starts, step->step.frame, frame->function,

@@ -88,8 +88,8 @@ static void add_samples(struct sample_tracks *tracks, struct nanoseconds origin)
 {
     const struct perf_data *data = tracks->data;
     for (size_t i = 0; i < data->record_count; i++) {
-        const struct side_band_record *record = &data->records[i];
-        if (record->kind != SIDE_BAND_SAMPLE || record->time.value < origin.value ||
+        const struct sideband_record *record = &data->records[i];
+        if (record->kind != SIDEBAND_SAMPLE || record->time.value < origin.value ||
             flow_follows_event(tracks->flow, record->sample.event))
             continue;
         const struct sampled_track *track =

@@ -15,14 +15,16 @@ static const struct extent extents[HISTORY_KIND_COUNT] = {
 
 static const struct clock_conversion ticks_are_nanoseconds = {.mult = 1};
 
-struct spread spread_of(const struct history *history, const struct clock_conversion *clock)
+struct timestamp_disambiguation disambiguation_of(const struct history *history,
+                                                  const struct clock_conversion *clock)
 {
-    struct spread spread = {.clock = clock != NULL ? *clock : ticks_are_nanoseconds,
-                            .ahead = history_cursor_of(history)};
-    struct spread_step *first = &spread.window[0];
-    spread.window_is_last = !history_next(&spread.ahead, &first->step);
-    first->time = clock_to_nanoseconds(&spread.clock, first->step.time);
-    return spread;
+    struct timestamp_disambiguation disambiguation = {
+        .clock = clock != NULL ? *clock : ticks_are_nanoseconds,
+        .ahead = history_cursor_of(history)};
+    struct placed_step *first = &disambiguation.window[0];
+    disambiguation.window_is_last = !history_next(&disambiguation.ahead, &first->step);
+    first->time = clock_to_nanoseconds(&disambiguation.clock, first->step.time);
+    return disambiguation;
 }
 
 /* What is known of a run once its end was seen. */
@@ -32,113 +34,123 @@ struct run_end {
 };
 
 /* Of the part of the run that the window has no room for. */
-static struct run_end find_end(const struct spread *spread)
+static struct run_end find_end(const struct timestamp_disambiguation *disambiguation)
 {
-    struct run_end end = {.time = spread->begin};
-    struct history_cursor cursor = spread->ahead;
-    struct history_step step = spread->window[spread->count].step;
+    struct run_end end = {.time = disambiguation->begin};
+    struct history_cursor cursor = disambiguation->ahead;
+    struct history_step step = disambiguation->window[disambiguation->count].step;
     do
         end.shares += extents[step.kind].shares;
     while (history_next(&cursor, &step) &&
-           (end.time = clock_to_nanoseconds(&spread->clock, step.time)).value ==
-               spread->begin.value);
+           (end.time = clock_to_nanoseconds(&disambiguation->clock, step.time)).value ==
+               disambiguation->begin.value);
     return end;
 }
 
-static uint64_t length_of_run(const struct spread *spread, struct nanoseconds end)
+static uint64_t length_of_run(const struct timestamp_disambiguation *disambiguation,
+                              struct nanoseconds end)
 {
-    bool is_coarse =
-        spread->begin.value % SPREAD_COARSE_STEP == 0 && end.value % SPREAD_COARSE_STEP == 0;
-    uint64_t length = end.value - spread->begin.value;
-    uint64_t limit = spread->shares * (is_coarse ? SPREAD_COARSE_STEP : SPREAD_STEP);
+    bool is_coarse = disambiguation->begin.value % DISAMBIGUATION_COARSE_STEP == 0 &&
+                     end.value % DISAMBIGUATION_COARSE_STEP == 0;
+    uint64_t length = end.value - disambiguation->begin.value;
+    uint64_t limit =
+        disambiguation->shares * (is_coarse ? DISAMBIGUATION_COARSE_STEP : DISAMBIGUATION_STEP);
     return length < limit ? length : limit;
 }
 
 /* Finds out how long the run is that begins with the step `first` and has those before `behind`, or
  * goes on behind the window. */
-static void measure_run(struct spread *spread, uint32_t first, uint32_t behind)
+static void measure_run(struct timestamp_disambiguation *disambiguation, uint32_t first,
+                        uint32_t after)
 {
-    struct run_end end = {.time = spread->begin};
-    if (spread->run_goes_on)
-        end = find_end(spread);
-    else if (behind < spread->count || !spread->window_is_last)
-        end.time = spread->window[behind].time;
-    for (uint32_t i = first; i < behind; i++)
-        end.shares += extents[spread->window[i].step.kind].shares;
-    spread->shares = end.shares;
-    spread->taken = 0;
-    spread->length = length_of_run(spread, end.time);
+    struct run_end end = {.time = disambiguation->begin};
+    if (disambiguation->run_goes_on)
+        end = find_end(disambiguation);
+    else if (after < disambiguation->count || !disambiguation->window_is_last)
+        end.time = disambiguation->window[after].time;
+    for (uint32_t i = first; i < after; i++)
+        end.shares += extents[disambiguation->window[i].step.kind].shares;
+    disambiguation->shares = end.shares;
+    disambiguation->taken = 0;
+    disambiguation->length = length_of_run(disambiguation, end.time);
 }
 
 /* `length` times `taken` by `shares`. */
-static uint64_t part_of_length(const struct spread *spread)
+static uint64_t part_of_length(const struct timestamp_disambiguation *disambiguation)
 {
-    if ((spread->length | spread->taken) <= UINT32_MAX) /* a division that processors have */
-        return spread->length * spread->taken / spread->shares;
-    return (uint64_t)((unsigned __int128)spread->length * spread->taken / spread->shares);
+    if ((disambiguation->length | disambiguation->taken) <=
+        UINT32_MAX) /* a division that processors have */
+        return disambiguation->length * disambiguation->taken / disambiguation->shares;
+    return (uint64_t)((unsigned __int128)disambiguation->length * disambiguation->taken /
+                      disambiguation->shares);
 }
 
-static uint64_t planned_place(const struct spread *spread)
+static uint64_t planned_place(const struct timestamp_disambiguation *disambiguation)
 {
-    uint64_t part = spread->length > 0 && spread->taken > 0 ? part_of_length(spread) : 0;
-    return spread->begin.value + part;
+    uint64_t part = disambiguation->length > 0 && disambiguation->taken > 0
+                        ? part_of_length(disambiguation)
+                        : 0;
+    return disambiguation->begin.value + part;
 }
 
-static inline void place_step(struct spread *spread, struct spread_step *step, uint64_t planned)
+static inline void place_step(struct timestamp_disambiguation *disambiguation,
+                              struct placed_step *step, uint64_t planned)
 {
-    step->place.value = planned > spread->earliest ? planned : spread->earliest;
-    spread->earliest = step->place.value + extents[step->step.kind].minimum;
+    step->place.value = planned > disambiguation->earliest ? planned : disambiguation->earliest;
+    disambiguation->earliest = step->place.value + extents[step->step.kind].minimum;
 }
 
-static void place_run(struct spread *spread, uint32_t first, uint32_t behind)
+static void place_run(struct timestamp_disambiguation *disambiguation, uint32_t first,
+                      uint32_t after)
 {
-    for (uint32_t i = first; i < behind; i++) {
-        struct spread_step *step = &spread->window[i];
-        place_step(spread, step, planned_place(spread));
-        spread->taken += extents[step->step.kind].shares;
+    for (uint32_t i = first; i < after; i++) {
+        struct placed_step *step = &disambiguation->window[i];
+        place_step(disambiguation, step, planned_place(disambiguation));
+        disambiguation->taken += extents[step->step.kind].shares;
     }
 }
 
 /* Places the run that begins with the step `first`, as far as it is in the window; gives the step
  * behind it. */
-static uint32_t take_run(struct spread *spread, uint32_t first)
+static uint32_t take_run(struct timestamp_disambiguation *disambiguation, uint32_t first)
 {
-    uint64_t begin = spread->window[first].time.value;
-    uint32_t behind = first + 1;
-    while (behind < spread->count && spread->window[behind].time.value == begin)
-        behind++;
-    bool continues = first == 0 && spread->run_goes_on;
-    spread->run_goes_on = behind == spread->count && !spread->window_is_last &&
-                          spread->window[behind].time.value == begin;
-    if (behind == first + 1 && !continues && !spread->run_goes_on) {
-        place_step(spread, &spread->window[first], begin);
-        return behind;
+    uint64_t begin = disambiguation->window[first].time.value;
+    uint32_t after = first + 1;
+    while (after < disambiguation->count && disambiguation->window[after].time.value == begin)
+        after++;
+    bool continues = first == 0 && disambiguation->run_goes_on;
+    disambiguation->run_goes_on = after == disambiguation->count &&
+                                  !disambiguation->window_is_last &&
+                                  disambiguation->window[after].time.value == begin;
+    if (after == first + 1 && !continues && !disambiguation->run_goes_on) {
+        place_step(disambiguation, &disambiguation->window[first], begin);
+        return after;
     }
-    spread->begin.value = begin;
+    disambiguation->begin.value = begin;
     if (!continues)
-        measure_run(spread, first, behind);
-    place_run(spread, first, behind);
-    return behind;
+        measure_run(disambiguation, first, after);
+    place_run(disambiguation, first, after);
+    return after;
 }
 
 /* Places steps whose time is that of no neighbour, as far as they come, at their own time. Gives
  * the first of which that is not known. */
-static uint32_t place_lone_steps(struct spread *spread, uint32_t first)
+static uint32_t place_lone_steps(struct timestamp_disambiguation *disambiguation, uint32_t first)
 {
-    uint64_t earliest = spread->earliest;
-    struct spread_step *step = &spread->window[first];
-    const struct spread_step *end = &spread->window[spread->count];
+    uint64_t earliest = disambiguation->earliest;
+    struct placed_step *step = &disambiguation->window[first];
+    const struct placed_step *end = &disambiguation->window[disambiguation->count];
     for (; step != end && step->time.value != step[1].time.value; step++) {
         step->place.value = step->time.value > earliest ? step->time.value : earliest;
         earliest = step->place.value + extents[step->step.kind].minimum;
     }
-    spread->earliest = earliest;
-    return (uint32_t)(step - spread->window);
+    disambiguation->earliest = earliest;
+    return (uint32_t)(step - disambiguation->window);
 }
 
 /* Reads steps of the cursor's chunk, as far as it goes and they have room; gives their number. */
 static uint32_t read_chunk(const struct clock_conversion *clock_pointer,
-                           struct history_cursor *cursor, struct spread_step *steps, uint32_t room)
+                           struct history_cursor *cursor, struct placed_step *steps, uint32_t room)
 {
     const struct clock_conversion clock = *clock_pointer;
     const uint64_t *at = cursor->at, *end = cursor->end;
@@ -156,31 +168,34 @@ static uint32_t read_chunk(const struct clock_conversion *clock_pointer,
 }
 
 /* Fills the window; its first step was read already. */
-static void read_window(struct spread *spread)
+static void read_window(struct timestamp_disambiguation *disambiguation)
 {
-    struct history_cursor *cursor = &spread->ahead;
+    struct history_cursor *cursor = &disambiguation->ahead;
     uint32_t read = 0;
-    while (read < SPREAD_WINDOW && (cursor->at != cursor->end || history_next_chunk(cursor)))
-        read += read_chunk(&spread->clock, cursor, &spread->window[1 + read], SPREAD_WINDOW - read);
-    spread->window_is_last = read < SPREAD_WINDOW;
-    spread->count = spread->window_is_last ? read + 1 : read;
+    while (read < DISAMBIGUATION_WINDOW &&
+           (cursor->at != cursor->end || history_next_chunk(cursor)))
+        read += read_chunk(&disambiguation->clock, cursor, &disambiguation->window[1 + read],
+                           DISAMBIGUATION_WINDOW - read);
+    disambiguation->window_is_last = read < DISAMBIGUATION_WINDOW;
+    disambiguation->count = disambiguation->window_is_last ? read + 1 : read;
 }
 
-bool spread_next_window(struct spread *spread)
+bool disambiguation_next_window(struct timestamp_disambiguation *disambiguation)
 {
-    spread->window[0] = spread->window[spread->count];
-    spread->count = spread->next = 0;
-    if (spread->window_is_last)
+    disambiguation->window[0] = disambiguation->window[disambiguation->count];
+    disambiguation->count = disambiguation->next = 0;
+    if (disambiguation->window_is_last)
         return false;
-    read_window(spread);
-    uint32_t first = spread->run_goes_on ? take_run(spread, 0) : 0;
-    while ((first = place_lone_steps(spread, first)) < spread->count)
-        first = take_run(spread, first);
+    read_window(disambiguation);
+    uint32_t first = disambiguation->run_goes_on ? take_run(disambiguation, 0) : 0;
+    while ((first = place_lone_steps(disambiguation, first)) < disambiguation->count)
+        first = take_run(disambiguation, first);
     return true;
 }
 
-const struct history_step *spread_peek(const struct spread *spread)
+const struct history_step *
+disambiguation_peek(const struct timestamp_disambiguation *disambiguation)
 {
-    bool is_last = spread->next == spread->count && spread->window_is_last;
-    return is_last ? NULL : &spread->window[spread->next].step;
+    bool is_last = disambiguation->next == disambiguation->count && disambiguation->window_is_last;
+    return is_last ? NULL : &disambiguation->window[disambiguation->next].step;
 }

@@ -5,7 +5,7 @@
  * step, in the order in which they happened. Times that the decoder tells apart (event_batch.h) are
  * left as they are: the first step of a run is always shown at its own time.
  *
- *   - A step takes no more than SPREAD_STEP of it, or SPREAD_COARSE_STEP where the clock shows
+ *   - A step takes no more than DISAMBIGUATION_STEP of it, or DISAMBIGUATION_COARSE_STEP where the clock shows
  *     whole microseconds (perf script's text does): what comes later is waiting, or a function that
  *     runs long without calling, and belongs to the last step of the run alone.
  *   - What enters a span lasts for 1 ns at least, so every call has a length and begins after its
@@ -16,7 +16,7 @@
  *   - Several spans may end in the same nanosecond, one inside the other, and the next one begin.
  *   - Places never go backwards, and are never before the step's own time.
  *
- * Read by replay and by hit_places; each has its own. Constant memory, linear in time. The history
+ * Read by replay and by marker_placement; each has its own. Constant memory, linear in time. The history
  * must not grow meanwhile.
  */
 #ifndef MAGIC_TRACE_STACK_SPANS_TIMESTAMP_DISAMBIGUATION_H
@@ -29,18 +29,18 @@
 #include <stdint.h>
 
 /* Nanoseconds. */
-enum { SPREAD_STEP = 10, SPREAD_COARSE_STEP = 1000 };
+enum { DISAMBIGUATION_STEP = 10, DISAMBIGUATION_COARSE_STEP = 1000 };
 
 /* A step of the history, its own time and its place. */
-struct spread_step {
+struct placed_step {
     struct history_step step;
     struct nanoseconds time, place;
 };
 
 /* Steps are placed so many at once. */
-enum { SPREAD_WINDOW = 64 };
+enum { DISAMBIGUATION_WINDOW = 64 };
 
-struct spread {
+struct timestamp_disambiguation {
     struct clock_conversion clock;
     struct history_cursor ahead; /* just behind the step that is behind the window */
     bool window_is_last;         /* there is no such step */
@@ -50,51 +50,59 @@ struct spread {
     uint64_t shares, taken;      /* parts into which `length` is divided, and given out */
     uint64_t earliest;           /* nothing is placed before */
     uint32_t count, next;        /* steps in the window, and given */
-    struct spread_step window[SPREAD_WINDOW + 1]; /* and the first behind, which has no place yet */
+    struct placed_step
+        window[DISAMBIGUATION_WINDOW + 1]; /* and the first behind, which has no place yet */
 };
 
 /* `clock` NULL: ticks are nanoseconds. */
-struct spread spread_of(const struct history *history, const struct clock_conversion *clock);
+struct timestamp_disambiguation disambiguation_of(const struct history *history,
+                                                  const struct clock_conversion *clock);
 
 /* Places the steps behind the window. False at the end. */
-bool spread_next_window(struct spread *spread);
+bool disambiguation_next_window(struct timestamp_disambiguation *disambiguation);
 
 /* The next step, valid until the one behind it is looked at. NULL at the end. */
-static inline const struct spread_step *spread_look(struct spread *spread)
+static inline const struct placed_step *
+disambiguation_look(struct timestamp_disambiguation *disambiguation)
 {
-    if (spread->next == spread->count && !spread_next_window(spread))
+    if (disambiguation->next == disambiguation->count &&
+        !disambiguation_next_window(disambiguation))
         return NULL;
-    return &spread->window[spread->next];
+    return &disambiguation->window[disambiguation->next];
 }
 
 /* Behind the last of the steps that lie behind the one that was looked at, one after the other. */
-static inline const struct spread_step *spread_end(const struct spread *spread)
+static inline const struct placed_step *
+disambiguation_end(const struct timestamp_disambiguation *disambiguation)
 {
-    return &spread->window[spread->count];
+    return &disambiguation->window[disambiguation->count];
 }
 
-/* Goes on at one of these, or at spread_end. */
-static inline void spread_go_to(struct spread *spread, const struct spread_step *step)
+/* Goes on at one of these, or at disambiguation_end. */
+static inline void disambiguation_go_to(struct timestamp_disambiguation *disambiguation,
+                                        const struct placed_step *step)
 {
-    spread->next = (uint32_t)(step - spread->window);
+    disambiguation->next = (uint32_t)(step - disambiguation->window);
 }
 
 /* Goes past the step that was looked at. */
-static inline void spread_skip(struct spread *spread)
+static inline void disambiguation_skip(struct timestamp_disambiguation *disambiguation)
 {
-    spread->next++;
+    disambiguation->next++;
 }
 
 /* Both at once. */
-static inline const struct spread_step *spread_next(struct spread *spread)
+static inline const struct placed_step *
+disambiguation_next(struct timestamp_disambiguation *disambiguation)
 {
-    const struct spread_step *step = spread_look(spread);
+    const struct placed_step *step = disambiguation_look(disambiguation);
     if (step != NULL)
-        spread_skip(spread);
+        disambiguation_skip(disambiguation);
     return step;
 }
 
 /* What the step after the one given last is, without going there. NULL at the end. */
-const struct history_step *spread_peek(const struct spread *spread);
+const struct history_step *
+disambiguation_peek(const struct timestamp_disambiguation *disambiguation);
 
 #endif

@@ -110,13 +110,9 @@ static bool judge(const struct input *input, struct error *error)
     free(code);
     if (!packets)
         return false;
-    struct side_band_record records[] = {
-        {.kind = SIDE_BAND_NAME,
-         .pid = TID,
-         .tid = TID,
-         .cpu = UINT32_MAX,
-         .name = {.name = "ptt"}},
-        {.kind = SIDE_BAND_MAPPING,
+    struct sideband_record records[] = {
+        {.kind = SIDEBAND_NAME, .pid = TID, .tid = TID, .cpu = UINT32_MAX, .name = {.name = "ptt"}},
+        {.kind = SIDEBAND_MAPPING,
          .pid = TID,
          .tid = TID,
          .cpu = UINT32_MAX,

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CANNOT_TELL = 77 };
+enum { CANNOT_KNOW = 77 };
 
 struct options {
     bool no_sync, no_pad, no_timing, no_cyc, no_offset, raw, last_ip, mode, quiet;
@@ -245,7 +245,7 @@ static void print_all(struct dump *dump)
     if (!dump->options.no_sync)
         offset = pt_packet_find_psb(dump->bytes, dump->size, 0);
     while (!print_packets(dump, &offset)) {
-        offset = pt_packet_find_psb_behind(dump->bytes, dump->size, offset);
+        offset = pt_packet_find_psb_after(dump->bytes, dump->size, offset);
         dump->suppressed = false;
         dump->last_ip = 0;
     }
@@ -308,7 +308,7 @@ int main(int argc, char **argv)
 {
     struct dump dump = {0};
     if (!read_options(&dump.options, argc, argv))
-        return CANNOT_TELL;
+        return CANNOT_KNOW;
     struct error error;
     size_t size;
     char *bytes = file_read(dump.options.path, &size, &error);

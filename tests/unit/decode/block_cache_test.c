@@ -54,8 +54,8 @@ static void make(struct code *code, uint64_t time, const void *bytes, size_t siz
     assert_non_null(file);
     assert_int_equal(fwrite(bytes, 1, size, file), size);
     fclose(file);
-    struct side_band_record *record =
-        fixture_add_record(&code->fixture, SIDE_BAND_MAPPING, time, PROGRAM_TID);
+    struct sideband_record *record =
+        fixture_add_record(&code->fixture, SIDEBAND_MAPPING, time, PROGRAM_TID);
     record->mapping.start = MADE_BASE;
     record->mapping.length = MADE_PAGES * PAGE;
     record->mapping.protection = PROT_READ | PROT_EXEC;
@@ -270,7 +270,7 @@ static void a_block_is_read_once(void **state)
     assert_int_equal(find(c, at("tail"))->id, 2);
     assert_ptr_equal(find(c, at("leaf")), block);
     assert_ptr_equal(block_of_id(&c->cache, 1), block);
-    assert_int_equal(block->stride.kind, STRIDE_UNKNOWN);
+    assert_int_equal(block->superblock.kind, SUPERBLOCK_UNKNOWN);
 }
 
 static void many_blocks_are_all_known(void **state)
@@ -291,7 +291,7 @@ static void many_blocks_are_all_known(void **state)
     }
 }
 
-static void blocks_on_a_replaced_page_are_read_anew(void **state)
+static void blocks_on_a_replaced_page_are_read_again(void **state)
 {
     struct code *c = *state;
     fixture_patch(&c->fixture, 2000);
@@ -349,8 +349,8 @@ static void code_that_comes_later_is_found(void **state)
 static void exec_drops_all_blocks(void **state)
 {
     struct code *c = *state;
-    struct side_band_record *exec =
-        fixture_add_record(&c->fixture, SIDE_BAND_NAME, 2000, PROGRAM_TID);
+    struct sideband_record *exec =
+        fixture_add_record(&c->fixture, SIDEBAND_NAME, 2000, PROGRAM_TID);
     exec->name.name = "other";
     exec->name.exec = true;
     open_cache(c);
@@ -359,7 +359,7 @@ static void exec_drops_all_blocks(void **state)
     assert_int_equal(find(c, at("leaf"))->instructions, 0);
 }
 
-static void an_earlier_time_begins_anew(void **state)
+static void an_earlier_time_begins_again(void **state)
 {
     struct code *c = *state;
     fixture_patch(&c->fixture, 2000);
@@ -371,7 +371,7 @@ static void an_earlier_time_begins_anew(void **state)
     assert_int_equal(find(c, at("patched"))->instructions, 1);
 }
 
-static void a_time_behind_all_changes_changes_nothing(void **state)
+static void a_time_after_all_changes_changes_nothing(void **state)
 {
     struct code *c = *state;
     fixture_patch(&c->fixture, 2000);
@@ -478,13 +478,13 @@ int main(void)
         TEST(an_unknown_process_has_no_code),
         TEST(a_block_is_read_once),
         TEST(many_blocks_are_all_known),
-        TEST(blocks_on_a_replaced_page_are_read_anew),
+        TEST(blocks_on_a_replaced_page_are_read_again),
         TEST(blocks_on_other_pages_are_kept),
         TEST(a_block_is_dropped_with_the_page_that_it_ends_at),
         TEST(code_that_comes_later_is_found),
         TEST(exec_drops_all_blocks),
-        TEST(an_earlier_time_begins_anew),
-        TEST(a_time_behind_all_changes_changes_nothing),
+        TEST(an_earlier_time_begins_again),
+        TEST(a_time_after_all_changes_changes_nothing),
         TEST(few_blocks_are_not_trimmed),
         TEST(what_one_cache_has_read_another_knows),
         TEST(code_that_replaces_shared_code_is_read),

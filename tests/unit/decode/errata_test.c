@@ -149,7 +149,7 @@ static void skd007_of_skylake(void **state)
     assert_int_equal(f->statistics.errors, 0);
 }
 
-static void skd007_where_no_short_way_is_taken(void **state)
+static void skd007_where_no_fast_path_is_taken(void **state)
 {
     struct fixture *f = *state;
     packets_psb(&f->packets, 1000, 0);
@@ -364,7 +364,7 @@ static void skz84_of_others(void **state)
     expect_event(f, 2, FLOW_RESUME, 0, at("handler"));
 }
 
-static void skz84_behind_a_psb(void **state)
+static void skz84_after_a_psb(void **state)
 {
     static const uint8_t psb_end[] = {0x02, 0x23};
     struct fixture *f = *state;
@@ -418,7 +418,7 @@ int main(void)
         TEST(bdm70_at_the_beginning),
         TEST(a_psb_before_other_packets_is_right),
         TEST(skd007_of_skylake),
-        TEST(skd007_where_no_short_way_is_taken),
+        TEST(skd007_where_no_fast_path_is_taken),
         TEST(skd007_of_others),
         TEST(cycles_before_another_packet_are_no_skd007),
         TEST(skd010_of_skylake),
@@ -433,7 +433,7 @@ int main(void)
         TEST(a_fup_that_tracing_goes_on_from_is_no_apl12),
         TEST(skz84_of_sapphire_rapids),
         TEST(skz84_of_others),
-        TEST(skz84_behind_a_psb),
+        TEST(skz84_after_a_psb),
         TEST(skz84_at_the_end_of_the_data),
         cmocka_unit_test(others_have_no_errata),
     };

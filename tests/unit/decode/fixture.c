@@ -42,10 +42,10 @@ uint64_t at(const char *symbol)
     return PROGRAM_BASE + address_in(PROGRAM, symbol);
 }
 
-struct side_band_record *fixture_add_record(struct fixture *fixture, enum side_band_kind kind,
-                                            uint64_t time, uint32_t tid)
+struct sideband_record *fixture_add_record(struct fixture *fixture, enum sideband_kind kind,
+                                           uint64_t time, uint32_t tid)
 {
-    struct side_band_record *record = array_add(&fixture->records);
+    struct sideband_record *record = array_add(&fixture->records);
     record->kind = kind;
     record->time.value = time;
     record->pid = PROGRAM_PID;
@@ -57,8 +57,8 @@ struct side_band_record *fixture_add_record(struct fixture *fixture, enum side_b
 static void add_mapping(struct fixture *fixture, uint64_t time, const char *path, uint64_t start,
                         uint64_t offset, uint64_t length)
 {
-    struct side_band_record *record =
-        fixture_add_record(fixture, SIDE_BAND_MAPPING, time, PROGRAM_TID);
+    struct sideband_record *record =
+        fixture_add_record(fixture, SIDEBAND_MAPPING, time, PROGRAM_TID);
     record->mapping.start = start;
     record->mapping.length = length;
     record->mapping.file_offset = offset;
@@ -72,7 +72,7 @@ void fixture_begin(struct fixture *fixture)
 {
     memset(fixture, 0, sizeof(*fixture));
     packets_begin(&fixture->packets);
-    fixture->records = array_of(sizeof(struct side_band_record));
+    fixture->records = array_of(sizeof(struct sideband_record));
     fixture->chunks = array_of(sizeof(struct aux_chunk));
     fixture->threads = array_of(sizeof(struct decoded_thread *));
     fixture->setup = (struct pt_setup){.clock = {.mult = 1},
@@ -82,7 +82,7 @@ void fixture_begin(struct fixture *fixture)
                                        .cyc_bit = 2,
                                        .no_return_compression_bit = 0x800,
                                        .max_nonturbo_ratio = 26};
-    struct side_band_record *name = fixture_add_record(fixture, SIDE_BAND_NAME, 0, PROGRAM_TID);
+    struct sideband_record *name = fixture_add_record(fixture, SIDEBAND_NAME, 0, PROGRAM_TID);
     name->name.name = "program";
     /* The text of both objects begins at a page, and its offset in the file is its address. */
     uint64_t text = address_in(PROGRAM, "caller") & ~(uint64_t)4095;

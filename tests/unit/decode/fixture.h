@@ -24,7 +24,7 @@ struct decoded_thread {
 
 struct fixture {
     struct packets packets; /* of ring 0, thread PROGRAM_TID */
-    struct array records;   /* struct side_band_record */
+    struct array records;   /* struct sideband_record */
     struct array chunks;    /* struct aux_chunk: added to, or made from `packets` when empty */
     struct pt_setup setup;
     struct cpu_identity cpu;
@@ -45,8 +45,8 @@ void fixture_free(struct fixture *fixture);
 /* The address of a symbol of program.S in the traced process. */
 uint64_t at(const char *symbol);
 
-struct side_band_record *fixture_add_record(struct fixture *fixture, enum side_band_kind kind,
-                                            uint64_t time, uint32_t tid);
+struct sideband_record *fixture_add_record(struct fixture *fixture, enum sideband_kind kind,
+                                           uint64_t time, uint32_t tid);
 /* Maps the program once more, at PROGRAM_COPY_BASE. */
 void fixture_add_copy(struct fixture *fixture);
 /* Maps the page of patched.S over the page `patched` of program.S at `time`. */

@@ -209,7 +209,7 @@ static void a_jump_that_loads_the_stack_pointer_and_is_interrupted_is_one_jump(v
 
 /* What the qemu engine tells of stacks. */
 
-static void the_stack_pointer_behind_a_return_is_told_with_it(void **state)
+static void the_stack_pointer_after_a_return_is_reported_with_it(void **state)
 {
     struct fixture *f = *state;
     packets_psb(&f->packets, 1000, 0);
@@ -239,14 +239,14 @@ static void the_stack_pointer_elsewhere_is_an_event(void **state)
     assert_int_equal(fixture_event(f, 2)->next, 0);
 }
 
-static void callers_are_told_behind_a_psb(void **state)
+static void callers_are_reported_after_a_psb(void **state)
 {
     struct fixture *f = *state;
     packets_psb(&f->packets, 1000, at("leaf"));
-    packets_mnt(&f->packets, told_calls_header(3, true));
+    packets_mnt(&f->packets, callchain_header(3, true));
     packets_mnt(&f->packets, at("caller_after_call"));
-    packets_mnt(&f->packets, at("recursive_after_call") | (uint64_t)1 << TOLD_CALL_REPEATED_SHIFT);
-    packets_mnt(&f->packets, at("half") | TOLD_CALL_INTERRUPTED);
+    packets_mnt(&f->packets, at("recursive_after_call") | (uint64_t)1 << CALLCHAIN_REPEATED_SHIFT);
+    packets_mnt(&f->packets, at("half") | CALLCHAIN_INTERRUPTED);
     packets_tip(&f->packets, at("caller_after_call"));
     fixture_decode(f);
     expect_event(f, 0, FLOW_RESUME, 0, at("leaf"));
@@ -261,12 +261,12 @@ static void callers_are_told_behind_a_psb(void **state)
     expect_event(f, 6, FLOW_RETURN, at("leaf_return"), at("caller_after_call"));
 }
 
-static void callers_that_are_told_twice_are_there_once(void **state)
+static void callers_that_are_reported_twice_are_there_once(void **state)
 {
     struct fixture *f = *state;
     for (unsigned times = 0; times < 2; times++) {
         packets_psb(&f->packets, 1000 + times, at("leaf"));
-        packets_mnt(&f->packets, told_calls_header(1, false));
+        packets_mnt(&f->packets, callchain_header(1, false));
         packets_mnt(&f->packets, at("caller_after_call"));
     }
     packets_tip(&f->packets, at("caller_after_call"));
@@ -276,11 +276,11 @@ static void callers_that_are_told_twice_are_there_once(void **state)
     assert_int_equal(fixture_event(f, 2)->kind, FLOW_RETURN);
 }
 
-static void callers_further_out_may_not_be_told(void **state)
+static void callers_further_out_may_not_be_reported(void **state)
 {
     struct fixture *f = *state;
     packets_psb(&f->packets, 1000, at("leaf"));
-    packets_mnt(&f->packets, told_calls_header(1, false));
+    packets_mnt(&f->packets, callchain_header(1, false));
     packets_mnt(&f->packets, at("caller_after_call"));
     packets_tip(&f->packets, at("caller_after_call"));
     fixture_decode(f);
@@ -288,23 +288,23 @@ static void callers_further_out_may_not_be_told(void **state)
     expect_event(f, 2, FLOW_RETURN, at("leaf_return"), at("caller_after_call"));
 }
 
-static void callers_that_are_not_all_told_are_none(void **state)
+static void callers_that_are_not_all_reported_are_none(void **state)
 {
     struct fixture *f = *state;
     packets_psb(&f->packets, 1000, at("leaf"));
-    packets_mnt(&f->packets, told_calls_header(2, true));
+    packets_mnt(&f->packets, callchain_header(2, true));
     packets_mnt(&f->packets, at("caller_after_call"));
     packets_tip(&f->packets, at("caller_after_call"));
     fixture_decode(f);
     expect_event(f, 1, FLOW_RETURN, at("leaf_return"), at("caller_after_call"));
 }
 
-static void maintenance_packets_of_others_tell_nothing(void **state)
+static void maintenance_packets_of_others_report_nothing(void **state)
 {
     struct fixture *f = *state;
     packets_psb(&f->packets, 1000, at("leaf"));
     packets_mnt(&f->packets, 0x1234);
-    packets_mnt(&f->packets, (uint64_t)TOLD_CALLS_MARK << 32 | UINT32_MAX);
+    packets_mnt(&f->packets, (uint64_t)CALLCHAIN_MARK << 32 | UINT32_MAX);
     packets_mnt(&f->packets, at("caller_after_call"));
     packets_tip(&f->packets, at("caller_after_call"));
     fixture_decode(f);
@@ -332,7 +332,7 @@ static void handlers_come_and_go(void **state)
     expect_event(f, 5, FLOW_RETURN, at("traps_return"), at("caller"));
 }
 
-static void notes_tell_of_handlers_too(void **state)
+static void notes_report_of_handlers_too(void **state)
 {
     struct fixture *f = *state;
     packets_psb(&f->packets, 1000, 0);
@@ -706,7 +706,7 @@ static void a_packet_that_a_later_one_forced_out_has_its_time(void **state)
     assert_int_equal(fixture_event(f, 4)->flags & FLOW_TIME_EXACT, FLOW_TIME_EXACT);
 }
 
-static void a_stop_at_an_address_tells_when_it_was_reached(void **state)
+static void a_stop_at_an_address_reports_when_it_was_reached(void **state)
 {
     struct fixture *f = *state;
     struct packets *p = &f->packets;
@@ -799,7 +799,7 @@ static void after_exec_the_old_code_is_gone(void **state)
 {
     struct fixture *f = *state;
     struct packets *p = &f->packets;
-    struct side_band_record *exec = fixture_add_record(f, SIDE_BAND_NAME, 2000, PROGRAM_TID);
+    struct sideband_record *exec = fixture_add_record(f, SIDEBAND_NAME, 2000, PROGRAM_TID);
     exec->name.name = "other";
     exec->name.exec = true;
     packets_psb(p, 1000, 0);
@@ -818,7 +818,7 @@ static void code_runs_on_until_its_own_exec(void **state)
 {
     struct fixture *f = *state;
     struct packets *p = &f->packets;
-    struct side_band_record *exec = fixture_add_record(f, SIDE_BAND_NAME, 1060, PROGRAM_TID);
+    struct sideband_record *exec = fixture_add_record(f, SIDEBAND_NAME, 1060, PROGRAM_TID);
     exec->name.name = "other";
     exec->name.exec = true;
     packets_psb(p, 1000, 0);
@@ -927,7 +927,7 @@ static void the_kernel_says_where_packets_were_lost(void **state)
     struct packets *p = &f->packets;
     packets_psb(p, 1000, 0);
     packets_enable(p, at("leaf"));
-    struct side_band_record *aux = fixture_add_record(f, SIDE_BAND_AUX, 1500, PROGRAM_TID);
+    struct sideband_record *aux = fixture_add_record(f, SIDEBAND_AUX, 1500, PROGRAM_TID);
     aux->aux.size = packets_size(p);
     aux->aux.flags = 1; /* PERF_AUX_FLAG_TRUNCATED */
     packets_psb(p, 2000, 0);
@@ -976,7 +976,7 @@ static void a_second_ring_of_a_thread_follows_the_first(void **state)
 
 static void add_switch(struct fixture *f, uint64_t time, uint32_t cpu, uint32_t tid, bool out)
 {
-    struct side_band_record *record = fixture_add_record(f, SIDE_BAND_CONTEXT_SWITCH, time, tid);
+    struct sideband_record *record = fixture_add_record(f, SIDEBAND_CONTEXT_SWITCH, time, tid);
     record->cpu = cpu;
     record->context_switch.out = out;
 }
@@ -989,7 +989,7 @@ static void a_thread_is_followed_from_processor_to_processor(void **state)
     struct packets *p = &f->packets;
     enum { OTHER_TID = 101 };
     f->setup.per_cpu = true;
-    struct side_band_record *fork = fixture_add_record(f, SIDE_BAND_FORK, 0, OTHER_TID);
+    struct sideband_record *fork = fixture_add_record(f, SIDEBAND_FORK, 0, OTHER_TID);
     fork->fork.parent_pid = fork->fork.parent_tid = PROGRAM_TID;
     add_switch(f, 900, 0, PROGRAM_TID, false);
     add_switch(f, 2000, 0, PROGRAM_TID, true);
@@ -1030,12 +1030,12 @@ static void calls_of_another_process_lead_to_ones_own_code(void **state)
     struct packets *p = &f->packets;
     enum { CHILD = 200 };
     f->setup.per_cpu = true;
-    struct side_band_record *fork = fixture_add_record(f, SIDE_BAND_FORK, 500, CHILD);
+    struct sideband_record *fork = fixture_add_record(f, SIDEBAND_FORK, 500, CHILD);
     fork->pid = CHILD;
     fork->fork.parent_pid = fork->fork.parent_tid = PROGRAM_PID;
     add_switch(f, 900, 0, PROGRAM_TID, false);
     add_switch(f, 2000, 0, CHILD, false);
-    ((struct side_band_record *)array_at(&f->records, f->records.count - 1))->pid = CHILD;
+    ((struct sideband_record *)array_at(&f->records, f->records.count - 1))->pid = CHILD;
     packets_psb(p, 1000, 0);
     packets_enable(p, at("caller"));
     packets_tnt(p, "TT"); /* many blocks are known here, ... */
@@ -1075,7 +1075,7 @@ static void the_number_of_cores_changes_nothing(void **state)
         for (uint32_t i = 0; i < 8; i++) {
             uint32_t tid = PROGRAM_TID + i;
             if (i)
-                fixture_add_record(&f, SIDE_BAND_FORK, 0, tid)->fork.parent_pid = PROGRAM_PID;
+                fixture_add_record(&f, SIDEBAND_FORK, 0, tid)->fork.parent_pid = PROGRAM_PID;
             add_chunk(&f, tid, UINT32_MAX, i, 0, 0, packets_size(&f.packets) - 40 * i);
         }
         fixture_decode(&f);
@@ -1150,7 +1150,7 @@ static void a_damaged_ring_of_nobody_is_decoded_for_nobody(void **state)
                                     .bytes = p->bytes,
                                     .size = packets_size(p)};
     }
-    fixture_add_record(f, SIDE_BAND_TRACE_START, 500, PROGRAM_TID);
+    fixture_add_record(f, SIDEBAND_TRACE_START, 500, PROGRAM_TID);
     f->cores = 1;
     fixture_decode(f);
     assert_int_equal(f->threads.count, 1);
@@ -1171,15 +1171,15 @@ int main(void)
         TEST(a_psb_within_a_block_does_not_hide_that_it_loads_the_stack_pointer),
         TEST(a_psb_within_a_push_of_a_handler_does_not_hide_it),
         TEST(a_jump_that_loads_the_stack_pointer_and_is_interrupted_is_one_jump),
-        TEST(the_stack_pointer_behind_a_return_is_told_with_it),
+        TEST(the_stack_pointer_after_a_return_is_reported_with_it),
         TEST(the_stack_pointer_elsewhere_is_an_event),
-        TEST(callers_are_told_behind_a_psb),
-        TEST(callers_that_are_told_twice_are_there_once),
-        TEST(callers_that_are_not_all_told_are_none),
-        TEST(callers_further_out_may_not_be_told),
-        TEST(maintenance_packets_of_others_tell_nothing),
+        TEST(callers_are_reported_after_a_psb),
+        TEST(callers_that_are_reported_twice_are_there_once),
+        TEST(callers_that_are_not_all_reported_are_none),
+        TEST(callers_further_out_may_not_be_reported),
+        TEST(maintenance_packets_of_others_report_nothing),
         TEST(handlers_come_and_go),
-        TEST(notes_tell_of_handlers_too),
+        TEST(notes_report_of_handlers_too),
         TEST(a_raise_is_always_an_event),
         TEST(an_interrupted_push_is_one_push),
         TEST(an_asynchronous_stop_is_an_interrupt),
@@ -1202,7 +1202,7 @@ int main(void)
         TEST(times_between_packets_follow_the_instructions),
         TEST(a_deferred_address_has_no_time_of_its_own),
         TEST(a_packet_that_a_later_one_forced_out_has_its_time),
-        TEST(a_stop_at_an_address_tells_when_it_was_reached),
+        TEST(a_stop_at_an_address_reports_when_it_was_reached),
         TEST(a_resume_has_the_exact_time_and_nothing_precedes_it),
         TEST(time_never_goes_back_even_if_packets_do),
         TEST(without_timing_packets_events_are_not_held_for_ever),

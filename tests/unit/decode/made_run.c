@@ -33,7 +33,7 @@ static bool happens(struct run *run, unsigned percent)
 
 /* Packets. */
 
-static void may_tell_time(struct run *run)
+static void may_report_time(struct run *run)
 {
     if (!happens(run, run->choices->cyc_percent))
         return;
@@ -47,7 +47,7 @@ static void may_tell_time(struct run *run)
 static void write_out(struct run *run)
 {
     if (run->bit_count) {
-        may_tell_time(run);
+        may_report_time(run);
         run->bits[run->bit_count] = 0;
         packets_tnt(&run->fixture->packets, run->bits);
     }
@@ -67,7 +67,7 @@ static void bit(struct run *run, bool taken)
 static void tip(struct run *run, uint64_t ip)
 {
     write_out(run);
-    may_tell_time(run);
+    may_report_time(run);
     packets_tip(&run->fixture->packets, ip);
 }
 
@@ -118,9 +118,9 @@ static void run_recursive(struct run *run, uint64_t back)
 static void run_tail(struct run *run, uint64_t back)
 {
     write_out(run);
-    may_tell_time(run);
+    may_report_time(run);
     packets_disable(&run->fixture->packets);
-    may_tell_time(run);
+    may_report_time(run);
     packets_enable(&run->fixture->packets, at("tail_after_syscall"));
     return_to(run, back, true);
 }

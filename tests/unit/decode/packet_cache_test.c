@@ -24,7 +24,7 @@ static void cyc(struct fixture *fixture)
 /* Behind it a new memo begins, and a memo before it sees nothing of what is behind. */
 static void separate(struct fixture *fixture)
 {
-    static const uint8_t padding[MEMO_BYTES] = {0};
+    static const uint8_t padding[SEQUENCE_BYTES] = {0};
     packets_raw(&fixture->packets, padding, sizeof(padding));
 }
 
@@ -291,7 +291,7 @@ static void call_leaf_at_a_time(struct fixture *fixture)
     tip(fixture, "indirect");
 }
 
-static void time_is_told_before(void **state)
+static void time_is_reported_before(void **state)
 {
     check_right(call_leaf, call_leaf_at_a_time);
 }
@@ -484,7 +484,7 @@ static void recurse(struct fixture *fixture, unsigned times)
 
 static void return_across_the_end(struct fixture *fixture, const char *place)
 {
-    recurse(fixture, MEMO_BYTES - 2);
+    recurse(fixture, SEQUENCE_BYTES - 2);
     tnt(fixture, "T");
     tip(fixture, place);
     separate(fixture);
@@ -509,7 +509,7 @@ static void an_address_is_not_in_the_key(void **state)
 /* The 16 newest bits are the same. */
 static void bits_across_the_end(struct fixture *fixture, const char *bits)
 {
-    recurse(fixture, MEMO_BYTES - 4);
+    recurse(fixture, SEQUENCE_BYTES - 4);
     tnt(fixture, bits);
     separate(fixture);
     tip(fixture, "indirect");
@@ -533,7 +533,7 @@ static void bits_are_not_in_the_key(void **state)
 /* More than a memo holds. */
 static void return_often(struct fixture *fixture)
 {
-    recurse(fixture, MEMO_POPS + 4);
+    recurse(fixture, SEQUENCE_POPS + 4);
     separate(fixture);
     tnt(fixture, "TTTTTT");
     tnt(fixture, "TTTTTT");
@@ -542,61 +542,61 @@ static void return_often(struct fixture *fixture)
     tip(fixture, "indirect");
 }
 
-static void more_returns_than_a_memo_holds(void **state)
+static void more_returns_than_a_packet_sequence_holds(void **state)
 {
     check_right(return_often, return_from_recursive);
 }
 
 /* The table. */
 
-static void a_memo_is_worth_while_the_second_time(void **state)
+static void a_packet_sequence_is_cached_the_second_time(void **state)
 {
-    struct memos memos;
-    memos_init(&memos);
-    struct memo *slot = memos_slot(&memos, 1);
-    assert_false(memos_miss(&memos, slot, 1));
-    assert_false(memos_miss(&memos, slot, 2));
-    assert_true(memos_miss(&memos, slot, 2));
-    assert_false(memos_rest(&memos));
-    memos_free(&memos);
+    struct packet_cache packet_cache;
+    packet_cache_init(&packet_cache);
+    struct packet_sequence *slot = packet_cache_slot(&packet_cache, 1);
+    assert_false(packet_cache_miss(&packet_cache, slot, 1));
+    assert_false(packet_cache_miss(&packet_cache, slot, 2));
+    assert_true(packet_cache_miss(&packet_cache, slot, 2));
+    assert_false(packet_cache_rest(&packet_cache));
+    packet_cache_free(&packet_cache);
 }
 
 /* Misses until there is a rest; returns how long it is. */
-static unsigned rest_after_misses(struct memos *memos)
+static unsigned rest_after_misses(struct packet_cache *packet_cache)
 {
     unsigned misses = 0;
-    while (!memos_rest(memos)) {
-        memos_miss(memos, memos_slot(memos, 0), misses);
+    while (!packet_cache_rest(packet_cache)) {
+        packet_cache_miss(packet_cache, packet_cache_slot(packet_cache, 0), misses);
         assert_true(++misses < 1 << 20);
     }
     unsigned rest = 1;
-    while (memos_rest(memos))
+    while (packet_cache_rest(packet_cache))
         rest++;
     return rest;
 }
 
 static void where_all_is_new_nobody_looks(void **state)
 {
-    struct memos memos;
-    memos_init(&memos);
-    unsigned first = rest_after_misses(&memos);
-    assert_true(rest_after_misses(&memos) > first);
+    struct packet_cache packet_cache;
+    packet_cache_init(&packet_cache);
+    unsigned first = rest_after_misses(&packet_cache);
+    assert_true(rest_after_misses(&packet_cache) > first);
     for (unsigned i = 0; i < 40; i++)
-        rest_after_misses(&memos);
-    assert_int_equal(rest_after_misses(&memos), rest_after_misses(&memos));
-    memos_free(&memos);
+        rest_after_misses(&packet_cache);
+    assert_int_equal(rest_after_misses(&packet_cache), rest_after_misses(&packet_cache));
+    packet_cache_free(&packet_cache);
 }
 
 static void where_things_repeat_one_looks(void **state)
 {
-    struct memos memos;
-    memos_init(&memos);
+    struct packet_cache packet_cache;
+    packet_cache_init(&packet_cache);
     for (unsigned i = 0; i < 100000; i++) {
-        memos.hits += 10;
-        memos_miss(&memos, memos_slot(&memos, 0), i);
-        assert_false(memos_rest(&memos));
+        packet_cache.hits += 10;
+        packet_cache_miss(&packet_cache, packet_cache_slot(&packet_cache, 0), i);
+        assert_false(packet_cache_rest(&packet_cache));
     }
-    memos_free(&memos);
+    packet_cache_free(&packet_cache);
 }
 
 int main(void)
@@ -607,7 +607,7 @@ int main(void)
         cmocka_unit_test(there_are_fewer_calls_or_more),
         cmocka_unit_test(the_oldest_calls_are_forgotten),
         cmocka_unit_test(the_address_before_is_another),
-        cmocka_unit_test(time_is_told_before),
+        cmocka_unit_test(time_is_reported_before),
         cmocka_unit_test(cycles_before_many_bits),
         cmocka_unit_test(cycles_stand_elsewhere),
         cmocka_unit_test(some_cycles_are_many),
@@ -617,8 +617,8 @@ int main(void)
         cmocka_unit_test(the_mode_changes),
         cmocka_unit_test(an_address_is_not_in_the_key),
         cmocka_unit_test(bits_are_not_in_the_key),
-        cmocka_unit_test(more_returns_than_a_memo_holds),
-        cmocka_unit_test(a_memo_is_worth_while_the_second_time),
+        cmocka_unit_test(more_returns_than_a_packet_sequence_holds),
+        cmocka_unit_test(a_packet_sequence_is_cached_the_second_time),
         cmocka_unit_test(where_all_is_new_nobody_looks),
         cmocka_unit_test(where_things_repeat_one_looks),
     };

@@ -34,7 +34,7 @@ static void expect(const struct clock *clock, uint64_t ticks)
 
 /* TSC. */
 
-static void tsc_tells_the_time(void **state)
+static void tsc_reports_the_time(void **state)
 {
     struct clock c;
     begin(&c, 0, 0, 0);
@@ -59,7 +59,7 @@ static void time_never_goes_back(void **state)
     expect(&c, 1020);
 }
 
-static void time_begins_anew_behind_a_psb(void **state)
+static void time_begins_again_after_a_psb(void **state)
 {
     struct clock c;
     begin(&c, 0, 0, 0);
@@ -84,7 +84,7 @@ static void a_cycle_is_as_long_as_the_ratios_say(void **state)
     expect(&c, 1051);
 }
 
-static void a_new_ratio_holds_for_the_cycles_behind_it(void **state)
+static void a_new_ratio_holds_for_the_cycles_after_it(void **state)
 {
     struct clock c;
     begin(&c, 0, 0, 0);
@@ -120,7 +120,7 @@ static void a_ratio_of_0_is_none(void **state)
     expect(&c, 1007);
 }
 
-static void cycles_of_unknown_length_tell_nothing(void **state)
+static void cycles_of_unknown_length_report_nothing(void **state)
 {
     struct clock c;
     begin(&c, 0, 0, 0);
@@ -180,7 +180,7 @@ static void with_known_ratios_nothing_is_measured(void **state)
 
 /* MTC. */
 
-static void mtc_without_tma_tells_nothing(void **state)
+static void mtc_without_tma_reports_nothing(void **state)
 {
     struct clock c;
     begin(&c, 100, 1, 0);
@@ -189,7 +189,7 @@ static void mtc_without_tma_tells_nothing(void **state)
     expect(&c, 1000);
 }
 
-static void mtc_without_the_counter_s_frequency_tells_nothing(void **state)
+static void mtc_without_the_counter_s_frequency_reports_nothing(void **state)
 {
     struct clock c;
     begin(&c, 100, 0, 0);
@@ -343,19 +343,19 @@ static void nothing_is_measured_across_an_overflow(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tsc_tells_the_time),
+        cmocka_unit_test(tsc_reports_the_time),
         cmocka_unit_test(time_never_goes_back),
-        cmocka_unit_test(time_begins_anew_behind_a_psb),
+        cmocka_unit_test(time_begins_again_after_a_psb),
         cmocka_unit_test(a_cycle_is_as_long_as_the_ratios_say),
-        cmocka_unit_test(a_new_ratio_holds_for_the_cycles_behind_it),
+        cmocka_unit_test(a_new_ratio_holds_for_the_cycles_after_it),
         cmocka_unit_test(cycles_count_from_the_newest_tsc),
         cmocka_unit_test(a_ratio_of_0_is_none),
-        cmocka_unit_test(cycles_of_unknown_length_tell_nothing),
+        cmocka_unit_test(cycles_of_unknown_length_report_nothing),
         cmocka_unit_test(without_a_nominal_ratio_cycles_are_as_long_as_the_last_ones),
         cmocka_unit_test(mtc_packets_measure_cycles_too),
         cmocka_unit_test(with_known_ratios_nothing_is_measured),
-        cmocka_unit_test(mtc_without_tma_tells_nothing),
-        cmocka_unit_test(mtc_without_the_counter_s_frequency_tells_nothing),
+        cmocka_unit_test(mtc_without_tma_reports_nothing),
+        cmocka_unit_test(mtc_without_the_counter_s_frequency_reports_nothing),
         cmocka_unit_test(tma_ties_the_counter_to_the_tsc),
         cmocka_unit_test(mtc_wraps_around),
         cmocka_unit_test(mtc_holds_the_bits_from_its_period_on),

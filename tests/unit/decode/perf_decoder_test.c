@@ -258,13 +258,13 @@ static void a_time_is_that_of_the_last_branch_with_it(void **state)
     finish(&s, 5);
 }
 
-static void a_ring_that_begins_in_the_middle_tells_where(void **state)
+static void a_ring_that_begins_in_the_middle_reports_where(void **state)
 {
     struct scene s;
     begin(&s);
     struct packets *packets = &s.fixture.packets;
     packets_psb(packets, 50, at("leaf"));
-    packets_mnt(packets, told_calls_header(1, true));
+    packets_mnt(packets, callchain_header(1, true));
     packets_mnt(packets, at("caller_after_call"));
     at_time(&s, 60);
     branch(&s, RETURN, at("leaf_return"), at("caller_after_call"));
@@ -282,7 +282,7 @@ static void threads_take_turns_on_a_processor(void **state)
     struct scene s;
     begin(&s);
     s.fixture.setup.per_cpu = true;
-    fixture_add_record(&s.fixture, SIDE_BAND_NAME, 0, 101)->name.name = "other";
+    fixture_add_record(&s.fixture, SIDEBAND_NAME, 0, 101)->name.name = "other";
     for (uint32_t tid = PROGRAM_TID; tid <= PROGRAM_TID + 1; tid++) {
         made_stream_thread(&s.stream, PROGRAM_PID, tid, 0);
         branch(&s, BEGIN, 0, at("caller"));
@@ -308,7 +308,7 @@ int main(void)
         cmocka_unit_test(errors_are_gaps),
         cmocka_unit_test(a_branch_from_elsewhere_is_a_gap),
         cmocka_unit_test(a_time_is_that_of_the_last_branch_with_it),
-        cmocka_unit_test(a_ring_that_begins_in_the_middle_tells_where),
+        cmocka_unit_test(a_ring_that_begins_in_the_middle_reports_where),
         cmocka_unit_test(threads_take_turns_on_a_processor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

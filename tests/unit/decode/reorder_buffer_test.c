@@ -13,10 +13,10 @@ enum { THREADS = 2 };
 struct world {
     struct flow_sink sink;
     struct thread threads[THREADS];
-    struct thread_output outputs[THREADS];
+    struct thread_sink outputs[THREADS];
     struct array received; /* int64_t */
     struct event_pool pool;
-    struct delivery delivery;
+    struct reorder_buffer reorder_buffer;
 };
 
 static void *sink_begin(void *context, const struct thread *thread)
@@ -44,9 +44,9 @@ static int begin(void **state)
         .sink = {.context = &world, .begin = sink_begin, .events = sink_events, .end = sink_end},
         .received = array_of(sizeof(int64_t))};
     for (unsigned i = 0; i < THREADS; i++)
-        world.outputs[i] = (struct thread_output){.thread = &world.threads[i], .sink = &world.sink};
+        world.outputs[i] = (struct thread_sink){.thread = &world.threads[i], .sink = &world.sink};
     event_pool_init(&world.pool);
-    delivery_init(&world.delivery, &world.pool, false);
+    reorder_buffer_init(&world.reorder_buffer, &world.pool, false);
     *state = &world;
     return 0;
 }
@@ -56,7 +56,7 @@ static int end(void **state)
     struct world *world = *state;
     for (unsigned i = 0; i < THREADS; i++)
         thread_output_end(&world->outputs[i]);
-    delivery_free(&world->delivery);
+    reorder_buffer_free(&world->reorder_buffer);
     event_pool_free(&world->pool);
     array_free(&world->received);
     return 0;
@@ -71,9 +71,9 @@ static void add(struct world *world, unsigned thread, enum flow_kind kind, uint6
     for (size_t i = 0; i < count; i++)
         chunk.events[i] =
             (struct flow_event){.time = {10 * (from + i)}, .from = from + i, .kind = (uint8_t)kind};
-    delivery_add(&world->delivery, &world->outputs[thread], chunk.events, count,
-                 !thread_output_must_see((uint8_t)kind));
-    delivery_take_chunk(&world->delivery, chunk);
+    reorder_buffer_add(&world->reorder_buffer, &world->outputs[thread], chunk.events, count,
+                       !thread_output_must_see((uint8_t)kind));
+    reorder_buffer_take_chunk(&world->reorder_buffer, chunk);
 }
 
 static void expect_received(const struct world *world, const int64_t *expected, size_t count)
@@ -89,24 +89,24 @@ static void expect_received(const struct world *world, const int64_t *expected, 
 static void expect_time(const struct world *world, uint64_t expected)
 {
     struct ticks time;
-    assert_true(delivery_time(&world->delivery, &time));
+    assert_true(reorder_buffer_time(&world->reorder_buffer, &time));
     assert_int_equal(time.value, expected);
 }
 
 static void expect_no_more(const struct world *world)
 {
     struct ticks time;
-    assert_false(delivery_time(&world->delivery, &time));
+    assert_false(reorder_buffer_time(&world->reorder_buffer, &time));
 }
 
-static void a_direct_delivery_keeps_nothing(void **state)
+static void a_direct_reorder_buffer_keeps_nothing(void **state)
 {
     struct world *w = *state;
-    w->delivery.direct = true;
+    w->reorder_buffer.direct = true;
     add(w, 0, FLOW_CALL, 1, 3);
     EXPECT_RECEIVED(w, 1, 2, 3);
     add(w, 1, FLOW_INTERRUPT, 4, 1);
-    delivery_stop(&w->delivery, &w->outputs[1]);
+    reorder_buffer_stop(&w->reorder_buffer, &w->outputs[1]);
     EXPECT_RECEIVED(w, 1, 2, 3, -4);
     expect_no_more(w);
 }
@@ -118,7 +118,7 @@ static void others_keep_everything_until_it_is_passed_on(void **state)
     add(w, 0, FLOW_RETURN, 4, 1);
     assert_int_equal(w->received.count, 0);
     expect_time(w, 10);
-    delivery_pass_on(&w->delivery);
+    reorder_buffer_pass_on(&w->reorder_buffer);
     EXPECT_RECEIVED(w, 1, 2, 3, 4);
     expect_no_more(w);
 }
@@ -127,19 +127,19 @@ static void runs_of_threads_come_in_their_order(void **state)
 {
     struct world *w = *state;
     add(w, 0, FLOW_CALL, 1, 2);
-    delivery_stop(&w->delivery, &w->outputs[0]);
+    reorder_buffer_stop(&w->reorder_buffer, &w->outputs[0]);
     add(w, 1, FLOW_CALL, 3, 1);
     add(w, 1, FLOW_RETURN, 4, 1);
-    delivery_stop(&w->delivery, &w->outputs[1]);
+    reorder_buffer_stop(&w->reorder_buffer, &w->outputs[1]);
     add(w, 0, FLOW_CALL, 5, 1);
     expect_time(w, 10);
-    delivery_pass_on(&w->delivery);
+    reorder_buffer_pass_on(&w->reorder_buffer);
     EXPECT_RECEIVED(w, 1, 2);
     expect_time(w, 30);
-    delivery_pass_on(&w->delivery);
+    reorder_buffer_pass_on(&w->reorder_buffer);
     EXPECT_RECEIVED(w, 1, 2, 3, 4);
     expect_time(w, 50);
-    delivery_pass_on(&w->delivery);
+    reorder_buffer_pass_on(&w->reorder_buffer);
     EXPECT_RECEIVED(w, 1, 2, 3, 4, 5);
     expect_no_more(w);
 }
@@ -148,12 +148,12 @@ static void a_run_ends_where_its_thread_stops(void **state)
 {
     struct world *w = *state;
     add(w, 0, FLOW_INTERRUPT, 1, 1);
-    delivery_stop(&w->delivery, &w->outputs[0]);
+    reorder_buffer_stop(&w->reorder_buffer, &w->outputs[0]);
     add(w, 0, FLOW_INTERRUPT, 2, 1);
     add(w, 0, FLOW_CALL, 3, 1);
-    delivery_pass_on(&w->delivery);
+    reorder_buffer_pass_on(&w->reorder_buffer);
     EXPECT_RECEIVED(w, -1);
-    delivery_pass_on(&w->delivery);
+    reorder_buffer_pass_on(&w->reorder_buffer);
     EXPECT_RECEIVED(w, -1, 2, 3);
     expect_no_more(w);
 }
@@ -164,12 +164,12 @@ static void a_stop_alone_is_a_run_of_unknown_time(void **state)
     struct world *w = *state;
     struct flow_event interrupt = {.from = 1, .kind = FLOW_INTERRUPT};
     thread_output_add(&w->outputs[0], &interrupt, 1, false);
-    delivery_stop(&w->delivery, &w->outputs[0]);
+    reorder_buffer_stop(&w->reorder_buffer, &w->outputs[0]);
     add(w, 1, FLOW_CALL, 2, 1);
     expect_time(w, 0);
-    delivery_pass_on(&w->delivery);
+    reorder_buffer_pass_on(&w->reorder_buffer);
     EXPECT_RECEIVED(w, -1);
-    delivery_pass_on(&w->delivery);
+    reorder_buffer_pass_on(&w->reorder_buffer);
     EXPECT_RECEIVED(w, -1, 2);
 }
 
@@ -180,21 +180,21 @@ static void a_run_with_a_gap_in_it_is_not_plain(void **state)
     add(w, 0, FLOW_CALL, 1, 1);
     add(w, 0, FLOW_GAP, 2, 2); /* are one */
     add(w, 0, FLOW_CALL, 4, 1);
-    delivery_pass_on(&w->delivery);
+    reorder_buffer_pass_on(&w->reorder_buffer);
     EXPECT_RECEIVED(w, 1, 2, 4);
 }
 
-static void a_delivery_can_be_used_again(void **state)
+static void a_reorder_buffer_can_be_used_again(void **state)
 {
     struct world *w = *state;
     add(w, 0, FLOW_CALL, 1, 1);
     add(w, 1, FLOW_CALL, 2, 1);
-    delivery_pass_on(&w->delivery);
-    delivery_forget(&w->delivery);
+    reorder_buffer_pass_on(&w->reorder_buffer);
+    reorder_buffer_forget(&w->reorder_buffer);
     expect_no_more(w);
     add(w, 0, FLOW_CALL, 3, 1);
     expect_time(w, 30);
-    delivery_pass_on(&w->delivery);
+    reorder_buffer_pass_on(&w->reorder_buffer);
     EXPECT_RECEIVED(w, 1, 3);
     expect_no_more(w);
 }
@@ -204,17 +204,17 @@ static void chunks_are_used_again(void **state)
 {
     struct world *w = *state;
     struct event_chunk first = event_pool_get(&w->pool, 1);
-    delivery_take_chunk(&w->delivery, first);
+    reorder_buffer_take_chunk(&w->reorder_buffer, first);
     struct event_chunk second = event_pool_get(&w->pool, 1);
     assert_ptr_not_equal(second.events, first.events);
-    delivery_take_chunk(&w->delivery, second);
-    delivery_forget(&w->delivery);
+    reorder_buffer_take_chunk(&w->reorder_buffer, second);
+    reorder_buffer_forget(&w->reorder_buffer);
     struct event_chunk third = event_pool_get(&w->pool, first.capacity);
     assert_true(third.events == first.events || third.events == second.events);
     struct event_chunk larger = event_pool_get(&w->pool, first.capacity + 1);
     assert_int_equal(larger.capacity, first.capacity + 1);
-    delivery_take_chunk(&w->delivery, third);
-    delivery_take_chunk(&w->delivery, larger);
+    reorder_buffer_take_chunk(&w->reorder_buffer, third);
+    reorder_buffer_take_chunk(&w->reorder_buffer, larger);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
@@ -222,13 +222,13 @@ static void chunks_are_used_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_direct_delivery_keeps_nothing),
+        TEST(a_direct_reorder_buffer_keeps_nothing),
         TEST(others_keep_everything_until_it_is_passed_on),
         TEST(runs_of_threads_come_in_their_order),
         TEST(a_run_ends_where_its_thread_stops),
         TEST(a_stop_alone_is_a_run_of_unknown_time),
         TEST(a_run_with_a_gap_in_it_is_not_plain),
-        TEST(a_delivery_can_be_used_again),
+        TEST(a_reorder_buffer_can_be_used_again),
         TEST(chunks_are_used_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,7 +35,7 @@ struct world {
     struct raw_perf_data_writer *writer;
     uint64_t fields; /* of samples, beside those that all have */
     struct array record;
-    struct array told; /* text */
+    struct array reported; /* text */
     const struct flow *flow;
 };
 
@@ -61,7 +61,7 @@ static void begin_with(struct world *world, const struct perf_event_attr *wanted
         .path = memory_format("%s/perf.data", folder),
         .fields = events[0].attribute.sample_type,
         .record = array_of(1),
-        .told = array_of(1),
+        .reported = array_of(1),
     };
     world->writer = raw_perf_data_writer_open(world->path, events, 2, NULL, NULL);
     assert_non_null(world->writer);
@@ -77,9 +77,9 @@ static void begin(struct world *world)
                                                 .sample_type = PERF_SAMPLE_CALLCHAIN});
 }
 
-static void say(struct world *world, const struct side_band_record *record)
+static void say(struct world *world, const struct sideband_record *record)
 {
-    assert_true(raw_perf_data_write_side_band(world->writer, record, NULL));
+    assert_true(raw_perf_data_write_sideband(world->writer, record, NULL));
 }
 
 static void map_this_program(struct world *world)
@@ -92,16 +92,16 @@ static void map_this_program(struct world *world)
         char path[512] = "";
         if (sscanf(line, "%lx-%lx %*s %lx %*s %*s %511[^\n]", &start, &end, &offset, path) == 4 &&
             (uintptr_t)apple >= start && (uintptr_t)apple < end)
-            say(world, &(struct side_band_record){.kind = SIDE_BAND_MAPPING,
-                                                  .time = {1},
-                                                  .pid = PID,
-                                                  .tid = PID,
-                                                  .mapping = {.start = start,
-                                                              .length = end - start,
-                                                              .file_offset = offset,
-                                                              .protection = PROT_EXEC,
-                                                              .executable = true,
-                                                              .path = path}});
+            say(world, &(struct sideband_record){.kind = SIDEBAND_MAPPING,
+                                                 .time = {1},
+                                                 .pid = PID,
+                                                 .tid = PID,
+                                                 .mapping = {.start = start,
+                                                             .length = end - start,
+                                                             .file_offset = offset,
+                                                             .protection = PROT_EXEC,
+                                                             .executable = true,
+                                                             .path = path}});
     }
     fclose(maps);
 }
@@ -148,11 +148,11 @@ static void sample(struct world *world, uint32_t tid, uint64_t time, const uint6
 
 static void switched(struct world *world, uint32_t tid, uint64_t time, bool out)
 {
-    say(world, &(struct side_band_record){.kind = SIDE_BAND_CONTEXT_SWITCH,
-                                          .time = {time},
-                                          .pid = PID,
-                                          .tid = tid,
-                                          .context_switch = {.out = out}});
+    say(world, &(struct sideband_record){.kind = SIDEBAND_CONTEXT_SWITCH,
+                                         .time = {time},
+                                         .pid = PID,
+                                         .tid = tid,
+                                         .context_switch = {.out = out}});
 }
 
 /* ---- reading ---- */
@@ -165,20 +165,20 @@ __attribute__((format(printf, 2, 3))) static void note(struct world *world, cons
     int length = vasprintf(&text, format, arguments);
     va_end(arguments);
     assert_true(length >= 0);
-    array_add_all(&world->told, text, (size_t)length);
+    array_add_all(&world->reported, text, (size_t)length);
     free(text);
 }
 
-struct told_thread {
+struct reported_thread {
     struct world *world;
     uint32_t tid;
 };
 
 static void *begin_thread(void *context, const struct thread *thread)
 {
-    struct told_thread *told = memory_allocate_zeroed(sizeof *told);
-    *told = (struct told_thread){context, thread->tid};
-    return told;
+    struct reported_thread *reported = memory_allocate_zeroed(sizeof *reported);
+    *reported = (struct reported_thread){context, thread->tid};
+    return reported;
 }
 
 static void take_events(void *object, const struct flow_event *events, size_t count)
@@ -195,10 +195,10 @@ static void take_sample(void *object, const struct stack_sample *sample)
 {
     static const char *const words[] = {
         [STACK_SAMPLE] = "", [STACK_NOT_RUNNING] = " off", [STACK_EXEC] = " exec"};
-    const struct told_thread *told = object;
-    struct world *world = told->world;
-    if (told->tid != PID)
-        note(world, "%u:", told->tid);
+    const struct reported_thread *reported = object;
+    struct world *world = reported->world;
+    if (reported->tid != PID)
+        note(world, "%u:", reported->tid);
     note(world, "%llu%s", (unsigned long long)sample->time.value, words[sample->kind]);
     if (sample->cut)
         note(world, " (%s)",
@@ -213,7 +213,7 @@ static void end_thread(void *object)
     free(object);
 }
 
-static struct flow_statistics tell(struct world *world)
+static struct flow_statistics report(struct world *world)
 {
     struct error error = {0};
     if (!raw_perf_data_writer_close(world->writer, &error))
@@ -239,10 +239,10 @@ static struct flow_statistics tell(struct world *world)
 
 static struct flow_statistics expect(struct world *world, const char *expected)
 {
-    struct flow_statistics statistics = tell(world);
-    *(char *)array_add(&world->told) = 0;
-    assert_string_equal((char *)world->told.elements, expected);
-    array_free(&world->told);
+    struct flow_statistics statistics = report(world);
+    *(char *)array_add(&world->reported) = 0;
+    assert_string_equal((char *)world->reported.elements, expected);
+    array_free(&world->reported);
     array_free(&world->record);
     file_remove_tree(world->folder, NULL);
     free(world->folder);
@@ -316,7 +316,7 @@ static void missing_samples_are_a_thread_that_does_not_run(void **state)
     expect(&w, "1000 apple\n5000 apple\n6000 off\n10000 apple\n11000 off\n");
 }
 
-static void switches_tell_when_a_thread_does_not_run(void **state)
+static void switches_report_when_a_thread_does_not_run(void **state)
 {
     struct world w;
     begin(&w);
@@ -340,14 +340,14 @@ static void exit_and_exec_end_what_runs(void **state)
     begin(&w);
     map_this_program(&w);
     sample(&w, PID, 1000, CHAIN(AT(apple)));
-    say(&w, &(struct side_band_record){.kind = SIDE_BAND_NAME,
-                                       .time = {1800},
-                                       .pid = PID,
-                                       .tid = PID,
-                                       .name = {.name = "other", .exec = true}});
+    say(&w, &(struct sideband_record){.kind = SIDEBAND_NAME,
+                                      .time = {1800},
+                                      .pid = PID,
+                                      .tid = PID,
+                                      .name = {.name = "other", .exec = true}});
     sample(&w, PID, 2500, CHAIN(AT(apple))); /* is gone */
     say(&w,
-        &(struct side_band_record){.kind = SIDE_BAND_EXIT, .time = {3100}, .pid = PID, .tid = PID});
+        &(struct sideband_record){.kind = SIDEBAND_EXIT, .time = {3100}, .pid = PID, .tid = PID});
     expect(&w, "1000 apple\n1800 exec\n2500 [unknown]\n3100 off\n");
 }
 
@@ -420,15 +420,15 @@ static void saved_stacks_say_why_callers_are_missing(void **state)
                                                             PERF_SAMPLE_REGS_USER |
                                                             PERF_SAMPLE_STACK_USER});
     map_this_program(&w);
-    say(&w, &(struct side_band_record){.kind = SIDE_BAND_MAPPING,
-                                       .time = {1},
-                                       .pid = PID,
-                                       .tid = PID,
-                                       .mapping = {.start = 0x100000,
-                                                   .length = 0x1000,
-                                                   .protection = PROT_EXEC,
-                                                   .executable = true,
-                                                   .path = "/nonexistent/libgone.so"}});
+    say(&w, &(struct sideband_record){.kind = SIDEBAND_MAPPING,
+                                      .time = {1},
+                                      .pid = PID,
+                                      .tid = PID,
+                                      .mapping = {.start = 0x100000,
+                                                  .length = 0x1000,
+                                                  .protection = PROT_EXEC,
+                                                  .executable = true,
+                                                  .path = "/nonexistent/libgone.so"}});
     const uint64_t returns[] = {AT(apple), 0x100020};
     for (unsigned i = 0; i < 2; i++) {
         begin_sample(&w, EVENT_ID, PID, 1000 + 1000 * i);
@@ -475,7 +475,7 @@ int main(void)
         cmocka_unit_test(the_kernel_is_on_top),
         cmocka_unit_test(what_is_in_no_code_calls_nobody),
         cmocka_unit_test(missing_samples_are_a_thread_that_does_not_run),
-        cmocka_unit_test(switches_tell_when_a_thread_does_not_run),
+        cmocka_unit_test(switches_report_when_a_thread_does_not_run),
         cmocka_unit_test(exit_and_exec_end_what_runs),
         cmocka_unit_test(samples_of_other_events_are_not_followed),
         cmocka_unit_test(an_event_without_time_has_its_usual_interval),

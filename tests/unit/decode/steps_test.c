@@ -173,7 +173,7 @@ static void overflows_and_aborts_are_steps(void **state)
 /* The program leaves `jumps_away`, whose addresses in its file `filters` may name. */
 static void decode_with_filters(struct steps *s, const char *filters)
 {
-    const struct side_band_record *mapping = array_at(&s->fixture.records, 1);
+    const struct sideband_record *mapping = array_at(&s->fixture.records, 1);
     uint64_t offset = at("jumps_away") - mapping->mapping.start + mapping->mapping.file_offset;
     char text[1024];
     if (filters) {
@@ -308,7 +308,7 @@ static void data_of_two_events_does_not_mix(void **state)
                       false);
 }
 
-static void data_of_an_event_is_not_told_twice(void **state)
+static void data_of_an_event_is_not_reported_twice(void **state)
 {
     expect_event_data(*state, (const uint8_t[]){EXIT_REASON, EXIT_REASON}, 2, VM_EXIT, false);
 }
@@ -359,7 +359,7 @@ int main(void)
         TEST(an_address_of_a_page_fault_is_of_no_other_event),
         TEST(data_of_a_vm_exit_is_of_no_other_event),
         TEST(data_of_two_events_does_not_mix),
-        TEST(data_of_an_event_is_not_told_twice),
+        TEST(data_of_an_event_is_not_reported_twice),
         TEST(data_of_unknown_kind_is_passed_over),
         TEST(an_overflow_within_a_header_may_cut_a_packet),
     };

@@ -342,7 +342,7 @@ static void exec_is_a_new_program(void **state)
     finish(outcome);
 }
 
-static void functions_are_told_apart(void **state)
+static void functions_are_distinguished(void **state)
 {
     /* Two static functions of one name; the same function at another address in another process;
      * versions and PLT slots; code without symbols. */
@@ -533,7 +533,7 @@ int main(void)
         cmocka_unit_test(return_addresses_are_learned),
         cmocka_unit_test(beginnings_of_functions),
         cmocka_unit_test(exec_is_a_new_program),
-        cmocka_unit_test(functions_are_told_apart),
+        cmocka_unit_test(functions_are_distinguished),
         cmocka_unit_test(names_from_a_perf_map),
         cmocka_unit_test(times_between_packets),
         cmocka_unit_test(threads_take_turns),

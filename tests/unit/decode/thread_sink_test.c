@@ -10,7 +10,7 @@
 struct sink {
     struct flow_sink sink;
     struct thread thread;
-    struct thread_output output;
+    struct thread_sink output;
     struct array events; /* struct flow_event */
     unsigned begun, ended;
 };
@@ -42,7 +42,7 @@ static int begin(void **state)
     sink = (struct sink){
         .sink = {.context = &sink, .begin = sink_begin, .events = sink_events, .end = sink_end},
         .events = array_of(sizeof(struct flow_event))};
-    sink.output = (struct thread_output){.thread = &sink.thread, .sink = &sink.sink};
+    sink.output = (struct thread_sink){.thread = &sink.thread, .sink = &sink.sink};
     *state = &sink;
     return 0;
 }
@@ -104,7 +104,7 @@ static void expect_kinds(const struct sink *sink, const enum flow_kind *kinds, s
 
 /* The sink. */
 
-static void the_sink_is_told_of_a_thread_once(void **state)
+static void the_sink_learns_of_a_thread_once(void **state)
 {
     struct sink *s = *state;
     thread_output_begin(&s->output);
@@ -116,7 +116,7 @@ static void the_sink_is_told_of_a_thread_once(void **state)
     assert_int_equal(s->ended, 1);
 }
 
-static void a_thread_without_events_is_not_told_of(void **state)
+static void a_thread_without_events_is_not_reported(void **state)
 {
     struct sink *s = *state;
     thread_output_stop(&s->output);
@@ -138,7 +138,7 @@ static void times_never_go_back(void **state)
         assert_int_equal(((struct flow_event *)array_at(&s->events, i))->time.value, times[i]);
 }
 
-static void times_do_not_go_back_behind_what_was_held(void **state)
+static void times_do_not_go_back_after_what_was_held(void **state)
 {
     struct sink *s = *state;
     ADD(s, event(8, FLOW_INTERRUPT));
@@ -195,7 +195,7 @@ static void an_interrupt_between_gaps_is_something_known(void **state)
     EXPECT_KINDS(s, FLOW_GAP, FLOW_RESUME, FLOW_INTERRUPT, FLOW_GAP, FLOW_CALL);
 }
 
-static void a_resume_behind_the_last_gap_is_kept(void **state)
+static void a_resume_after_the_last_gap_is_kept(void **state)
 {
     struct sink *s = *state;
     ADD(s, gap(1, FLOW_GAP_ERROR), event(2, FLOW_RESUME));
@@ -250,7 +250,7 @@ static void an_interrupt_before_a_switch_is_a_stop(void **state)
     EXPECT_KINDS(s, FLOW_STOP, FLOW_RESUME);
 }
 
-static void an_interrupt_with_something_behind_it_is_one(void **state)
+static void an_interrupt_with_something_after_it_is_one(void **state)
 {
     struct sink *s = *state;
     ADD(s, event(1, FLOW_INTERRUPT));
@@ -279,7 +279,7 @@ static void an_interrupt_whose_handler_is_traced_is_one_at_once(void **state)
 
 /* Plain events. */
 
-static void plain_events_behind_a_gap_end_it(void **state)
+static void plain_events_after_a_gap_end_it(void **state)
 {
     struct sink *s = *state;
     ADD(s, gap(1, FLOW_GAP_ERROR));
@@ -324,24 +324,24 @@ static void where_a_hole_was_there_is_a_gap(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_sink_is_told_of_a_thread_once),
-        TEST(a_thread_without_events_is_not_told_of),
+        TEST(the_sink_learns_of_a_thread_once),
+        TEST(a_thread_without_events_is_not_reported),
         TEST(times_never_go_back),
-        TEST(times_do_not_go_back_behind_what_was_held),
+        TEST(times_do_not_go_back_after_what_was_held),
         TEST(gaps_in_a_row_are_one),
         TEST(resumes_and_callers_between_gaps_are_dropped),
         TEST(gaps_with_something_known_between_them_are_two),
         TEST(a_stop_is_something_known),
         TEST(an_interrupt_between_gaps_is_something_known),
-        TEST(a_resume_behind_the_last_gap_is_kept),
+        TEST(a_resume_after_the_last_gap_is_kept),
         TEST(a_switch_between_gaps_changes_nothing),
         TEST(gaps_are_counted_as_they_come_out),
         TEST(an_interrupt_at_the_end_is_a_stop),
         TEST(an_interrupt_before_a_switch_is_a_stop),
-        TEST(an_interrupt_with_something_behind_it_is_one),
+        TEST(an_interrupt_with_something_after_it_is_one),
         TEST(an_interrupt_before_plain_events_is_one),
         TEST(an_interrupt_whose_handler_is_traced_is_one_at_once),
-        TEST(plain_events_behind_a_gap_end_it),
+        TEST(plain_events_after_a_gap_end_it),
         TEST(callers_without_a_gap_are_passed_on),
         TEST(where_a_hole_was_there_is_a_gap),
     };

@@ -151,7 +151,7 @@ static void tracing_stops_and_goes_on(void **state)
     check(&choices);
 }
 
-static void stops_tell_what_ran_last(void **state)
+static void stops_report_what_ran_last(void **state)
 {
     struct run_choices choices = plain;
     choices.trace_stops = true;
@@ -183,7 +183,7 @@ static void whatever_runs(void **state)
     }
 }
 
-static void slices_are_decoded_alike_by_any_number_of_cores(void **state)
+static void psb_segments_are_decoded_alike_by_any_number_of_cores(void **state)
 {
     struct run_choices choices = motley;
     choices.size = 900 << 10;
@@ -200,18 +200,18 @@ static void slices_are_decoded_alike_by_any_number_of_cores(void **state)
 }
 
 /* So that what it keeps can be passed on when its slice's turn comes. */
-static void a_decoder_runs_as_far_as_it_was_told(void **state)
+static void a_decoder_runs_as_far_as_it_was_asked(void **state)
 {
     enum { STEPS = 50, LONGEST_PACKET = 16 };
     struct fixture fixture;
     decode(&fixture, &plain, 1, false);
     struct decoder_shared *shared = decoder_shared_open(&fixture.data, fixture.symbols);
     struct decoder_memory *memory = decoder_memory_new(NULL);
-    struct delivery delivery;
+    struct reorder_buffer reorder_buffer;
     struct schedule schedule;
     struct event_pool pool;
     event_pool_init(&pool);
-    delivery_init(&delivery, &pool, false);
+    reorder_buffer_init(&reorder_buffer, &pool, false);
     schedule_of_thread(&schedule, NULL,
                        address_spaces_process(&fixture.spaces, (uint32_t)PROGRAM_PID));
     size_t size = packets_size(&fixture.packets);
@@ -219,7 +219,7 @@ static void a_decoder_runs_as_far_as_it_was_told(void **state)
                                         .size = size,
                                         .stop = size,
                                         .schedule = &schedule,
-                                        .delivery = &delivery};
+                                        .reorder_buffer = &reorder_buffer};
     struct decoder *decoder = decoder_open(shared, memory, &input);
     unsigned rounds = 1;
     while (decoder_run(decoder, STEPS))
@@ -227,7 +227,7 @@ static void a_decoder_runs_as_far_as_it_was_told(void **state)
     assert_true(rounds >= size / STEPS / LONGEST_PACKET);
     decoder_close(decoder);
     schedule_free(&schedule);
-    delivery_free(&delivery);
+    reorder_buffer_free(&reorder_buffer);
     event_pool_free(&pool);
     decoder_memory_free(memory);
     decoder_shared_close(shared);
@@ -249,10 +249,10 @@ int main(void)
         cmocka_unit_test(psbs_on_the_way),
         cmocka_unit_test(pages_are_replaced),
         cmocka_unit_test(tracing_stops_and_goes_on),
-        cmocka_unit_test(stops_tell_what_ran_last),
+        cmocka_unit_test(stops_report_what_ran_last),
         cmocka_unit_test(whatever_runs),
-        cmocka_unit_test(slices_are_decoded_alike_by_any_number_of_cores),
-        cmocka_unit_test(a_decoder_runs_as_far_as_it_was_told),
+        cmocka_unit_test(psb_segments_are_decoded_alike_by_any_number_of_cores),
+        cmocka_unit_test(a_decoder_runs_as_far_as_it_was_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-enum { WRITES_VALUES = 1 << 12, TELLS_SLEEP = 1 << 4, SIZE = 1024 };
+enum { WRITES_VALUES = 1 << 12, REPORTS_SLEEP = 1 << 4, SIZE = 1024 };
 
 struct ring {
     uint8_t bytes[SIZE];
@@ -98,15 +98,15 @@ static void a_processors_values_are_of_who_ran_there(void **state)
     make(&ring);
     struct aux_chunk chunk;
     struct perf_data data = data_of(&chunk, &ring, UINT32_MAX, 3);
-    struct side_band_record records[] = {
-        {.kind = SIDE_BAND_TRACE_START, .time = {900}, .tid = 8, .cpu = 3},
-        {.kind = SIDE_BAND_CONTEXT_SWITCH,
+    struct sideband_record records[] = {
+        {.kind = SIDEBAND_TRACE_START, .time = {900}, .tid = 8, .cpu = 3},
+        {.kind = SIDEBAND_CONTEXT_SWITCH,
          .time = {1500},
          .tid = 8,
          .cpu = 3,
          .context_switch.out = true},
-        {.kind = SIDE_BAND_CONTEXT_SWITCH, .time = {2100}, .tid = 10, .cpu = 2},
-        {.kind = SIDE_BAND_CONTEXT_SWITCH, .time = {2200}, .tid = 9, .cpu = 3},
+        {.kind = SIDEBAND_CONTEXT_SWITCH, .time = {2100}, .tid = 10, .cpu = 2},
+        {.kind = SIDEBAND_CONTEXT_SWITCH, .time = {2200}, .tid = 9, .cpu = 3},
     };
     data.records = records;
     data.record_count = sizeof records / sizeof *records;
@@ -135,7 +135,7 @@ static void add_ratio(struct ring *ring, uint8_t ratio)
     ring->size += pt_packet_cbr(ring->bytes + ring->size, ratio);
 }
 
-static void a_change_of_frequency_is_told(void **state)
+static void a_change_of_frequency_is_reported(void **state)
 {
     struct ring ring = {0};
     add_header(&ring, 1000);
@@ -157,7 +157,7 @@ static void a_change_of_frequency_is_told(void **state)
     array_free(&values);
 }
 
-static void a_frequency_that_never_changes_is_not_told(void **state)
+static void a_frequency_that_never_changes_is_not_reported(void **state)
 {
     struct ring ring = {0};
     add_header(&ring, 1000);
@@ -180,8 +180,7 @@ static void a_processors_frequency_is_nobodys(void **state)
     add_ratio(&ring, 30);
     struct aux_chunk chunk;
     struct perf_data data = data_of(&chunk, &ring, UINT32_MAX, 3);
-    struct side_band_record turn = {
-        .kind = SIDE_BAND_TRACE_START, .time = {900}, .tid = 8, .cpu = 3};
+    struct sideband_record turn = {.kind = SIDEBAND_TRACE_START, .time = {900}, .tid = 8, .cpu = 3};
     data.records = &turn;
     data.record_count = 1;
     struct array values = find(&data);
@@ -217,7 +216,7 @@ static void a_processor_sleeps_and_awakes(void **state)
     make_sleep(&ring);
     struct aux_chunk chunk;
     struct perf_data data = data_of(&chunk, &ring, UINT32_MAX, 3);
-    data.setup.config = TELLS_SLEEP;
+    data.setup.config = REPORTS_SLEEP;
     struct array values = find(&data);
     assert_int_equal(values.count, 2);
     expect(&values, 0, 1500, UINT32_MAX, 6);
@@ -230,7 +229,7 @@ static void a_processor_sleeps_and_awakes(void **state)
     array_free(&values);
 }
 
-static void sleep_that_was_not_asked_for_is_not_told(void **state)
+static void sleep_that_was_not_asked_for_is_not_reported(void **state)
 {
     struct ring ring = {0};
     make_sleep(&ring);
@@ -246,10 +245,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_threads_values_have_their_times),
         cmocka_unit_test(a_processors_values_are_of_who_ran_there),
-        cmocka_unit_test(a_change_of_frequency_is_told),
+        cmocka_unit_test(a_change_of_frequency_is_reported),
         cmocka_unit_test(a_processor_sleeps_and_awakes),
-        cmocka_unit_test(sleep_that_was_not_asked_for_is_not_told),
-        cmocka_unit_test(a_frequency_that_never_changes_is_not_told),
+        cmocka_unit_test(sleep_that_was_not_asked_for_is_not_reported),
+        cmocka_unit_test(a_frequency_that_never_changes_is_not_reported),
         cmocka_unit_test(a_processors_frequency_is_nobodys),
         cmocka_unit_test(without_being_asked_for_there_are_none),
     };

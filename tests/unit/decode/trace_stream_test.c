@@ -50,33 +50,33 @@ static void cut_streams(struct cut *cut)
     assert_int_equal(cut->streams.streams.count, 1);
 }
 
-static void check_stretch(const struct cut *cut, size_t index, const uint8_t *bytes, uint64_t size,
+static void check_segment(const struct cut *cut, size_t index, const uint8_t *bytes, uint64_t size,
                           bool lost_after)
 {
-    const struct trace_stretch *stretch =
-        trace_stretch_at(trace_stream_at(&cut->streams, 0), index);
-    assert_int_equal(stretch->size, size);
-    assert_int_equal(stretch->lost_after, lost_after);
+    const struct trace_segment *segment =
+        trace_segment_at(trace_stream_at(&cut->streams, 0), index);
+    assert_int_equal(segment->size, size);
+    assert_int_equal(segment->lost_after, lost_after);
     uint8_t *copy;
-    assert_memory_equal(trace_stretch_bytes(stretch, &copy), bytes, size);
+    assert_memory_equal(trace_segment_bytes(segment, &copy), bytes, size);
     free(copy);
 }
 
 /* Offsets count from the ring's beginning. */
-static void overlap_is_told_by_offsets(void **state)
+static void overlap_is_reported_by_offsets(void **state)
 {
     uint8_t *trace = make_trace();
     struct cut cut = {0};
     add_snapshot(&cut, trace, RING, 0);
     add_snapshot(&cut, trace, RING + 1000, 1000);
     cut_streams(&cut);
-    check_stretch(&cut, 0, trace, RING + 1000, false);
+    check_segment(&cut, 0, trace, RING + 1000, false);
     trace_streams_free(&cut.streams);
     free(trace);
 }
 
 /* perf record -S: of a ring that has wrapped, offsets are modulo its size. */
-static void overlap_is_told_by_the_packets(void **state)
+static void overlap_is_reported_by_the_packets(void **state)
 {
     uint8_t *trace = make_trace();
     struct cut cut = {0};
@@ -84,7 +84,7 @@ static void overlap_is_told_by_the_packets(void **state)
     add_snapshot(&cut, trace, 21777, 21777 % RING);
     add_snapshot(&cut, trace, 24000, 24000 % RING);
     cut_streams(&cut);
-    check_stretch(&cut, 0, trace + 20000 - RING, RING + 4000, false);
+    check_segment(&cut, 0, trace + 20000 - RING, RING + 4000, false);
     trace_streams_free(&cut.streams);
     free(trace);
 }
@@ -96,8 +96,8 @@ static void what_was_overwritten_between_snapshots_is_lost(void **state)
     add_snapshot(&cut, trace, 20000, 20000 % RING);
     add_snapshot(&cut, trace, 50000, 50000 % RING);
     cut_streams(&cut);
-    check_stretch(&cut, 0, trace + 20000 - RING, RING, true);
-    check_stretch(&cut, 1, trace + 50000 - RING, RING, false);
+    check_segment(&cut, 0, trace + 20000 - RING, RING, true);
+    check_segment(&cut, 1, trace + 50000 - RING, RING, false);
     trace_streams_free(&cut.streams);
     free(trace);
 }
@@ -109,7 +109,7 @@ static void a_snapshot_that_has_nothing_new_adds_nothing(void **state)
     add_snapshot(&cut, trace, 20000, 20000 % RING);
     add_snapshot(&cut, trace, 20000, 20000 % RING);
     cut_streams(&cut);
-    check_stretch(&cut, 0, trace + 20000 - RING, RING, false);
+    check_segment(&cut, 0, trace + 20000 - RING, RING, false);
     trace_streams_free(&cut.streams);
     free(trace);
 }
@@ -135,8 +135,8 @@ static void padding_between_chunks_is_no_loss(void **state)
     add_padded(&cut, parts[2], trace, 1004, 2004);
     cut_streams(&cut);
     const struct trace_stream *stream = trace_stream_at(&cut.streams, 0);
-    assert_int_equal(stream->stretches.count, 1);
-    assert_int_equal(trace_stretch_at(stream, 0)->size, 1008 + 8 + 1000);
+    assert_int_equal(stream->segments.count, 1);
+    assert_int_equal(trace_segment_at(stream, 0)->size, 1008 + 8 + 1000);
     trace_streams_free(&cut.streams);
     free(trace);
 }
@@ -149,8 +149,8 @@ static void padding_of_a_snapshot_does_not_hide_what_is_repeated(void **state)
     add_padded(&cut, parts[1], trace, 0, 2000);
     cut_streams(&cut);
     const struct trace_stream *stream = trace_stream_at(&cut.streams, 0);
-    assert_int_equal(stream->stretches.count, 1);
-    assert_int_equal(trace_stretch_at(stream, 0)->size, 1008 + 999);
+    assert_int_equal(stream->segments.count, 1);
+    assert_int_equal(trace_segment_at(stream, 0)->size, 1008 + 999);
     trace_streams_free(&cut.streams);
     free(trace);
 }
@@ -158,8 +158,8 @@ static void padding_of_a_snapshot_does_not_hide_what_is_repeated(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(overlap_is_told_by_offsets),
-        cmocka_unit_test(overlap_is_told_by_the_packets),
+        cmocka_unit_test(overlap_is_reported_by_offsets),
+        cmocka_unit_test(overlap_is_reported_by_the_packets),
         cmocka_unit_test(what_was_overwritten_between_snapshots_is_lost),
         cmocka_unit_test(a_snapshot_that_has_nothing_new_adds_nothing),
         cmocka_unit_test(padding_between_chunks_is_no_loss),

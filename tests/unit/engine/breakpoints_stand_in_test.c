@@ -397,22 +397,22 @@ static void expect_refusals(int first, enum breakpoint_scope scope, int problem,
     machine.fails_at = 0;
 }
 
-static void every_refusal_is_told_and_leaves_nothing_behind(void **state)
+static void every_refusal_is_reported_and_leaves_nothing(void **state)
 {
     (void)state;
-    const int behind_rings = PROCESSORS + 1;
+    const int after_rings = PROCESSORS + 1;
     expect_refusals(1, BREAKPOINTS_ALL_THREADS, EMFILE, "ulimit -n");
-    expect_refusals(behind_rings, BREAKPOINTS_ALL_THREADS, EACCES, "thread 400");
-    expect_refusals(behind_rings, BREAKPOINTS_CHILDREN, ENOSPC, "left");
+    expect_refusals(after_rings, BREAKPOINTS_ALL_THREADS, EACCES, "thread 400");
+    expect_refusals(after_rings, BREAKPOINTS_CHILDREN, ENOSPC, "left");
     struct error error;
-    machine.fails_at = behind_rings + PROCESSORS;
+    machine.fails_at = after_rings + PROCESSORS;
     machine.problem = ENOSPC;
     assert_null(open_places(1, BREAKPOINTS_ALL_THREADS, &error));
     assert_memory_equal(error.text, "cannot watch place (0x401234) in thread 400", 43);
     expect_refusals(1, BREAKPOINTS_ONE_THREAD, ENOMEM, "out of memory");
 }
 
-static void rings_that_cannot_be_mapped_are_told(void **state)
+static void rings_that_cannot_be_mapped_are_reported(void **state)
 {
     (void)state;
     size_t before = count_descriptors();
@@ -476,9 +476,10 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             a_hit_that_comes_twice_counts_once_and_the_second_event_goes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(every_refusal_is_told_and_leaves_nothing_behind, set_up,
+        cmocka_unit_test_setup_teardown(every_refusal_is_reported_and_leaves_nothing, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(rings_that_cannot_be_mapped_are_told, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(rings_that_cannot_be_mapped_are_reported, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(threads_that_end_meanwhile_are_left_out, set_up, tear_down),
         cmocka_unit_test_setup_teardown(processors_that_are_switched_off_do_not_matter, set_up,
                                         tear_down),

@@ -574,7 +574,7 @@ static void *count_for_ever(void *given)
 }
 
 /* Exits with 0 when all that was begun was finished. */
-static void call_until_told(void)
+static void call_until_reported(void)
 {
     pthread_t threads[2];
     uintptr_t unfinished = 0;
@@ -603,10 +603,10 @@ static void be_killed_watching(pid_t pid, unsigned microseconds)
     assert_true(WIFSIGNALED(status));
 }
 
-static void a_watcher_that_is_killed_leaves_nothing_behind(void **state)
+static void a_watcher_that_is_killed_leaves_nothing(void **state)
 {
     (void)state;
-    struct program program = start(call_until_told);
+    struct program program = start(call_until_reported);
     let_begin(&program);
     unsigned random = 1;
     for (int i = 0; i < 200; i++) {
@@ -633,7 +633,7 @@ static void refuse(const struct trigger *wanted, pid_t pid, const char *part)
         fail_msg("`%s` is not in: %s", part, error.text);
 }
 
-static void what_cannot_be_watched_is_told(void **state)
+static void what_cannot_be_watched_is_reported(void **state)
 {
     (void)state;
     struct program program = start(work);
@@ -771,8 +771,8 @@ int main(int argument_count, char **arguments)
         cmocka_unit_test(a_program_that_becomes_another_is_watched),
         cmocka_unit_test(a_program_is_watched_from_its_first_instruction_if_it_is_stopped_there),
         cmocka_unit_test(hits_count_while_armed_alone_and_nothing_wakes_us_idle),
-        cmocka_unit_test(a_watcher_that_is_killed_leaves_nothing_behind),
-        cmocka_unit_test(what_cannot_be_watched_is_told),
+        cmocka_unit_test(a_watcher_that_is_killed_leaves_nothing),
+        cmocka_unit_test(what_cannot_be_watched_is_reported),
         cmocka_unit_test(four_places_are_watched),
         cmocka_unit_test(users_may_watch_what_is_theirs_without_locked_memory),
     };

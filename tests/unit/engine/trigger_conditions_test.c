@@ -32,7 +32,7 @@ static void a_delay_is_from_the_hit_before_and_never_of_the_first(void **state)
 }
 
 /* Threads' hits may be told some microseconds out of order. */
-static void a_hit_that_is_told_late_has_no_delay(void **state)
+static void a_hit_that_is_reported_late_has_no_delay(void **state)
 {
     (void)state;
     struct trigger trigger = {.delay_threshold_ns = 100};
@@ -66,7 +66,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_conditions_every_hit_counts),
         cmocka_unit_test(a_delay_is_from_the_hit_before_and_never_of_the_first),
-        cmocka_unit_test(a_hit_that_is_told_late_has_no_delay),
+        cmocka_unit_test(a_hit_that_is_reported_late_has_no_delay),
         cmocka_unit_test(a_duration_is_from_the_time_passed),
         cmocka_unit_test(arguments_are_untagged),
     };

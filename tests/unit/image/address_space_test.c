@@ -167,7 +167,7 @@ static void forked_child_has_what_its_parent_had_then(void **state)
     assert_int_equal(child->parent_pid, 7);
     assert_string_equal(child->name, "parent");
     assert_string_equal(address_spaces_thread(&spaces, 8)->name, "parent");
-    assert_int_equal(address_spaces_thread(&spaces, 8)->born.value, 30);
+    assert_int_equal(address_spaces_thread(&spaces, 8)->created.value, 30);
     address_spaces_free(&spaces);
     recording_free(&recording);
 }
@@ -227,7 +227,7 @@ static void threads_share_their_process(void **state)
     recording_free(&recording);
 }
 
-static void reused_pid_starts_anew(void **state)
+static void reused_pid_starts_again(void **state)
 {
     struct recording recording = recording_new();
     add_mapping(&recording, 0, 7, 0x1000, 0x2000, 0, "//parent");
@@ -260,9 +260,9 @@ static void data_kernel_and_impossible_mappings_are_left_out(void **state)
 {
     struct recording recording = recording_new();
     add_mapping(&recording, 0, 7, 0x1000, 0x2000, 0, "//data");
-    ((struct side_band_record *)array_at(&recording.records, 0))->mapping.executable = false;
+    ((struct sideband_record *)array_at(&recording.records, 0))->mapping.executable = false;
     add_mapping(&recording, 0, 7, 0x3000, 0x4000, 0, "//kernel");
-    ((struct side_band_record *)array_at(&recording.records, 1))->mapping.kernel = true;
+    ((struct sideband_record *)array_at(&recording.records, 1))->mapping.kernel = true;
     add_mapping(&recording, 0, 7, UINT64_MAX - 1, 0x4000, 0, "//wraps");
     add_mapping(&recording, 0, 7, 0x5000, 0x5000, 0, "//empty");
     add_mapping(&recording, 0, UINT32_MAX, 0x6000, 0x7000, 0, "//nobody");
@@ -298,8 +298,8 @@ static void scheduled_threads_are_known(void **state)
     static const uint32_t switches[][4] = {
         {30, 31, 40, 41}, {UINT32_MAX, 9, 0, 0}, {UINT32_MAX, 50, UINT32_MAX, UINT32_MAX}};
     for (size_t i = 0; i < 3; i++) {
-        struct side_band_record *record = array_add(&recording.records);
-        record->kind = SIDE_BAND_CONTEXT_SWITCH;
+        struct sideband_record *record = array_add(&recording.records);
+        record->kind = SIDEBAND_CONTEXT_SWITCH;
         record->pid = switches[i][0];
         record->tid = switches[i][1];
         record->context_switch.other_pid = switches[i][2];
@@ -437,7 +437,7 @@ int main(void)
         cmocka_unit_test(a_thread_ends_with_its_last_exit),
         cmocka_unit_test(second_fork_takes_what_changed_between),
         cmocka_unit_test(threads_share_their_process),
-        cmocka_unit_test(reused_pid_starts_anew),
+        cmocka_unit_test(reused_pid_starts_again),
         cmocka_unit_test(synthesized_fork_copies_nothing),
         cmocka_unit_test(data_kernel_and_impossible_mappings_are_left_out),
         cmocka_unit_test(ring_without_records_has_a_thread),

@@ -95,7 +95,7 @@ static uint8_t mark_found(const char *path, uint8_t wanted, bool in_feature)
     add_mapping(&recording, 0, 7, 0x1000, 0x2000, 0, path);
     struct recorded_build_id feature = {.path = path, .size = 20};
     memset(feature.id, wanted, 20);
-    struct side_band_record *record = array_at(&recording.records, 0);
+    struct sideband_record *record = array_at(&recording.records, 0);
     if (!in_feature) {
         memset(record->mapping.build_id, wanted, 20);
         record->mapping.build_id_size = 20;

@@ -13,7 +13,7 @@
 #include <elf.h>
 #include <string.h>
 
-static void names_tell_whose_code_it_is(void **state)
+static void names_report_whose_code_it_is(void **state)
 {
     (void)state;
     static const struct {
@@ -95,7 +95,7 @@ static void what_is_no_object_goes_by_its_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_tell_whose_code_it_is),
+        cmocka_unit_test(names_report_whose_code_it_is),
         cmocka_unit_test(objects_say_themselves_what_they_are),
         cmocka_unit_test(what_is_no_object_goes_by_its_name),
     };

@@ -13,7 +13,7 @@
 
 struct recording recording_new(void)
 {
-    return (struct recording){array_of(sizeof(struct side_band_record))};
+    return (struct recording){array_of(sizeof(struct sideband_record))};
 }
 
 void recording_free(struct recording *recording)
@@ -30,10 +30,10 @@ struct perf_data recording_of(const struct recording *recording)
     };
 }
 
-static struct side_band_record *add_record(struct recording *recording, enum side_band_kind kind,
-                                           uint64_t time, uint32_t pid, uint32_t tid)
+static struct sideband_record *add_record(struct recording *recording, enum sideband_kind kind,
+                                          uint64_t time, uint32_t pid, uint32_t tid)
 {
-    struct side_band_record *record = array_add(&recording->records);
+    struct sideband_record *record = array_add(&recording->records);
     record->kind = kind;
     record->time.value = time;
     record->pid = pid;
@@ -45,7 +45,7 @@ static struct side_band_record *add_record(struct recording *recording, enum sid
 void add_mapping(struct recording *recording, uint64_t time, uint32_t pid, uint64_t start,
                  uint64_t end, uint64_t file_offset, const char *path)
 {
-    struct side_band_record *record = add_record(recording, SIDE_BAND_MAPPING, time, pid, pid);
+    struct sideband_record *record = add_record(recording, SIDEBAND_MAPPING, time, pid, pid);
     record->mapping.start = start;
     record->mapping.length = end - start;
     record->mapping.file_offset = file_offset;
@@ -56,7 +56,7 @@ void add_mapping(struct recording *recording, uint64_t time, uint32_t pid, uint6
 void add_name(struct recording *recording, uint64_t time, uint32_t pid, uint32_t tid,
               const char *name, bool exec)
 {
-    struct side_band_record *record = add_record(recording, SIDE_BAND_NAME, time, pid, tid);
+    struct sideband_record *record = add_record(recording, SIDEBAND_NAME, time, pid, tid);
     record->name.name = name;
     record->name.exec = exec;
 }
@@ -64,14 +64,14 @@ void add_name(struct recording *recording, uint64_t time, uint32_t pid, uint32_t
 void add_fork(struct recording *recording, uint64_t time, uint32_t parent_pid, uint32_t parent_tid,
               uint32_t pid, uint32_t tid)
 {
-    struct side_band_record *record = add_record(recording, SIDE_BAND_FORK, time, pid, tid);
+    struct sideband_record *record = add_record(recording, SIDEBAND_FORK, time, pid, tid);
     record->fork.parent_pid = parent_pid;
     record->fork.parent_tid = parent_tid;
 }
 
 void add_exit(struct recording *recording, uint64_t time, uint32_t pid, uint32_t tid)
 {
-    add_record(recording, SIDE_BAND_EXIT, time, pid, tid);
+    add_record(recording, SIDEBAND_EXIT, time, pid, tid);
 }
 
 void write_file(const char *path, const void *bytes, size_t size)

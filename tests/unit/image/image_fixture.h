@@ -11,7 +11,7 @@
 /* Records in the order in which they are added; times in nanoseconds, which the clock of
  * recording_of makes the same number of ticks. */
 struct recording {
-    struct array records; /* of struct side_band_record */
+    struct array records; /* of struct sideband_record */
 };
 
 struct recording recording_new(void);

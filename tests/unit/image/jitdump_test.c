@@ -175,7 +175,7 @@ static void check_all(uint64_t flags, uint64_t mapped, const struct expectation 
 }
 
 /* The dump was begun when it was mapped, at 10,000,000 ns; code counts from 100 us before. */
-static void times_are_told_by_the_mapping_of_the_dump(void **state)
+static void times_are_reported_by_the_mapping_of_the_dump(void **state)
 {
     const struct expectation expected[] = {
         {9900999, 0x1000, NULL, ""},        {9901000, 0x1000, "first", "1111"},
@@ -210,7 +210,7 @@ int main(void)
         cmocka_unit_test(loads_and_moves_are_read),
         cmocka_unit_test(what_is_none_is_refused),
         cmocka_unit_test(damage_ends_the_reading),
-        cmocka_unit_test(times_are_told_by_the_mapping_of_the_dump),
+        cmocka_unit_test(times_are_reported_by_the_mapping_of_the_dump),
         cmocka_unit_test(ticks_need_no_mapping_time),
         cmocka_unit_test(without_times_code_is_there_from_the_beginning),
     };

@@ -51,9 +51,9 @@ static void ask_facts(struct asking *asking)
     }
 }
 
-static void ask_pieces(struct asking *asking, uint32_t track)
+static void ask_tiles(struct asking *asking, uint32_t track)
 {
-    const struct pieces_request request = {
+    const struct tiles_request request = {
         .track = track,
         .range = choose_range(asking),
         .resolution = UINT64_C(1) << choose(asking, 64),
@@ -61,14 +61,14 @@ static void ask_pieces(struct asking *asking, uint32_t track)
         .rows = choose(asking, 2) ? UINT32_MAX : 3,
         .limit = choose(asking, 2) ? 10 : 100000,
     };
-    struct array pieces = array_of(sizeof(struct index_piece));
+    struct array tiles = array_of(sizeof(struct index_tile));
     bool more;
-    index_pieces(asking->index, &request, &pieces, &more, NULL);
-    for (size_t i = 0; i < pieces.count; i++) {
-        const struct index_piece *piece = array_at(&pieces, i);
-        sink += trace_index_function(asking->index, piece->function).calls;
+    index_tiles(asking->index, &request, &tiles, &more, NULL);
+    for (size_t i = 0; i < tiles.count; i++) {
+        const struct index_tile *tile = array_at(&tiles, i);
+        sink += trace_index_function(asking->index, tile->function).calls;
     }
-    array_free(&pieces);
+    array_free(&tiles);
 }
 
 static void ask_spans(struct asking *asking, uint32_t track)
@@ -136,7 +136,7 @@ static void ask(struct asking *asking)
     ask_facts(asking);
     for (int i = 0; i < 4 && asking->facts->tracks > 0; i++) {
         uint32_t track = (uint32_t)choose(asking, asking->facts->tracks);
-        ask_pieces(asking, track);
+        ask_tiles(asking, track);
         ask_spans(asking, track);
     }
     ask_group(asking);

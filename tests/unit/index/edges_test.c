@@ -91,20 +91,20 @@ static struct trace_index *index_of(struct hand_made *made)
 static const struct index_range WHOLE = {0, UINT64_MAX};
 static const struct index_tracks ALL = {0};
 
-static size_t count_pieces(const struct trace_index *index, uint32_t track, uint64_t resolution)
+static size_t count_tiles(const struct trace_index *index, uint32_t track, uint64_t resolution)
 {
-    const struct pieces_request request = {.track = track,
-                                           .range = WHOLE,
-                                           .resolution = resolution,
-                                           .rows = UINT32_MAX,
-                                           .limit = 10000000};
-    struct array pieces = array_of(sizeof(struct index_piece));
+    const struct tiles_request request = {.track = track,
+                                          .range = WHOLE,
+                                          .resolution = resolution,
+                                          .rows = UINT32_MAX,
+                                          .limit = 10000000};
+    struct array tiles = array_of(sizeof(struct index_tile));
     struct error error = {0};
     bool more;
-    assert_true(index_pieces(index, &request, &pieces, &more, &error));
+    assert_true(index_tiles(index, &request, &tiles, &more, &error));
     assert_false(more);
-    size_t count = pieces.count;
-    array_free(&pieces);
+    size_t count = tiles.count;
+    array_free(&tiles);
     return count;
 }
 
@@ -153,7 +153,7 @@ static void test_marks_alone(void **state)
     add(&made, SPAN_INSTANT, 1, 3000)->text = "[decode error: no]";
     struct trace_index *index = index_of(&made);
     assert_int_equal(trace_index_facts(index)->duration, 2000);
-    assert_int_equal(count_pieces(index, 1, 1), 0);
+    assert_int_equal(count_tiles(index, 1, 1), 0);
     assert_int_equal(count_stack(index, 0, 0), 0);
     struct array marks = array_of(sizeof(struct index_mark));
     bool more;
@@ -181,7 +181,7 @@ static void test_deep_recursion(void **state)
     assert_int_equal(count_stack(index, 0, DEPTH - 1), DEPTH);
     assert_int_equal(count_stack(index, 0, 500), 501);
     assert_int_equal(count_stack(index, 0, 2 * DEPTH - 2), 1);
-    assert_int_equal(count_pieces(index, 0, 1), DEPTH);
+    assert_int_equal(count_tiles(index, 0, 1), DEPTH);
     assert_int_equal(count_rows(index), 1);
     struct array nodes = array_of(sizeof(struct flame_node));
     struct error error = {0};
@@ -210,7 +210,7 @@ static void test_many_tracks_and_functions(void **state)
     assert_int_equal(trace_index_facts(index)->functions, FUNCTIONS);
     assert_string_equal(trace_index_function(index, FUNCTIONS - 1).name, "function 199999");
     assert_int_equal(count_rows(index), FUNCTIONS);
-    assert_int_equal(count_pieces(index, TRACKS - 1, 1), FUNCTIONS / TRACKS);
+    assert_int_equal(count_tiles(index, TRACKS - 1, 1), FUNCTIONS / TRACKS);
     trace_index_close(index);
     hand_made_free(&made);
 }
@@ -230,7 +230,7 @@ static void test_moments_and_hours(void **state)
     struct trace_index *index = index_of(&made);
     assert_int_equal(trace_index_facts(index)->duration, hours);
     for (uint64_t resolution = 1; resolution <= UINT64_C(1) << 40; resolution *= 1024)
-        assert_int_equal(count_pieces(index, 0, resolution), 2);
+        assert_int_equal(count_tiles(index, 0, resolution), 2);
     assert_int_equal(count_stack(index, 0, 0), 1);
     assert_int_equal(count_stack(index, 0, hours - 1), 1);
     assert_int_equal(count_stack(index, 0, hours), 0);
@@ -250,7 +250,7 @@ static void test_backward_and_distant_times(void **state)
     enter(&made, 0, UINT64_MAX, 0); /* stays open */
     struct trace_index *index = index_of(&made);
     assert_int_equal(trace_index_facts(index)->spans, 3);
-    assert_int_equal(count_pieces(index, 0, UINT64_C(1) << 63), 2);
+    assert_int_equal(count_tiles(index, 0, UINT64_C(1) << 63), 2);
     trace_index_close(index);
     hand_made_free(&made);
 }

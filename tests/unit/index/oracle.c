@@ -22,10 +22,10 @@ static bool is_in_bin(const struct made_span *span, const struct made_span *othe
 }
 
 /* The piece of all short spans in the bin of span `first`. */
-static struct oracle_piece bin_of(const struct made_trace *trace, size_t first, uint64_t resolution)
+static struct oracle_tile bin_of(const struct made_trace *trace, size_t first, uint64_t resolution)
 {
     const struct made_span *begin = made_trace_span(trace, first), *longest = begin;
-    struct oracle_piece piece = {
+    struct oracle_tile tile = {
         .start = begin->start,
         .depth = begin->depth,
         .flags = begin->flags,
@@ -37,13 +37,13 @@ static struct oracle_piece bin_of(const struct made_trace *trace, size_t first, 
             continue;
         if (span->end - span->start > longest->end - longest->start)
             longest = span;
-        if (++piece.spans > 1)
-            piece.flags = piece.ending = 0;
-        if (span->end > piece.end)
-            piece.end = span->end;
+        if (++tile.spans > 1)
+            tile.flags = tile.ending = 0;
+        if (span->end > tile.end)
+            tile.end = span->end;
     }
-    piece.name = longest->name;
-    return piece;
+    tile.name = longest->name;
+    return tile;
 }
 
 static bool bin_overlaps(const struct made_trace *trace, const struct made_span *begin,
@@ -66,9 +66,9 @@ static bool is_first_of_bin(const struct made_trace *trace, size_t number, uint6
     return true;
 }
 
-static int compare_pieces(const void *left, const void *right)
+static int compare_tiles(const void *left, const void *right)
 {
-    const struct oracle_piece *a = left, *b = right;
+    const struct oracle_tile *a = left, *b = right;
     if (a->start != b->start)
         return a->start < b->start ? -1 : 1;
     if (a->depth != b->depth)
@@ -76,14 +76,14 @@ static int compare_pieces(const void *left, const void *right)
     return (a->end > b->end) - (a->end < b->end);
 }
 
-static struct oracle_piece piece_of(const struct made_span *span)
+static struct oracle_tile tile_of(const struct made_span *span)
 {
-    return (struct oracle_piece){span->start, span->end,   span->depth, span->name,
-                                 1,           span->flags, span->ending};
+    return (struct oracle_tile){span->start, span->end,   span->depth, span->name,
+                                1,           span->flags, span->ending};
 }
 
-void oracle_pieces(const struct made_trace *trace, const struct pieces_request *request,
-                   struct array *pieces)
+void oracle_tiles(const struct made_trace *trace, const struct tiles_request *request,
+                  struct array *tiles)
 {
     uint64_t resolution = request->resolution;
     for (size_t i = 0; i < trace->spans.count; i++) {
@@ -91,21 +91,21 @@ void oracle_pieces(const struct made_trace *trace, const struct pieces_request *
         if (span->track != request->track || span->depth < request->depth ||
             span->depth - request->depth >= request->rows)
             continue;
-        struct oracle_piece piece;
+        struct oracle_tile tile;
         if (span->end - span->start >= resolution) {
             if (!oracle_overlaps(span, request->range))
                 continue;
-            piece = piece_of(span);
+            tile = tile_of(span);
         } else {
             if (!is_first_of_bin(trace, i, resolution) ||
                 !bin_overlaps(trace, span, resolution, request->range))
                 continue;
-            piece = bin_of(trace, i, resolution);
+            tile = bin_of(trace, i, resolution);
         }
-        array_add_all(pieces, &piece, 1);
+        array_add_all(tiles, &tile, 1);
     }
-    if (pieces->count > 1)
-        qsort(pieces->elements, pieces->count, pieces->element_size, compare_pieces);
+    if (tiles->count > 1)
+        qsort(tiles->elements, tiles->count, tiles->element_size, compare_tiles);
 }
 
 /* ---- stacks ---- */

@@ -12,16 +12,16 @@
 
 bool oracle_overlaps(const struct made_span *span, struct index_range range);
 
-/* Appends struct oracle_piece, by start, then depth. */
-struct oracle_piece {
+/* Appends struct oracle_tile, by start, then depth. */
+struct oracle_tile {
     uint64_t start, end;
     uint32_t depth;
     uint32_t name; /* of the longest's function */
     uint32_t spans;
     uint8_t flags, ending;
 };
-void oracle_pieces(const struct made_trace *trace, const struct pieces_request *request,
-                   struct array *pieces);
+void oracle_tiles(const struct made_trace *trace, const struct tiles_request *request,
+                  struct array *tiles);
 
 /* Appends numbers (size_t) of the spans, outermost first. */
 void oracle_stack(const struct made_trace *trace, uint32_t track, uint64_t time,

@@ -89,7 +89,7 @@ static void test_kept_beside_the_trace(void **state)
     assert_int_equal(access(place->cache, F_OK), -1);
 }
 
-static void test_made_anew_when_the_trace_changes(void **state)
+static void test_made_again_when_the_trace_changes(void **state)
 {
     const struct place *place = *state;
     uint64_t id = index_trace(place);
@@ -104,7 +104,7 @@ static void test_made_anew_when_the_trace_changes(void **state)
     free(old);
 }
 
-static void test_made_anew_when_it_is_damaged(void **state)
+static void test_made_again_when_it_is_damaged(void **state)
 {
     const struct place *place = *state;
     uint64_t id = index_trace(place);
@@ -158,8 +158,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_kept_beside_the_trace, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_made_anew_when_the_trace_changes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_made_anew_when_it_is_damaged, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_made_again_when_the_trace_changes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_made_again_when_it_is_damaged, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_goes_to_the_cache, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_does_not_follow_links, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_trace, set_up, tear_down),

@@ -119,7 +119,7 @@ static void check_node(const struct indexed_trace *indexed, const struct chosen_
     assert_int_equal(node->self, self);
 }
 
-static uint64_t told_below(const struct array *nodes, size_t parent)
+static uint64_t reported_below(const struct array *nodes, size_t parent)
 {
     uint64_t total = 0, last = UINT64_MAX;
     for (size_t i = parent + 1; i < nodes->count; i++) {
@@ -165,7 +165,7 @@ static void check_flame(struct indexed_trace *indexed)
         const struct flame_node *node = array_at(&nodes, i);
         assert_true(i == 0 || node->parent < i);
         assert_true(i == 0 || (double)node->total >= share * (double)root->total);
-        assert_int_equal(node->total, node->self + node->omitted + told_below(&nodes, i));
+        assert_int_equal(node->total, node->self + node->omitted + reported_below(&nodes, i));
         if (i > 0)
             check_node(indexed, &chosen, range, &nodes, i);
         self += node->self;
@@ -440,15 +440,16 @@ static void check_counter(struct indexed_trace *indexed)
     if (has_before)
         assert_true(all[point++].last == last_before);
     assert_int_equal(points.count > point, left > 0);
-    double told_min = INFINITY, told_max = -INFINITY;
+    double reported_min = INFINITY, reported_max = -INFINITY;
     for (size_t i = point; i < points.count; i++) {
         assert_true(i == point || all[i].time >= all[i - 1].time);
         assert_true(is_in(range, all[i].time) && all[i].min <= all[i].last);
-        told_min = fmin(told_min, all[i].min);
-        told_max = fmax(told_max, all[i].max);
+        reported_min = fmin(reported_min, all[i].min);
+        reported_max = fmax(reported_max, all[i].max);
     }
     if (left > 0)
-        assert_true(told_min == min && told_max == max && all[points.count - 1].last == last);
+        assert_true(reported_min == min && reported_max == max &&
+                    all[points.count - 1].last == last);
     array_free(&points);
 }
 

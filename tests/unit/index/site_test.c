@@ -113,7 +113,7 @@ static void test_lists_shares_and_choices(void **state)
     assert_false(parameter_choice(&parameters, "m", words, &choice, &error));
 }
 
-static void test_too_many_parameters_are_told(void **state)
+static void test_too_many_parameters_are_reported(void **state)
 {
     struct parameters parameters = {0};
     for (size_t i = 0; i < PARAMETERS_MAX; i++)
@@ -255,58 +255,59 @@ static struct http_request request_for(const char *path)
     return (struct http_request){.method = "GET", .path = path, .host = "127.0.0.1:1"};
 }
 
-static enum http_status admit(struct gate *gate, const struct http_request *request)
+static enum http_status admit(struct authentication *authentication,
+                              const struct http_request *request)
 {
     const char *path;
     struct http_answer answer = http_answer_new();
-    bool admitted = gate_admit(gate, request, &path, &answer);
+    bool admitted = authentication_admit(authentication, request, &path, &answer);
     enum http_status status = answer.status;
     assert_int_equal(admitted, status == HTTP_OK);
     http_answer_free(&answer);
     return status;
 }
 
-static void test_the_gate(void **state)
+static void test_the_authentication(void **state)
 {
-    struct gate gate;
+    struct authentication authentication;
     char path[100];
-    assert_true(gate_open(&gate, false, NULL, NULL));
-    snprintf(path, sizeof path, "/%s/", gate.token.text);
+    assert_true(authentication_open(&authentication, false, NULL, NULL));
+    snprintf(path, sizeof path, "/%s/", authentication.token.text);
     struct http_request request = request_for(path);
-    assert_int_equal(admit(&gate, &request), HTTP_OK);
+    assert_int_equal(admit(&authentication, &request), HTTP_OK);
     request.method = "HEAD";
-    assert_int_equal(admit(&gate, &request), HTTP_OK);
+    assert_int_equal(admit(&authentication, &request), HTTP_OK);
     request.method = "POST";
-    assert_int_equal(admit(&gate, &request), HTTP_METHOD_NOT_ALLOWED);
+    assert_int_equal(admit(&authentication, &request), HTTP_METHOD_NOT_ALLOWED);
     request.method = "OPTIONS";
-    assert_int_equal(admit(&gate, &request), HTTP_METHOD_NOT_ALLOWED);
+    assert_int_equal(admit(&authentication, &request), HTTP_METHOD_NOT_ALLOWED);
     request = request_for(path);
     request.has_body = true;
-    assert_int_equal(admit(&gate, &request), HTTP_TOO_LARGE);
+    assert_int_equal(admit(&authentication, &request), HTTP_TOO_LARGE);
     request = request_for(path);
     request.host = "evil.example";
-    assert_int_equal(admit(&gate, &request), HTTP_FORBIDDEN);
+    assert_int_equal(admit(&authentication, &request), HTTP_FORBIDDEN);
     request = request_for(path);
     request.origin = "https://ui.perfetto.dev";
-    assert_int_equal(admit(&gate, &request), HTTP_FORBIDDEN);
+    assert_int_equal(admit(&authentication, &request), HTTP_FORBIDDEN);
     request = request_for("/");
     request.method = "POST"; /* who has no token learns nothing else */
-    assert_int_equal(admit(&gate, &request), HTTP_FORBIDDEN);
-    gate_close(&gate);
+    assert_int_equal(admit(&authentication, &request), HTTP_FORBIDDEN);
+    authentication_close(&authentication);
 }
 
 static void test_a_key_opens_once(void **state)
 {
-    struct gate gate;
+    struct authentication authentication;
     char path[100];
-    assert_true(gate_open(&gate, false, NULL, NULL));
-    snprintf(path, sizeof path, "/%s/", gate.key.text);
+    assert_true(authentication_open(&authentication, false, NULL, NULL));
+    snprintf(path, sizeof path, "/%s/", authentication.key.text);
     struct http_request request = request_for(path);
-    assert_int_equal(admit(&gate, &request), HTTP_FORBIDDEN); /* it leads nowhere */
-    gate.entrance = memory_copy_string("http://127.0.0.1:1/x/");
-    assert_int_equal(admit(&gate, &request), HTTP_SEE_OTHER);
-    assert_int_equal(admit(&gate, &request), HTTP_FORBIDDEN);
-    gate_close(&gate);
+    assert_int_equal(admit(&authentication, &request), HTTP_FORBIDDEN); /* it leads nowhere */
+    authentication.login_url = memory_copy_string("http://127.0.0.1:1/x/");
+    assert_int_equal(admit(&authentication, &request), HTTP_SEE_OTHER);
+    assert_int_equal(admit(&authentication, &request), HTTP_FORBIDDEN);
+    authentication_close(&authentication);
 }
 
 static void test_etags(void **state)
@@ -448,7 +449,7 @@ static struct scene *scene_new(void)
 {
     struct scene *scene = memory_allocate_zeroed(sizeof *scene);
     scene->indexed = indexed_trace_new(7);
-    assert_true(gate_open(&scene->viewer.gate, false, NULL, NULL));
+    assert_true(authentication_open(&scene->viewer.authentication, false, NULL, NULL));
     api_open(&scene->viewer.api, scene->indexed.index, "made", NULL);
     scene->site = viewer_site(&scene->viewer);
     return scene;
@@ -457,14 +458,14 @@ static struct scene *scene_new(void)
 static void scene_free(struct scene *scene)
 {
     api_close(&scene->viewer.api);
-    gate_close(&scene->viewer.gate);
+    authentication_close(&scene->viewer.authentication);
     indexed_trace_free(&scene->indexed);
     free(scene);
 }
 
 static struct http_answer ask(struct scene *scene, const char *path, const char *if_none_match)
 {
-    char *whole = memory_format("/%s%s", scene->viewer.gate.token.text, path);
+    char *whole = memory_format("/%s%s", scene->viewer.authentication.token.text, path);
     struct http_request request = request_for(whole);
     request.if_none_match = if_none_match;
     parameters_add(&request.parameters, "track", "0");
@@ -510,7 +511,7 @@ static bool has_gone(const struct http_request *request)
 static void test_who_has_gone_is_given_no_statistics(void **state)
 {
     struct scene *scene = scene_new();
-    char *path = memory_format("/%s/api/table", scene->viewer.gate.token.text);
+    char *path = memory_format("/%s/api/table", scene->viewer.authentication.token.text);
     struct http_request request = request_for(path);
     request.is_abandoned = has_gone;
     /* More often than there are turns, so that one that is not given back would be missed. */
@@ -564,9 +565,9 @@ static void test_perfetto_alone_may_ask_from_elsewhere(void **state)
 {
     struct perfetto_site site = {.trace = "/dev/null", .name = "a b.fxt"};
     char path[100];
-    assert_true(gate_open(&site.gate, false, perfetto_origin, NULL));
+    assert_true(authentication_open(&site.authentication, false, perfetto_origin, NULL));
     struct http_site http = perfetto_http_site(&site);
-    snprintf(path, sizeof path, "/%s/trace/a b.fxt", site.gate.token.text);
+    snprintf(path, sizeof path, "/%s/trace/a b.fxt", site.authentication.token.text);
     struct http_request request = request_for(path);
     request.method = "OPTIONS";
     request.origin = perfetto_origin;
@@ -584,7 +585,7 @@ static void test_perfetto_alone_may_ask_from_elsewhere(void **state)
     assert_string_equal(address,
                         "https://ui.perfetto.dev/#!/?url=http://127.0.0.1:9001/t/trace/a%20b.fxt");
     free(address);
-    gate_close(&site.gate);
+    authentication_close(&site.authentication);
 }
 
 int main(void)
@@ -593,13 +594,13 @@ int main(void)
         cmocka_unit_test(test_numbers_are_digits_within_bounds),
         cmocka_unit_test(test_times_are_cut_to_the_trace),
         cmocka_unit_test(test_lists_shares_and_choices),
-        cmocka_unit_test(test_too_many_parameters_are_told),
+        cmocka_unit_test(test_too_many_parameters_are_reported),
         cmocka_unit_test(test_strings_are_escaped_and_made_utf8),
         cmocka_unit_test(test_values_stand_between_commas),
         cmocka_unit_test(test_tokens_are_random_and_compared_whole),
         cmocka_unit_test(test_hosts_that_a_stranger_can_own_are_refused),
         cmocka_unit_test(test_origins_are_our_own),
-        cmocka_unit_test(test_the_gate),
+        cmocka_unit_test(test_the_authentication),
         cmocka_unit_test(test_a_key_opens_once),
         cmocka_unit_test(test_etags),
         cmocka_unit_test(test_connections_that_owe_a_request_for_long_are_ended),

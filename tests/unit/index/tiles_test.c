@@ -12,11 +12,11 @@
 
 enum { TRACES = 1500, QUESTIONS = 30 };
 
-static struct pieces_request random_request(struct indexed_trace *indexed)
+static struct tiles_request random_request(struct indexed_trace *indexed)
 {
     uint64_t *random = &indexed->random;
     bool all_rows = made_random(random, 2) == 0;
-    return (struct pieces_request){
+    return (struct tiles_request){
         .track = (uint32_t)made_random(random, indexed->trace->track_count),
         .range = random_range(indexed),
         .resolution = UINT64_C(1) << made_random(random, made_random(random, 8) ? 14 : 64),
@@ -26,33 +26,33 @@ static struct pieces_request random_request(struct indexed_trace *indexed)
     };
 }
 
-static void check_piece(const struct indexed_trace *indexed, const struct index_piece *piece,
-                        const struct oracle_piece *expected)
+static void check_tile(const struct indexed_trace *indexed, const struct index_tile *tile,
+                       const struct oracle_tile *expected)
 {
-    assert_int_equal(piece->start, expected->start);
-    assert_int_equal(piece->end, expected->end);
-    assert_int_equal(piece->depth, expected->depth);
-    assert_int_equal(piece->spans, expected->spans);
-    assert_int_equal(name_of(indexed, piece->function), expected->name);
-    assert_int_equal(piece->flags, expected->flags);
-    assert_int_equal(piece->ending, expected->ending);
+    assert_int_equal(tile->start, expected->start);
+    assert_int_equal(tile->end, expected->end);
+    assert_int_equal(tile->depth, expected->depth);
+    assert_int_equal(tile->spans, expected->spans);
+    assert_int_equal(name_of(indexed, tile->function), expected->name);
+    assert_int_equal(tile->flags, expected->flags);
+    assert_int_equal(tile->ending, expected->ending);
 }
 
-static void check_pieces(struct indexed_trace *indexed)
+static void check_tiles(struct indexed_trace *indexed)
 {
-    const struct pieces_request request = random_request(indexed);
-    struct array expected = array_of(sizeof(struct oracle_piece));
-    struct array pieces = array_of(sizeof(struct index_piece));
+    const struct tiles_request request = random_request(indexed);
+    struct array expected = array_of(sizeof(struct oracle_tile));
+    struct array tiles = array_of(sizeof(struct index_tile));
     struct error error = {0};
     bool more;
-    oracle_pieces(indexed->trace, &request, &expected);
-    assert_true(index_pieces(indexed->index, &request, &pieces, &more, &error));
+    oracle_tiles(indexed->trace, &request, &expected);
+    assert_true(index_tiles(indexed->index, &request, &tiles, &more, &error));
     assert_int_equal(more, expected.count > request.limit);
-    assert_int_equal(pieces.count, more ? request.limit : expected.count);
-    for (size_t i = 0; i < pieces.count; i++)
-        check_piece(indexed, array_at(&pieces, i), array_at(&expected, i));
+    assert_int_equal(tiles.count, more ? request.limit : expected.count);
+    for (size_t i = 0; i < tiles.count; i++)
+        check_tile(indexed, array_at(&tiles, i), array_at(&expected, i));
     array_free(&expected);
-    array_free(&pieces);
+    array_free(&tiles);
 }
 
 static void check_span(const struct indexed_trace *indexed, const struct index_span *span,
@@ -93,14 +93,14 @@ static void check_levels(const struct indexed_trace *indexed)
             const struct chunk_run run = index_level_of(indexed->index, track, shift);
             if (run.is_spans || run.shift != shift)
                 continue;
-            const struct pieces_request whole = {
+            const struct tiles_request whole = {
                 .track = track,
                 .range = {0, UINT64_MAX},
                 .resolution = UINT64_C(1) << shift,
                 .rows = UINT32_MAX,
             };
-            struct array expected = array_of(sizeof(struct oracle_piece));
-            oracle_pieces(indexed->trace, &whole, &expected);
+            struct array expected = array_of(sizeof(struct oracle_tile));
+            oracle_tiles(indexed->trace, &whole, &expected);
             size_t stored = 0;
             for (size_t i = 0; i < run.count; i++)
                 stored += run.chunks[i].count;
@@ -118,7 +118,7 @@ static void test_random_traces(void **state)
         struct indexed_trace indexed = indexed_trace_new(seed);
         check_levels(&indexed);
         for (int i = 0; i < QUESTIONS; i++) {
-            check_pieces(&indexed);
+            check_tiles(&indexed);
             check_stack(&indexed);
         }
         indexed_trace_free(&indexed);

@@ -294,7 +294,7 @@ static void references_mean_what_they_were_last_defined_as(void **state)
                           "13+z@9 13-z@10 13+z@11 13-z@12");
 }
 
-static void functions_of_one_name_are_told_apart(void **state)
+static void functions_of_one_name_are_distinguished(void **state)
 {
     (void)state;
     enum { FUNCTIONS = 50000 };
@@ -398,7 +398,7 @@ static void what_comes_before_the_damage_is_read(void **state)
 }
 
 /* What was right when it was seen first does not make up for what is wrong later. */
-static void damage_in_arguments_is_told(void **state)
+static void damage_in_arguments_is_reported(void **state)
 {
     (void)state;
     enum { ADDRESS = 20, UNDEFINED = 4000 };
@@ -572,7 +572,7 @@ static void flipped_bytes_are_survived(void **state)
     flip_bytes("flip.fxt.gz", 7);
 }
 
-static void cut_off_traces_are_read_and_told(void **state)
+static void cut_off_traces_are_read_and_reported(void **state)
 {
     (void)state;
     static const char *const NAMES[] = {"cut.fxt", "cut.fxt.gz"};
@@ -637,16 +637,16 @@ int main(void)
         cmocka_unit_test(records_of_other_kinds_are_skipped),
         cmocka_unit_test(counters_of_others_are_read),
         cmocka_unit_test(references_mean_what_they_were_last_defined_as),
-        cmocka_unit_test(functions_of_one_name_are_told_apart),
+        cmocka_unit_test(functions_of_one_name_are_distinguished),
         cmocka_unit_test(system_calls_of_the_original_are_special),
         cmocka_unit_test(code_at_the_kernels_addresses_is_the_kernels),
         cmocka_unit_test(no_trace_at_all),
         cmocka_unit_test(what_comes_before_the_damage_is_read),
-        cmocka_unit_test(damage_in_arguments_is_told),
+        cmocka_unit_test(damage_in_arguments_is_reported),
         cmocka_unit_test(a_trace_that_is_cut_while_it_is_read_ends),
         cmocka_unit_test(a_thread_that_turns_up_while_the_trace_is_read_is_an_error),
         cmocka_unit_test(flipped_bytes_are_survived),
-        cmocka_unit_test(cut_off_traces_are_read_and_told),
+        cmocka_unit_test(cut_off_traces_are_read_and_reported),
         cmocka_unit_test(several_gzip_members_are_one_trace),
     };
     return cmocka_run_group_tests(tests, temporary_folder_make, temporary_folder_remove);

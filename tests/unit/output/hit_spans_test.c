@@ -36,9 +36,9 @@ static struct session_hit hit_at(uint64_t time, uint64_t passed)
 }
 
 struct seen {
-    size_t hits, lanes, others;
+    size_t hits, rows, others;
     uint64_t begin[256], end[256]; /* of the hits, in the order of their beginnings */
-    uint32_t lane[256];
+    uint32_t row[256];
     struct span_hit hit[256];
 };
 
@@ -67,7 +67,7 @@ static struct seen *read_all(struct span_script *script, struct session_hit *hit
             assert_string_equal(event.function->name, "hit f");
             open[event.track] = ++seen->hits;
             seen->begin[seen->hits - 1] = event.time.value;
-            seen->lane[seen->hits - 1] = event.track;
+            seen->row[seen->hits - 1] = event.track;
             seen->hit[seen->hits - 1] = *event.hit;
         } else {
             assert_true(open[event.track] > 0);
@@ -76,7 +76,7 @@ static struct seen *read_all(struct span_script *script, struct session_hit *hit
         }
     }
     assert_int_equal(error.code, script->fails_with.code);
-    seen->lanes = source->track_count - 1;
+    seen->rows = source->track_count - 1;
     for (size_t i = 1; i < source->track_count; i++) {
         assert_string_equal(source->tracks[i].process_name, "Snapshot symbol hits");
         assert_true(source->tracks[i].pid > 12 && source->tracks[i].tid > 12);
@@ -98,7 +98,7 @@ static void hits_are_drawn_from_what_they_passed(void **state)
     hits[0].argument = -5;
     struct seen *seen = read_all(script, hits, 3);
     assert_int_equal(seen->others, 2);
-    assert_int_equal(seen->lanes, 1);
+    assert_int_equal(seen->rows, 1);
     assert_int_equal(seen->hits, 3);
     static const uint64_t begins[] = {40, 300, 400}, ends[] = {100, 300, 2000};
     for (size_t i = 0; i < 3; i++) {
@@ -139,8 +139,8 @@ static void hits_that_overlap_lie_on_lanes_of_their_own(void **state)
                                  hit_at(140, 70), hit_at(900, 140)};
     struct seen *seen = read_all(script, hits, 5);
     assert_int_equal(seen->hits, 5);
-    assert_int_equal(seen->lanes, 3);
-    assert_int_equal(seen->lane[3], seen->lane[0]); /* the third hit of the list, from 125 on */
+    assert_int_equal(seen->rows, 3);
+    assert_int_equal(seen->row[3], seen->row[0]); /* the third hit of the list, from 125 on */
     free(seen);
     span_script_free(script);
 }
@@ -162,7 +162,7 @@ static void very_many_hits_at_once_are_all_shown(void **state)
     span_script_free(script);
 }
 
-static void an_error_of_the_source_is_told(void **state)
+static void an_error_of_the_source_is_reported(void **state)
 {
     (void)state;
     struct span_script *script = plain_trace();
@@ -192,7 +192,7 @@ int main(void)
         cmocka_unit_test(what_lies_before_the_recording_has_no_beginning),
         cmocka_unit_test(hits_that_overlap_lie_on_lanes_of_their_own),
         cmocka_unit_test(very_many_hits_at_once_are_all_shown),
-        cmocka_unit_test(an_error_of_the_source_is_told),
+        cmocka_unit_test(an_error_of_the_source_is_reported),
         cmocka_unit_test(without_hits_nothing_is_added),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -299,7 +299,7 @@ static void a_file_that_is_not_complete_has_no_name(void **state)
     free(folder);
 }
 
-static void checking_leaves_nothing_behind(void **state)
+static void checking_leaves_nothing(void **state)
 {
     (void)state;
     char *folder = make_folder("checked");
@@ -326,7 +326,7 @@ int main(void)
         cmocka_unit_test(devices_are_written_in_place),
         cmocka_unit_test(impossible_paths_are_refused_with_a_reason),
         cmocka_unit_test(a_file_that_is_not_complete_has_no_name),
-        cmocka_unit_test(checking_leaves_nothing_behind),
+        cmocka_unit_test(checking_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, temporary_folder_make, temporary_folder_remove);
 }

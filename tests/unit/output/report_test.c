@@ -225,7 +225,7 @@ static void calls_not_seen_whole_are_kept_out_of_the_distribution(void **state)
     span_script_free(script);
 }
 
-static void counters_are_told_beside_the_calls(void **state)
+static void counters_are_reported_beside_the_calls(void **state)
 {
     (void)state;
     struct span_script *script = span_script_new();
@@ -251,7 +251,7 @@ static void counters_are_told_beside_the_calls(void **state)
     span_script_free(script);
 }
 
-static void time_outside_the_program_is_told_apart(void **state)
+static void time_outside_the_program_is_distinguished(void **state)
 {
     (void)state;
     struct span_script *script = span_script_new();
@@ -532,7 +532,7 @@ static void neighbours_that_look_the_same_are_folded_on_request(void **state)
     span_script_free(script);
 }
 
-static void deep_lines_tell_their_depth(void **state)
+static void deep_lines_report_their_depth(void **state)
 {
     (void)state;
     struct span_script *script = span_script_new();
@@ -684,8 +684,8 @@ int main(void)
         cmocka_unit_test(recursion_counts_in_total_once),
         cmocka_unit_test(table_is_sorted_and_cut),
         cmocka_unit_test(calls_not_seen_whole_are_kept_out_of_the_distribution),
-        cmocka_unit_test(counters_are_told_beside_the_calls),
-        cmocka_unit_test(time_outside_the_program_is_told_apart),
+        cmocka_unit_test(counters_are_reported_beside_the_calls),
+        cmocka_unit_test(time_outside_the_program_is_distinguished),
         cmocka_unit_test(functions_of_one_name_are_one_row),
         cmocka_unit_test(a_failing_source_is_reported_after_its_events),
         cmocka_unit_test(an_empty_trace_has_reports),
@@ -697,7 +697,7 @@ int main(void)
         cmocka_unit_test(other_threads_are_shown_in_the_same_window),
         cmocka_unit_test(tree_shows_gaps_and_what_was_not_seen),
         cmocka_unit_test(neighbours_that_look_the_same_are_folded_on_request),
-        cmocka_unit_test(deep_lines_tell_their_depth),
+        cmocka_unit_test(deep_lines_report_their_depth),
         cmocka_unit_test(hits_are_no_calls),
         cmocka_unit_test(hits_are_shown_in_their_thread),
         cmocka_unit_test(folded_stacks_are_added_up),

@@ -97,8 +97,8 @@ static void recursion_takes_one_packet(void **state)
     assert_int_equal(outermost, 0);
     assert_int_equal(pt_calls_next_packet(&made.calls, &left), 0x100);
     uint64_t repeated = pt_calls_next_packet(&made.calls, &left);
-    assert_int_equal(repeated & TOLD_CALL_ADDRESS_MASK, 0x200);
-    assert_int_equal(told_call_repeated(repeated), 4);
+    assert_int_equal(repeated & CALLCHAIN_ADDRESS_MASK, 0x200);
+    assert_int_equal(callchain_repeated(repeated), 4);
     assert_int_equal(pt_calls_next_packet(&made.calls, &left), 0x100);
     assert_int_equal(left, 0);
 }
@@ -122,7 +122,7 @@ static void a_stack_without_known_calls_reaches_some_way_up(void **state)
     assert_false(pt_calls_same_stack(&made.calls, 0, TOP, TOP + 0x20000));
 }
 
-static void forgotten_calls_are_not_told_with_those_that_are_the_same(void **state)
+static void forgotten_calls_are_not_reported_with_those_that_are_the_same(void **state)
 {
     struct made made;
     begin(&made);
@@ -132,7 +132,7 @@ static void forgotten_calls_are_not_told_with_those_that_are_the_same(void **sta
     uint64_t outermost, left = made.count;
     assert_int_equal(pt_calls_count_packets(&made.calls, made.count, &outermost), 1);
     assert_int_equal(outermost, 2);
-    assert_int_equal(told_call_repeated(pt_calls_next_packet(&made.calls, &left)), 1);
+    assert_int_equal(callchain_repeated(pt_calls_next_packet(&made.calls, &left)), 1);
 }
 
 int main(void)
@@ -145,7 +145,7 @@ int main(void)
         cmocka_unit_test(recursion_takes_one_packet),
         cmocka_unit_test(calls_that_are_over_are_dropped_with_those_left_out),
         cmocka_unit_test(a_stack_without_known_calls_reaches_some_way_up),
-        cmocka_unit_test(forgotten_calls_are_not_told_with_those_that_are_the_same),
+        cmocka_unit_test(forgotten_calls_are_not_reported_with_those_that_are_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,7 +155,7 @@ static void system_calls_turn_tracing_off_and_on(void **state)
     end(recording);
 }
 
-static void coarse_time_is_told_by_tsc_where_tracing_begins(void **state)
+static void coarse_time_is_reported_by_tsc_where_tracing_begins(void **state)
 {
     struct recording *recording = begin(4096);
     struct pt_code_block *jump = block(0x401000, 2, PT_BLOCK_INDIRECT_JUMP, 0);
@@ -174,7 +174,7 @@ static void coarse_time_is_told_by_tsc_where_tracing_begins(void **state)
     end(recording);
 }
 
-static void coarse_time_is_told_once_behind_a_psb(void **state)
+static void coarse_time_is_reported_once_after_a_psb(void **state)
 {
     struct recording *recording = begin(4096);
     struct pt_code_block *jump = block(0x401000, 2, PT_BLOCK_INDIRECT_JUMP, 0);
@@ -194,7 +194,7 @@ static void coarse_time_is_told_once_behind_a_psb(void **state)
     end(recording);
 }
 
-static void a_moment_is_told_in_coarse_time_too(void **state)
+static void a_moment_is_reported_in_coarse_time_too(void **state)
 {
     struct recording *recording = begin(4096);
     struct pt_code_block *branch = block(0x401000, 2, PT_BLOCK_CONDITIONAL, 0x402000);
@@ -203,7 +203,7 @@ static void a_moment_is_told_in_coarse_time_too(void **state)
     step(recording, branch);
     uint64_t from = atomic_load(&recording->encoder.head);
     step(recording, next);
-    pt_encoder_tell(&recording->encoder);
+    pt_encoder_emit(&recording->encoder);
     EXPECT_TYPES(recording, from, ppt_tsc, ppt_tnt_8);
     from = atomic_load(&recording->encoder.head);
     pt_encoder_arrive_at_new_code(&recording->encoder, branch);
@@ -214,7 +214,7 @@ static void a_moment_is_told_in_coarse_time_too(void **state)
     end(recording);
 }
 
-static void periods_are_told_when_they_have_passed(void **state)
+static void periods_are_reported_when_they_have_passed(void **state)
 {
     enum { PERIOD = PT_CRYSTAL_TICKS << PT_MTC_FREQUENCY };
     struct recording *recording = begin(4096);
@@ -250,7 +250,7 @@ static void an_uncompressed_return_is_a_tip(void **state)
 {
     struct recording *recording = begin(4096);
     struct pt_code_block *caller = block(0x401000, 1, PT_BLOCK_CALL, 0x402000);
-    struct pt_code_block *callee = block(0x402000, 1, PT_BLOCK_TOLD_RETURN, 0);
+    struct pt_code_block *callee = block(0x402000, 1, PT_BLOCK_REPORTED_RETURN, 0);
     struct pt_code_block *rest = block(0x401004, 1, PT_BLOCK_JUMP, 0x401000);
     for (int i = 0; i < 3; i++) {
         step(recording, caller);
@@ -405,7 +405,7 @@ static void a_block_left_in_its_middle_counts_what_ran(void **state)
     end(recording);
 }
 
-static void a_fault_tells_the_instruction_and_uncounts_the_rest(void **state)
+static void a_fault_reports_the_instruction_and_uncounts_the_rest(void **state)
 {
     struct recording *recording = begin(4096);
     struct pt_code_block *faulting = block(0x401000, 5, PT_BLOCK_CONDITIONAL, 0x401000);
@@ -447,7 +447,7 @@ static void new_code_is_entered_at_a_packet_of_its_own(void **state)
     assert_int_equal(atomic_load(&recording->encoder.head), from);
     step(recording, last);
     assert_int_equal(pt_encoder_instructions(&recording->encoder), 6);
-    pt_encoder_tell(&recording->encoder);
+    pt_encoder_emit(&recording->encoder);
     EXPECT_TYPES(recording, from, ppt_cyc, ppt_tnt_8);
     free(jump);
     free(branch);
@@ -460,10 +460,10 @@ static void arrive(struct recording *recording, struct pt_code_block *block)
 {
     struct pt_encoder_progress before = pt_encoder_progress(&recording->encoder);
     step(recording, block);
-    pt_encoder_tell_arrival(&recording->encoder, block->pc, before);
+    pt_encoder_emit_arrival(&recording->encoder, block->pc, before);
 }
 
-static void an_arrival_is_told_at_its_branch_or_else_at_its_address(void **state)
+static void an_arrival_is_reported_at_its_branch_or_else_at_its_address(void **state)
 {
     struct recording *recording = begin(4096);
     struct pt_code_block *branch = block(0x401000, 2, PT_BLOCK_CONDITIONAL, 0x402000);
@@ -489,7 +489,7 @@ static void an_arrival_is_told_at_its_branch_or_else_at_its_address(void **state
     end(recording);
 }
 
-static void an_arrival_tells_what_was_gathered_before_it(void **state)
+static void an_arrival_reports_what_was_gathered_before_it(void **state)
 {
     struct recording *recording = begin(4096);
     struct pt_code_block *branch = block(0x401000, 2, PT_BLOCK_CONDITIONAL, 0x402000);
@@ -532,7 +532,7 @@ static void where_tracing_is_off_or_over_nobody_arrives(void **state)
     step(recording, jump);
     atomic_store(&recording->stop, 1);
     from = atomic_load(&recording->encoder.head);
-    pt_encoder_tell_arrival(&recording->encoder, jump->pc,
+    pt_encoder_emit_arrival(&recording->encoder, jump->pc,
                             pt_encoder_progress(&recording->encoder));
     assert_int_equal(atomic_load(&recording->encoder.head), from);
     free(outside);
@@ -540,14 +540,14 @@ static void where_tracing_is_off_or_over_nobody_arrives(void **state)
     end(recording);
 }
 
-static void the_stack_pointer_is_told_at_an_instruction(void **state)
+static void the_stack_pointer_is_reported_at_an_instruction(void **state)
 {
     struct recording *recording = begin(4096);
     struct pt_code_block *branch = block(0x401000, 4, PT_BLOCK_CONDITIONAL, 0x401000);
     step(recording, branch);
     step(recording, branch);
     uint64_t from = atomic_load(&recording->encoder.head);
-    pt_encoder_tell_stack(&recording->encoder, 0x401004, 0x7ffff000);
+    pt_encoder_emit_stack_pointer(&recording->encoder, 0x401004, 0x7ffff000);
     EXPECT_TYPES(recording, from, ppt_cyc, ppt_tnt_8, ppt_ptw, ppt_fup);
     struct written *written = read_back(recording, from);
     assert_int_equal(written->packets[2].payload.ptw.payload, 0x7ffff000);
@@ -575,8 +575,8 @@ static struct recording *begin_with_calls(struct caller *caller, uint32_t psb_in
     return recording;
 }
 
-static void expect_told(const struct recording *recording, uint64_t from, const uint64_t *told,
-                        size_t count)
+static void expect_reported(const struct recording *recording, uint64_t from,
+                            const uint64_t *reported, size_t count)
 {
     struct written *written = read_back(recording, from);
     size_t found = 0;
@@ -584,7 +584,7 @@ static void expect_told(const struct recording *recording, uint64_t from, const 
         if (written->packets[i].type != ppt_mnt)
             continue;
         assert_true(found < count);
-        assert_int_equal(written->packets[i].payload.mnt.payload, told[found++]);
+        assert_int_equal(written->packets[i].payload.mnt.payload, reported[found++]);
     }
     assert_int_equal(found, count);
     free(written);
@@ -598,7 +598,7 @@ static void call_into(struct recording *recording, struct caller *caller,
     step(recording, callee);
 }
 
-static void callers_are_told_behind_each_psb(void **state)
+static void callers_are_reported_after_each_psb(void **state)
 {
     struct caller caller;
     struct recording *recording = begin_with_calls(&caller, 1 << 20);
@@ -607,17 +607,18 @@ static void callers_are_told_behind_each_psb(void **state)
     struct pt_code_block *leaf = block(0x403000, 1, PT_BLOCK_RETURN, 0);
     struct pt_code_block *rest = block(0x402004, 1, PT_BLOCK_INDIRECT_JUMP, 0);
     step(recording, outer);
-    expect_told(recording, 0, (uint64_t[]){told_calls_header(0, true)}, 1);
+    expect_reported(recording, 0, (uint64_t[]){callchain_header(0, true)}, 1);
     uint64_t from = atomic_load(&recording->encoder.head);
     call_into(recording, &caller, inner);
     recording->encoder.next_psb = 0;
     call_into(recording, &caller, leaf);
-    expect_told(recording, from, (uint64_t[]){told_calls_header(2, true), 0x402004, 0x401004}, 3);
+    expect_reported(recording, from, (uint64_t[]){callchain_header(2, true), 0x402004, 0x401004},
+                    3);
     from = atomic_load(&recording->encoder.head);
     caller.stack_pointer += 0x10;
     recording->encoder.next_psb = 0;
     step(recording, rest);
-    expect_told(recording, from, (uint64_t[]){told_calls_header(1, true), 0x401004}, 2);
+    expect_reported(recording, from, (uint64_t[]){callchain_header(1, true), 0x401004}, 2);
     free(outer);
     free(inner);
     free(leaf);
@@ -638,7 +639,7 @@ static void another_stack_has_no_known_callers(void **state)
     uint64_t from = atomic_load(&recording->encoder.head);
     recording->encoder.next_psb = 0;
     step(recording, inner);
-    expect_told(recording, from, (uint64_t[]){told_calls_header(0, false)}, 1);
+    expect_reported(recording, from, (uint64_t[]){callchain_header(0, false)}, 1);
     free(outer);
     free(inner);
     end(recording);
@@ -657,14 +658,14 @@ static void a_handler_has_interrupted_its_caller(void **state)
     recording->encoder.next_psb = 0;
     uint64_t from = atomic_load(&recording->encoder.head);
     step(recording, handler);
-    expect_told(recording, from,
-                (uint64_t[]){told_calls_header(1, true), 0x401000 | TOLD_CALL_INTERRUPTED}, 2);
+    expect_reported(recording, from,
+                    (uint64_t[]){callchain_header(1, true), 0x401000 | CALLCHAIN_INTERRUPTED}, 2);
     from = atomic_load(&recording->encoder.head);
     pt_encoder_disable(&recording->encoder); /* sigreturn */
     caller.stack_pointer += 0x400;
     recording->encoder.next_psb = 0;
     step(recording, running);
-    expect_told(recording, from, (uint64_t[]){told_calls_header(0, true)}, 1);
+    expect_reported(recording, from, (uint64_t[]){callchain_header(0, true)}, 1);
     free(running);
     free(handler);
     end(recording);
@@ -685,12 +686,12 @@ static void long_lists_of_callers_make_psbs_rarer(void **state)
     uint64_t from = atomic_load(&recording->encoder.head);
     call_into(recording, &caller, calls[CALLS - 1]);
     pt_encoder_flush(&recording->encoder, calls[CALLS - 1]->pc);
-    uint64_t told = atomic_load(&recording->encoder.head) - from;
-    uint64_t list[CALLS] = {told_calls_header(CALLS - 1, true)};
+    uint64_t reported = atomic_load(&recording->encoder.head) - from;
+    uint64_t list[CALLS] = {callchain_header(CALLS - 1, true)};
     for (size_t i = 1; i < CALLS; i++)
         list[i] = calls[CALLS - 1 - i]->end;
-    expect_told(recording, from, list, CALLS);
-    assert_true(recording->encoder.next_psb - recording->encoder.last_psb >= 7 * told);
+    expect_reported(recording, from, list, CALLS);
+    assert_true(recording->encoder.next_psb - recording->encoder.last_psb >= 7 * reported);
     for (size_t i = 0; i < CALLS; i++)
         free(calls[i]);
     end(recording);
@@ -713,14 +714,14 @@ static void a_move_on_the_same_stack_ends_the_calls_it_unwinds(void **state)
     uint64_t head = atomic_load(&recording->encoder.head);
     recording->encoder.next_psb = 0;
     step(recording, leaf);
-    expect_told(recording, head, (uint64_t[]){told_calls_header(1, true), 0x401004}, 2);
+    expect_reported(recording, head, (uint64_t[]){callchain_header(1, true), 0x401004}, 2);
     free(outer);
     free(inner);
     free(leaf);
     end(recording);
 }
 
-static void a_call_that_ended_unseen_is_not_told(void **state)
+static void a_call_that_ended_unseen_is_not_reported(void **state)
 {
     struct caller caller;
     struct recording *recording = begin_with_calls(&caller, 1 << 20);
@@ -735,7 +736,8 @@ static void a_call_that_ended_unseen_is_not_told(void **state)
     recording->encoder.next_psb = 0;
     uint64_t from = atomic_load(&recording->encoder.head);
     call_into(recording, &caller, leaf);
-    expect_told(recording, from, (uint64_t[]){told_calls_header(2, true), 0x403004, 0x401004}, 3);
+    expect_reported(recording, from, (uint64_t[]){callchain_header(2, true), 0x403004, 0x401004},
+                    3);
     free(outer);
     free(inner);
     free(next);
@@ -743,19 +745,19 @@ static void a_call_that_ended_unseen_is_not_told(void **state)
     end(recording);
 }
 
-static void calls_are_told_only_where_their_places_in_the_stack_are_known(void **state)
+static void calls_are_reported_only_where_their_places_in_the_stack_are_known(void **state)
 {
     struct caller caller = {.stack_pointer = 0x8000};
     struct pt_code_block *first = block(0x401000, 1, PT_BLOCK_SEQUENTIAL, 0);
     struct recording *recording = begin(4096);
     recording->encoder.calls = (struct pt_calls){caller.calls, CALLS - 1, .all = true};
     step(recording, first);
-    expect_told(recording, 0, NULL, 0);
+    expect_reported(recording, 0, NULL, 0);
     end(recording);
     recording = begin(4096);
     pt_encoder_know_stack(&recording->encoder, &caller.stack_pointer);
     step(recording, first);
-    expect_told(recording, 0, NULL, 0);
+    expect_reported(recording, 0, NULL, 0);
     end(recording);
     free(first);
 }
@@ -1011,31 +1013,31 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tracing_begins_with_psb_and_pge),
         cmocka_unit_test(system_calls_turn_tracing_off_and_on),
-        cmocka_unit_test(coarse_time_is_told_by_tsc_where_tracing_begins),
-        cmocka_unit_test(coarse_time_is_told_once_behind_a_psb),
-        cmocka_unit_test(a_moment_is_told_in_coarse_time_too),
-        cmocka_unit_test(periods_are_told_when_they_have_passed),
+        cmocka_unit_test(coarse_time_is_reported_by_tsc_where_tracing_begins),
+        cmocka_unit_test(coarse_time_is_reported_once_after_a_psb),
+        cmocka_unit_test(a_moment_is_reported_in_coarse_time_too),
+        cmocka_unit_test(periods_are_reported_when_they_have_passed),
         cmocka_unit_test(an_uncompressed_return_is_a_tip),
         cmocka_unit_test(a_return_to_the_caller_is_one_bit_and_another_is_a_tip),
         cmocka_unit_test(a_call_to_the_next_instruction_is_not_pushed),
         cmocka_unit_test(only_the_newest_64_calls_are_compressed),
         cmocka_unit_test(a_rep_instruction_counts_once),
         cmocka_unit_test(a_block_left_in_its_middle_counts_what_ran),
-        cmocka_unit_test(a_fault_tells_the_instruction_and_uncounts_the_rest),
+        cmocka_unit_test(a_fault_reports_the_instruction_and_uncounts_the_rest),
         cmocka_unit_test(an_asynchronous_signal_takes_the_branch_first),
         cmocka_unit_test(new_code_is_entered_at_a_packet_of_its_own),
-        cmocka_unit_test(an_arrival_is_told_at_its_branch_or_else_at_its_address),
-        cmocka_unit_test(an_arrival_tells_what_was_gathered_before_it),
+        cmocka_unit_test(an_arrival_is_reported_at_its_branch_or_else_at_its_address),
+        cmocka_unit_test(an_arrival_reports_what_was_gathered_before_it),
         cmocka_unit_test(an_arrival_at_a_psb_has_a_moment_of_its_own),
         cmocka_unit_test(where_tracing_is_off_or_over_nobody_arrives),
-        cmocka_unit_test(the_stack_pointer_is_told_at_an_instruction),
-        cmocka_unit_test(callers_are_told_behind_each_psb),
+        cmocka_unit_test(the_stack_pointer_is_reported_at_an_instruction),
+        cmocka_unit_test(callers_are_reported_after_each_psb),
         cmocka_unit_test(another_stack_has_no_known_callers),
         cmocka_unit_test(a_handler_has_interrupted_its_caller),
         cmocka_unit_test(long_lists_of_callers_make_psbs_rarer),
         cmocka_unit_test(a_move_on_the_same_stack_ends_the_calls_it_unwinds),
-        cmocka_unit_test(a_call_that_ended_unseen_is_not_told),
-        cmocka_unit_test(calls_are_told_only_where_their_places_in_the_stack_are_known),
+        cmocka_unit_test(a_call_that_ended_unseen_is_not_reported),
+        cmocka_unit_test(calls_are_reported_only_where_their_places_in_the_stack_are_known),
         cmocka_unit_test(without_room_the_list_of_callers_ends_within_the_slack),
         cmocka_unit_test(a_fault_at_address_zero_ends_tracing_at_the_branch),
         cmocka_unit_test(a_block_from_nowhere_is_an_overflow),

@@ -381,12 +381,12 @@ static void finds_a_psb_whose_beginning_was_swallowed(void **state)
     uint8_t bytes[64] = {0};
     pt_packet_psb(bytes + 5);
     pt_packet_psb(bytes + 40);
-    assert_int_equal(pt_packet_find_psb_behind(bytes, sizeof bytes, 0), 5);
-    assert_int_equal(pt_packet_find_psb_behind(bytes, sizeof bytes, 20), 5);
-    assert_int_equal(pt_packet_find_psb_behind(bytes, sizeof bytes, 21), 40);
-    assert_int_equal(pt_packet_find_psb_behind(bytes, sizeof bytes, 55), 40);
-    assert_int_equal(pt_packet_find_psb_behind(bytes, sizeof bytes, 56), sizeof bytes);
-    assert_int_equal(pt_packet_find_psb_behind(bytes, 0, 0), 0);
+    assert_int_equal(pt_packet_find_psb_after(bytes, sizeof bytes, 0), 5);
+    assert_int_equal(pt_packet_find_psb_after(bytes, sizeof bytes, 20), 5);
+    assert_int_equal(pt_packet_find_psb_after(bytes, sizeof bytes, 21), 40);
+    assert_int_equal(pt_packet_find_psb_after(bytes, sizeof bytes, 55), 40);
+    assert_int_equal(pt_packet_find_psb_after(bytes, sizeof bytes, 56), sizeof bytes);
+    assert_int_equal(pt_packet_find_psb_after(bytes, 0, 0), 0);
 }
 
 static void finds_psbs(void **state)

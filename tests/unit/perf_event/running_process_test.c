@@ -28,23 +28,23 @@ static void *sleep_with_a_name(void *argument)
     return NULL;
 }
 
-static size_t count(const struct running_processes *processes, enum side_band_kind kind, pid_t tid)
+static size_t count(const struct running_processes *processes, enum sideband_kind kind, pid_t tid)
 {
     size_t found = 0;
     for (size_t i = 0; i < processes->records.count; i++) {
-        const struct side_band_record *record = array_at(&processes->records, i);
+        const struct sideband_record *record = array_at(&processes->records, i);
         found += record->kind == kind && record->tid == (uint32_t)tid &&
                  record->pid == (uint32_t)getpid();
     }
     return found;
 }
 
-static const struct side_band_record *mapping_of(const struct running_processes *processes,
-                                                 const void *code)
+static const struct sideband_record *mapping_of(const struct running_processes *processes,
+                                                const void *code)
 {
     for (size_t i = 0; i < processes->records.count; i++) {
-        const struct side_band_record *record = array_at(&processes->records, i);
-        if (record->kind == SIDE_BAND_MAPPING &&
+        const struct sideband_record *record = array_at(&processes->records, i);
+        if (record->kind == SIDEBAND_MAPPING &&
             (uintptr_t)code - record->mapping.start < record->mapping.length)
             return record;
     }
@@ -68,11 +68,11 @@ static void threads_have_names_and_code_has_files(void **state)
     running_processes_begin(&processes, folder);
     running_processes_add(&processes, getpid());
     running_processes_add(&processes, getpid()); /* says nothing twice */
-    assert_int_equal(count(&processes, SIDE_BAND_NAME, sleeper.tid), 1);
-    assert_int_equal(count(&processes, SIDE_BAND_FORK, sleeper.tid), 1);
-    assert_int_equal(count(&processes, SIDE_BAND_NAME, getpid()), 1);
-    assert_int_equal(count(&processes, SIDE_BAND_FORK, getpid()), 0);
-    const struct side_band_record *record = mapping_of(&processes, (void *)mapping_of);
+    assert_int_equal(count(&processes, SIDEBAND_NAME, sleeper.tid), 1);
+    assert_int_equal(count(&processes, SIDEBAND_FORK, sleeper.tid), 1);
+    assert_int_equal(count(&processes, SIDEBAND_NAME, getpid()), 1);
+    assert_int_equal(count(&processes, SIDEBAND_FORK, getpid()), 0);
+    const struct sideband_record *record = mapping_of(&processes, (void *)mapping_of);
     assert_non_null(record);
     char self[4096] = "";
     assert_true(readlink("/proc/self/exe", self, sizeof self - 1) > 0);

@@ -20,7 +20,7 @@ struct program {
     pid_t leader, other;
 };
 
-static void *tell_and_sleep(void *pipe)
+static void *report_and_sleep(void *pipe)
 {
     pid_t tid = (pid_t)syscall(SYS_gettid);
     if (write(*(int *)pipe, &tid, sizeof tid) == sizeof tid)
@@ -32,7 +32,7 @@ static void *tell_and_sleep(void *pipe)
 static void run(int pipe)
 {
     pthread_t thread;
-    pthread_create(&thread, NULL, tell_and_sleep, &pipe);
+    pthread_create(&thread, NULL, report_and_sleep, &pipe);
     for (;;)
         pause();
 }

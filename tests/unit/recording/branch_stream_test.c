@@ -153,7 +153,7 @@ static void a_stream_that_is_cut_is_good_up_to_there(void **state)
     array_free(&stream);
 }
 
-static void perf_that_ends_early_is_told(void **state)
+static void perf_that_ends_early_is_reported(void **state)
 {
     struct array stream = array_of(1);
     struct reading reading;
@@ -196,7 +196,7 @@ static void nonsense_ends_the_stream(void **state)
     }
 }
 
-static void missing_and_late_records_are_told(void **state)
+static void missing_and_late_records_are_reported(void **state)
 {
     struct array stream = array_of(1);
     struct reading reading;
@@ -238,10 +238,10 @@ int main(void)
         cmocka_unit_test(what_perf_prints_is_an_error_in_its_place),
         cmocka_unit_test(more_than_the_buffer_holds),
         cmocka_unit_test(a_stream_that_is_cut_is_good_up_to_there),
-        cmocka_unit_test(perf_that_ends_early_is_told),
+        cmocka_unit_test(perf_that_ends_early_is_reported),
         cmocka_unit_test(another_version_is_refused),
         cmocka_unit_test(nonsense_ends_the_stream),
-        cmocka_unit_test(missing_and_late_records_are_told),
+        cmocka_unit_test(missing_and_late_records_are_reported),
         cmocka_unit_test(ten_thousand_damaged_streams),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,12 +50,12 @@ static uint64_t touch(const struct perf_data *data)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < data->record_count; i++) {
-        const struct side_band_record *record = &data->records[i];
+        const struct sideband_record *record = &data->records[i];
         if (i > 0)
             assert_true(record[-1].time.value <= record->time.value);
-        if (record->kind == SIDE_BAND_MAPPING)
+        if (record->kind == SIDEBAND_MAPPING)
             sum += strlen(record->mapping.path);
-        if (record->kind == SIDE_BAND_NAME)
+        if (record->kind == SIDEBAND_NAME)
             sum += strlen(record->name.name);
     }
     for (size_t i = 0; i < data->chunk_count; i++)
@@ -139,7 +139,7 @@ static size_t find_record(const struct victim *victim, uint32_t type)
     return 0;
 }
 
-static void packets_behind_a_broken_record_are_found_again(void **state)
+static void packets_after_a_broken_record_are_found_again(void **state)
 {
     struct victim victim = victim_make(state);
     enum { SIZE_OFFSET = offsetof(struct perf_event_header, size) };
@@ -214,7 +214,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(any_changed_byte_is_survived),
         IN_FOLDER(any_length_is_survived_and_what_is_there_is_used),
-        IN_FOLDER(packets_behind_a_broken_record_are_found_again),
+        IN_FOLDER(packets_after_a_broken_record_are_found_again),
         IN_FOLDER(chunk_that_claims_too_much_leaves_the_next_one_alone),
         IN_FOLDER(unfinished_file_is_used),
         IN_FOLDER(string_without_end_is_left_out),

@@ -172,7 +172,7 @@ static void compressed_records_are_read(void **state)
     }
 }
 
-static void damaged_compressed_records_are_told_and_the_others_read(void **state)
+static void damaged_compressed_records_are_reported_and_the_others_read(void **state)
 {
     struct foreign_file file = timed_file();
     size_t from = file.records.count;
@@ -266,8 +266,8 @@ static void samples_have_their_event_and_its_name(void **state)
     assert_int_equal(data.guest_records, 1);
     assert_int_equal(data.records[0].sample.event, 2);
     assert_int_equal(data.records[0].sample.ip, 0x402000);
-    const struct side_band_record *record = &data.records[1];
-    assert_int_equal(record->kind, SIDE_BAND_SAMPLE);
+    const struct sideband_record *record = &data.records[1];
+    assert_int_equal(record->kind, SIDEBAND_SAMPLE);
     assert_int_equal(record->sample.event, 1);
     assert_int_equal(record->sample.ip, 0x401000);
     assert_int_equal(record->sample.period, 4000);
@@ -313,7 +313,7 @@ static void add_event_name(struct foreign_file *file, uint64_t id, const char *n
 }
 
 /* As perf before Linux 4.3 recorded them. */
-static void sampled_context_switches_tell_who_comes(void **state)
+static void sampled_context_switches_report_who_comes(void **state)
 {
     struct foreign_file file = foreign_file_new();
     file.ids[0] = 101;
@@ -335,8 +335,8 @@ static void sampled_context_switches_tell_who_comes(void **state)
     assert_string_equal(data.damage.text, "");
     assert_string_equal(data.events[0].name, "sched:sched_switch");
     assert_int_equal(data.record_count, 1);
-    const struct side_band_record *record = &data.records[0];
-    assert_int_equal(record->kind, SIDE_BAND_CONTEXT_SWITCH);
+    const struct sideband_record *record = &data.records[0];
+    assert_int_equal(record->kind, SIDEBAND_CONTEXT_SWITCH);
     assert_false(record->context_switch.out);
     assert_int_equal(record->tid, 9);
     assert_int_equal(record->pid, UINT32_MAX);
@@ -359,7 +359,7 @@ static const char *filters_in_file(void **state, struct perf_data *data, const c
     return data->setup.filters;
 }
 
-static void address_filters_are_told_as_perf_wrote_them(void **state)
+static void address_filters_are_reported_as_perf_wrote_them(void **state)
 {
     static const char text[] = "filter 0x1130/0x40@/usr/bin/program";
     struct perf_data data;
@@ -413,12 +413,12 @@ static void names_and_changes_of_the_kernels_code_are_read(void **state)
     open_bytes(state, foreign_file_finish(&file), &data);
     assert_string_equal(data.damage.text, "");
     assert_int_equal(data.record_count, 2);
-    assert_int_equal(data.records[0].kind, SIDE_BAND_KERNEL_SYMBOL);
+    assert_int_equal(data.records[0].kind, SIDEBAND_KERNEL_SYMBOL);
     assert_int_equal(data.records[0].kernel_symbol.start, 0xffffffffc0001000);
     assert_int_equal(data.records[0].kernel_symbol.length, 0x80);
     assert_true(data.records[0].kernel_symbol.gone);
     assert_string_equal(data.records[0].kernel_symbol.name, "bpf_prog_1");
-    assert_int_equal(data.records[1].kind, SIDE_BAND_CODE_CHANGE);
+    assert_int_equal(data.records[1].kind, SIDEBAND_CODE_CHANGE);
     assert_int_equal(data.records[1].code_change.address, 0xffffffff81000010);
     assert_int_equal(data.records[1].code_change.size, 5);
     assert_memory_equal(data.records[1].code_change.bytes, "NEWNE", 5);
@@ -464,15 +464,15 @@ int main(void)
         IN_FOLDER(input_that_is_mapped_already_is_read),
 #ifdef HAVE_ZSTD
         IN_FOLDER(compressed_records_are_read),
-        IN_FOLDER(damaged_compressed_records_are_told_and_the_others_read),
+        IN_FOLDER(damaged_compressed_records_are_reported_and_the_others_read),
         IN_FOLDER(few_bytes_cannot_fill_the_memory),
 #endif
         IN_FOLDER(files_of_a_folder_are_read),
         IN_FOLDER(samples_have_their_event_and_its_name),
         IN_FOLDER(sample_that_is_too_short_is_damage),
         IN_FOLDER(packets_in_samples_are_refused_by_name),
-        IN_FOLDER(sampled_context_switches_tell_who_comes),
-        IN_FOLDER(address_filters_are_told_as_perf_wrote_them),
+        IN_FOLDER(sampled_context_switches_report_who_comes),
+        IN_FOLDER(address_filters_are_reported_as_perf_wrote_them),
         IN_FOLDER(format_of_context_switches_is_found),
         IN_FOLDER(names_and_changes_of_the_kernels_code_are_read),
         IN_FOLDER(build_ids_are_read),

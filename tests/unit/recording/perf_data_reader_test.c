@@ -56,8 +56,8 @@ static void refuse(void **state, const void *bytes, size_t size, enum error_code
 
 /* ---- ours ---- */
 
-static void assert_same_record(const struct side_band_record *read,
-                               const struct side_band_record *written)
+static void assert_same_record(const struct sideband_record *read,
+                               const struct sideband_record *written)
 {
     assert_int_equal(read->kind, written->kind);
     assert_int_equal(read->time.value, written->time.value);
@@ -65,7 +65,7 @@ static void assert_same_record(const struct side_band_record *read,
     assert_int_equal(read->tid, written->tid);
     assert_int_equal(read->cpu, written->cpu);
     switch (written->kind) {
-    case SIDE_BAND_MAPPING:
+    case SIDEBAND_MAPPING:
         assert_int_equal(read->mapping.start, written->mapping.start);
         assert_int_equal(read->mapping.length, written->mapping.length);
         assert_int_equal(read->mapping.file_offset, written->mapping.file_offset);
@@ -78,32 +78,32 @@ static void assert_same_record(const struct side_band_record *read,
         assert_int_equal(read->mapping.kernel, written->mapping.kernel);
         assert_string_equal(read->mapping.path, written->mapping.path);
         break;
-    case SIDE_BAND_NAME:
+    case SIDEBAND_NAME:
         assert_string_equal(read->name.name, written->name.name);
         assert_int_equal(read->name.exec, written->name.exec);
         break;
-    case SIDE_BAND_FORK:
-    case SIDE_BAND_EXIT:
+    case SIDEBAND_FORK:
+    case SIDEBAND_EXIT:
         assert_int_equal(read->fork.parent_pid, written->fork.parent_pid);
         assert_int_equal(read->fork.parent_tid, written->fork.parent_tid);
         break;
-    case SIDE_BAND_AUX:
+    case SIDEBAND_AUX:
         assert_int_equal(read->aux.offset, written->aux.offset);
         assert_int_equal(read->aux.size, written->aux.size);
         assert_int_equal(read->aux.flags, written->aux.flags);
         break;
-    case SIDE_BAND_LOST:
+    case SIDEBAND_LOST:
         assert_int_equal(read->lost.count, written->lost.count);
         break;
-    case SIDE_BAND_CONTEXT_SWITCH:
+    case SIDEBAND_CONTEXT_SWITCH:
         assert_int_equal(read->context_switch.out, written->context_switch.out);
         assert_int_equal(read->context_switch.other_pid, written->context_switch.other_pid);
         assert_int_equal(read->context_switch.other_tid, written->context_switch.other_tid);
         break;
-    case SIDE_BAND_TRACE_START:
-    case SIDE_BAND_SAMPLE:
-    case SIDE_BAND_KERNEL_SYMBOL:
-    case SIDE_BAND_CODE_CHANGE:
+    case SIDEBAND_TRACE_START:
+    case SIDEBAND_SAMPLE:
+    case SIDEBAND_KERNEL_SYMBOL:
+    case SIDEBAND_CODE_CHANGE:
         break;
     }
 }
@@ -149,7 +149,7 @@ static void packets_are_read_back(void **state)
 
 /* Writes a recording with this setup and one record, and reads it. */
 static void write_and_read(void **state, const struct pt_setup *setup,
-                           const struct side_band_record *record, struct perf_data *data)
+                           const struct sideband_record *record, struct perf_data *data)
 {
     char *path = memory_format("%s/perf.data", (char *)*state);
     struct perf_data_writer *writer = perf_data_writer_open(path, setup, NULL, NULL);
@@ -182,12 +182,12 @@ static void setup_is_read_back(void **state)
         .snapshot = true,
         .kernel = true,
     };
-    const struct side_band_record record = {.kind = SIDE_BAND_CONTEXT_SWITCH,
-                                            .time = {5},
-                                            .pid = 1,
-                                            .tid = 2,
-                                            .cpu = 3,
-                                            .context_switch = {.other_pid = 8, .other_tid = 9}};
+    const struct sideband_record record = {.kind = SIDEBAND_CONTEXT_SWITCH,
+                                           .time = {5},
+                                           .pid = 1,
+                                           .tid = 2,
+                                           .cpu = 3,
+                                           .context_switch = {.other_pid = 8, .other_tid = 9}};
     struct perf_data data;
     write_and_read(state, &setup, &record, &data);
     assert_true(data.has_setup);
@@ -214,8 +214,8 @@ static void setup_is_read_back(void **state)
 
 static void lost_records_are_read_back(void **state)
 {
-    const struct side_band_record record = {
-        .kind = SIDE_BAND_LOST, .time = {5}, .pid = 1, .tid = 2, .cpu = -1, .lost = {77}};
+    const struct sideband_record record = {
+        .kind = SIDEBAND_LOST, .time = {5}, .pid = 1, .tid = 2, .cpu = -1, .lost = {77}};
     struct perf_data data;
     write_and_read(state, &sample_setup, &record, &data);
     assert_int_equal(data.record_count, 1);
@@ -228,13 +228,13 @@ static void longest_path_survives_and_long_names_are_cut_like_the_kernels(void *
     char path[4096];
     memset(path, 'x', sizeof path - 1);
     path[sizeof path - 1] = 0;
-    struct side_band_record record = {.kind = SIDE_BAND_MAPPING, .cpu = -1};
+    struct sideband_record record = {.kind = SIDEBAND_MAPPING, .cpu = -1};
     record.mapping.path = path;
     struct perf_data data;
     write_and_read(state, &sample_setup, &record, &data);
     assert_string_equal(data.records[0].mapping.path, path);
     perf_data_close(&data);
-    record = (struct side_band_record){.kind = SIDE_BAND_NAME, .cpu = -1};
+    record = (struct sideband_record){.kind = SIDEBAND_NAME, .cpu = -1};
     record.name.name = "a name of more than fifteen bytes";
     write_and_read(state, &sample_setup, &record, &data);
     assert_string_equal(data.records[0].name.name, "a name of more ");
@@ -267,7 +267,7 @@ static void records_are_sorted_by_time_and_stay_in_order_where_equal(void **stat
     perf_data_close(&data);
 }
 
-static void events_of_different_trailers_are_told_apart_by_identifier(void **state)
+static void events_of_different_trailers_are_distinguished_by_identifier(void **state)
 {
     struct foreign_file file = foreign_file_new();
     file.event_count = 2;
@@ -295,7 +295,7 @@ static void events_of_different_trailers_are_told_apart_by_identifier(void **sta
     perf_data_close(&data);
 }
 
-static void events_of_different_trailers_are_told_apart_by_the_place_of_the_id(void **state)
+static void events_of_different_trailers_are_distinguished_by_the_place_of_the_id(void **state)
 {
     struct foreign_file file = foreign_file_new();
     file.event_count = 3;
@@ -351,8 +351,8 @@ static void older_mmap_record_is_read(void **state)
     struct perf_data data;
     open_foreign(state, &file, &data);
     assert_int_equal(data.record_count, 2);
-    const struct side_band_record *record = &data.records[0];
-    assert_int_equal(record->kind, SIDE_BAND_MAPPING);
+    const struct sideband_record *record = &data.records[0];
+    assert_int_equal(record->kind, SIDEBAND_MAPPING);
     assert_int_equal(record->pid, UINT32_MAX);
     assert_int_equal(record->mapping.start, 0xffffffff81000000);
     assert_int_equal(record->mapping.length, 0x1000);
@@ -377,7 +377,7 @@ static void mmap2_with_build_id_is_read(void **state)
                      PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_BUILD_ID, body, 9);
     struct perf_data data;
     open_foreign(state, &file, &data);
-    const struct side_band_record *record = &data.records[0];
+    const struct sideband_record *record = &data.records[0];
     assert_int_equal(record->mapping.build_id_size, 20);
     assert_memory_equal(record->mapping.build_id, identity + 4, 20);
     assert_int_equal(record->mapping.inode, 0);
@@ -538,8 +538,8 @@ int main(void)
         IN_FOLDER(lost_records_are_read_back),
         IN_FOLDER(longest_path_survives_and_long_names_are_cut_like_the_kernels),
         IN_FOLDER(records_are_sorted_by_time_and_stay_in_order_where_equal),
-        IN_FOLDER(events_of_different_trailers_are_told_apart_by_identifier),
-        IN_FOLDER(events_of_different_trailers_are_told_apart_by_the_place_of_the_id),
+        IN_FOLDER(events_of_different_trailers_are_distinguished_by_identifier),
+        IN_FOLDER(events_of_different_trailers_are_distinguished_by_the_place_of_the_id),
         IN_FOLDER(oldest_and_future_events_are_read),
         IN_FOLDER(older_mmap_record_is_read),
         IN_FOLDER(mmap2_with_build_id_is_read),

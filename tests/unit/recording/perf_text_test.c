@@ -246,7 +246,7 @@ static void what_is_not_shown_is_counted(void **state)
     perf_text_close(&text);
 }
 
-static void a_frequency_is_told_as_far_as_perf_knows_it(void **state)
+static void a_frequency_is_reported_as_far_as_perf_knows_it(void **state)
 {
     struct perf_text text =
         open_string("1/2 1.0: 1 cbr:  cbr: 42 freq: 4219 MHz (162%)  0 [unknown] ([unknown])\n"
@@ -288,7 +288,7 @@ int main(void)
         cmocka_unit_test(strange_symbols),
         cmocka_unit_test(decode_errors),
         cmocka_unit_test(samples),
-        cmocka_unit_test(a_frequency_is_told_as_far_as_perf_knows_it),
+        cmocka_unit_test(a_frequency_is_reported_as_far_as_perf_knows_it),
         cmocka_unit_test(what_is_not_shown_is_counted),
         cmocka_unit_test(times_out_of_range_are_unreadable),
     };

@@ -59,8 +59,8 @@ static struct sample_record sample_at(uint64_t id, uint64_t time, uint64_t ip)
     };
 }
 
-static const struct side_band_record mapping = {
-    .kind = SIDE_BAND_MAPPING,
+static const struct sideband_record mapping = {
+    .kind = SIDEBAND_MAPPING,
     .time = {1},
     .pid = 500,
     .tid = 500,
@@ -81,7 +81,7 @@ static char *write_recording(void **state)
     assert_non_null(writer);
     raw_perf_data_add_id(writer, 0, 70);
     raw_perf_data_add_id(writer, 1, 71);
-    assert_true(raw_perf_data_write_side_band(writer, &mapping, NULL));
+    assert_true(raw_perf_data_write_sideband(writer, &mapping, NULL));
     const struct sample_record first[] = {sample_at(70, 1000, 0x400010),
                                           sample_at(71, 2000, 0x400020)};
     assert_true(raw_perf_data_write_records(writer, first, sizeof first, NULL));
@@ -104,12 +104,12 @@ static void our_reader_knows_which_event_a_record_is_of(void **state)
     assert_int_equal(data.event_count, 2);
     assert_string_equal(data.events[1].name, "page-faults:u");
     assert_int_equal(data.record_count, 4);
-    assert_int_equal(data.records[0].kind, SIDE_BAND_MAPPING);
+    assert_int_equal(data.records[0].kind, SIDEBAND_MAPPING);
     assert_string_equal(data.records[0].mapping.path, "/nonexistent/program");
     static const uint32_t expected[] = {0, 1, 1};
     for (size_t i = 0; i < 3; i++) {
-        const struct side_band_record *record = &data.records[1 + i];
-        assert_int_equal(record->kind, SIDE_BAND_SAMPLE);
+        const struct sideband_record *record = &data.records[1 + i];
+        assert_int_equal(record->kind, SIDEBAND_SAMPLE);
         assert_int_equal(record->sample.event, expected[i]);
         assert_int_equal(record->sample.ip, 0x400010 + 0x10 * i);
         assert_int_equal(record->time.value, 1000 + 1000 * i);

@@ -105,10 +105,10 @@ static void what_is_no_recording_is_refused(void **state)
 {
     refuse("/nonexistent/recording", ERROR_NOT_FOUND, "No such file");
     refuse(*state, ERROR_NOT_FOUND, "no file perf.data");
-    char *soft = memory_format("%s/soft", (char *)*state);
-    assert_int_equal(mkdir(soft, 0700), 0);
+    char *qemu = memory_format("%s/soft", (char *)*state);
+    assert_int_equal(mkdir(qemu, 0700), 0);
     refuse(*state, ERROR_FORMAT, "never finished");
-    free(soft);
+    free(qemu);
 }
 
 int main(void)

@@ -51,13 +51,13 @@ const struct pt_setup sample_setup = {
 
 enum { SECOND_TID = SAMPLE_PID + 1, NO_CPU = -1 };
 
-const struct side_band_record sample_records[] = {
-    {.kind = SIDE_BAND_NAME,
+const struct sideband_record sample_records[] = {
+    {.kind = SIDEBAND_NAME,
      .pid = SAMPLE_PID,
      .tid = SAMPLE_PID,
      .cpu = NO_CPU,
      .name = {.name = "tiny", .exec = true}},
-    {.kind = SIDE_BAND_MAPPING,
+    {.kind = SIDEBAND_MAPPING,
      .time = {900000},
      .pid = SAMPLE_PID,
      .tid = SAMPLE_PID,
@@ -71,7 +71,7 @@ const struct side_band_record sample_records[] = {
                  .flags = MAP_PRIVATE,
                  .executable = true,
                  .path = "/nonexistent/tiny"}},
-    {.kind = SIDE_BAND_MAPPING,
+    {.kind = SIDEBAND_MAPPING,
      .time = {900001},
      .pid = SAMPLE_PID,
      .tid = SAMPLE_PID,
@@ -82,30 +82,30 @@ const struct side_band_record sample_records[] = {
                  .protection = PROT_READ | PROT_WRITE,
                  .flags = MAP_SHARED,
                  .path = "//anon"}},
-    {.kind = SIDE_BAND_FORK,
+    {.kind = SIDEBAND_FORK,
      .time = {900002},
      .pid = SAMPLE_PID,
      .tid = SECOND_TID,
      .cpu = NO_CPU,
      .fork = {.parent_pid = SAMPLE_PID, .parent_tid = SAMPLE_PID}},
-    {.kind = SIDE_BAND_TRACE_START,
+    {.kind = SIDEBAND_TRACE_START,
      .time = {900003},
      .pid = SAMPLE_PID,
      .tid = SAMPLE_PID,
      .cpu = NO_CPU},
-    {.kind = SIDE_BAND_CONTEXT_SWITCH,
+    {.kind = SIDEBAND_CONTEXT_SWITCH,
      .time = {900004},
      .pid = SAMPLE_PID,
      .tid = SECOND_TID,
      .cpu = NO_CPU,
      .context_switch = {.out = true}},
-    {.kind = SIDE_BAND_AUX,
+    {.kind = SIDEBAND_AUX,
      .time = {1000020},
      .pid = SAMPLE_PID,
      .tid = SAMPLE_PID,
      .cpu = NO_CPU,
      .aux = {.offset = 64, .size = 49}},
-    {.kind = SIDE_BAND_EXIT,
+    {.kind = SIDEBAND_EXIT,
      .time = {1000021},
      .pid = SAMPLE_PID,
      .tid = SECOND_TID,
@@ -150,10 +150,10 @@ static void write_chunk(struct perf_data_writer *writer, const struct aux_chunk 
     assert_true(perf_data_write_aux(writer, chunk, pieces, 2, NULL));
 }
 
-static void write_record(struct perf_data_writer *writer, struct side_band_record record,
+static void write_record(struct perf_data_writer *writer, struct sideband_record record,
                          const char *program)
 {
-    if (record.kind == SIDE_BAND_MAPPING && record.mapping.executable)
+    if (record.kind == SIDEBAND_MAPPING && record.mapping.executable)
         record.mapping.path = program;
     assert_true(perf_data_write_record(writer, &record, NULL));
 }
@@ -181,7 +181,7 @@ void sample_recording_write(const char *path, const char *program)
     assert_non_null(writer);
     for (size_t i = 0; i < sample_record_count; i++) {
         write_record(writer, sample_records[i], program);
-        if (sample_records[i].kind == SIDE_BAND_CONTEXT_SWITCH)
+        if (sample_records[i].kind == SIDEBAND_CONTEXT_SWITCH)
             write_chunks_of_threads(writer);
     }
     assert_true(perf_data_writer_close(writer, NULL));
@@ -190,8 +190,8 @@ void sample_recording_write(const char *path, const char *program)
 /* The thread comes to the CPU before its packets and leaves it after them. */
 static void write_cpu(struct perf_data_writer *writer, uint32_t cpu)
 {
-    struct side_band_record record = {
-        .kind = SIDE_BAND_CONTEXT_SWITCH,
+    struct sideband_record record = {
+        .kind = SIDEBAND_CONTEXT_SWITCH,
         .time = {950000},
         .pid = SAMPLE_PID,
         .tid = SAMPLE_PID + cpu,
@@ -213,10 +213,10 @@ void sample_recording_write_per_cpu(const char *path, const char *program)
     struct perf_data_writer *writer = perf_data_writer_open(path, &setup, NULL, NULL);
     assert_non_null(writer);
     for (size_t i = 0; i < sample_record_count; i++) {
-        struct side_band_record record = sample_records[i];
+        struct sideband_record record = sample_records[i];
         record.cpu = 0;
-        if (record.kind == SIDE_BAND_NAME || record.kind == SIDE_BAND_MAPPING ||
-            record.kind == SIDE_BAND_FORK)
+        if (record.kind == SIDEBAND_NAME || record.kind == SIDEBAND_MAPPING ||
+            record.kind == SIDEBAND_FORK)
             write_record(writer, record, program);
     }
     write_cpu(writer, 0);

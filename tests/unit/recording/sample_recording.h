@@ -24,7 +24,7 @@ extern const size_t sample_packets_size;
 extern const struct pt_setup sample_setup;
 
 /* Side-band records as sample_recording_write writes them, in the order of their times. */
-extern const struct side_band_record sample_records[];
+extern const struct sideband_record sample_records[];
 extern const size_t sample_record_count;
 
 /* The ELF file that the recording's mapping names. */

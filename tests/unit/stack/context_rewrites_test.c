@@ -111,7 +111,7 @@ static void a_waiting_handler_may_return_to_a_restorer_without_name(void **state
     assert_spans(s, "b?(I()h()r(S())i()r(S()))$");
 }
 
-static void what_has_waited_before_is_no_redirection(void **state)
+static void what_has_waited_before_is_no_context_rewrite(void **state)
 {
     struct scene *s = *state;
     begin_in_b(s);
@@ -123,7 +123,7 @@ static void what_has_waited_before_is_no_redirection(void **state)
     assert_spans(s, "a(b(I()h()r(S())i()r(S())i()u)u)$");
 }
 
-static void what_was_redirected_is_open_no_more(void **state)
+static void what_was_rewritten_is_open_no_more(void **state)
 {
     struct scene *s = *state;
     begin_in_b(s);
@@ -134,7 +134,7 @@ static void what_was_redirected_is_open_no_more(void **state)
     assert_spans(s, "a(b(I()h()r(S()))uf()c()tb()$)$");
 }
 
-static void a_redirection_can_be_taken_over_by_a_tail_call(void **state)
+static void a_context_rewrite_can_be_taken_over_by_a_tail_call(void **state)
 {
     struct scene *s = *state;
     begin_in_b(s);
@@ -144,7 +144,7 @@ static void a_redirection_can_be_taken_over_by_a_tail_call(void **state)
     assert_spans(s, "a(b(I()h()r(S()))uf()tg())$");
 }
 
-static void a_redirection_of_the_outermost_function_known_discovers_its_caller(void **state)
+static void a_context_rewrite_of_the_outermost_function_known_discovers_its_caller(void **state)
 {
     struct scene *s = *state;
     resume(s, at('b', 0x10));
@@ -175,7 +175,7 @@ static void an_injected_call_that_lands_in_the_interrupted_function_ran_on_top(v
     assert_spans(s, "a(b(I()h()r(S())f(l()u)u)$)$");
 }
 
-static void what_has_been_injected_before_is_no_redirection(void **state)
+static void what_has_been_injected_before_is_no_context_rewrite(void **state)
 {
     struct scene *s = *state;
     begin_in_b(s);
@@ -186,7 +186,7 @@ static void what_has_been_injected_before_is_no_redirection(void **state)
     assert_spans(s, "a(b(I()h()r(S())f()I()h()r(S())f()u)u)$");
 }
 
-static void what_go_injects_is_no_redirection(void **state)
+static void what_go_injects_is_no_context_rewrite(void **state)
 {
     struct scene *s = *state;
     s->go_roles[id_of('f')] = GO_ROLE_INJECTED;
@@ -196,7 +196,7 @@ static void what_go_injects_is_no_redirection(void **state)
     assert_spans(s, "a(b(I()h()r(S())f()u)u)$");
 }
 
-static void a_handler_seen_before_is_no_redirection(void **state)
+static void a_handler_seen_before_is_no_context_rewrite(void **state)
 {
     struct scene *s = *state;
     begin_in_b(s);
@@ -205,7 +205,7 @@ static void a_handler_seen_before_is_no_redirection(void **state)
     assert_spans(s, "a(b(I()h()r(S())h()u)u)$");
 }
 
-static void a_redirection_can_be_redirected(void **state)
+static void a_context_rewrite_can_be_rewritten(void **state)
 {
     struct scene *s = *state;
     begin_in_b(s);
@@ -220,7 +220,7 @@ static void a_redirection_can_be_redirected(void **state)
     assert_spans(s, "a(b(I()h()r(S()))uf(I()h()r(S())g()))$");
 }
 
-static void a_redirection_of_a_redirection_returns_for_the_first(void **state)
+static void a_context_rewrite_of_a_context_rewrite_returns_for_the_first(void **state)
 {
     struct scene *s = *state;
     begin_in_b(s);
@@ -234,7 +234,7 @@ static void a_redirection_of_a_redirection_returns_for_the_first(void **state)
     assert_spans(s, "a(b(I()h()r(S()))uf(I()h()r(S()))ug())$");
 }
 
-static void redirections_that_never_end_are_forgotten(void **state)
+static void context_rewrites_that_never_end_are_forgotten(void **state)
 {
     struct scene *s = *state;
     begin_in_b(s);
@@ -247,7 +247,7 @@ static void redirections_that_never_end_are_forgotten(void **state)
         gap(s, FLOW_GAP_OVERFLOW, 0);
         resume(s, at('b', 0x20));
     }
-    assert_true(s->stack.redirects.count <= 64);
+    assert_true(s->stack.context_rewrites.count <= 64);
     follow_end(&s->stack, &(struct follow_ending){0});
     assert_well_formed(&s->stack);
 }
@@ -276,7 +276,7 @@ static void a_restartable_sequence_is_aborted_in_its_place(void **state)
     assert_int_equal(s->stack.statistics.unwound, 0);
 }
 
-static void a_handler_that_is_left_the_first_time_is_no_redirection(void **state)
+static void a_handler_that_is_left_the_first_time_is_no_context_rewrite(void **state)
 {
     struct scene *s = *state;
     begin_in_b(s);
@@ -329,7 +329,7 @@ static void an_injected_call_known_from_before_returns_too(void **state)
     for (int i = 0; i < 2; i++) {
         interrupt_b_and_go_to(s, at('f', 0));
         return_to(s, at('b', 0x20));
-        assert_int_equal(s->stack.redirects.count, 0);
+        assert_int_equal(s->stack.context_rewrites.count, 0);
     }
     return_after(s, at('a', 0x10));
     assert_spans(s, "a(b(I()h()r(S())f()I()h()r(S())f()))$");
@@ -341,7 +341,7 @@ static void what_has_run_in_the_place_of_another_is_settled(void **state)
     begin_in_b(s);
     interrupt_b_and_go_to(s, at('f', 0));
     return_after(s, at('a', 0x10));
-    assert_int_equal(s->stack.redirects.count, 0);
+    assert_int_equal(s->stack.context_rewrites.count, 0);
 }
 
 #define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -355,20 +355,20 @@ int main(void)
         RULE(code_without_a_name_can_be_injected),
         RULE(a_waiting_handler_runs_on_top),
         RULE(a_waiting_handler_may_return_to_a_restorer_without_name),
-        RULE(what_has_waited_before_is_no_redirection),
-        RULE(what_was_redirected_is_open_no_more),
-        RULE(a_redirection_of_a_redirection_returns_for_the_first),
-        RULE(a_redirection_can_be_taken_over_by_a_tail_call),
-        RULE(a_redirection_of_the_outermost_function_known_discovers_its_caller),
+        RULE(what_has_waited_before_is_no_context_rewrite),
+        RULE(what_was_rewritten_is_open_no_more),
+        RULE(a_context_rewrite_of_a_context_rewrite_returns_for_the_first),
+        RULE(a_context_rewrite_can_be_taken_over_by_a_tail_call),
+        RULE(a_context_rewrite_of_the_outermost_function_known_discovers_its_caller),
         RULE(what_is_left_by_longjmp_has_run_in_the_place_of_the_interrupted),
         RULE(an_injected_call_that_lands_in_the_interrupted_function_ran_on_top),
-        RULE(what_has_been_injected_before_is_no_redirection),
-        RULE(what_go_injects_is_no_redirection),
-        RULE(a_handler_seen_before_is_no_redirection),
-        RULE(a_redirection_can_be_redirected),
-        RULE(redirections_that_never_end_are_forgotten),
+        RULE(what_has_been_injected_before_is_no_context_rewrite),
+        RULE(what_go_injects_is_no_context_rewrite),
+        RULE(a_handler_seen_before_is_no_context_rewrite),
+        RULE(a_context_rewrite_can_be_rewritten),
+        RULE(context_rewrites_that_never_end_are_forgotten),
         RULE(a_restartable_sequence_is_aborted_in_its_place),
-        RULE(a_handler_that_is_left_the_first_time_is_no_redirection),
+        RULE(a_handler_that_is_left_the_first_time_is_no_context_rewrite),
         RULE(the_first_handler_of_a_recording_may_have_a_restorer_without_name),
         RULE(another_program_has_other_handlers),
         RULE(an_injected_call_may_begin_functions_by_returns),

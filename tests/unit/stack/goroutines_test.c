@@ -58,7 +58,7 @@ static void leave(struct scene *s, char function, uint64_t offset)
 }
 
 /* The same, with the stack pointer told. */
-static void leave_told(struct scene *s, char function, uint64_t offset, uint64_t pointer)
+static void leave_reported(struct scene *s, char function, uint64_t offset, uint64_t pointer)
 {
     call(s, at(function, offset), 'm');
     stack_pointer(s, pointer);
@@ -138,20 +138,20 @@ static void of_goroutines_in_one_place_the_first_goes_on(void **state)
     assert_spans(s, "t(s(g()))sa(c(m(s(g()))s)s)sb(c(m(s(g()))s)s)sa?(c?(m(s(g()))s)s)sd()$");
 }
 
-static void of_goroutines_in_one_place_the_pointer_tells(void **state)
+static void of_goroutines_in_one_place_the_pointer_reports(void **state)
 {
     struct scene *s = *state;
     start_thread(s);
     jump_loading_stack(s, at('a', 0), A + 0x100);
     call(s, at('a', 0x10), 'c');
-    leave_told(s, 'c', 0x10, A);
+    leave_reported(s, 'c', 0x10, A);
     jump_loading_stack(s, at('b', 0), B + 0x100);
     call(s, at('b', 0x10), 'c');
-    leave_told(s, 'c', 0x10, B);
+    leave_reported(s, 'c', 0x10, B);
     jump_loading_stack(s, at('c', 0x15), A + 8);
-    leave_told(s, 'c', 0x10, A);
+    leave_reported(s, 'c', 0x10, A);
     jump_loading_stack(s, at('c', 0x15), A + 8);
-    leave_told(s, 'c', 0x20, A);
+    leave_reported(s, 'c', 0x20, A);
     jump_loading_stack(s, at('c', 0x15), B + 8);
     return_after(s, at('b', 0x10));
     assert_int_equal(s->stack.segments.count, 3);
@@ -159,7 +159,7 @@ static void of_goroutines_in_one_place_the_pointer_tells(void **state)
         s, "t(s(g()))sa(c(m(s(g()))s)s)sb(c(m(s(g()))s)s)sa?(c?(m(s(g()))m(s(g()))s)s)sb?(c?())$");
 }
 
-static void a_goroutine_is_told_from_others_again_and_again(void **state)
+static void a_goroutine_is_distinguished_from_others_again_and_again(void **state)
 {
     struct scene *s = *state;
     start_thread(s);
@@ -200,11 +200,11 @@ static void a_goroutine_that_has_ended_does_not_go_on(void **state)
     jump(s, at('a', 0));
     leave_for(s, 'a', 0x10, 'e');
     jump(s, at('b', 0));
-    assert_int_equal(s->stack.parked.count, 1); /* the thread's own */
+    assert_int_equal(s->stack.suspended.count, 1); /* the thread's own */
     assert_spans(s, "t(s(g()))sa(m(e(g()))s)sb()$");
 }
 
-static void a_goroutine_that_another_thread_has_parked_is_discovered(void **state)
+static void a_goroutine_that_another_thread_has_suspended_is_discovered(void **state)
 {
     struct scene *s = *state;
     start_thread(s);
@@ -271,7 +271,7 @@ static void what_is_called_on_another_stack_was_called_by_its_caller(void **stat
     start_thread(s);
     jump_loading_stack(s, at('a', 0), A + 0x100);
     call(s, at('a', 0x10), 'b');
-    leave_told(s, 'b', 0x10, A - 0x80);
+    leave_reported(s, 'b', 0x10, A - 0x80);
     jump_loading_stack(s, at('b', 0), C + 0x100);
     call(s, at('b', 0x20), 'z');
     stack_pointer(s, C);
@@ -284,7 +284,7 @@ static void what_is_called_on_another_stack_was_called_by_its_caller(void **stat
     assert_spans(s, "t(s(g()))sa(b(m(s(g()))s)s)sb(z(c())d()$)$");
 }
 
-static void functions_of_the_runtime_are_told_by_name(void **state)
+static void functions_of_the_runtime_are_recognized_by_name(void **state)
 {
     (void)state;
     assert_int_equal(go_role_of("runtime.gogo"), GO_ROLE_GOGO);
@@ -312,18 +312,18 @@ static void a_goroutine_seen_from_its_wait_on_is_discovered(void **state)
     assert_spans(s, "a?(m(s(g())))$");
 }
 
-static void a_pointer_of_a_goroutine_that_waits_elsewhere_tells_nothing(void **state)
+static void a_pointer_of_a_goroutine_that_waits_elsewhere_reports_nothing(void **state)
 {
     struct scene *s = *state;
     start_thread(s);
     jump_loading_stack(s, at('a', 0), A + 0x100);
-    leave_told(s, 'a', 0x10, A);
+    leave_reported(s, 'a', 0x10, A);
     jump_loading_stack(s, at('d', 0x15), A + 8);
     assert_int_equal(s->stack.arrivals.count, 1);
     assert_spans(s, "t(s(g()))sa(m(s(g()))s)sd?()$");
 }
 
-static void only_goroutines_whose_pointer_is_told_can_be_followed_elsewhere(void **state)
+static void only_goroutines_whose_pointer_is_reported_can_be_followed_elsewhere(void **state)
 {
     struct scene *s = *state;
     start_thread(s);
@@ -349,20 +349,20 @@ int main(void)
         TEST(a_new_goroutine_returns_to_its_caller),
         TEST(of_goroutines_in_one_place_the_one_goes_on_whose_callers_fit),
         TEST(of_goroutines_in_one_place_the_first_goes_on),
-        TEST(of_goroutines_in_one_place_the_pointer_tells),
-        TEST(a_goroutine_is_told_from_others_again_and_again),
+        TEST(of_goroutines_in_one_place_the_pointer_reports),
+        TEST(a_goroutine_is_distinguished_from_others_again_and_again),
         TEST(a_goroutine_may_be_chosen_again),
         TEST(a_goroutine_that_has_ended_does_not_go_on),
-        TEST(a_goroutine_that_another_thread_has_parked_is_discovered),
+        TEST(a_goroutine_that_another_thread_has_suspended_is_discovered),
         TEST(a_stack_may_grow),
         TEST(a_stack_grows_though_another_goroutine_waits_in_the_same_place),
         TEST(a_panic_is_recovered_where_the_deferred_call_was_noted),
         TEST(what_is_called_on_another_stack_was_called_by_its_caller),
-        TEST(functions_of_the_runtime_are_told_by_name),
+        TEST(functions_of_the_runtime_are_recognized_by_name),
         TEST(a_scheduler_begun_before_the_trace_chooses_a_goroutine),
         TEST(a_goroutine_seen_from_its_wait_on_is_discovered),
-        TEST(a_pointer_of_a_goroutine_that_waits_elsewhere_tells_nothing),
-        TEST(only_goroutines_whose_pointer_is_told_can_be_followed_elsewhere),
+        TEST(a_pointer_of_a_goroutine_that_waits_elsewhere_reports_nothing),
+        TEST(only_goroutines_whose_pointer_is_reported_can_be_followed_elsewhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

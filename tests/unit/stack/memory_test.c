@@ -236,7 +236,7 @@ static enum go_role no_go(void *context, function_id function)
 }
 
 /* Every landing at another address, as with exceptions behind gaps. */
-static void landing_anywhere_looks_at_each_frame_a_few_times_only(void **state)
+static void unwind_target_anywhere_looks_at_each_frame_a_few_times_only(void **state)
 {
     enum { FRAMES = 1000, ADDRESSES = 10000 };
     struct code_view code = {.function_start = no_function_start, .go_role = no_go};
@@ -249,36 +249,36 @@ static void landing_anywhere_looks_at_each_frame_a_few_times_only(void **state)
         thread_stack_enter(&stack, &call, 0);
     }
     frame_id caller = thread_stack_parent(&stack, stack.leaf);
-    assert_true(landing_sites_may_have_called(&stack, caller, FRAMES - 1));
-    assert_false(landing_sites_may_have_called(&stack, caller, FRAMES - 2));
+    assert_true(unwind_targets_may_have_called(&stack, caller, FRAMES - 1));
+    assert_false(unwind_targets_may_have_called(&stack, caller, FRAMES - 2));
     for (uint64_t i = 0; i < ADDRESSES; i++)
-        landing_sites_may_have_called(&stack, caller, FRAMES + i);
+        unwind_targets_may_have_called(&stack, caller, FRAMES + i);
     assert_true(stack.call_site_looks < (uint64_t)100 * FRAMES);
     assert_true(stack.call_sites.count <= 64);
     thread_stack_free(&stack);
 }
 
-static void open_functions_count_each_function(void **state)
+static void active_functions_count_each_function(void **state)
 {
-    struct open_functions open;
-    open_functions_init(&open);
+    struct active_functions open;
+    active_functions_init(&open);
     for (function_id function = 0; function < 1000; function++) {
-        assert_false(open_functions_knows(&open, function));
-        open_functions_add_new(&open, function, function == 4);
-        assert_true(open_functions_knows(&open, function));
+        assert_false(active_functions_knows(&open, function));
+        active_functions_add_new(&open, function, function == 4);
+        assert_true(active_functions_knows(&open, function));
         assert_int_equal(open.has_gogo, function >= 4);
         for (function_id i = 0; i < function % 3; i++)
-            open_functions_add(&open, function);
+            active_functions_add(&open, function);
     }
-    open_functions_remove(&open, 2);
-    assert_int_equal(open_functions_count(&open, 0), 0);
-    assert_int_equal(open_functions_count(&open, 2), 1);
+    active_functions_remove(&open, 2);
+    assert_int_equal(active_functions_count(&open, 0), 0);
+    assert_int_equal(active_functions_count(&open, 2), 1);
     for (function_id function = 3; function < 1000; function++)
-        assert_int_equal(open_functions_count(&open, function), function % 3);
-    assert_int_equal(open_functions_count(&open, 123456), 0);
-    assert_true(open_functions_slot(&open, 4)->is_gogo);
-    assert_false(open_functions_slot(&open, 5)->is_gogo);
-    open_functions_free(&open);
+        assert_int_equal(active_functions_count(&open, function), function % 3);
+    assert_int_equal(active_functions_count(&open, 123456), 0);
+    assert_true(active_functions_slot(&open, 4)->is_gogo);
+    assert_false(active_functions_slot(&open, 5)->is_gogo);
+    active_functions_free(&open);
 }
 
 int main(void)
@@ -294,8 +294,8 @@ int main(void)
         cmocka_unit_test(frames_of_a_function_begin_where_each_was_said_to),
         cmocka_unit_test(frames_keep_their_origin),
         cmocka_unit_test(a_function_with_too_great_an_id_is_unknown),
-        cmocka_unit_test(landing_anywhere_looks_at_each_frame_a_few_times_only),
-        cmocka_unit_test(open_functions_count_each_function),
+        cmocka_unit_test(unwind_target_anywhere_looks_at_each_frame_a_few_times_only),
+        cmocka_unit_test(active_functions_count_each_function),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,12 +60,12 @@ static void begin_goroutine(struct scene *s, uint64_t to)
     jump_loading_stack(s, to, A + 0x100);
 }
 
-static void adopt_both(void)
+static void migrate_both(void)
 {
     struct thread_stack *stacks[] = {&left.stack, &right.stack};
     follow_end(&left.stack, &(struct follow_ending){0});
     follow_end(&right.stack, &(struct follow_ending){0});
-    adopt_stacks(stacks, 2);
+    migrate_stacks(stacks, 2);
 }
 
 static void callers_come_along(void **state)
@@ -78,7 +78,7 @@ static void callers_come_along(void **state)
     go_on(&right, 'c', 0x10, A);
     return_after(&right, at('b', 0x10));
     call(&right, at('b', 0x20), 'd');
-    adopt_both();
+    migrate_both();
     assert_spans_of_ended(&left, "t(s(g()))sa(b(c(m(s()$)$)$)$)$");
     assert_spans_of_ended(&right, "t(s(g()))sa?(b?(c?()d()$)$)$");
 }
@@ -90,7 +90,7 @@ static void callers_that_are_seen_later_are_those_of_before(void **state)
     right.time = left.time;
     go_on(&right, 'b', 0x60, A);
     return_to(&right, at('a', 0x15));
-    adopt_both();
+    migrate_both();
     assert_spans_of_ended(&left, "t(s(g()))sa?(b?(m(s()$)$)$)$");
     assert_spans_of_ended(&right, "t(s(g()))sa?(b?())$");
 }
@@ -106,7 +106,7 @@ static void a_goroutine_comes_from_where_it_was_last(void **state)
     leave(&left, 'c', 0x10, A);
     right.time = left.time;
     go_on(&right, 'c', 0x10, A);
-    adopt_both();
+    migrate_both();
     assert_spans_of_ended(&right, "t(s(g()))sb?(c?()$)$");
 }
 
@@ -117,7 +117,7 @@ static void a_goroutine_does_not_come_from_where_it_will_be(void **state)
     begin_goroutine(&left, at('a', 0));
     call(&left, at('a', 0x10), 'c');
     leave(&left, 'c', 0x10, A);
-    adopt_both();
+    migrate_both();
     assert_spans_of_ended(&right, "t(s(g()))sc?()$");
 }
 
@@ -129,7 +129,7 @@ static void stacks_that_do_not_agree_stay_apart(void **state)
     right.time = left.time;
     go_on(&right, 'c', 0x10, A);
     return_to(&right, at('b', 0x15));
-    adopt_both();
+    migrate_both();
     assert_spans_of_ended(&right, "t(s(g()))sb?(c?())$");
 }
 
@@ -140,11 +140,11 @@ static void another_pointer_is_another_goroutine(void **state)
     leave(&left, 'c', 0x10, A);
     right.time = left.time;
     go_on(&right, 'c', 0x10, B);
-    adopt_both();
+    migrate_both();
     assert_spans_of_ended(&right, "t(s(g()))sc?()$");
 }
 
-static void callers_beyond_one_that_differs_are_not_adopted(void **state)
+static void callers_beyond_one_that_differs_are_not_migrated(void **state)
 {
     begin_goroutine(&left, at('z', 0));
     call(&left, at('z', 0x10), 'a');
@@ -153,11 +153,11 @@ static void callers_beyond_one_that_differs_are_not_adopted(void **state)
     right.time = left.time;
     go_on(&right, 'c', 0x10, A);
     return_to(&right, at('b', 0x15));
-    adopt_both();
+    migrate_both();
     assert_spans_of_ended(&right, "t(s(g()))sb?(c?())$");
 }
 
-static void of_several_goroutines_the_pointer_tells_which_goes_on(void **state)
+static void of_several_goroutines_the_pointer_reports_which_goes_on(void **state)
 {
     begin_goroutine(&left, at('a', 0));
     call(&left, at('a', 0x10), 'c');
@@ -168,7 +168,7 @@ static void of_several_goroutines_the_pointer_tells_which_goes_on(void **state)
     leave(&left, 'c', 0x10, A);
     right.time = left.time;
     go_on(&right, 'c', 0x10, B);
-    adopt_both();
+    migrate_both();
     assert_spans_of_ended(&right, "t(s(g()))sa?(c?()$)$");
 }
 
@@ -182,8 +182,8 @@ int main(void)
         TEST(a_goroutine_does_not_come_from_where_it_will_be),
         TEST(stacks_that_do_not_agree_stay_apart),
         TEST(another_pointer_is_another_goroutine),
-        TEST(callers_beyond_one_that_differs_are_not_adopted),
-        TEST(of_several_goroutines_the_pointer_tells_which_goes_on),
+        TEST(callers_beyond_one_that_differs_are_not_migrated),
+        TEST(of_several_goroutines_the_pointer_reports_which_goes_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -236,7 +236,7 @@ static void system_calls_and_signals(void **state)
         "+main +[syscall] -+[interrupt] -+handler -+__restore_rt +[syscall] ---");
 }
 
-static void exec_begins_anew(void **state)
+static void exec_begins_again(void **state)
 {
     assert_spans(START AT("10") "tr end  syscall  4010 main+0x10 (/p) => " NOWHERE
                                 "\n" AT("20") "tr strt  " NOWHERE
@@ -294,7 +294,7 @@ int main(void)
         cmocka_unit_test(recursion_is_kept),
         cmocka_unit_test(longjmp_ends_all_at_once),
         cmocka_unit_test(system_calls_and_signals),
-        cmocka_unit_test(exec_begins_anew),
+        cmocka_unit_test(exec_begins_again),
         cmocka_unit_test(transactions_that_fail),
         cmocka_unit_test(callers_found_by_their_return),
         cmocka_unit_test(sampled_stacks),

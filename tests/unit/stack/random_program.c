@@ -261,7 +261,7 @@ static void make_fault_or_signal(struct story *story)
 
 /* Copies what happened to the truth, behind the frames that turned out to be visible at the
  * segment's beginning. */
-static void tell_segment(struct story *story)
+static void report_segment(struct story *story)
 {
     for (size_t depth = story->lowest; depth < story->beginning.count; depth++) {
         struct true_frame *frame = array_at(&story->beginning, depth);
@@ -286,7 +286,7 @@ static void end_segment(struct story *story, enum span_end end)
                                             .flags = SPAN_END_INFERRED,
                                             .end = end});
     }
-    tell_segment(story);
+    report_segment(story);
 }
 
 static void begin_segment(struct story *story)

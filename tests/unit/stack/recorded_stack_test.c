@@ -28,7 +28,7 @@ static int tear_down(void **state)
 
 /* --- Callers --- */
 
-static void callers_that_are_told_are_open_from_the_beginning(void **state)
+static void callers_that_are_reported_are_open_from_the_beginning(void **state)
 {
     struct scene *s = *state;
     resume(s, at('c', 0x40));
@@ -41,20 +41,20 @@ static void callers_that_are_told_are_open_from_the_beginning(void **state)
 
 static void callers_beyond_all_measure_are_not_learned(void **state)
 {
-    enum { GAPS = 4, TOLD = 1 << 16 };
+    enum { GAPS = 4, REPORTED = 1 << 16 };
     struct scene *s = *state;
     for (int i = 0; i < GAPS; i++) {
         resume(s, at('a', 0x40));
-        for (int j = 0; j < TOLD; j++)
+        for (int j = 0; j < REPORTED; j++)
             caller(s, at('a', 0x15));
         gap(s, FLOW_GAP_OVERFLOW, FLOW_TIME_LOST);
     }
-    assert_in_range(s->stack.tree.count, TOLD, TOLD + TOLD / 64);
+    assert_in_range(s->stack.tree.count, REPORTED, REPORTED + REPORTED / 64);
     return_to(s, at('b', 0x15));
     assert_int_equal(thread_stack_leaf(&s->stack)->function, id_of('b'));
 }
 
-static void what_is_told_of_a_known_stack_is_ignored(void **state)
+static void what_learns_of_a_known_stack_is_ignored(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -67,7 +67,7 @@ static void what_is_told_of_a_known_stack_is_ignored(void **state)
     assert_spans(s, "a(b(S()))$");
 }
 
-static void a_told_caller_is_returned_to_by_its_address(void **state)
+static void a_reported_caller_is_returned_to_by_its_address(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0x40));
@@ -82,7 +82,7 @@ static void a_told_caller_is_returned_to_by_its_address(void **state)
     assert_spans(s, "m?(a?(a?(a?())))$");
 }
 
-static void a_told_handler_returns_to_what_it_interrupted(void **state)
+static void a_reported_handler_returns_to_what_it_interrupted(void **state)
 {
     struct scene *s = *state;
     resume(s, at('h', 0x40));
@@ -131,7 +131,7 @@ static void switch_to_call(struct scene *s, uint64_t from, uint64_t to, uint64_t
     return_loading_stack(s, call_site + SCENE_CALL_LENGTH, to);
 }
 
-static void of_stacks_parked_in_one_place_the_pointer_chooses(void **state)
+static void of_stacks_suspended_in_one_place_the_pointer_chooses(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -174,7 +174,7 @@ static void a_stack_in_the_place_of_a_dead_one_is_new(void **state)
     switch_to_call(s, ONE - 0x100, MAIN + 8, at('a', 0x10));
     call(s, at('a', 0x20), 's');
     switch_to_start(s, MAIN, ONE, 'f');
-    assert_int_equal(s->stack.parked.count, 1);
+    assert_int_equal(s->stack.suspended.count, 1);
     assert_spans(s, "a(s()s)sf(s()s)sa?(s()s)sf()$");
 }
 
@@ -200,7 +200,7 @@ static void a_stack_left_without_a_pointer_goes_on_where_it_would_return(void **
     call(s, at('f', 0x10), 's');
     switch_to_call(s, ONE, MAIN, at('a', 0x10));
     call(s, at('a', 0x20), 's');
-    assert_int_equal(s->stack.parked.count, 1);
+    assert_int_equal(s->stack.suspended.count, 1);
     assert_int_equal(s->stack.statistics.repaired, 0);
     assert_spans(s, "a(s()s)sf(s()s)sa?(s()$)$");
 }
@@ -218,7 +218,7 @@ static void a_jump_that_loads_no_pointer_is_a_tail_call(void **state)
     assert_spans(s, "a(b(c()ta())$)$");
 }
 
-static void pointers_told_on_the_way_of_a_move_do_not_count(void **state)
+static void pointers_reported_on_the_way_of_a_move_do_not_count(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -243,7 +243,7 @@ static void what_moves_nothing_does_not_end_a_move(void **state)
     assert_int_equal(s->stack.elsewhere.count, 1);
 }
 
-static void a_pointer_told_once_is_no_move(void **state)
+static void a_pointer_reported_once_is_no_move(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -266,7 +266,7 @@ static void two_stacks_go_on_by_turns(void **state)
     call(s, at('f', 0x20), 's');
     switch_to_call(s, ONE - 0x100, MAIN + 8, at('a', 0x20));
     assert_int_equal(s->stack.statistics.repaired, 0);
-    assert_int_equal(s->stack.parked.count, 1);
+    assert_int_equal(s->stack.suspended.count, 1);
     assert_int_equal(s->stack.segments.count, 2);
     assert_spans(s, "a(s()s)sf(s()s)sa?(s()s)sf?(s()s)sa?()$");
 }
@@ -351,7 +351,8 @@ static void the_running_stack_goes_on_when_it_is_the_nearest(void **state)
     assert_spans(s, "a(y(s()s)s)sf(y(s()))$");
 }
 
-static void a_landing_near_the_pointer_in_a_function_never_seen_stays_in_its_stack(void **state)
+static void
+an_unwind_target_near_the_pointer_in_a_function_never_seen_stays_in_its_stack(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -362,7 +363,7 @@ static void a_landing_near_the_pointer_in_a_function_never_seen_stays_in_its_sta
     assert_spans(s, "m(a(b()uz?()$)$)$");
 }
 
-static void a_landing_in_no_known_stack_begins_one(void **state)
+static void an_unwind_target_in_no_known_stack_begins_one(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -370,7 +371,7 @@ static void a_landing_in_no_known_stack_begins_one(void **state)
     switch_to_start(s, MAIN, ONE, 'f');
     stack_pointer(s, ONE - 0x100);
     jump_loading_stack(s, at('z', 0x40), MAIN + 0x200);
-    assert_int_equal(s->stack.parked.count, 2);
+    assert_int_equal(s->stack.suspended.count, 2);
     assert_spans(s, "a(s()s)sf()sz?()$");
 }
 
@@ -382,7 +383,7 @@ static void a_new_stack_below_others_is_not_in_their_place(void **state)
     switch_to_start(s, MAIN, TWO, 'f');
     call(s, at('f', 0x10), 's');
     switch_to_start(s, TWO - 0x100, ONE, 'g');
-    assert_int_equal(s->stack.parked.count, 2);
+    assert_int_equal(s->stack.suspended.count, 2);
 }
 
 static void a_return_to_a_function_start_near_the_pointer_is_a_tail_call(void **state)
@@ -419,7 +420,7 @@ static void a_new_stack_is_no_restorer_of_a_handler_that_had_switched_away(void 
     struct scene *s = *state;
     switch_from_handler(s);
     switch_to_start(s, ONE - 0x100, TWO, 'g');
-    assert_int_equal(s->stack.parked.count, 2);
+    assert_int_equal(s->stack.suspended.count, 2);
     assert_spans(s, "a(I()h()s)sf()sg()$");
 }
 
@@ -484,21 +485,21 @@ static void others_than_what_has_called_on_another_stack_return_by_the_pointer(v
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        RULE(callers_that_are_told_are_open_from_the_beginning),
+        RULE(callers_that_are_reported_are_open_from_the_beginning),
         RULE(callers_beyond_all_measure_are_not_learned),
-        RULE(what_is_told_of_a_known_stack_is_ignored),
-        RULE(a_told_caller_is_returned_to_by_its_address),
-        RULE(a_told_handler_returns_to_what_it_interrupted),
+        RULE(what_learns_of_a_known_stack_is_ignored),
+        RULE(a_reported_caller_is_returned_to_by_its_address),
+        RULE(a_reported_handler_returns_to_what_it_interrupted),
         RULE(stacks_that_are_whole_are_stitched_from_their_roots),
-        RULE(of_stacks_parked_in_one_place_the_pointer_chooses),
+        RULE(of_stacks_suspended_in_one_place_the_pointer_chooses),
         RULE(a_return_near_the_pointer_stays_in_its_stack),
         RULE(a_stack_in_the_place_of_a_dead_one_is_new),
         RULE(a_jump_far_away_lands_in_the_nearest_stack),
         RULE(a_stack_left_without_a_pointer_goes_on_where_it_would_return),
         RULE(a_jump_that_loads_no_pointer_is_a_tail_call),
-        RULE(pointers_told_on_the_way_of_a_move_do_not_count),
+        RULE(pointers_reported_on_the_way_of_a_move_do_not_count),
         RULE(what_moves_nothing_does_not_end_a_move),
-        RULE(a_pointer_told_once_is_no_move),
+        RULE(a_pointer_reported_once_is_no_move),
         RULE(two_stacks_go_on_by_turns),
         RULE(a_move_beyond_the_top_of_a_stack_goes_to_another),
         RULE(the_top_of_a_stack_is_known_when_it_goes_on),
@@ -506,8 +507,8 @@ int main(void)
         RULE(of_stacks_that_may_go_on_the_nearest_does),
         RULE(the_nearest_may_have_pushed_more_before_it_was_left),
         RULE(the_running_stack_goes_on_when_it_is_the_nearest),
-        RULE(a_landing_near_the_pointer_in_a_function_never_seen_stays_in_its_stack),
-        RULE(a_landing_in_no_known_stack_begins_one),
+        RULE(an_unwind_target_near_the_pointer_in_a_function_never_seen_stays_in_its_stack),
+        RULE(an_unwind_target_in_no_known_stack_begins_one),
         RULE(a_new_stack_below_others_is_not_in_their_place),
         RULE(a_return_to_a_function_start_near_the_pointer_is_a_tail_call),
         RULE(a_handler_that_had_switched_away_returns_to_its_restorer),

@@ -293,7 +293,7 @@ static void a_caller_can_go_on_where_the_next_function_begins(void **state)
     assert_spans(s, "m(a(c())tb())$");
 }
 
-static void a_return_to_the_start_of_the_caller_begins_it_anew(void **state)
+static void a_return_to_the_start_of_the_caller_begins_it_again(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -347,7 +347,7 @@ static void a_tail_call_replaces_the_leaf_and_keeps_the_caller(void **state)
     assert_spans(s, "a(b()tc())$");
 }
 
-static void a_tail_call_of_an_open_function_is_no_unwinding(void **state)
+static void a_tail_call_of_an_active_function_is_no_unwinding(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -776,7 +776,7 @@ static void functions_that_the_symbols_give_a_special_number_are_unknown(void **
     assert_spans(s, "a(?(b()u)?(b()u)?(b()u))$");
 }
 
-static void a_handler_first_seen_behind_its_start_lies_on_the_system_call(void **state)
+static void a_handler_first_seen_after_its_start_lies_on_the_system_call(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -799,7 +799,8 @@ static void a_handler_can_be_the_function_it_interrupts(void **state)
     assert_spans(s, "a(b(I()b()$)$)$");
 }
 
-static void an_interrupt_that_ends_elsewhere_in_a_recursive_function_is_no_landing(void **state)
+static void
+an_interrupt_that_ends_elsewhere_in_a_recursive_function_is_no_unwind_target(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -957,7 +958,8 @@ static void the_next_signal_can_have_the_handler_that_was_interrupted(void **sta
     assert_spans(s, "a(I()h(I()i()r(S())h()r(S()))$)$");
 }
 
-static void a_handler_can_make_the_program_go_on_in_what_was_open_before_a_landing(void **state)
+static void
+a_handler_can_make_the_program_go_on_in_what_was_open_before_an_unwind_target(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -1039,7 +1041,7 @@ static void a_resume_for_no_reason_goes_on_where_it_can(void **state)
     assert_int_equal(repaired(s), 1);
 }
 
-static void spans_that_go_on_behind_a_gap_are_one(void **state)
+static void spans_that_go_on_after_a_gap_are_one(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -1164,7 +1166,7 @@ static void a_stop_in_a_system_call_is_no_pause(void **state)
     assert_spans(s, "a(S())$");
 }
 
-static void callers_told_behind_a_pause_are_known(void **state)
+static void callers_reported_after_a_pause_are_known(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -1174,7 +1176,7 @@ static void callers_told_behind_a_pause_are_known(void **state)
     assert_spans(s, "a(U())gy?(x?()$)$");
 }
 
-static void a_function_start_behind_a_gap_may_be_no_beginning(void **state)
+static void a_function_start_after_a_gap_may_be_no_beginning(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -1276,7 +1278,7 @@ int main(void)
         RULE(a_return_to_a_function_start_is_a_jump),
         RULE(a_return_to_a_function_start_discovers_no_caller),
         RULE(a_tail_call_replaces_the_leaf_and_keeps_the_caller),
-        RULE(a_tail_call_of_an_open_function_is_no_unwinding),
+        RULE(a_tail_call_of_an_active_function_is_no_unwinding),
         RULE(a_tail_call_of_the_root_keeps_its_caller_discoverable),
         RULE(a_jump_inside_the_leaf_changes_nothing),
         RULE(a_loop_over_the_whole_function_changes_nothing),
@@ -1318,7 +1320,7 @@ int main(void)
         RULE(functions_may_have_returned_during_a_pause),
         RULE(a_pause_that_ends_in_an_unknown_function_ends_the_segment),
         RULE(a_resume_for_no_reason_goes_on_where_it_can),
-        RULE(spans_that_go_on_behind_a_gap_are_one),
+        RULE(spans_that_go_on_after_a_gap_are_one),
         RULE(a_gap_in_which_time_was_lost_lies_inside_of_what_goes_on),
         RULE(without_stitching_a_gap_ends_all_spans),
         RULE(a_gap_in_which_time_was_lost_has_its_length),
@@ -1332,14 +1334,14 @@ int main(void)
         RULE(resuming_further_out_after_a_system_call_unwinds),
         RULE(resuming_elsewhere_in_the_first_function_after_a_system_call_is_no_call),
         RULE(the_next_signal_can_have_the_handler_that_was_interrupted),
-        RULE(a_handler_can_make_the_program_go_on_in_what_was_open_before_a_landing),
+        RULE(a_handler_can_make_the_program_go_on_in_what_was_open_before_an_unwind_target),
         RULE(a_local_call_that_returns_elsewhere_was_a_jump),
         RULE(a_return_out_of_a_local_call_ends_it),
         RULE(a_call_into_the_middle_of_another_function_is_not_local),
         RULE(a_recursive_call_is_not_local),
         RULE(a_return_out_of_deep_recursion_is_matched),
         RULE(a_caller_can_go_on_where_the_next_function_begins),
-        RULE(a_return_to_the_start_of_the_caller_begins_it_anew),
+        RULE(a_return_to_the_start_of_the_caller_begins_it_again),
         RULE(what_was_begun_by_a_return_can_return_to_who_did),
         RULE(a_return_ends_a_system_call_whose_end_was_missed),
         RULE(a_jump_ends_a_system_call_whose_end_was_missed),
@@ -1350,13 +1352,13 @@ int main(void)
         RULE(an_exception_can_land_in_what_the_handler_interrupted),
         RULE(a_system_call_ends_one_whose_end_was_missed),
         RULE(functions_that_the_symbols_give_a_special_number_are_unknown),
-        RULE(a_handler_first_seen_behind_its_start_lies_on_the_system_call),
+        RULE(a_handler_first_seen_after_its_start_lies_on_the_system_call),
         RULE(a_handler_can_be_the_function_it_interrupts),
-        RULE(an_interrupt_that_ends_elsewhere_in_a_recursive_function_is_no_landing),
+        RULE(an_interrupt_that_ends_elsewhere_in_a_recursive_function_is_no_unwind_target),
         RULE(a_stop_before_anything_was_seen_is_no_pause),
         RULE(a_stop_in_a_system_call_is_no_pause),
-        RULE(callers_told_behind_a_pause_are_known),
-        RULE(a_function_start_behind_a_gap_may_be_no_beginning),
+        RULE(callers_reported_after_a_pause_are_known),
+        RULE(a_function_start_after_a_gap_may_be_no_beginning),
         RULE(exec_happens_once),
         RULE(tracing_that_goes_on_without_a_resume_has_not_paused),
         RULE(programs_changed_before_a_first_gap_do_not_matter),

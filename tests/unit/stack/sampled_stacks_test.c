@@ -150,7 +150,7 @@ static void exec_ends_all_frames(void **state)
     expect(s, "a(b()e)em()$");
 }
 
-static void other_roots_begin_anew(void **state)
+static void other_roots_begin_again(void **state)
 {
     struct sampled_scene *s = *state;
     take(s, "a1b1");
@@ -204,7 +204,7 @@ int main(void)
         IN_SCENE(recursion_keeps_the_frames_of_the_same_depth),
         IN_SCENE(a_thread_that_does_not_run_has_no_frames),
         IN_SCENE(exec_ends_all_frames),
-        IN_SCENE(other_roots_begin_anew),
+        IN_SCENE(other_roots_begin_again),
         IN_SCENE(a_cut_stack_is_completed_by_the_place_on_the_stack),
         IN_SCENE(a_cut_stack_is_completed_by_the_call),
         IN_SCENE(unknown_callers_are_stood_for),

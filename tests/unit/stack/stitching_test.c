@@ -37,28 +37,28 @@ static void a_handler_that_is_discovered_is_the_one_from_before(void **state)
     assert_spans(s, "a(I()h(c(!)+)$+)$+");
 }
 
-static void tell_handler(struct scene *s, uint64_t address)
+static void report_handler(struct scene *s, uint64_t address)
 {
     resume(s, address);
     interrupted_caller(s, at('a', 0x20));
     no_caller(s);
 }
 
-static void a_handler_that_is_told_is_the_function_from_before(void **state)
+static void a_handler_that_is_reported_is_the_function_from_before(void **state)
 {
     struct scene *s = *state;
     resume(s, at('h', 0x40));
     gap(s, FLOW_GAP_ERROR, 0);
-    tell_handler(s, at('h', 0x50));
+    report_handler(s, at('h', 0x50));
     assert_spans(s, "a?(h?(!)$+)$+");
 }
 
-static void a_handler_that_is_told_twice_is_one(void **state)
+static void a_handler_that_is_reported_twice_is_one(void **state)
 {
     struct scene *s = *state;
-    tell_handler(s, at('h', 0x40));
+    report_handler(s, at('h', 0x40));
     gap(s, FLOW_GAP_ERROR, 0);
-    tell_handler(s, at('h', 0x50));
+    report_handler(s, at('h', 0x50));
     assert_spans(s, "a?(h?(!)$+)$+");
 }
 
@@ -120,7 +120,7 @@ static void only_frames_that_have_called_setjmp_are_landed_in(void **state)
     assert_spans(s, "m(a(s()a(s()a(x()u)uc()))$)$");
 }
 
-static void a_landing_is_where_all_callers_fit(void **state)
+static void an_unwind_target_is_where_all_callers_fit(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -136,7 +136,7 @@ static void a_landing_is_where_all_callers_fit(void **state)
     assert_spans(s, "m(a(b(a(x()u)u)uc())d()$)$");
 }
 
-static void a_frame_learns_behind_a_gap_where_it_returns_to(void **state)
+static void a_frame_learns_after_a_gap_where_it_returns_to(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0x40));
@@ -161,7 +161,8 @@ static void what_has_no_caller_in_common_is_apart(void **state)
     assert_spans(s, "m(a()g)g!n?(a?())$");
 }
 
-static void a_landing_in_a_function_never_seen_may_turn_out_to_have_other_callers(void **state)
+static void
+an_unwind_target_in_a_function_never_seen_may_turn_out_to_have_other_callers(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -172,7 +173,7 @@ static void a_landing_in_a_function_never_seen_may_turn_out_to_have_other_caller
     assert_spans(s, "m(a(b()u)u)uq?(z?())$");
 }
 
-static void a_landing_out_of_the_first_function_known_has_no_known_caller(void **state)
+static void an_unwind_target_out_of_the_first_function_known_has_no_known_caller(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -180,7 +181,7 @@ static void a_landing_out_of_the_first_function_known_has_no_known_caller(void *
     assert_spans(s, "a()uz?()$");
 }
 
-static void behind_a_landing_a_function_never_seen_was_not_open_before(void **state)
+static void after_an_unwind_target_a_function_never_seen_was_not_open_before(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -204,7 +205,7 @@ static void what_was_open_in_another_stack_was_not_open_before_in_this(void **st
     assert_spans(s, "m(a(s()s)s)sf()tm()$");
 }
 
-static void a_function_called_from_elsewhere_behind_a_gap_is_another(void **state)
+static void a_function_called_from_elsewhere_after_a_gap_is_another(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -235,20 +236,20 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         RULE(a_handler_that_is_discovered_is_the_one_from_before),
-        RULE(a_handler_that_is_told_is_the_function_from_before),
-        RULE(a_handler_that_is_told_twice_is_one),
+        RULE(a_handler_that_is_reported_is_the_function_from_before),
+        RULE(a_handler_that_is_reported_twice_is_one),
         RULE(whole_stacks_have_their_outermost_function_in_common),
         RULE(when_one_is_not_whole_as_much_as_can_is_in_common),
         RULE(when_the_first_is_not_whole_as_much_as_can_is_in_common),
         RULE(only_frames_that_have_called_setjmp_are_landed_in),
-        RULE(a_landing_is_where_all_callers_fit),
-        RULE(a_frame_learns_behind_a_gap_where_it_returns_to),
+        RULE(an_unwind_target_is_where_all_callers_fit),
+        RULE(a_frame_learns_after_a_gap_where_it_returns_to),
         RULE(what_has_no_caller_in_common_is_apart),
-        RULE(a_landing_in_a_function_never_seen_may_turn_out_to_have_other_callers),
-        RULE(a_landing_out_of_the_first_function_known_has_no_known_caller),
-        RULE(behind_a_landing_a_function_never_seen_was_not_open_before),
+        RULE(an_unwind_target_in_a_function_never_seen_may_turn_out_to_have_other_callers),
+        RULE(an_unwind_target_out_of_the_first_function_known_has_no_known_caller),
+        RULE(after_an_unwind_target_a_function_never_seen_was_not_open_before),
         RULE(what_was_open_in_another_stack_was_not_open_before_in_this),
-        RULE(a_function_called_from_elsewhere_behind_a_gap_is_another),
+        RULE(a_function_called_from_elsewhere_after_a_gap_is_another),
         RULE(where_a_function_returns_to_is_learned_across_gaps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

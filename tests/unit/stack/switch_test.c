@@ -25,7 +25,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void a_parked_stack_goes_on_where_it_called(void **state)
+static void a_suspended_stack_goes_on_where_it_called(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -39,7 +39,7 @@ static void a_parked_stack_goes_on_where_it_called(void **state)
 }
 
 /* More places than the filter of places has counters: none is lost, none goes on twice. */
-static void a_thousand_parked_stacks_go_on(void **state)
+static void a_thousand_suspended_stacks_go_on(void **state)
 {
     enum { STACKS = 1000 };
     struct scene *s = *state;
@@ -54,7 +54,7 @@ static void a_thousand_parked_stacks_go_on(void **state)
     call(s, goes_on[STACKS - 1], 's');
     for (int i = 0; i < STACKS - 1; i++) {
         return_after(s, goes_on[i]);
-        assert_int_equal(s->stack.parked.count, STACKS);
+        assert_int_equal(s->stack.suspended.count, STACKS);
         call(s, goes_on[i] + 0x800, 's');
     }
     assert_int_equal(s->stack.segments.count, STACKS + 1);
@@ -141,7 +141,7 @@ static void what_turns_out_to_be_no_stack_leaves_the_others_alone(void **state)
     call(s, at('a', 0x20), 's');
     return_after(s, at('c', 0x10));
     return_to(s, at('b', 0x50));
-    assert_int_equal(s->stack.parked.count, 1);
+    assert_int_equal(s->stack.suspended.count, 1);
     call(s, at('b', 0x60), 's');
     return_after(s, at('a', 0x20));
     assert_spans(s, "a(s()s)sf(b()tc(s()s)s)sa?(s()s)sf?(c?()tb(s()s)s)sa?()$");
@@ -159,9 +159,9 @@ static void the_oldest_of_all_that_are_remembered_goes_on(void **state)
         return_to(s, at(function, 0));
         call(s, at(function, 0x20 + i * 8), 's');
     }
-    assert_int_equal(s->stack.parked.count, REMEMBERED);
+    assert_int_equal(s->stack.suspended.count, REMEMBERED);
     return_after(s, at('a', 0x10));
-    assert_int_equal(s->stack.parked.count, REMEMBERED);
+    assert_int_equal(s->stack.suspended.count, REMEMBERED);
     assert_int_equal(s->stack.segments.count, REMEMBERED + 1);
     assert_int_equal(thread_stack_leaf(&s->stack)->function, id_of('a'));
 }
@@ -207,7 +207,7 @@ static void a_stack_is_known_again(void **state)
     assert_stacks(s, "-A-B+A-A+B");
 }
 
-static void two_that_fit_are_told_apart_by_what_follows(void **state)
+static void two_that_fit_are_distinguished_by_what_follows(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -224,10 +224,10 @@ static void two_that_fit_are_told_apart_by_what_follows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        RULE(a_parked_stack_goes_on_where_it_called),
+        RULE(a_suspended_stack_goes_on_where_it_called),
         RULE(a_stack_is_known_again),
-        RULE(two_that_fit_are_told_apart_by_what_follows),
-        RULE(a_thousand_parked_stacks_go_on),
+        RULE(two_that_fit_are_distinguished_by_what_follows),
+        RULE(a_thousand_suspended_stacks_go_on),
         RULE(the_oldest_of_all_that_are_remembered_goes_on),
         RULE(a_return_that_fits_two_stacks_is_settled_by_what_follows),
         RULE(a_jump_can_switch_too),

@@ -21,16 +21,16 @@ static void assert_places(const struct given *given, size_t count,
     history_init(&history);
     for (size_t i = 0; i < count; i++)
         history_add(&history, (struct ticks){given[i].time}, given[i].kind, (uint32_t)i);
-    struct spread spread = spread_of(&history, clock);
+    struct timestamp_disambiguation disambiguation = disambiguation_of(&history, clock);
     for (size_t i = 0; i < count; i++) {
-        const struct spread_step *step = spread_next(&spread);
+        const struct placed_step *step = disambiguation_next(&disambiguation);
         assert_non_null(step);
         assert_int_equal(step->step.frame, i);
         assert_int_equal(step->step.kind, given[i].kind);
         if (step->place.value != given[i].place)
             fail_msg("step %zu: place %lu, expected %lu", i, step->place.value, given[i].place);
     }
-    assert_null(spread_next(&spread));
+    assert_null(disambiguation_next(&disambiguation));
     history_free(&history);
 }
 
@@ -91,7 +91,7 @@ static void the_last_call_of_all_has_a_length(void **state)
     ASSERT_PLACES({10, HISTORY_BEGIN, 10}, {10, HISTORY_ENTER, 11}, {10, HISTORY_END_TRACE, 12});
 }
 
-static void a_gap_begins_behind_the_run_and_ends_at_its_own_time(void **state)
+static void a_gap_begins_after_the_run_and_ends_at_its_own_time(void **state)
 {
     ASSERT_PLACES({5, HISTORY_BEGIN, 5}, {10, HISTORY_ENTER, 10}, {10, HISTORY_ENTER, 20},
                   {10, HISTORY_END_GAP, 30}, {10, HISTORY_GAP, 30}, {5000, HISTORY_GAP_END, 5000},
@@ -119,16 +119,16 @@ static void a_million_calls_at_once_slip_by_their_number(void **state)
         history_add(&history, (struct ticks){1}, i % 2 ? HISTORY_RETURN : HISTORY_ENTER, i);
     history_add(&history, (struct ticks){2}, HISTORY_ENTER, 0);
     history_add(&history, (struct ticks){2 + CALLS}, HISTORY_ENTER, 0);
-    struct spread spread = spread_of(&history, NULL);
+    struct timestamp_disambiguation disambiguation = disambiguation_of(&history, NULL);
     uint64_t before = 0;
     for (uint32_t i = 0; i < CALLS + 2; i++) {
-        const struct spread_step *step = spread_next(&spread);
+        const struct placed_step *step = disambiguation_next(&disambiguation);
         assert_non_null(step);
         assert_true(step->place.value >= before);
         before = step->place.value;
     }
     assert_int_equal(before, 1 + CALLS / 2);
-    const struct spread_step *last = spread_next(&spread);
+    const struct placed_step *last = disambiguation_next(&disambiguation);
     assert_non_null(last);
     assert_int_equal(last->place.value, 2 + CALLS);
     history_free(&history);
@@ -137,26 +137,26 @@ static void a_million_calls_at_once_slip_by_their_number(void **state)
 /* Steps are placed many at once; where that begins and ends must not be seen. */
 static void places_do_not_depend_on_how_many_steps_follow_or_went_before(void **state)
 {
-    enum { STEPS_MAXIMUM = 3 * SPREAD_WINDOW };
+    enum { STEPS_MAXIMUM = 3 * DISAMBIGUATION_WINDOW };
     struct history history;
     history_init(&history);
     for (uint32_t count = 0; count < STEPS_MAXIMUM; count++) {
-        struct spread spread = spread_of(&history, NULL);
+        struct timestamp_disambiguation disambiguation = disambiguation_of(&history, NULL);
         for (uint32_t i = 0; i < count; i++) {
-            const struct history_step *peeked = spread_peek(&spread);
+            const struct history_step *peeked = disambiguation_peek(&disambiguation);
             assert_non_null(peeked);
             assert_int_equal(peeked->frame, i);
             /* Runs of three, ten nanoseconds after each other: one step every 3 ns. */
-            const struct spread_step *step = spread_next(&spread);
+            const struct placed_step *step = disambiguation_next(&disambiguation);
             assert_non_null(step);
             assert_int_equal(step->time.value, i / 3 * 10);
             bool run_ends = (count - 1) / 3 > i / 3;
             if (run_ends)
                 assert_int_equal(step->place.value, i / 3 * 10 + i % 3 * 10 / 3);
         }
-        assert_null(spread_peek(&spread));
-        assert_null(spread_next(&spread));
-        assert_null(spread_next(&spread));
+        assert_null(disambiguation_peek(&disambiguation));
+        assert_null(disambiguation_next(&disambiguation));
+        assert_null(disambiguation_next(&disambiguation));
         history_add(&history, (struct ticks){count / 3 * 10}, HISTORY_RETURN, count);
     }
     history_free(&history);
@@ -174,7 +174,7 @@ int main(void)
         cmocka_unit_test(calls_nearer_than_a_nanosecond_slip_and_catch_up),
         cmocka_unit_test(returns_need_no_time_when_there_is_none),
         cmocka_unit_test(the_last_call_of_all_has_a_length),
-        cmocka_unit_test(a_gap_begins_behind_the_run_and_ends_at_its_own_time),
+        cmocka_unit_test(a_gap_begins_after_the_run_and_ends_at_its_own_time),
         cmocka_unit_test(ticks_within_a_nanosecond_are_a_run),
         cmocka_unit_test(a_million_calls_at_once_slip_by_their_number),
     };

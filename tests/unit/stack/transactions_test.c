@@ -152,7 +152,7 @@ static void a_recording_can_begin_with_an_abort(void **state)
     assert_spans(s, "a?(b?())$");
 }
 
-static void a_transaction_can_fail_behind_a_gap(void **state)
+static void a_transaction_can_fail_after_a_gap(void **state)
 {
     struct scene *s = *state;
     begin_in_b(s);
@@ -197,7 +197,7 @@ static void a_failed_transaction_that_called_nothing_unwinds_nothing(void **stat
     assert_spans(s, "a(b()$)$");
 }
 
-static void what_moves_nothing_does_not_begin_a_transaction_anew(void **state)
+static void what_moves_nothing_does_not_begin_a_transaction_again(void **state)
 {
     struct scene *s = *state;
     begin_in_b(s);
@@ -239,11 +239,11 @@ int main(void)
         RULE(a_transaction_that_succeeds_is_forgotten),
         RULE(a_transaction_whose_beginning_was_not_seen_lands),
         RULE(a_recording_can_begin_with_an_abort),
-        RULE(a_transaction_can_fail_behind_a_gap),
+        RULE(a_transaction_can_fail_after_a_gap),
         RULE(a_transaction_that_began_elsewhere_lands),
         RULE(a_transaction_that_has_gone_too_far_lands),
         RULE(a_failed_transaction_that_called_nothing_unwinds_nothing),
-        RULE(what_moves_nothing_does_not_begin_a_transaction_anew),
+        RULE(what_moves_nothing_does_not_begin_a_transaction_again),
         RULE(a_failed_transaction_ends_a_system_call_whose_end_was_missed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -149,7 +149,7 @@ a_frame_open_before_the_trace_is_not_preferred_when_nobody_has_called_setjmp(voi
     assert_spans(s, "a?(a(b()u))$");
 }
 
-static void which_of_two_frames_was_landed_in_is_told_by_what_follows(void **state)
+static void which_of_two_frames_was_landed_in_is_reported_by_what_follows(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -164,7 +164,7 @@ static void which_of_two_frames_was_landed_in_is_told_by_what_follows(void **sta
     assert_spans(s, "m(a(a(b()u)uc()))$");
 }
 
-static void a_landing_in_the_leaf_itself_unwinds_nothing(void **state)
+static void an_unwind_target_in_the_leaf_itself_unwinds_nothing(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -173,7 +173,7 @@ static void a_landing_in_the_leaf_itself_unwinds_nothing(void **state)
     assert_spans(s, "a()$");
 }
 
-static void a_landing_in_a_function_never_seen_keeps_the_caller(void **state)
+static void an_unwind_target_in_a_function_never_seen_keeps_the_caller(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -183,7 +183,7 @@ static void a_landing_in_a_function_never_seen_keeps_the_caller(void **state)
     assert_spans(s, "m(a(b()uz?()$)$)$");
 }
 
-static void a_landing_in_unknown_code_that_is_open_is_no_tail_call(void **state)
+static void an_unwind_target_in_unknown_code_that_is_open_is_no_tail_call(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -193,7 +193,8 @@ static void a_landing_in_unknown_code_that_is_open_is_no_tail_call(void **state)
     assert_spans(s, "a(?(b()u)$)$");
 }
 
-static void a_frame_that_has_called_setjmp_is_preferred_behind_a_landing_elsewhere(void **state)
+static void
+a_frame_that_has_called_setjmp_is_preferred_after_an_unwind_target_elsewhere(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -388,7 +389,7 @@ static void an_error_that_is_passed_on_goes_outwards(void **state)
     assert_spans(s, "m(a(s()a(s()a(s()b(x()u)uf(x()u)u)uf(x()u)u)u))$");
 }
 
-static void a_protected_call_made_again_can_be_left_for_the_same_frame(void **state)
+static void a_setjmp_call_made_again_can_be_left_for_the_same_frame(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -434,7 +435,7 @@ static void a_call_that_only_another_setjmp_is_known_not_to_protect_may_be_prote
     assert_spans(s, "m(a(s()a(s()s()b()ub(x()u)uf(x()u)u)$)$)$");
 }
 
-static void an_error_behind_a_landing_elsewhere_may_land_in_the_same_frame(void **state)
+static void an_error_after_an_unwind_target_elsewhere_may_land_in_the_same_frame(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -462,7 +463,7 @@ static void an_error_without_a_call_may_land_in_the_same_frame(void **state)
     assert_spans(s, "m(a(s()a(s()b(x()u)u)$)$)$");
 }
 
-static void an_error_further_out_than_the_last_landing_may_land_anywhere(void **state)
+static void an_error_further_out_than_the_last_unwind_target_may_land_anywhere(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -519,7 +520,7 @@ static void longjmp_to(struct scene *s, uint64_t pointer)
     jump_to_pointer(s, at('a', 0x35), pointer);
 }
 
-static void a_landing_with_the_same_pointer_is_in_the_same_frame(void **state)
+static void an_unwind_target_with_the_same_pointer_is_in_the_same_frame(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -536,7 +537,7 @@ static void a_landing_with_the_same_pointer_is_in_the_same_frame(void **state)
     assert_int_equal(s->stack.segments.count, 2); /* the second landing was known at once */
 }
 
-static void a_landing_with_a_higher_pointer_is_further_out(void **state)
+static void an_unwind_target_with_a_higher_pointer_is_further_out(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -576,7 +577,7 @@ static void a_higher_pointer_elsewhere_in_a_function_may_be_in_the_same_frame(vo
     assert_spans(s, "m(a(s()s()a(s()s()x()u)ux()u))$");
 }
 
-static void a_pointer_outside_a_handler_tells_nothing_of_the_handlers_stack(void **state)
+static void a_pointer_outside_a_handler_reports_nothing_of_the_handlers_stack(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -591,7 +592,7 @@ static void a_pointer_outside_a_handler_tells_nothing_of_the_handlers_stack(void
     assert_int_equal(s->stack.segments.count, 1);
 }
 
-static void the_pointer_tells_more_than_protected_calls(void **state)
+static void the_pointer_reports_more_than_setjmp_calls(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -606,7 +607,7 @@ static void the_pointer_tells_more_than_protected_calls(void **state)
     assert_spans(s, "m(a(s()a(s()a(s()b()ux()uc()$)$)$)$)$");
 }
 
-static void a_pointer_known_from_another_function_tells_nothing(void **state)
+static void a_pointer_known_from_another_function_reports_nothing(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -619,7 +620,7 @@ static void a_pointer_known_from_another_function_tells_nothing(void **state)
     assert_spans(s, "m(c(a(x()ux()u)u)$)$");
 }
 
-static void a_landing_whose_pointer_is_not_told_may_be_anywhere(void **state)
+static void an_unwind_target_whose_pointer_is_not_reported_may_be_anywhere(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -632,7 +633,7 @@ static void a_landing_whose_pointer_is_not_told_may_be_anywhere(void **state)
     assert_spans(s, "m(a(s()a(s()x()ua()uc()$)$)$)$");
 }
 
-static void a_landing_with_a_lower_pointer_may_be_further_in(void **state)
+static void an_unwind_target_with_a_lower_pointer_may_be_further_in(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -646,7 +647,7 @@ static void a_landing_with_a_lower_pointer_may_be_further_in(void **state)
     assert_spans(s, "m(a(s()x()ua(s()x()uc()))$)$");
 }
 
-static void a_pointer_far_outside_a_handler_tells_nothing_of_the_handlers_stack(void **state)
+static void a_pointer_far_outside_a_handler_reports_nothing_of_the_handlers_stack(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -676,39 +677,39 @@ int main(void)
         RULE(forced_unwinding_lands_in_one_activation_at_several_addresses),
         RULE(longjmp_may_land_in_one_activation_twice),
         RULE(an_error_that_is_passed_on_goes_outwards),
-        RULE(a_protected_call_made_again_can_be_left_for_the_same_frame),
-        RULE(a_landing_with_the_same_pointer_is_in_the_same_frame),
-        RULE(a_landing_with_a_higher_pointer_is_further_out),
+        RULE(a_setjmp_call_made_again_can_be_left_for_the_same_frame),
+        RULE(an_unwind_target_with_the_same_pointer_is_in_the_same_frame),
+        RULE(an_unwind_target_with_a_higher_pointer_is_further_out),
         RULE(a_higher_pointer_leaves_the_frame_that_was_landed_in),
         RULE(a_higher_pointer_elsewhere_in_a_function_may_be_in_the_same_frame),
-        RULE(a_pointer_outside_a_handler_tells_nothing_of_the_handlers_stack),
+        RULE(a_pointer_outside_a_handler_reports_nothing_of_the_handlers_stack),
         RULE(a_call_that_another_setjmp_protects_passes_the_error_on),
         RULE(a_call_that_only_another_setjmp_is_known_not_to_protect_may_be_protected),
-        RULE(an_error_behind_a_landing_elsewhere_may_land_in_the_same_frame),
+        RULE(an_error_after_an_unwind_target_elsewhere_may_land_in_the_same_frame),
         RULE(an_error_without_a_call_may_land_in_the_same_frame),
-        RULE(an_error_further_out_than_the_last_landing_may_land_anywhere),
+        RULE(an_error_further_out_than_the_last_unwind_target_may_land_anywhere),
         RULE(behind_a_landing_pad_its_frame_goes_on),
         RULE(a_jump_that_is_not_seen_to_load_the_stack_lands_on_pads_too),
         RULE(a_return_that_fits_no_call_lands_on_pads_too),
         RULE(an_unwinder_can_be_part_of_the_function_it_lands_in),
-        RULE(which_of_two_frames_was_landed_in_is_told_by_what_follows),
-        RULE(a_landing_in_the_leaf_itself_unwinds_nothing),
-        RULE(a_landing_in_a_function_never_seen_keeps_the_caller),
-        RULE(a_landing_in_unknown_code_that_is_open_is_no_tail_call),
-        RULE(a_frame_that_has_called_setjmp_is_preferred_behind_a_landing_elsewhere),
+        RULE(which_of_two_frames_was_landed_in_is_reported_by_what_follows),
+        RULE(an_unwind_target_in_the_leaf_itself_unwinds_nothing),
+        RULE(an_unwind_target_in_a_function_never_seen_keeps_the_caller),
+        RULE(an_unwind_target_in_unknown_code_that_is_open_is_no_tail_call),
+        RULE(a_frame_that_has_called_setjmp_is_preferred_after_an_unwind_target_elsewhere),
         RULE(resuming_in_a_function_never_seen_replaces_the_leaf_though_another_stack_waits),
         RULE(where_nobody_called_setjmp_no_calls_are_known_to_be_protected),
         RULE(an_error_passes_a_frame_that_called_no_setjmp_and_one_without_protection),
-        RULE(the_pointer_tells_more_than_protected_calls),
-        RULE(a_pointer_known_from_another_function_tells_nothing),
+        RULE(the_pointer_reports_more_than_setjmp_calls),
+        RULE(a_pointer_known_from_another_function_reports_nothing),
         RULE(forced_unwinding_that_has_landed_everywhere_is_a_longjmp),
         RULE(longjmp_inside_of_what_the_unwinder_calls_does_not_leave_it),
         RULE(a_system_call_is_no_setjmp),
         RULE(frames_that_have_called_setjmp_from_inside_outwards_are_all_found),
         RULE(a_frame_open_before_the_trace_may_have_called_setjmp_as_others_have),
-        RULE(a_landing_whose_pointer_is_not_told_may_be_anywhere),
-        RULE(a_landing_with_a_lower_pointer_may_be_further_in),
-        RULE(a_pointer_far_outside_a_handler_tells_nothing_of_the_handlers_stack),
+        RULE(an_unwind_target_whose_pointer_is_not_reported_may_be_anywhere),
+        RULE(an_unwind_target_with_a_lower_pointer_may_be_further_in),
+        RULE(a_pointer_far_outside_a_handler_reports_nothing_of_the_handlers_stack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

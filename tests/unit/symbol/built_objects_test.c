@@ -292,7 +292,7 @@ static void names_lost_from_the_static_table_are_found_where_they_are_exported(v
 }
 
 /* As glibc writes its restorer: the description begins one byte before it. */
-static void restorer_without_a_symbol_begins_behind_its_frame(void **state)
+static void restorer_without_a_symbol_begins_after_its_frame(void **state)
 {
     const char *folder = *state;
     write_source(folder, "restorer.S",
@@ -665,7 +665,7 @@ int main(void)
         TEST(stripped_object_names_what_it_exports),
         TEST(minimal_debug_data_adds_to_what_is_exported),
         TEST(names_lost_from_the_static_table_are_found_where_they_are_exported),
-        TEST(restorer_without_a_symbol_begins_behind_its_frame),
+        TEST(restorer_without_a_symbol_begins_after_its_frame),
         TEST(lazy_plt),
         TEST(eager_plt),
         TEST(plt_with_branch_tracking),

@@ -78,10 +78,10 @@ struct opened {
     struct symbols *symbols;
 };
 
-static struct side_band_record *add_record(struct opened *opened, enum side_band_kind kind,
-                                           uint64_t time)
+static struct sideband_record *add_record(struct opened *opened, enum sideband_kind kind,
+                                          uint64_t time)
 {
-    struct side_band_record *record = array_add(&opened->recording.records);
+    struct sideband_record *record = array_add(&opened->recording.records);
     record->kind = kind;
     record->time.value = time;
     record->pid = record->tid = UINT32_MAX;
@@ -91,7 +91,7 @@ static struct side_band_record *add_record(struct opened *opened, enum side_band
 static struct opened new_recording(void)
 {
     struct opened opened = {.recording = recording_new()};
-    struct side_band_record *kernel = add_record(&opened, SIDE_BAND_MAPPING, 0);
+    struct sideband_record *kernel = add_record(&opened, SIDEBAND_MAPPING, 0);
     kernel->mapping.start = kernel->mapping.file_offset = TEXT;
     kernel->mapping.length = 0x1000000;
     kernel->mapping.kernel = kernel->mapping.executable = true;
@@ -138,7 +138,7 @@ static void copy_of_kcore_is_used(void **state)
     write_kernel(*state, "kcore_dir/kcore", ET_CORE, TEXT, MODULE);
     write_kallsyms(*state);
     struct opened opened = new_recording();
-    struct side_band_record *program = add_record(&opened, SIDE_BAND_KERNEL_SYMBOL, 5);
+    struct sideband_record *program = add_record(&opened, SIDEBAND_KERNEL_SYMBOL, 5);
     program->kernel_symbol.start = MODULE + 0x100;
     program->kernel_symbol.length = 0x20;
     program->kernel_symbol.name = "bpf_prog_1";
@@ -174,7 +174,7 @@ static void changes_of_code_are_seen_at_their_time(void **state)
     struct opened opened = new_recording();
     static const uint8_t before[] = {0x66, 0x90}, after[] = {0xeb, 0x10};
     for (uint64_t i = 0; i < 2; i++) {
-        struct side_band_record *change = add_record(&opened, SIDE_BAND_CODE_CHANGE, 100 + 100 * i);
+        struct sideband_record *change = add_record(&opened, SIDEBAND_CODE_CHANGE, 100 + 100 * i);
         change->code_change.address = TEXT + 0x48;
         change->code_change.old_bytes = i ? after : before;
         change->code_change.bytes = i ? before : after;

@@ -19,7 +19,7 @@ enum {
 static void add_nothing(struct block_cache *cache)
 {
     array_add(&cache->by_id);
-    array_add(&cache->steps);
+    array_add(&cache->edges);
     array_add(&cache->effects);
 }
 
@@ -32,8 +32,8 @@ void block_cache_init(struct block_cache *cache, const struct process *process,
     cache->slots = memory_allocate_zeroed(cache->capacity * sizeof(*cache->slots));
     cache->pages = memory_allocate_zeroed(cache->page_capacity * sizeof(*cache->pages));
     cache->by_id = array_of(sizeof(struct block *));
-    cache->steps = array_of(sizeof(struct step));
-    cache->effects = array_of(sizeof(struct step_effect));
+    cache->edges = array_of(sizeof(struct edge));
+    cache->effects = array_of(sizeof(struct edge_effect));
     add_nothing(cache);
 }
 
@@ -42,7 +42,7 @@ void block_cache_free(struct block_cache *cache)
     code_space_free(&cache->space);
     arena_free(&cache->memory);
     array_free(&cache->by_id);
-    array_free(&cache->steps);
+    array_free(&cache->edges);
     array_free(&cache->effects);
     free(cache->slots);
     free(cache->pages);
@@ -53,7 +53,7 @@ static void drop_all(struct block_cache *cache)
     memset(cache->slots, 0, cache->capacity * sizeof(*cache->slots));
     memset(cache->pages, 0, cache->page_capacity * sizeof(*cache->pages));
     cache->count = cache->page_count = 0;
-    cache->by_id.count = cache->steps.count = cache->effects.count = 0;
+    cache->by_id.count = cache->edges.count = cache->effects.count = 0;
     add_nothing(cache);
     arena_free(&cache->memory);
     cache->memory = (struct arena){0};
@@ -229,9 +229,9 @@ static struct block *new_block(struct block_cache *cache, uint64_t ip, enum x86_
     *block = (struct block){.ip = ip, .mode = (uint8_t)mode, .id = (uint32_t)cache->by_id.count};
     read_block(cache, block);
     block->bounds = code_space_function(&cache->space, ip);
-    block->stride.kind = STRIDE_UNKNOWN;
+    block->superblock.kind = SUPERBLOCK_UNKNOWN;
     *(struct block **)array_add(&cache->by_id) = block;
-    array_add(&cache->steps);
+    array_add(&cache->edges);
     /* An instruction that could not be read may be there after the next change. */
     uint64_t end = block->next + X86_LONGEST_INSTRUCTION;
     for (uint64_t page = ip >> PAGE_BITS; page <= end >> PAGE_BITS; page++)

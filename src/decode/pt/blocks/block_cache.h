@@ -23,7 +23,7 @@ enum block_end {
 /* What runs from a block on until a packet is needed: the block itself and those that it leads to
  * by direct jumps and calls, up to and including the branch that a packet tells of. Filled by
  * tnt_cache.c. */
-struct stride {
+struct superblock {
     struct block *branch;              /* the last block; its branch is the one */
     uint64_t last_ip;                  /* of the branch */
     const struct flow_event *events;   /* `time`: instructions executed until then */
@@ -31,13 +31,13 @@ struct stride {
     uint32_t instructions;
     function_id branch_function; /* that the branch is in */
     uint8_t event_count, push_count;
-    uint8_t kind;  /* of the branch: enum branch_kind, or STRIDE_UNKNOWN, STRIDE_HARD */
+    uint8_t kind;  /* of the branch: enum branch_kind, or SUPERBLOCK_UNKNOWN, SUPERBLOCK_HARD */
     uint8_t flags; /* of the branch's event, enum flow_flag */
 };
 
 enum {
-    STRIDE_UNKNOWN = 0x40, /* nobody has looked yet */
-    STRIDE_HARD = 0x41,    /* to be walked block by block: it ends in an error, or is too long */
+    SUPERBLOCK_UNKNOWN = 0x40, /* nobody has looked yet */
+    SUPERBLOCK_HARD = 0x41, /* to be walked block by block: it ends in an error, or is too long */
 };
 
 /* In the order in which it is needed together: where control arrives, where it leaves, the rest;
@@ -53,7 +53,7 @@ struct block {
     bool direct;                   /* the branch is a jump or call whose target is in its bytes */
     bool reads_own_address;        /* as in struct branch */
     bool is_ptwrite;               /* the last instruction is one */
-    struct stride stride;
+    struct superblock superblock;
     /* Of the stride's branch. A conditional jump: where it goes when it is not taken, and when it
      * is. Another: [0] is where it went last. NULL: not known yet. */
     struct block *to[2];
@@ -65,21 +65,21 @@ struct block {
 /* The stride and the branch of a block, as far as they are of the usual kind: with one event and
  * one call on the way at most. So small that those of most programs stay in the processor's cache.
  */
-struct step {
+struct edge {
     /* Of a conditional jump: ids of blocks, not taken and taken; 0: not of the usual kind. Of
-     * others [0] is STEP_INDIRECT, or [1] STEP_RETURNS. */
+     * others [0] is EDGE_INDIRECT, or [1] EDGE_RETURNS. */
     uint32_t to[2];
     uint32_t effect; /* index; 0: there is none */
     uint16_t instructions;
     uint8_t event_count, push_count; /* on the way, 0 or 1; an indirect call is a push, too */
 };
 
-enum { STEP_INDIRECT = -2, STEP_RETURNS = -1 };
+enum { EDGE_INDIRECT = -2, EDGE_RETURNS = -1 };
 
-/* Of a conditional jump: the event and the call on the way to it, as in struct stride. Of another
+/* Of a conditional jump: the event and the call on the way to it, as in struct superblock. Of another
  * branch: its own event, all but the target, and the call that it is; what is on the way to a jump
  * is in the effect before. */
-struct step_effect {
+struct edge_effect {
     struct flow_event event;
     struct return_place push; /* of a jump: only the function that it leaves */
 };
@@ -99,8 +99,8 @@ struct block_cache {
     size_t capacity, count;
     /* By id; [0] is none. Grow, and so move, when blocks are added. */
     struct array by_id;   /* struct block * */
-    struct array steps;   /* struct step */
-    struct array effects; /* struct step_effect */
+    struct array edges;   /* struct edge */
+    struct array effects; /* struct edge_effect */
     uint64_t *pages; /* numbers (plus 1) of the pages that blocks lie on, in the same way. Owned */
     size_t page_capacity, page_count;
     uint64_t epoch;      /* counts how often blocks were dropped */
@@ -143,15 +143,15 @@ static inline struct block *block_of_id(const struct block_cache *cache, uint32_
     return ((struct block **)cache->by_id.elements)[id];
 }
 
-static inline struct step *step_of(const struct block_cache *cache, uint32_t id)
+static inline struct edge *edge_of(const struct block_cache *cache, uint32_t id)
 {
-    return (struct step *)cache->steps.elements + id;
+    return (struct edge *)cache->edges.elements + id;
 }
 
-static inline const struct step_effect *step_effect_of(const struct block_cache *cache,
-                                                       const struct step *step)
+static inline const struct edge_effect *edge_effect_of(const struct block_cache *cache,
+                                                       const struct edge *edge)
 {
-    return (const struct step_effect *)cache->effects.elements + step->effect;
+    return (const struct edge_effect *)cache->effects.elements + edge->effect;
 }
 
 /* Applies the process's changes, the first `count` of them, and drops the blocks below which memory

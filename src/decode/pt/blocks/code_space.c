@@ -151,9 +151,9 @@ struct branch code_space_branch(struct code_space *space, uint64_t address, enum
 static struct x86_code code_around(const struct mapping *mapping, uint64_t first, uint64_t last)
 {
     /* A push is at most five instructions, of which the last decides and a note names the first. */
-    enum { BEFORE = 5 * X86_LONGEST_INSTRUCTION, BEHIND = 6 * X86_LONGEST_INSTRUCTION };
+    enum { BEFORE = 5 * X86_LONGEST_INSTRUCTION, AFTER = 6 * X86_LONGEST_INSTRUCTION };
     uint64_t start = first - mapping->start < BEFORE ? mapping->start : first - BEFORE;
-    uint64_t end = mapping->end - last < BEHIND ? mapping->end : last + BEHIND;
+    uint64_t end = mapping->end - last < AFTER ? mapping->end : last + AFTER;
     const struct file_view *view = &mapping->file->view;
     uint64_t offset = mapping->file_offset + (start - mapping->start);
     if (mapping->file_offset > view->size || offset >= view->size)

@@ -7,13 +7,13 @@ void control_flow_init(struct control_flow *flow)
 {
     *flow = (struct control_flow){.running = false};
     event_batch_init(&flow->batch);
-    told_callers_init(&flow->callers);
+    recorded_callchain_init(&flow->callers);
 }
 
 void control_flow_free(struct control_flow *flow)
 {
     event_batch_free(&flow->batch);
-    told_callers_free(&flow->callers);
+    recorded_callchain_free(&flow->callers);
 }
 
 static void emit(struct control_flow *flow, const struct flow_event *event, uint64_t position)
@@ -38,17 +38,17 @@ static void enter_function_at(struct control_flow *flow, uint64_t ip)
             : (struct function_bounds){.function = FUNCTION_UNKNOWN, .start = ip, .end = ip + 1};
 }
 
-static void emit_caller(struct control_flow *flow, uint64_t told)
+static void emit_caller(struct control_flow *flow, uint64_t reported)
 {
-    uint64_t address = told & TOLD_CALL_ADDRESS_MASK;
+    uint64_t address = reported & CALLCHAIN_ADDRESS_MASK;
     struct flow_event event = {.kind = FLOW_CALLER, .to = address};
-    if (told & TOLD_CALL_INTERRUPTED)
+    if (reported & CALLCHAIN_INTERRUPTED)
         event.flags |= FLOW_INTERRUPTED;
     else
         address--; /* a call that never returns may be the last instruction of its function */
     event.function = flow->space ? code_space_function(flow->space, address).function
                                  : (function_id)FUNCTION_UNKNOWN;
-    for (uint32_t more = 0; more <= told_call_repeated(told); more++)
+    for (uint32_t more = 0; more <= callchain_repeated(reported); more++)
         emit(flow, &event, flow->position);
 }
 
@@ -62,14 +62,14 @@ static bool is_at_resume(const struct control_flow *flow)
 static void end_resume(struct control_flow *flow)
 {
     if (flow->resumed)
-        told_callers_forget(&flow->callers);
+        recorded_callchain_forget(&flow->callers);
     flow->resumed = false;
 }
 
 /* Behind a RESUME, once the list is there. */
 static void emit_callers(struct control_flow *flow)
 {
-    const struct told_callers *callers = &flow->callers;
+    const struct recorded_callchain *callers = &flow->callers;
     if (!is_at_resume(flow) || !callers->whole)
         return;
     for (size_t i = 0; i < callers->addresses.count; i++)
@@ -84,7 +84,7 @@ void control_flow_mnt(struct control_flow *flow, uint64_t payload)
 {
     if (flow->running && !is_at_resume(flow))
         return;
-    told_callers_add(&flow->callers, payload);
+    recorded_callchain_add(&flow->callers, payload);
     emit_callers(flow);
 }
 
@@ -190,7 +190,7 @@ struct trap_walk {
 /* Asks for the facts of those blocks alone that may have any. */
 static struct trap_walk begin_traps(struct control_flow *flow, const struct block *block)
 {
-    struct trap_walk walk = {NULL, flow->straight.told};
+    struct trap_walk walk = {NULL, flow->straight.reported};
     const struct straight_code *straight = &flow->straight;
     bool may_load_stack =
         block->kind == BRANCH_JUMP && !block->direct && straight->first != block->last;
@@ -253,7 +253,7 @@ void control_flow_block(struct control_flow *flow, const struct block *block)
     flow->position += block->instructions;
     flow->straight.next = block->kind == BRANCH_NONE ? block->next : 0;
     flow->straight.end = flow->position;
-    flow->straight.told = traps.next;
+    flow->straight.reported = traps.next;
     flow->last_ip = block->last;
     flow->running = true;
     flow->branch = (struct flow_event){.from = block->last};
@@ -383,7 +383,7 @@ void control_flow_gap(struct control_flow *flow, enum flow_gap gap, uint64_t ip,
     emit(flow, &event, flow->position);
 }
 
-void control_flow_switch_thread(struct control_flow *flow, struct thread_output *output,
+void control_flow_switch_thread(struct control_flow *flow, struct thread_sink *output,
                                 struct code_space *space)
 {
     control_flow_end(flow);

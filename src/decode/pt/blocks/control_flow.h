@@ -20,7 +20,7 @@ struct straight_code {
     uint64_t first;      /* its first instruction */
     uint64_t next;       /* the one behind what has run; 0: that was a branch */
     uint64_t begin, end; /* positions of what has run */
-    size_t told;         /* OCaml's traps in it */
+    size_t reported;     /* OCaml's traps in it */
 };
 
 struct control_flow {
@@ -40,9 +40,9 @@ struct control_flow {
     bool transaction; /* what runs belongs to a TSX transaction */
     struct straight_code straight;
 
-    struct told_callers callers; /* of what runs behind the next or newest RESUME */
-    bool resumed;                /* there was a RESUME, ... */
-    uint64_t resume_position;    /* ... here; nothing has run since while `position` is this */
+    struct recorded_callchain callers; /* of what runs behind the next or newest RESUME */
+    bool resumed;                      /* there was a RESUME, ... */
+    uint64_t resume_position; /* ... here; nothing has run since while `position` is this */
 
     const struct flow_observer *observer; /* NULL: none. Set after control_flow_init */
 };
@@ -52,7 +52,7 @@ void control_flow_free(struct control_flow *flow);
 
 /* From here on `output`'s thread runs, in `space`. Delivers all that belongs to the thread before.
  */
-void control_flow_switch_thread(struct control_flow *flow, struct thread_output *output,
+void control_flow_switch_thread(struct control_flow *flow, struct thread_sink *output,
                                 struct code_space *space);
 
 /* Whether what runs next, at `ip`, is the rest of a block of which a part has run. */

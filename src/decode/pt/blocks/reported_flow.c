@@ -1,17 +1,17 @@
 #include "decode/pt/blocks/reported_flow.h"
 
-static void tell(const struct control_flow *flow, struct flow_step step)
+static void report(const struct control_flow *flow, struct flow_step step)
 {
-    const struct thread_output *output = flow->batch.output;
+    const struct thread_sink *output = flow->batch.output;
     step.thread = output ? output->thread : NULL;
     step.space = flow->space;
     flow->observer->step(flow->observer->context, &step);
 }
 
-static void tell_kind(const struct control_flow *flow, enum flow_step_kind kind, uint64_t from,
-                      uint64_t to)
+static void report_kind(const struct control_flow *flow, enum flow_step_kind kind, uint64_t from,
+                        uint64_t to)
 {
-    tell(flow, (struct flow_step){.kind = (uint8_t)kind, .from = from, .to = to});
+    report(flow, (struct flow_step){.kind = (uint8_t)kind, .from = from, .to = to});
 }
 
 void observe_branch(const struct control_flow *flow, uint64_t ip)
@@ -29,51 +29,51 @@ void observe_branch(const struct control_flow *flow, uint64_t ip)
         return;
     if (flow->branch_kind == BRANCH_CONDITIONAL)
         kind = ip == flow->branch_next ? STEP_NOT_TAKEN : STEP_TAKEN;
-    tell_kind(flow, kind, flow->branch.from, ip);
+    report_kind(flow, kind, flow->branch.from, ip);
 }
 
-static void tell_instructions(const struct control_flow *flow, const struct block *block)
+static void report_instructions(const struct control_flow *flow, const struct block *block)
 {
     uint64_t ip = block->ip;
     for (uint32_t left = block->instructions; left > 1; left--) {
-        tell_kind(flow, STEP_INSTRUCTION, ip, 0);
+        report_kind(flow, STEP_INSTRUCTION, ip, 0);
         ip += code_space_branch(flow->space, ip, block->mode).length;
     }
-    tell_kind(flow, STEP_INSTRUCTION, block->last, 0);
+    report_kind(flow, STEP_INSTRUCTION, block->last, 0);
 }
 
 void observe_block(const struct control_flow *flow, const struct block *block)
 {
     if (flow->observer->instructions)
-        tell_instructions(flow, block);
+        report_instructions(flow, block);
     if (block->reads_own_address)
-        tell_kind(flow, STEP_CALL, block->last, block->next);
+        report_kind(flow, STEP_CALL, block->last, block->next);
 }
 
 void observe_start(const struct control_flow *flow, uint64_t ip)
 {
-    tell_kind(flow, STEP_START, 0, ip);
+    report_kind(flow, STEP_START, 0, ip);
 }
 
 void observe_event(const struct control_flow *flow, const struct flow_event *event)
 {
     switch ((enum flow_kind)event->kind) {
     case FLOW_INTERRUPT:
-        tell_kind(flow, event->to ? STEP_INTERRUPT : STEP_END, event->from, event->to);
+        report_kind(flow, event->to ? STEP_INTERRUPT : STEP_END, event->from, event->to);
         break;
     case FLOW_ABORT:
-        tell_kind(flow, STEP_ABORT, event->from, event->to);
+        report_kind(flow, STEP_ABORT, event->from, event->to);
         break;
     case FLOW_SYSCALL:
     case FLOW_STOP:
         if (!event->to)
-            tell_kind(flow, STEP_END, event->from, 0);
+            report_kind(flow, STEP_END, event->from, 0);
         break;
     case FLOW_GAP:
         if (event->gap == FLOW_GAP_OVERFLOW)
-            tell_kind(flow, STEP_OVERFLOW, 0, 0);
+            report_kind(flow, STEP_OVERFLOW, 0, 0);
         else if (event->gap == FLOW_GAP_LOST)
-            tell_kind(flow, STEP_LOST, 0, 0);
+            report_kind(flow, STEP_LOST, 0, 0);
         break;
     default: /* observe_branch has told */
         break;
@@ -83,6 +83,6 @@ void observe_event(const struct control_flow *flow, const struct flow_event *eve
 void observe_error(const struct control_flow *flow, enum decode_error error, uint64_t ip,
                    uint64_t offset)
 {
-    tell(flow,
-         (struct flow_step){.kind = STEP_ERROR, .from = ip, .error = error, .offset = offset});
+    report(flow,
+           (struct flow_step){.kind = STEP_ERROR, .from = ip, .error = error, .offset = offset});
 }

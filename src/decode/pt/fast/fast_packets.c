@@ -5,7 +5,7 @@
 #include "decode/pt/fast/fast_path.h"
 
 enum {
-    LONGEST_SHORT_WAY = MEMO_BYTES + 8, /* bytes that may be read without asking */
+    LONGEST_FAST_PATH = SEQUENCE_BYTES + 8, /* bytes that may be read without asking */
     PACKETS_AHEAD = 1024, /* bytes that memory needs to be asked for early, in vain at the end */
 };
 
@@ -14,7 +14,7 @@ enum {
 static struct block *target_of(struct decoder *decoder, struct block *block, uint64_t ip)
 {
     struct return_place place;
-    if (block->stride.kind == BRANCH_RETURN)
+    if (block->superblock.kind == BRANCH_RETURN)
         return_stack_pop(&decoder->returns, &place);
     struct block *to = block->to[0];
     if (!to || to->ip != ip)
@@ -24,14 +24,14 @@ static struct block *target_of(struct decoder *decoder, struct block *block, uin
 
 /* A return whose address is what a call has left behind, although it has a packet of its own. False
  * when it is none; then nothing has happened. */
-static bool take_expected_return(struct decoder *decoder, const struct step *step, uint64_t ip)
+static bool take_expected_return(struct decoder *decoder, const struct edge *edge, uint64_t ip)
 {
     struct return_stack *returns = &decoder->returns;
     struct return_place place;
     if (!return_stack_newest(returns, &place) || place.address != ip || !place.block)
         return false;
     return_stack_pop(returns, &place);
-    step_to_place(decoder, step, &place);
+    step_to_place(decoder, edge, &place);
     return true;
 }
 
@@ -45,12 +45,12 @@ static inline void take_indirect(struct decoder *decoder, uint64_t ip)
         block_at(decoder, ip);
         slot = block_cache_slot(cache, ip, decoder->mode);
     }
-    const struct step *step = step_of(cache, decoder->at_id);
-    const struct step_effect *effect = step_effect_of(cache, step);
-    const struct step_effect *call = effect;
+    const struct edge *edge = edge_of(cache, decoder->at_id);
+    const struct edge_effect *effect = edge_effect_of(cache, edge);
+    const struct edge_effect *call = effect;
     event_batch_reserve(&flow->batch, 2);
     struct flow_event *event = &flow->batch.events[flow->batch.count];
-    if (step->event_count) {
+    if (edge->event_count) {
         call = effect - 1;
         *event = call->event;
         event->time.value += flow->position;
@@ -64,21 +64,21 @@ static inline void take_indirect(struct decoder *decoder, uint64_t ip)
     event += (effect->event.kind == FLOW_CALL) | ((effect->event.flags & FLOW_LOADS_STACK) != 0) |
              (slot->function != effect->push.function);
     flow->batch.count = (size_t)(event - flow->batch.events);
-    return_stack_push(&decoder->returns, call->push, step->push_count);
-    flow->position += step->instructions;
+    return_stack_push(&decoder->returns, call->push, edge->push_count);
+    flow->position += edge->instructions;
     decoder->last_id = decoder->at_id;
     decoder->at_id = slot->id;
 }
 
 /* Takes the branch to `ip` by a step, if one is known for it. */
-static inline bool take_target_step(struct decoder *decoder, uint64_t ip)
+static inline bool take_target_edge(struct decoder *decoder, uint64_t ip)
 {
-    const struct step *step = step_of(cache_of(decoder), decoder->at_id);
+    const struct edge *edge = edge_of(cache_of(decoder), decoder->at_id);
     if (decoder->mode != decoder->next_mode)
         return false;
-    if (step->to[1] == (uint32_t)STEP_RETURNS)
-        return take_expected_return(decoder, step, ip);
-    if (step->to[0] != (uint32_t)STEP_INDIRECT)
+    if (edge->to[1] == (uint32_t)EDGE_RETURNS)
+        return take_expected_return(decoder, edge, ip);
+    if (edge->to[0] != (uint32_t)EDGE_INDIRECT)
         return false;
     take_indirect(decoder, ip);
     return true;
@@ -88,22 +88,22 @@ static inline bool take_target_step(struct decoder *decoder, uint64_t ip)
 static bool take_target(struct decoder *decoder, uint64_t ip)
 {
     struct block *block = block_of_id(cache_of(decoder), decoder->at_id);
-    struct stride *stride = &block->stride;
-    if (stride->kind == STRIDE_UNKNOWN)
-        paths_learn_stride(decoder->paths, block);
+    struct superblock *superblock = &block->superblock;
+    if (superblock->kind == SUPERBLOCK_UNKNOWN)
+        tnt_cache_learn_superblock(decoder->tnt_cache, block);
     if (decoder->mode != decoder->next_mode ||
-        (stride->kind != BRANCH_RETURN && stride->kind != BRANCH_CALL &&
-         stride->kind != BRANCH_JUMP))
+        (superblock->kind != BRANCH_RETURN && superblock->kind != BRANCH_CALL &&
+         superblock->kind != BRANCH_JUMP))
         return false;
-    run_stride(decoder, block);
+    run_superblock(decoder, block);
     struct block *to = target_of(decoder, block, ip);
-    if (stride->kind == BRANCH_RETURN)
-        add_event(decoder, stride, FLOW_RETURN, 0, 0, to);
-    else if (stride->kind == BRANCH_CALL)
-        add_event(decoder, stride, FLOW_CALL, 0, stride->branch->next, to);
-    else if (stride->flags & FLOW_LOADS_STACK ||
-             block->stride.branch_function != to->bounds.function)
-        add_event(decoder, stride, FLOW_JUMP, 0, 0, to);
+    if (superblock->kind == BRANCH_RETURN)
+        add_event(decoder, superblock, FLOW_RETURN, 0, 0, to);
+    else if (superblock->kind == BRANCH_CALL)
+        add_event(decoder, superblock, FLOW_CALL, 0, superblock->branch->next, to);
+    else if (superblock->flags & FLOW_LOADS_STACK ||
+             block->superblock.branch_function != to->bounds.function)
+        add_event(decoder, superblock, FLOW_JUMP, 0, 0, to);
     decoder->at_id = to->id;
     return true;
 }
@@ -117,7 +117,7 @@ static inline void expect_tip(const struct decoder *decoder)
     uint64_t ip = decoder->last_ip;
     if (is_tip(decoder->next) &&
         pt_last_ip_update(&ip, (uint8_t)(*decoder->next >> 5), read_word(decoder->next + 1)))
-        block_cache_expect(&decoder->paths->cache, ip);
+        block_cache_expect(&decoder->tnt_cache->cache, ip);
 }
 
 static inline enum way take_tnt(struct decoder *decoder, struct tnt tnt)
@@ -126,7 +126,7 @@ static inline enum way take_tnt(struct decoder *decoder, struct tnt tnt)
         return WAY_STOP;
     decoder->next += tnt.size;
     expect_tip(decoder);
-    return short_bits(decoder, tnt.bits, tnt.count) ? WAY_ON : WAY_LEFT;
+    return fast_tnt(decoder, tnt.bits, tnt.count) ? WAY_ON : WAY_LEFT;
 }
 
 /* The address of the TIP packet at decoder->next; false when it has none that is right. */
@@ -147,7 +147,7 @@ static inline enum way take_tip(struct decoder *decoder)
 {
     size_t events = decoder->flow.batch.count;
     uint64_t ip;
-    if (!read_tip(decoder, &ip) || (!take_target_step(decoder, ip) && !take_target(decoder, ip)))
+    if (!read_tip(decoder, &ip) || (!take_target_edge(decoder, ip) && !take_target(decoder, ip)))
         return WAY_STOP;
     pass_tip(decoder, ip);
     if (decoder->time_is_news) {
@@ -157,7 +157,7 @@ static inline enum way take_tip(struct decoder *decoder)
     return WAY_ON;
 }
 
-enum way usual_tip(struct decoder *decoder)
+enum way fast_tip(struct decoder *decoder)
 {
     uint64_t ip;
     if (!read_tip(decoder, &ip) || !take_target(decoder, ip))
@@ -175,28 +175,28 @@ static inline enum way take_cyc(struct decoder *decoder)
     packet_time_cyc(&decoder->time, cyc.cycles);
     decoder->time_is_news = decoder->counts_cycles = true;
     decoder->next += cyc.size;
-    return decoder->time.now.value >= decoder->wake ? WAY_STOP : WAY_ON;
+    return decoder->time.now.value >= decoder->deadline ? WAY_STOP : WAY_ON;
 }
 
-enum way usual_cyc(struct decoder *decoder)
+enum way fast_cyc(struct decoder *decoder)
 {
     return take_cyc(decoder);
 }
 
 /* Packets that came before, by memos; where nothing is known of them, nothing happens. Behind a
  * packet that told the time there are none. */
-static inline enum way take_memo(struct decoder *decoder, uint64_t *steps)
+static inline enum way take_packet_sequence(struct decoder *decoder, uint64_t *edges)
 {
-    if (decoder->time_is_news || memos_rest(&decoder->paths->memos))
+    if (decoder->time_is_news || packet_cache_rest(&decoder->tnt_cache->packet_cache))
         return WAY_STOP;
-    return decoder->counts_cycles ? memo_counted_packets(decoder, steps)
-                                  : memo_plain_packets(decoder, steps);
+    return decoder->counts_cycles ? packet_sequence_of_counted(decoder, edges)
+                                  : packet_sequence_of_plain(decoder, edges);
 }
 
-static inline enum way take_packet(struct decoder *decoder, uint64_t *steps)
+static inline enum way take_packet(struct decoder *decoder, uint64_t *edges)
 {
     const uint8_t *packet = decoder->next;
-    enum way way = take_memo(decoder, steps);
+    enum way way = take_packet_sequence(decoder, edges);
     if (decoder->next != packet)
         return way;
     if (is_short_tnt(packet))
@@ -210,18 +210,18 @@ static inline enum way take_packet(struct decoder *decoder, uint64_t *steps)
 
 /* Takes the packets at decoder->next as long as there are short ways for them. Hot, or GCC takes
  * parts of it for cold and copies events by rep movs there, which takes long to begin. */
-__attribute__((hot)) void decoder_take_usual_packets(struct decoder *decoder, uint64_t *steps)
+__attribute__((hot)) void decoder_take_fast_packets(struct decoder *decoder, uint64_t *edges)
 {
-    const uint8_t *end = decoder->end - LONGEST_SHORT_WAY;
+    const uint8_t *end = decoder->end - LONGEST_FAST_PATH;
     enum way way = WAY_ON;
-    short_ways_enter(decoder);
-    for (; way == WAY_ON && decoder->next < end && *steps; --*steps) {
+    fast_path_enter(decoder);
+    for (; way == WAY_ON && decoder->next < end && *edges; --*edges) {
         __builtin_prefetch(decoder->next + PACKETS_AHEAD);
-        way = take_packet(decoder, steps);
+        way = take_packet(decoder, edges);
     }
     if (way == WAY_LEFT)
         return;
-    short_ways_leave(decoder);
-    if (decoder->time.now.value >= decoder->wake)
-        decoder_wake(decoder);
+    fast_path_leave(decoder);
+    if (decoder->time.now.value >= decoder->deadline)
+        decoder_reach_deadline(decoder);
 }

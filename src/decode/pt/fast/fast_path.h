@@ -2,7 +2,7 @@
  * Private to fast_tnt.c, fast_packets.c and packet_cache_learning.c.
  *
  * They are taken while decoder->plain: the place in the code is known, and nothing is to be minded
- * but the packet itself. Between short_ways_enter and short_ways_leave the place is at_id. Where
+ * but the packet itself. Between fast_path_enter and fast_path_leave the place is at_id. Where
  * one cannot deal with a packet it does nothing and says so.
  */
 #ifndef MAGIC_TRACE_DECODE_PT_FAST_FAST_PATH_H
@@ -24,22 +24,22 @@ enum way {
 
 /* Takes `count` bits, oldest first, of which the lowest is bit 0 of `bits`. False: it was too hard,
  * so the rest of the bits has been taken in the long way, and the short ones have been left. */
-bool short_bits(struct decoder *decoder, uint64_t bits, unsigned count);
+bool fast_tnt(struct decoder *decoder, uint64_t bits, unsigned count);
 
 /* The same, one bit after the other. The first takes one; false: it is too hard, and nothing has
  * happened. Then the second takes it and the rest, `left` bits, in the long way; else, behind the
- * last one, short_bits_tell is to be called. */
+ * last one, fast_tnt_report is to be called. */
 bool short_bit(struct decoder *decoder, uint64_t bit);
-void short_bits_give_up(struct decoder *decoder, uint64_t bits, unsigned left);
+void fast_tnt_give_up(struct decoder *decoder, uint64_t bits, unsigned left);
 
 /* ---- fast_packets.c ---- */
 
 /* Takes the TIP packet at decoder->next, but for its time. */
-enum way usual_tip(struct decoder *decoder);
+enum way fast_tip(struct decoder *decoder);
 
 /* Takes the CYC packet at decoder->next. WAY_STOP: it is a rare one and was not taken; or the time
  * has come to wake. */
-enum way usual_cyc(struct decoder *decoder);
+enum way fast_cyc(struct decoder *decoder);
 
 /* ---- packet_cache_lookup.c ---- */
 
@@ -47,22 +47,22 @@ enum way usual_cyc(struct decoder *decoder);
  * decoder->next is where it was: nothing is known of them, and nothing has happened. Behind a
  * packet that told the time they are not to be called. The first is for where no cycles are
  * counted. */
-enum way memo_plain_packets(struct decoder *decoder, uint64_t *steps);
-enum way memo_counted_packets(struct decoder *decoder, uint64_t *steps);
+enum way packet_sequence_of_plain(struct decoder *decoder, uint64_t *edges);
+enum way packet_sequence_of_counted(struct decoder *decoder, uint64_t *edges);
 
 /* ---- packet_cache_learning.c ---- */
 
 /* Takes the packets from decoder->next up to `stop`, or as far as it comes, and puts into the slot
  * what they did. CYC packets in front of them only where the key is a counted one. Returns as the
  * two above. */
-enum way memo_learn(struct decoder *decoder, struct memo *slot, const struct memo_key *key,
-                    const uint8_t *stop);
+enum way packet_sequence_learn(struct decoder *decoder, struct packet_sequence *slot,
+                               const struct packet_sequence_key *key, const uint8_t *stop);
 
 /* ---- Places ---- */
 
 static inline struct block_cache *cache_of(struct decoder *decoder)
 {
-    return &decoder->paths->cache;
+    return &decoder->tnt_cache->cache;
 }
 
 static inline struct block *block_at(struct decoder *decoder, uint64_t ip)
@@ -70,29 +70,29 @@ static inline struct block *block_at(struct decoder *decoder, uint64_t ip)
     return block_cache_find(cache_of(decoder), ip, decoder->mode);
 }
 
-static inline void short_ways_enter(struct decoder *decoder)
+static inline void fast_path_enter(struct decoder *decoder)
 {
     decoder->at_id = decoder->at->id;
     decoder->last_id = 0;
 }
 
 /* Address of the newest instruction. */
-static inline uint64_t short_ways_last_executed(struct decoder *decoder)
+static inline uint64_t fast_path_last_executed(struct decoder *decoder)
 {
     uint32_t id = decoder->last_id;
-    return id ? block_of_id(cache_of(decoder), id)->stride.last_ip : decoder->flow.last_ip;
+    return id ? block_of_id(cache_of(decoder), id)->superblock.last_ip : decoder->flow.last_ip;
 }
 
-static inline void short_ways_leave(struct decoder *decoder)
+static inline void fast_path_leave(struct decoder *decoder)
 {
     decoder->at = block_of_id(cache_of(decoder), decoder->at_id);
-    decoder->flow.last_ip = short_ways_last_executed(decoder);
+    decoder->flow.last_ip = fast_path_last_executed(decoder);
     decoder->last_id = 0;
 }
 
 /* Bits have been taken: what the packet before has told is the time of the last of them, until the
  * next packet tells one. */
-static inline void short_bits_tell(struct decoder *decoder)
+static inline void fast_tnt_report(struct decoder *decoder)
 {
     decoder->holds_time |= decoder->time_is_news;
     decoder->time_is_news = false;
@@ -123,42 +123,42 @@ static inline void push_all(struct decoder *decoder, const struct return_place *
         return_stack_push(&decoder->returns, pushes[i], 1);
 }
 
-static inline void run_stride(struct decoder *decoder, const struct block *block)
+static inline void run_superblock(struct decoder *decoder, const struct block *block)
 {
     struct control_flow *flow = &decoder->flow;
-    const struct stride *stride = &block->stride;
-    event_batch_add_path(&flow->batch, stride->events, stride->event_count, flow->position);
-    flow->position += stride->instructions;
-    push_all(decoder, stride->pushes, stride->push_count);
+    const struct superblock *superblock = &block->superblock;
+    event_batch_add_path(&flow->batch, superblock->events, superblock->event_count, flow->position);
+    flow->position += superblock->instructions;
+    push_all(decoder, superblock->pushes, superblock->push_count);
     decoder->last_id = block->id;
 }
 
-static inline void add_event(struct decoder *decoder, const struct stride *stride,
+static inline void add_event(struct decoder *decoder, const struct superblock *superblock,
                              enum flow_kind kind, uint8_t flags, uint64_t next,
                              const struct block *to)
 {
     struct flow_event event = {.time = {0},
-                               .from = stride->last_ip,
+                               .from = superblock->last_ip,
                                .to = to->ip,
                                .next = next,
                                .function = to->bounds.function,
                                .kind = (uint8_t)kind,
-                               .flags = stride->flags | flags};
+                               .flags = superblock->flags | flags};
     event_batch_add_path(&decoder->flow.batch, &event, 1, decoder->flow.position);
 }
 
 /* Takes the step of a block that returns, to `place`. */
-static inline void step_to_place(struct decoder *decoder, const struct step *step,
+static inline void step_to_place(struct decoder *decoder, const struct edge *edge,
                                  const struct return_place *place)
 {
     struct control_flow *flow = &decoder->flow;
     event_batch_reserve(&flow->batch, 1);
     struct flow_event *event = &flow->batch.events[flow->batch.count++];
-    *event = step_effect_of(cache_of(decoder), step)->event;
+    *event = edge_effect_of(cache_of(decoder), edge)->event;
     event->time.value += flow->position;
     event->to = place->address;
     event->function = place->function;
-    flow->position += step->instructions;
+    flow->position += edge->instructions;
     decoder->last_id = decoder->at_id;
     decoder->at_id = place->block;
 }

@@ -13,36 +13,37 @@ enum {
     LONGEST_REST = 1 << 16,
 };
 
-void memos_init(struct memos *memos)
+void packet_cache_init(struct packet_cache *packet_cache)
 {
-    size_t size = sizeof(*memos->slots) << MEMO_SLOTS_LOG;
-    size_t alignment = _Alignof(struct memo);
-    *memos = (struct memos){.memory = memory_allocate_zeroed(size + alignment),
-                            .next_rest = SHORTEST_REST};
-    memos->slots = memory_align(memos->memory, alignment);
+    size_t size = sizeof(*packet_cache->slots) << PACKET_CACHE_SLOTS_LOG;
+    size_t alignment = _Alignof(struct packet_sequence);
+    *packet_cache = (struct packet_cache){.memory = memory_allocate_zeroed(size + alignment),
+                                          .next_rest = SHORTEST_REST};
+    packet_cache->slots = memory_align(packet_cache->memory, alignment);
 }
 
-void memos_free(struct memos *memos)
+void packet_cache_free(struct packet_cache *packet_cache)
 {
-    free(memos->memory);
+    free(packet_cache->memory);
 }
 
-static void judge(struct memos *memos)
+static void judge(struct packet_cache *packet_cache)
 {
-    bool worth_while = memos->hits >= MISSES_JUDGED * HITS_PER_MISS;
+    bool worth_while = packet_cache->hits >= MISSES_JUDGED * HITS_PER_MISS;
     if (!worth_while)
-        memos->rest = memos->next_rest;
+        packet_cache->rest = packet_cache->next_rest;
     if (worth_while)
-        memos->next_rest = SHORTEST_REST;
-    else if (memos->next_rest < LONGEST_REST)
-        memos->next_rest *= 2;
-    memos->hits = memos->misses = 0;
+        packet_cache->next_rest = SHORTEST_REST;
+    else if (packet_cache->next_rest < LONGEST_REST)
+        packet_cache->next_rest *= 2;
+    packet_cache->hits = packet_cache->misses = 0;
 }
 
-bool memos_miss(struct memos *memos, struct memo *slot, uint64_t hash)
+bool packet_cache_miss(struct packet_cache *packet_cache, struct packet_sequence *slot,
+                       uint64_t hash)
 {
-    if (++memos->misses == MISSES_JUDGED)
-        judge(memos);
+    if (++packet_cache->misses == MISSES_JUDGED)
+        judge(packet_cache);
     slot->missed = slot->candidate == (uint32_t)hash ? slot->missed + 1 : 1;
     slot->candidate = (uint32_t)hash;
     if (slot->missed < MISSES)

@@ -5,20 +5,20 @@
 
 /* A memo that is being learnt: what happens to the decoder meanwhile. */
 struct learning {
-    const uint8_t *stop;                   /* of the packets */
-    uint64_t position;                     /* at first */
-    uint64_t pushed;                       /* of the return stack at first */
-    uint64_t lowest;                       /* the lowest that it has been */
-    struct return_place newest[MEMO_POPS]; /* calls at first */
+    const uint8_t *stop;                       /* of the packets */
+    uint64_t position;                         /* at first */
+    uint64_t pushed;                           /* of the return stack at first */
+    uint64_t lowest;                           /* the lowest that it has been */
+    struct return_place newest[SEQUENCE_POPS]; /* calls at first */
     int64_t pops_from;
     bool needs_last;
     bool is_counted;
     bool is_strange; /* a memo could not hold it */
     unsigned packets;
-    uint16_t ends[MEMO_COUNTED_PACKETS]; /* as in struct memo */
+    uint16_t ends[SEQUENCE_COUNTED_PACKETS]; /* as in struct packet_sequence */
     uint8_t tips;
     unsigned event_count;
-    struct flow_event events[MEMO_EVENTS]; /* as in struct memo */
+    struct flow_event events[SEQUENCE_EVENTS]; /* as in struct packet_sequence */
 };
 
 static void begin_learning(struct learning *learning, const struct decoder *decoder,
@@ -33,7 +33,7 @@ static void begin_learning(struct learning *learning, const struct decoder *deco
     learning->is_counted = is_counted;
     learning->packets = learning->event_count = 0;
     learning->tips = 0;
-    for (unsigned i = 0; i < MEMO_POPS; i++)
+    for (unsigned i = 0; i < SEQUENCE_POPS; i++)
         learning->newest[i] = returns->places[(returns->pushed - 1 - i) % RETURN_STACK_SLOTS];
 }
 
@@ -97,7 +97,7 @@ static void keep_events(struct learning *learning, const struct event_batch *bat
                         struct beginning from)
 {
     if (batch->events != from.events || batch->timed != from.timed ||
-        batch->count - from.count > MEMO_EVENTS - learning->event_count) {
+        batch->count - from.count > SEQUENCE_EVENTS - learning->event_count) {
         learning->is_strange = true;
         return;
     }
@@ -116,11 +116,11 @@ static enum way learn_tnt(struct learning *learning, struct decoder *decoder, st
     decoder->next += tnt.size;
     for (unsigned left = tnt.count; left; left--)
         if (!learn_bit(learning, decoder, tnt.bits >> (left - 1) & 1)) {
-            short_bits_give_up(decoder, tnt.bits, left);
+            fast_tnt_give_up(decoder, tnt.bits, left);
             return WAY_LEFT;
         }
     keep_events(learning, &decoder->flow.batch, from);
-    short_bits_tell(decoder);
+    fast_tnt_report(decoder);
     return WAY_ON;
 }
 
@@ -128,7 +128,7 @@ static enum way learn_tip(struct learning *learning, struct decoder *decoder)
 {
     struct beginning from = beginning_of(&decoder->flow.batch);
     struct moment before = now(decoder);
-    enum way way = usual_tip(decoder);
+    enum way way = fast_tip(decoder);
     if (way != WAY_ON)
         return way;
     watch_branch(learning, decoder, before);
@@ -160,7 +160,7 @@ static enum way learn_packet(struct learning *learning, struct decoder *decoder)
 {
     enum way way = WAY_ON;
     if (learning->is_counted && is_cyc(decoder->next))
-        way = usual_cyc(decoder);
+        way = fast_cyc(decoder);
     if (way == WAY_ON)
         way = learn_branches(learning, decoder);
     if (way != WAY_ON)
@@ -178,20 +178,21 @@ static bool is_memorable(const struct learning *learning, const struct decoder *
     uint64_t executed = decoder->flow.position - learning->position;
     return learning->packets && !learning->is_strange &&
            executed <= (learning->is_counted ? UINT16_MAX : UINT32_MAX) &&
-           learning->pushed - learning->lowest <= MEMO_POPS &&
+           learning->pushed - learning->lowest <= SEQUENCE_POPS &&
            decoder->returns.pushed - learning->lowest <= RETURN_STACK_DEPTH &&
            learning->pops_from <= RETURN_STACK_DEPTH;
 }
 
 /* The events, and the calls behind them. */
-static const struct flow_event *keep_effects(const struct learning *learning, struct paths *paths,
+static const struct flow_event *keep_effects(const struct learning *learning,
+                                             struct tnt_cache *tnt_cache,
                                              const struct return_stack *returns)
 {
     size_t pops = learning->pushed - learning->lowest;
     size_t pushes = returns->pushed - learning->lowest;
     struct flow_event *events =
-        paths_allocate(paths, learning->event_count * sizeof(*events) +
-                                  (pops + pushes) * sizeof(struct return_place));
+        tnt_cache_allocate(tnt_cache, learning->event_count * sizeof(*events) +
+                                          (pops + pushes) * sizeof(struct return_place));
     struct return_place *places = (struct return_place *)(events + learning->event_count);
     memcpy(events, learning->events, learning->event_count * sizeof(*events));
     memcpy(places, learning->newest, pops * sizeof(*places));
@@ -200,13 +201,13 @@ static const struct flow_event *keep_effects(const struct learning *learning, st
     return events;
 }
 
-static struct memo memo_of(const struct learning *learning, struct decoder *decoder,
-                           const struct memo_key *key, size_t size)
+static struct packet_sequence memo_of(const struct learning *learning, struct decoder *decoder,
+                                      const struct packet_sequence_key *key, size_t size)
 {
     const struct return_stack *returns = &decoder->returns;
-    struct memo memo = {
+    struct packet_sequence sequence = {
         .key = *key,
-        .events = keep_effects(learning, decoder->paths, returns),
+        .events = keep_effects(learning, decoder->tnt_cache, returns),
         .last_ip = decoder->last_ip,
         .next = decoder->at_id,
         .last_id = decoder->last_id,
@@ -221,18 +222,18 @@ static struct memo memo_of(const struct learning *learning, struct decoder *deco
         .pops_from = (int8_t)learning->pops_from,
     };
     if (learning->is_counted)
-        memcpy(memo.ends, learning->ends, learning->packets * sizeof(*memo.ends));
-    return memo;
+        memcpy(sequence.ends, learning->ends, learning->packets * sizeof(*sequence.ends));
+    return sequence;
 }
 
-enum way memo_learn(struct decoder *decoder, struct memo *slot, const struct memo_key *key,
-                    const uint8_t *stop)
+enum way packet_sequence_learn(struct decoder *decoder, struct packet_sequence *slot,
+                               const struct packet_sequence_key *key, const uint8_t *stop)
 {
     struct learning learning;
     const uint8_t *start = decoder->next;
     enum way way = WAY_ON;
-    paths_keep_up(decoder->paths);
-    begin_learning(&learning, decoder, stop, key->block & MEMO_COUNTED);
+    tnt_cache_keep_up(decoder->tnt_cache);
+    begin_learning(&learning, decoder, stop, key->block & SEQUENCE_COUNTED);
     while (way == WAY_ON && decoder->next < stop)
         way = learn_packet(&learning, decoder);
     if (way == WAY_LEFT)
@@ -240,6 +241,6 @@ enum way memo_learn(struct decoder *decoder, struct memo *slot, const struct mem
     if (is_memorable(&learning, decoder))
         *slot = memo_of(&learning, decoder, key, (size_t)(decoder->next - start));
     /* A packet that was not taken is the next one's matter; what is due is not. */
-    bool is_due = decoder->time.now.value >= decoder->wake;
+    bool is_due = decoder->time.now.value >= decoder->deadline;
     return decoder->next == start || is_due ? WAY_STOP : WAY_ON;
 }

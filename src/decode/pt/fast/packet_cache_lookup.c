@@ -9,11 +9,11 @@
 
 /* Keys. */
 
-static inline struct memo_key place_key(const struct decoder *decoder)
+static inline struct packet_sequence_key place_key(const struct decoder *decoder)
 {
     struct return_place newest;
-    return (struct memo_key){
-        .block = decoder->paths->epoch << 32 | decoder->at_id,
+    return (struct packet_sequence_key){
+        .block = decoder->tnt_cache->epoch << 32 | decoder->at_id,
         .last_ip = decoder->last_ip >> 16,
         .newest = return_stack_newest(&decoder->returns, &newest) ? newest.address : 0,
     };
@@ -21,13 +21,13 @@ static inline struct memo_key place_key(const struct decoder *decoder)
 
 /* TNT and TIP packets, and how many cycles CYC packets in front of them tell. */
 struct counted_packets {
-    unsigned cycles[MEMO_COUNTED_PACKETS]; /* up to and with this one's */
-    uint8_t ends[MEMO_COUNTED_PACKETS];    /* bytes */
+    unsigned cycles[SEQUENCE_COUNTED_PACKETS]; /* up to and with this one's */
+    uint8_t ends[SEQUENCE_COUNTED_PACKETS];    /* bytes */
     unsigned count;
 };
 
 /* That may be read of so many packets, and of a CYC packet behind them. */
-enum { COUNTED_BYTES = MEMO_COUNTED_PACKETS * (2 + 8) + 3 };
+enum { COUNTED_BYTES = SEQUENCE_COUNTED_PACKETS * (2 + 8) + 3 };
 
 static const uint64_t LONG_TNT_WORD = UINT64_C(1) << 63;
 
@@ -58,7 +58,7 @@ static inline void read_counted(struct counted_packets *packets, uint64_t *words
     const uint8_t *next = start;
     unsigned cycles = 0, i = 0, size = 0;
     bool is_last = false;
-    while (i < MEMO_COUNTED_PACKETS && !is_last) {
+    while (i < SEQUENCE_COUNTED_PACKETS && !is_last) {
         struct cyc cyc = {0, 0};
         uint64_t word;
         is_last = size == LONG_TNT_SIZE;
@@ -83,63 +83,68 @@ static inline void read_counted(struct counted_packets *packets, uint64_t *words
 /* Lookups. */
 
 /* Whether the calls that are taken off are there; the newest is in the key. */
-static inline bool has_calls_of(const struct return_stack *returns, const struct memo *memo)
+static inline bool has_calls_of(const struct return_stack *returns,
+                                const struct packet_sequence *sequence)
 {
     uint64_t calls = returns->pushed - returns->floor;
-    bool enough = memo->needs_last ? calls == memo->pop_count : calls >= memo->pop_count;
-    for (unsigned i = 1; enough && i < memo->pop_count; i++)
+    bool enough =
+        sequence->needs_last ? calls == sequence->pop_count : calls >= sequence->pop_count;
+    for (unsigned i = 1; enough && i < sequence->pop_count; i++)
         enough = returns->places[(returns->pushed - 1 - i) % RETURN_STACK_SLOTS].address ==
-                 memo_places(memo)[i].address;
+                 packet_sequence_places(sequence)[i].address;
     return enough;
 }
 
-static inline void change_calls(struct decoder *decoder, const struct memo *memo)
+static inline void change_calls(struct decoder *decoder, const struct packet_sequence *sequence)
 {
     struct return_stack *returns = &decoder->returns;
-    int64_t depth = (int64_t)(returns->pushed - returns->floor) + memo->pops_from;
+    int64_t depth = (int64_t)(returns->pushed - returns->floor) + sequence->pops_from;
     if (depth > RETURN_STACK_DEPTH)
         returns->floor += (uint64_t)(depth - RETURN_STACK_DEPTH);
-    returns->pushed -= memo->pop_count;
-    push_all(decoder, memo_places(memo) + memo->pop_count, memo->push_count);
+    returns->pushed -= sequence->pop_count;
+    push_all(decoder, packet_sequence_places(sequence) + sequence->pop_count, sequence->push_count);
 }
 
 /* All but the packets, the events, the position and the time. */
-static inline void run_memo(struct decoder *decoder, const struct memo *memo, uint64_t *steps)
+static inline void run_packet_sequence(struct decoder *decoder,
+                                       const struct packet_sequence *sequence, uint64_t *edges)
 {
-    decoder->paths->memos.hits++;
-    *steps -= memo->packets < *steps ? memo->packets - 1u : *steps - 1;
-    change_calls(decoder, memo);
-    decoder->last_id = memo->last_id;
-    decoder->at_id = memo->next;
-    decoder->last_ip = memo->last_ip;
+    decoder->tnt_cache->packet_cache.hits++;
+    *edges -= sequence->packets < *edges ? sequence->packets - 1u : *edges - 1;
+    change_calls(decoder, sequence);
+    decoder->last_id = sequence->last_id;
+    decoder->at_id = sequence->next;
+    decoder->last_ip = sequence->last_ip;
 }
 
-static enum way miss(struct decoder *decoder, struct memo *slot, uint64_t hash,
-                     const struct memo_key *key, const uint8_t *stop)
+static enum way miss(struct decoder *decoder, struct packet_sequence *slot, uint64_t hash,
+                     const struct packet_sequence_key *key, const uint8_t *stop)
 {
-    return memos_miss(&decoder->paths->memos, slot, hash) ? memo_learn(decoder, slot, key, stop)
-                                                          : WAY_STOP;
+    return packet_cache_miss(&decoder->tnt_cache->packet_cache, slot, hash)
+               ? packet_sequence_learn(decoder, slot, key, stop)
+               : WAY_STOP;
 }
 
-enum way memo_plain_packets(struct decoder *decoder, uint64_t *steps)
+enum way packet_sequence_of_plain(struct decoder *decoder, uint64_t *edges)
 {
     const uint8_t *next = decoder->next;
-    unsigned reach = is_short_tnt(next) || is_tip(next) ? MEMO_BYTES
+    unsigned reach = is_short_tnt(next) || is_tip(next) ? SEQUENCE_BYTES
                      : is_long_tnt(next)                ? LONG_TNT_SIZE
                                                         : 0;
     if (!reach || decoder->mode != decoder->next_mode)
         return WAY_STOP;
-    struct memo_key key = place_key(decoder);
+    struct packet_sequence_key key = place_key(decoder);
     key.words[0] = read_word(next);
-    if (reach == MEMO_BYTES) {
+    if (reach == SEQUENCE_BYTES) {
         key.words[1] = read_word(next + 8);
         key.words[2] = read_word(next + 16);
     }
-    uint64_t hash = memo_hash(&key, MEMO_PLAIN_WORDS);
-    struct memo *slot = memos_slot(&decoder->paths->memos, hash);
-    if (!memo_is_of(slot, &key, MEMO_PLAIN_WORDS) || !has_calls_of(&decoder->returns, slot))
+    uint64_t hash = packet_sequence_hash(&key, SEQUENCE_PLAIN_WORDS);
+    struct packet_sequence *slot = packet_cache_slot(&decoder->tnt_cache->packet_cache, hash);
+    if (!packet_sequence_is_of(slot, &key, SEQUENCE_PLAIN_WORDS) ||
+        !has_calls_of(&decoder->returns, slot))
         return miss(decoder, slot, hash, &key, next + reach);
-    run_memo(decoder, slot, steps);
+    run_packet_sequence(decoder, slot, edges);
     event_batch_add_path(&decoder->flow.batch, slot->events, slot->event_count,
                          decoder->flow.position);
     decoder->flow.position += slot->instructions;
@@ -154,7 +159,7 @@ struct rest {
 };
 
 /* The branch at `position` happened at the newest time told. */
-static inline void tell_time(struct decoder *decoder, struct rest *rest, uint64_t position)
+static inline void report_time(struct decoder *decoder, struct rest *rest, uint64_t position)
 {
     rest->next = event_batch_add_to_anchor(&decoder->flow.batch, rest->next, rest->end, rest->start,
                                            position, decoder->time.now);
@@ -168,33 +173,33 @@ static inline bool is_before_cyc(const uint8_t *next)
 
 /* The events, and what the packets do to the time: as the usual way has it, one after the other.
  * `next` is behind the packets. */
-static inline void time_counted(struct decoder *decoder, const struct memo *memo,
+static inline void time_counted(struct decoder *decoder, const struct packet_sequence *sequence,
                                 const struct counted_packets *packets, const uint8_t *next)
 {
     struct control_flow *flow = &decoder->flow;
     uint64_t position = flow->position;
-    struct rest rest = {memo->events, memo->events + memo->event_count, position};
+    struct rest rest = {sequence->events, sequence->events + sequence->event_count, position};
     unsigned cycles = 0;
     bool holds_time = decoder->holds_time;
-    event_batch_reserve(&flow->batch, memo->event_count);
-    for (unsigned i = 0; i < memo->packets; i++) {
-        bool is_news = memo->key.words[i] & 1;
+    event_batch_reserve(&flow->batch, sequence->event_count);
+    for (unsigned i = 0; i < sequence->packets; i++) {
+        bool is_news = sequence->key.words[i] & 1;
         if (is_news && holds_time) {
-            tell_time(decoder, &rest, position);
+            report_time(decoder, &rest, position);
             holds_time = false;
         }
-        position = rest.start + memo->ends[i];
+        position = rest.start + sequence->ends[i];
         if (!is_news)
             continue;
         packet_time_cyc(&decoder->time, packets->cycles[i] - cycles);
         cycles = packets->cycles[i];
-        if (memo->tips >> i & 1)
-            tell_time(decoder, &rest, position);
+        if (sequence->tips >> i & 1)
+            report_time(decoder, &rest, position);
         else
             holds_time = true;
     }
     if (holds_time && is_before_cyc(next)) {
-        tell_time(decoder, &rest, position);
+        report_time(decoder, &rest, position);
         holds_time = false;
     }
     event_batch_add_path(&flow->batch, rest.next, (size_t)(rest.end - rest.next), rest.start);
@@ -204,31 +209,32 @@ static inline void time_counted(struct decoder *decoder, const struct memo *memo
 }
 
 /* Whether nothing is due before the end of the packets. */
-static inline bool is_in_time(const struct decoder *decoder, const struct memo *memo,
+static inline bool is_in_time(const struct decoder *decoder, const struct packet_sequence *sequence,
                               const struct counted_packets *packets)
 {
-    uint32_t cycles = packets->cycles[memo->packets - 1];
-    return packet_time_after(&decoder->time, cycles).value < decoder->wake;
+    uint32_t cycles = packets->cycles[sequence->packets - 1];
+    return packet_time_after(&decoder->time, cycles).value < decoder->deadline;
 }
 
-enum way memo_counted_packets(struct decoder *decoder, uint64_t *steps)
+enum way packet_sequence_of_counted(struct decoder *decoder, uint64_t *edges)
 {
     const uint8_t *next = decoder->next;
     struct counted_packets packets;
     if (decoder->end - next < COUNTED_BYTES || decoder->mode != decoder->next_mode)
         return WAY_STOP;
-    struct memo_key key = place_key(decoder);
-    key.block |= MEMO_COUNTED;
+    struct packet_sequence_key key = place_key(decoder);
+    key.block |= SEQUENCE_COUNTED;
     read_counted(&packets, key.words, next);
     if (!packets.count)
         return WAY_STOP;
-    uint64_t hash = memo_hash(&key, MEMO_WORDS);
-    struct memo *slot = memos_slot(&decoder->paths->memos, hash);
-    if (!memo_is_of(slot, &key, MEMO_WORDS) || !has_calls_of(&decoder->returns, slot))
+    uint64_t hash = packet_sequence_hash(&key, SEQUENCE_WORDS);
+    struct packet_sequence *slot = packet_cache_slot(&decoder->tnt_cache->packet_cache, hash);
+    if (!packet_sequence_is_of(slot, &key, SEQUENCE_WORDS) ||
+        !has_calls_of(&decoder->returns, slot))
         return miss(decoder, slot, hash, &key, next + packets.ends[packets.count - 1]);
     if (!is_in_time(decoder, slot, &packets))
         return WAY_STOP;
-    run_memo(decoder, slot, steps);
+    run_packet_sequence(decoder, slot, edges);
     decoder->next = next + packets.ends[slot->packets - 1];
     time_counted(decoder, slot, &packets, decoder->next);
     return WAY_ON;

@@ -14,44 +14,46 @@ enum {
     REST = 1 << 19,           /* bits for which nothing is looked up */
 };
 
-void paths_init(struct paths *paths, const struct process *process, struct symbols *symbols)
+void tnt_cache_init(struct tnt_cache *tnt_cache, const struct process *process,
+                    struct symbols *symbols)
 {
-    *paths = (struct paths){.epoch = 1};
-    block_cache_init(&paths->cache, process, symbols);
-    paths->slots_memory = memory_allocate_zeroed((PATH_SLOTS + 1) * sizeof(*paths->slots));
-    paths->slots = memory_align(paths->slots_memory, sizeof(*paths->slots));
-    memos_init(&paths->memos);
-    control_flow_init(&paths->learning);
-    paths->learning.space = process ? &paths->cache.space : NULL;
+    *tnt_cache = (struct tnt_cache){.epoch = 1};
+    block_cache_init(&tnt_cache->cache, process, symbols);
+    tnt_cache->slots_memory =
+        memory_allocate_zeroed((TNT_CACHE_SLOTS + 1) * sizeof(*tnt_cache->slots));
+    tnt_cache->slots = memory_align(tnt_cache->slots_memory, sizeof(*tnt_cache->slots));
+    packet_cache_init(&tnt_cache->packet_cache);
+    control_flow_init(&tnt_cache->learning);
+    tnt_cache->learning.space = process ? &tnt_cache->cache.space : NULL;
 }
 
-void paths_free(struct paths *paths)
+void tnt_cache_free(struct tnt_cache *tnt_cache)
 {
-    block_cache_free(&paths->cache);
-    control_flow_free(&paths->learning);
-    arena_free(&paths->memory);
-    memos_free(&paths->memos);
-    free(paths->slots_memory);
+    block_cache_free(&tnt_cache->cache);
+    control_flow_free(&tnt_cache->learning);
+    arena_free(&tnt_cache->memory);
+    packet_cache_free(&tnt_cache->packet_cache);
+    free(tnt_cache->slots_memory);
 }
 
 /* A walk that begins at `block`, as if control had just arrived there, and tells nobody. */
-static struct block_walk begin_learning(struct paths *paths, struct block *block)
+static struct block_walk begin_learning(struct tnt_cache *tnt_cache, struct block *block)
 {
-    struct control_flow *flow = &paths->learning;
+    struct control_flow *flow = &tnt_cache->learning;
     flow->position = 0;
     flow->running = true;
     flow->current = block->bounds;
     flow->last_ip = block->ip; /* any but 0: something ran before */
     flow->branch_kind = BRANCH_NONE;
     event_batch_forget(&flow->batch);
-    return_stack_forget(&paths->calls);
-    return (struct block_walk){&paths->cache, flow, &paths->calls, block};
+    return_stack_forget(&tnt_cache->calls);
+    return (struct block_walk){&tnt_cache->cache, flow, &tnt_cache->calls, block};
 }
 
-void *paths_allocate(struct paths *paths, size_t size)
+void *tnt_cache_allocate(struct tnt_cache *tnt_cache, size_t size)
 {
-    paths->memory_used += size;
-    return arena_allocate(&paths->memory, size ? size : 1);
+    tnt_cache->memory_used += size;
+    return arena_allocate(&tnt_cache->memory, size ? size : 1);
 }
 
 static const void *keep(struct arena *memory, const void *elements, size_t size)
@@ -59,21 +61,21 @@ static const void *keep(struct arena *memory, const void *elements, size_t size)
     return size ? memcpy(arena_allocate(memory, size), elements, size) : NULL;
 }
 
-static size_t count_pushes(const struct paths *paths)
+static size_t count_pushes(const struct tnt_cache *tnt_cache)
 {
-    size_t count = paths->calls.pushed - paths->calls.floor;
+    size_t count = tnt_cache->calls.pushed - tnt_cache->calls.floor;
     return count < RETURN_STACK_DEPTH ? count : RETURN_STACK_DEPTH;
 }
 
-static const struct return_place *keep_pushes(struct paths *paths, struct arena *memory,
+static const struct return_place *keep_pushes(struct tnt_cache *tnt_cache, struct arena *memory,
                                               enum x86_mode mode)
 {
-    const struct return_stack *calls = &paths->calls;
+    const struct return_stack *calls = &tnt_cache->calls;
     struct return_place pushes[RETURN_STACK_DEPTH];
-    size_t count = count_pushes(paths);
+    size_t count = count_pushes(tnt_cache);
     for (size_t i = 0; i < count; i++) {
         pushes[i] = calls->places[(calls->pushed - count + i) % RETURN_STACK_SLOTS];
-        const struct block *block = block_cache_find(&paths->cache, pushes[i].address, mode);
+        const struct block *block = block_cache_find(&tnt_cache->cache, pushes[i].address, mode);
         pushes[i].block = block->id;
         pushes[i].function = block->bounds.function;
     }
@@ -82,172 +84,176 @@ static const struct return_place *keep_pushes(struct paths *paths, struct arena 
 
 /* Strides. */
 
-static bool is_usual(const struct stride *stride)
+static bool is_usual(const struct superblock *superblock)
 {
-    return stride->event_count <= 1 && stride->push_count <= 1 &&
-           stride->instructions <= UINT16_MAX;
+    return superblock->event_count <= 1 && superblock->push_count <= 1 &&
+           superblock->instructions <= UINT16_MAX;
 }
 
-static uint32_t add_effect(struct block_cache *cache, const struct stride *stride)
+static uint32_t add_effect(struct block_cache *cache, const struct superblock *superblock)
 {
-    if (!stride->event_count && !stride->push_count)
+    if (!superblock->event_count && !superblock->push_count)
         return 0;
-    struct step_effect *effect = array_add(&cache->effects);
-    if (stride->event_count)
-        effect->event = *stride->events;
-    if (stride->push_count)
-        effect->push = *stride->pushes;
+    struct edge_effect *effect = array_add(&cache->effects);
+    if (superblock->event_count)
+        effect->event = *superblock->events;
+    if (superblock->push_count)
+        effect->push = *superblock->pushes;
     return (uint32_t)(cache->effects.count - 1);
 }
 
 /* Calls are in their branch's own effect; on the way to a return nothing else is usual. To a jump
  * there may be a call: that of a function in another library, by way of the PLT. */
-static bool is_usual_branch(const struct stride *stride, enum flow_kind kind)
+static bool is_usual_branch(const struct superblock *superblock, enum flow_kind kind)
 {
     if (kind == FLOW_JUMP)
-        return is_usual(stride) && stride->push_count <= stride->event_count;
-    return is_usual(stride) && !stride->event_count && stride->push_count == (kind == FLOW_CALL);
+        return is_usual(superblock) && superblock->push_count <= superblock->event_count;
+    return is_usual(superblock) && !superblock->event_count &&
+           superblock->push_count == (kind == FLOW_CALL);
 }
 
 /* The step of a block that runs on to a branch that is not conditional. */
 static void learn_branch(struct block_cache *cache, const struct block *block, enum flow_kind kind)
 {
-    const struct stride *stride = &block->stride;
+    const struct superblock *superblock = &block->superblock;
     bool calls = kind == FLOW_CALL;
-    if (!is_usual_branch(stride, kind))
+    if (!is_usual_branch(superblock, kind))
         return;
-    if (stride->event_count)
-        add_effect(cache, stride);
-    struct step_effect *effect = array_add(&cache->effects);
-    effect->event = (struct flow_event){.time = {stride->instructions},
-                                        .from = stride->last_ip,
-                                        .next = calls ? stride->branch->next : 0,
+    if (superblock->event_count)
+        add_effect(cache, superblock);
+    struct edge_effect *effect = array_add(&cache->effects);
+    effect->event = (struct flow_event){.time = {superblock->instructions},
+                                        .from = superblock->last_ip,
+                                        .next = calls ? superblock->branch->next : 0,
                                         .kind = (uint8_t)kind,
-                                        .flags = stride->flags};
+                                        .flags = superblock->flags};
     if (calls)
-        effect->push = *stride->pushes;
+        effect->push = *superblock->pushes;
     else
-        effect->push.function = stride->branch_function;
-    struct step *step = step_of(cache, block->id);
+        effect->push.function = superblock->branch_function;
+    struct edge *edge = edge_of(cache, block->id);
     if (kind == FLOW_RETURN)
-        step->to[1] = (uint32_t)STEP_RETURNS;
+        edge->to[1] = (uint32_t)EDGE_RETURNS;
     else
-        step->to[0] = (uint32_t)STEP_INDIRECT;
-    step->instructions = (uint16_t)stride->instructions;
-    step->event_count = stride->event_count;
-    step->push_count = stride->push_count;
-    step->effect = (uint32_t)(cache->effects.count - 1);
+        edge->to[0] = (uint32_t)EDGE_INDIRECT;
+    edge->instructions = (uint16_t)superblock->instructions;
+    edge->event_count = superblock->event_count;
+    edge->push_count = superblock->push_count;
+    edge->effect = (uint32_t)(cache->effects.count - 1);
 }
 
-void paths_learn_stride(struct paths *paths, struct block *block)
+void tnt_cache_learn_superblock(struct tnt_cache *tnt_cache, struct block *block)
 {
-    struct stride *stride = &block->stride;
-    const struct control_flow *flow = &paths->learning;
-    struct block_walk walk = begin_learning(paths, block);
+    struct superblock *superblock = &block->superblock;
+    const struct control_flow *flow = &tnt_cache->learning;
+    struct block_walk walk = begin_learning(tnt_cache, block);
     enum decode_error error = walk_to_branch(&walk);
-    stride->kind = STRIDE_HARD;
+    superblock->kind = SUPERBLOCK_HARD;
     if (error || flow->batch.count > UINT8_MAX)
         return;
-    stride->branch = walk.at;
-    stride->last_ip = walk.at->last;
-    stride->kind = walk.at->kind;
-    stride->flags = flow->branch.flags;
-    stride->branch_function = flow->current.function;
-    stride->instructions = (uint32_t)flow->position;
-    stride->event_count = (uint8_t)flow->batch.count;
-    stride->events = keep(&paths->cache.memory, flow->batch.events,
-                          flow->batch.count * sizeof(*flow->batch.events));
-    stride->push_count = (uint8_t)count_pushes(paths);
-    stride->pushes = keep_pushes(paths, &paths->cache.memory, walk.at->mode);
-    if (stride->kind == BRANCH_RETURN)
-        learn_branch(&paths->cache, block, FLOW_RETURN);
-    else if (stride->kind == BRANCH_CALL)
-        learn_branch(&paths->cache, block, FLOW_CALL);
-    else if (stride->kind == BRANCH_JUMP)
-        learn_branch(&paths->cache, block, FLOW_JUMP);
+    superblock->branch = walk.at;
+    superblock->last_ip = walk.at->last;
+    superblock->kind = walk.at->kind;
+    superblock->flags = flow->branch.flags;
+    superblock->branch_function = flow->current.function;
+    superblock->instructions = (uint32_t)flow->position;
+    superblock->event_count = (uint8_t)flow->batch.count;
+    superblock->events = keep(&tnt_cache->cache.memory, flow->batch.events,
+                              flow->batch.count * sizeof(*flow->batch.events));
+    superblock->push_count = (uint8_t)count_pushes(tnt_cache);
+    superblock->pushes = keep_pushes(tnt_cache, &tnt_cache->cache.memory, walk.at->mode);
+    if (superblock->kind == BRANCH_RETURN)
+        learn_branch(&tnt_cache->cache, block, FLOW_RETURN);
+    else if (superblock->kind == BRANCH_CALL)
+        learn_branch(&tnt_cache->cache, block, FLOW_CALL);
+    else if (superblock->kind == BRANCH_JUMP)
+        learn_branch(&tnt_cache->cache, block, FLOW_JUMP);
 }
 
-void paths_learn_step(struct paths *paths, struct block *block, bool taken, const struct block *to)
+void tnt_cache_learn_edge(struct tnt_cache *tnt_cache, struct block *block, bool taken,
+                          const struct block *to)
 {
-    const struct stride *stride = &block->stride;
-    struct step *step = step_of(&paths->cache, block->id);
-    if (!is_usual(stride))
+    const struct superblock *superblock = &block->superblock;
+    struct edge *edge = edge_of(&tnt_cache->cache, block->id);
+    if (!is_usual(superblock))
         return;
-    step->to[taken] = to->id;
-    if (step->to[!taken])
+    edge->to[taken] = to->id;
+    if (edge->to[!taken])
         return;
-    step->instructions = (uint16_t)stride->instructions;
-    step->event_count = stride->event_count;
-    step->push_count = stride->push_count;
-    step->effect = add_effect(&paths->cache, stride);
+    edge->instructions = (uint16_t)superblock->instructions;
+    edge->event_count = superblock->event_count;
+    edge->push_count = superblock->push_count;
+    edge->effect = add_effect(&tnt_cache->cache, superblock);
 }
 
 /* Paths. */
 
 /* No path has this key. */
-static void give_up(struct path *path)
+static void give_up(struct tnt_entry *entry)
 {
-    path->next = 0;
+    entry->next = 0;
 }
 
-static void learn(struct paths *paths, struct path *path, struct block *block, uint32_t marked_bits)
+static void learn(struct tnt_cache *tnt_cache, struct tnt_entry *entry, struct block *block,
+                  uint32_t marked_bits)
 {
-    const struct control_flow *flow = &paths->learning;
-    struct block_walk walk = begin_learning(paths, block);
+    const struct control_flow *flow = &tnt_cache->learning;
+    struct block_walk walk = begin_learning(tnt_cache, block);
     enum decode_error error = DECODE_OK;
     for (unsigned left = 31 - (unsigned)__builtin_clz(marked_bits); left-- > 0 && !error;)
         error = walk_bit(&walk, marked_bits >> left & 1);
     if (!error)
         control_flow_arrive(walk.flow, walk.at->ip);
     if (error || flow->batch.count > UINT16_MAX) {
-        give_up(path);
+        give_up(entry);
         return;
     }
-    path->next = walk.at->id;
-    path->instructions = (uint32_t)flow->position;
-    path->last_ip = flow->last_ip;
-    path->event_count = (uint16_t)flow->batch.count;
-    path->events =
-        keep(&paths->memory, flow->batch.events, flow->batch.count * sizeof(*flow->batch.events));
-    path->push_count = (uint8_t)count_pushes(paths);
-    path->pushes = keep_pushes(paths, &paths->memory, walk.at->mode);
-    paths->memory_used += path->event_count * sizeof(*path->events);
+    entry->next = walk.at->id;
+    entry->instructions = (uint32_t)flow->position;
+    entry->last_ip = flow->last_ip;
+    entry->event_count = (uint16_t)flow->batch.count;
+    entry->events = keep(&tnt_cache->memory, flow->batch.events,
+                         flow->batch.count * sizeof(*flow->batch.events));
+    entry->push_count = (uint8_t)count_pushes(tnt_cache);
+    entry->pushes = keep_pushes(tnt_cache, &tnt_cache->memory, walk.at->mode);
+    tnt_cache->memory_used += entry->event_count * sizeof(*entry->events);
 }
 
 /* Keys have the epoch in them. */
-void paths_keep_up(struct paths *paths)
+void tnt_cache_keep_up(struct tnt_cache *tnt_cache)
 {
-    if (paths->cache_epoch == paths->cache.epoch && paths->memory_used < MEMORY_AT_MOST)
+    if (tnt_cache->cache_epoch == tnt_cache->cache.epoch && tnt_cache->memory_used < MEMORY_AT_MOST)
         return;
-    arena_free(&paths->memory);
-    paths->memory = (struct arena){0};
-    paths->memory_used = 0;
-    paths->epoch++;
-    paths->cache_epoch = paths->cache.epoch;
+    arena_free(&tnt_cache->memory);
+    tnt_cache->memory = (struct arena){0};
+    tnt_cache->memory_used = 0;
+    tnt_cache->epoch++;
+    tnt_cache->cache_epoch = tnt_cache->cache.epoch;
 }
 
 /* Where most lookups are in vain, even looking costs too much. */
-static void judge(struct paths *paths)
+static void judge(struct tnt_cache *tnt_cache)
 {
-    if (paths->hits < MISSES_JUDGED)
-        paths->rest = REST;
-    paths->hits = paths->misses = 0;
+    if (tnt_cache->hits < MISSES_JUDGED)
+        tnt_cache->rest = REST;
+    tnt_cache->hits = tnt_cache->misses = 0;
 }
 
-const struct path *paths_miss(struct paths *paths, uint32_t block, uint32_t marked_bits)
+const struct tnt_entry *tnt_cache_miss(struct tnt_cache *tnt_cache, uint32_t block,
+                                       uint32_t marked_bits)
 {
-    if (++paths->misses == MISSES_JUDGED)
-        judge(paths);
-    paths_keep_up(paths);
-    uint64_t key = path_key(paths, block, marked_bits);
-    struct path *path = path_slot(paths, key);
-    if (path->key == key) /* has been given up */
+    if (++tnt_cache->misses == MISSES_JUDGED)
+        judge(tnt_cache);
+    tnt_cache_keep_up(tnt_cache);
+    uint64_t key = tnt_entry_key(tnt_cache, block, marked_bits);
+    struct tnt_entry *entry = tnt_cache_slot(tnt_cache, key);
+    if (entry->key == key) /* has been given up */
         return NULL;
-    path->missed = path->candidate == key ? path->missed + 1 : 1;
-    path->candidate = key;
-    if (path->missed < MISSES)
+    entry->missed = entry->candidate == key ? entry->missed + 1 : 1;
+    entry->candidate = key;
+    if (entry->missed < MISSES)
         return NULL;
-    *path = (struct path){.key = key};
-    learn(paths, path, block_of_id(&paths->cache, block), marked_bits);
-    return path->next ? path : NULL;
+    *entry = (struct tnt_entry){.key = key};
+    learn(tnt_cache, entry, block_of_id(&tnt_cache->cache, block), marked_bits);
+    return entry->next ? entry : NULL;
 }

@@ -15,16 +15,16 @@
 #include "decode/pt/fast/packet_cache.h"
 
 enum {
-    PATH_BITS = 8, /* at most, in one path */
+    TNT_CACHE_BITS = 8, /* at most, in one path */
 };
 
 /* In one cache line. */
-struct path {
+struct tnt_entry {
     uint64_t key;  /* private */
     uint32_t next; /* id of the block that is reached; 0: there is no such path */
     uint32_t instructions;
-    const struct flow_event *events;   /* as in struct stride */
-    const struct return_place *pushes; /* as in struct stride */
+    const struct flow_event *events;   /* as in struct superblock */
+    const struct return_place *pushes; /* as in struct superblock */
     uint64_t last_ip;                  /* of the newest instruction */
     uint64_t candidate;                /* private: the key that was looked for in vain */
     uint16_t event_count;
@@ -32,11 +32,11 @@ struct path {
     uint8_t missed; /* private: how often `candidate` was, in a row */
 } __attribute__((aligned(64)));
 
-struct paths {
+struct tnt_cache {
     struct block_cache cache;
-    struct path *slots; /* by hash of the key: the latest that was worth it */
-    void *slots_memory; /* owned */
-    struct memos memos;
+    struct tnt_entry *slots; /* by hash of the key: the latest that was worth it */
+    void *slots_memory;      /* owned */
+    struct packet_cache packet_cache;
     struct arena memory;  /* of events and pushes, and of the memos' */
     size_t memory_used;   /* bytes */
     uint64_t epoch;       /* counts how often all paths were forgotten */
@@ -47,63 +47,68 @@ struct paths {
     struct return_stack calls;
 };
 
-void paths_init(struct paths *paths, const struct process *process, struct symbols *symbols);
-void paths_free(struct paths *paths);
+void tnt_cache_init(struct tnt_cache *tnt_cache, const struct process *process,
+                    struct symbols *symbols);
+void tnt_cache_free(struct tnt_cache *tnt_cache);
 
 enum {
-    PATH_SLOTS = 1 << 14, /* one megabyte: more would push blocks and steps out of the cache */
-    PATH_KEY_BITS = 32 + PATH_BITS + 1,
+    TNT_CACHE_SLOTS = 1 << 14, /* one megabyte: more would push blocks and steps out of the cache */
+    TNT_CACHE_KEY_BITS = 32 + TNT_CACHE_BITS + 1,
 };
 
 /* Private. */
-const struct path *paths_miss(struct paths *paths, uint32_t block, uint32_t marked_bits);
+const struct tnt_entry *tnt_cache_miss(struct tnt_cache *tnt_cache, uint32_t block,
+                                       uint32_t marked_bits);
 
-static inline uint64_t path_key(const struct paths *paths, uint32_t block, uint32_t marked_bits)
+static inline uint64_t tnt_entry_key(const struct tnt_cache *tnt_cache, uint32_t block,
+                                     uint32_t marked_bits)
 {
-    return paths->epoch << PATH_KEY_BITS | (uint64_t)block << (PATH_BITS + 1) | marked_bits;
+    return tnt_cache->epoch << TNT_CACHE_KEY_BITS | (uint64_t)block << (TNT_CACHE_BITS + 1) |
+           marked_bits;
 }
 
 /* Direct-mapped: what is looked for often comes back soon. */
-static inline struct path *path_slot(const struct paths *paths, uint64_t key)
+static inline struct tnt_entry *tnt_cache_slot(const struct tnt_cache *tnt_cache, uint64_t key)
 {
-    return &paths->slots[key * UINT64_C(0x9e3779b97f4a7c15) >> 48 & (PATH_SLOTS - 1)];
+    return &tnt_cache->slots[key * UINT64_C(0x9e3779b97f4a7c15) >> 48 & (TNT_CACHE_SLOTS - 1)];
 }
 
 /* Whether the next lookup, of `bits` bits, is better left out. */
-static inline bool paths_rest(struct paths *paths, unsigned bits)
+static inline bool tnt_cache_rest(struct tnt_cache *tnt_cache, unsigned bits)
 {
-    if (!paths->rest)
+    if (!tnt_cache->rest)
         return false;
-    paths->rest -= bits < paths->rest ? bits : paths->rest;
+    tnt_cache->rest -= bits < tnt_cache->rest ? bits : tnt_cache->rest;
     return true;
 }
 
-/* The path from the block of this id on that takes the branches `marked_bits`: at most PATH_BITS,
+/* The path from the block of this id on that takes the branches `marked_bits`: at most TNT_CACHE_BITS,
  * oldest first, under a leading 1. NULL: it is not known, and so far not worth learning; or it
  * needs more than the block and the bits. Valid until the next call. */
-static inline const struct path *paths_find(struct paths *paths, uint32_t block,
-                                            uint32_t marked_bits)
+static inline const struct tnt_entry *tnt_cache_find(struct tnt_cache *tnt_cache, uint32_t block,
+                                                     uint32_t marked_bits)
 {
-    uint64_t key = path_key(paths, block, marked_bits);
-    const struct path *path = path_slot(paths, key);
-    if (__builtin_expect(path->key == key && path->next, 1)) {
-        paths->hits++;
-        return path;
+    uint64_t key = tnt_entry_key(tnt_cache, block, marked_bits);
+    const struct tnt_entry *entry = tnt_cache_slot(tnt_cache, key);
+    if (__builtin_expect(entry->key == key && entry->next, 1)) {
+        tnt_cache->hits++;
+        return entry;
     }
-    return paths_miss(paths, block, marked_bits);
+    return tnt_cache_miss(tnt_cache, block, marked_bits);
 }
 
 /* To be called when blocks have been dropped from the cache: forgets the paths that led through
  * them. */
-void paths_keep_up(struct paths *paths);
+void tnt_cache_keep_up(struct tnt_cache *tnt_cache);
 
 /* Memory that lives until all paths and memos are forgotten; never NULL, whatever the size. */
-void *paths_allocate(struct paths *paths, size_t size);
+void *tnt_cache_allocate(struct tnt_cache *tnt_cache, size_t size);
 
-/* Fills block->stride; its kind is not STRIDE_UNKNOWN afterwards. */
-void paths_learn_stride(struct paths *paths, struct block *block);
+/* Fills block->stride; its kind is not SUPERBLOCK_UNKNOWN afterwards. */
+void tnt_cache_learn_superblock(struct tnt_cache *tnt_cache, struct block *block);
 
 /* From now on the conditional jump behind `block` goes to `to` by block's step, if it can. */
-void paths_learn_step(struct paths *paths, struct block *block, bool taken, const struct block *to);
+void tnt_cache_learn_edge(struct tnt_cache *tnt_cache, struct block *block, bool taken,
+                          const struct block *to);
 
 #endif

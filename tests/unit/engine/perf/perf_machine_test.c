@@ -132,7 +132,7 @@ static void the_environment_has_a_say(void **state)
     tear_down(&place);
 }
 
-static void what_is_no_perf_is_told(void **state)
+static void what_is_no_perf_is_reported(void **state)
 {
     struct place place;
     struct perf_machine machine;
@@ -162,7 +162,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(an_older_processor_counts_no_cycles_in_packets),
         cmocka_unit_test(a_virtual_machine_has_a_clock),
         cmocka_unit_test(the_environment_has_a_say),
-        cmocka_unit_test(what_is_no_perf_is_told),
+        cmocka_unit_test(what_is_no_perf_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

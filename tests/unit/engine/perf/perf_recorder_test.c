@@ -74,7 +74,7 @@ static void wait_for(struct scene *scene, enum perf_phase phase)
 }
 
 /* What perf was told, without its arguments, with blanks between. The caller frees. */
-static char *told(const struct scene *scene)
+static char *reported(const struct scene *scene)
 {
     char *log = file_read(scene->log, NULL, NULL);
     char *words = memory_copy_string("");
@@ -90,9 +90,9 @@ static char *told(const struct scene *scene)
     return words;
 }
 
-static void expect_told(const struct scene *scene, const char *expected)
+static void expect_reported(const struct scene *scene, const char *expected)
 {
-    char *words = told(scene);
+    char *words = reported(scene);
     assert_string_equal(words, expected);
     free(words);
 }
@@ -129,7 +129,7 @@ static void record(unsigned major, unsigned minor, const char *expected)
     perf_recorder_stop(&scene.recorder);
     wait_for(&scene, PERF_ENDED);
     expect_verdict(&scene, NULL);
-    expect_told(&scene, expected);
+    expect_reported(&scene, expected);
     end(&scene);
 }
 
@@ -155,14 +155,14 @@ static void take_snapshots(unsigned major, unsigned minor, bool several, const c
     perf_recorder_snapshot(&scene.recorder);
     /* A signal has no acknowledgement: the log tells that it has arrived. */
     char *words;
-    while (words = told(&scene), !strstr(words, "s"))
+    while (words = reported(&scene), !strstr(words, "s"))
         free(words);
     free(words);
     while (scene.recorder.control.awaited_count > 0)
         perf_recorder_wait(&scene.recorder);
     perf_recorder_stop(&scene.recorder);
     wait_for(&scene, PERF_ENDED);
-    expect_told(&scene, expected);
+    expect_reported(&scene, expected);
     end(&scene);
 }
 
@@ -201,7 +201,7 @@ static void late_and_slow_answers_are_waited_for(void **state)
         wait_for(&scene, PERF_ENDED);
         expect_verdict(&scene, NULL);
         assert_int_equal(scene.recorder.signals_sent, 0);
-        expect_told(&scene, "enable disable stop end");
+        expect_reported(&scene, "enable disable stop end");
         end(&scene);
     }
 }
@@ -271,7 +271,7 @@ static void perf_that_hangs_at_its_end_is_ended(void **state)
     perf_recorder_stop(&scene.recorder);
     wait_for(&scene, PERF_ENDED);
     assert_int_equal(scene.recorder.signals_sent, 1);
-    expect_told(&scene, "enable disable stop signal 15 end");
+    expect_reported(&scene, "enable disable stop signal 15 end");
     end(&scene);
 }
 

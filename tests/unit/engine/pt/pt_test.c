@@ -143,7 +143,7 @@ static void an_area_that_has_not_filled_up_is_kept_from_its_beginning(void **sta
 
 /* Bytes that two snapshots share have the same offsets, and what was overwritten in between is
  * never taken for nothing. */
-static void snapshots_of_one_ring_tell_what_they_share(void **state)
+static void snapshots_of_one_ring_report_what_they_share(void **state)
 {
     struct fixture *fixture = *state;
     static const size_t steps[] = {800, 0, 1600, 1600, 96, 3 * AREA, AREA, 2 * AREA, 8};
@@ -191,11 +191,11 @@ static void everything_is_kept_in_order(void **state)
     for (size_t i = 0; i < data->chunk_count; i++) {
         const struct aux_chunk *chunk = &data->chunks[i];
         assert_int_equal(chunk->offset, offset);
-        size_t behind =
+        size_t after =
             i + 1 < data->chunk_count ? data->chunks[i + 1].offset : sizeof fixture->packets;
-        assert_memory_equal(chunk->bytes, fixture->packets + offset, behind - offset);
-        assert_int_equal(chunk->size, (behind - offset + 7) & ~(size_t)7);
-        offset = behind;
+        assert_memory_equal(chunk->bytes, fixture->packets + offset, after - offset);
+        assert_int_equal(chunk->size, (after - offset + 7) & ~(size_t)7);
+        offset = after;
     }
     assert_int_equal(offset, sizeof fixture->packets);
     assert_false(data->setup.snapshot);
@@ -222,9 +222,9 @@ static void what_finds_no_room_is_a_loss_and_tracing_goes_on(void **state)
     const struct aux_chunk *last = &data->chunks[data->chunk_count - 1];
     assert_int_equal(last->offset, AREA - 1);
     assert_int_equal(last->size, 104);
-    const struct side_band_record *loss = NULL;
+    const struct sideband_record *loss = NULL;
     for (size_t i = 0; i < data->record_count && !loss; i++)
-        if (data->records[i].kind == SIDE_BAND_AUX)
+        if (data->records[i].kind == SIDEBAND_AUX)
             loss = &data->records[i];
     assert_non_null(loss);
     assert_int_equal(loss->aux.flags, PERF_AUX_FLAG_TRUNCATED);
@@ -252,15 +252,15 @@ static void records_that_find_no_room_are_counted(void **state)
     assert_true(pt_recording_drain(&fixture->recording, NULL));
     stand_in_write_record(event, &record, sizeof record);
     snapshot(fixture);
-    uint64_t lost = fixture->recording.records.lost_records, kept = 0, told = 0;
+    uint64_t lost = fixture->recording.records.lost_records, kept = 0, reported = 0;
     const struct perf_data *data = end(fixture);
     for (size_t i = 0; i < data->record_count; i++) {
-        kept += data->records[i].kind == SIDE_BAND_NAME;
-        told += data->records[i].kind == SIDE_BAND_LOST ? data->records[i].lost.count : 0;
+        kept += data->records[i].kind == SIDEBAND_NAME;
+        reported += data->records[i].kind == SIDEBAND_LOST ? data->records[i].lost.count : 0;
     }
     assert_true(lost > 0);
     assert_int_equal(lost + kept, RECORDS + 1);
-    assert_int_equal(told, lost);
+    assert_int_equal(reported, lost);
     perf_data_close(&fixture->data);
 }
 
@@ -287,7 +287,7 @@ static void switches_wait_for_the_snapshot(void **state)
     const struct perf_data *data = end(fixture);
     uint64_t count = 0, latest = 0;
     for (size_t i = 0; i < data->record_count; i++) {
-        if (data->records[i].kind != SIDE_BAND_CONTEXT_SWITCH)
+        if (data->records[i].kind != SIDEBAND_CONTEXT_SWITCH)
             continue;
         assert_true(count == 0 || data->records[i].time.value == latest + 1);
         latest = data->records[i].time.value;
@@ -517,7 +517,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_snapshot_is_the_newest_bytes_wherever_the_area_ends),
         TEST(an_area_that_has_not_filled_up_is_kept_from_its_beginning),
-        TEST(snapshots_of_one_ring_tell_what_they_share),
+        TEST(snapshots_of_one_ring_report_what_they_share),
         TEST(everything_is_kept_in_order),
         TEST(what_finds_no_room_is_a_loss_and_tracing_goes_on),
         TEST(records_that_find_no_room_are_counted),

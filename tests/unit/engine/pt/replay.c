@@ -39,15 +39,15 @@ static uint32_t replace_pid(const struct replay *replay, uint32_t pid)
 static void play_records(const struct replay *replay, struct stand_in_event *event)
 {
     struct record_encoder encoder = {
-        .event_id = 100, .sample_type = SIDE_BAND_SAMPLE_TYPE, .bytes = array_of(1)};
+        .event_id = 100, .sample_type = SIDEBAND_SAMPLE_TYPE, .bytes = array_of(1)};
     for (size_t i = 0; i < replay->from.record_count; i++) {
-        struct side_band_record record = replay->from.records[i];
+        struct sideband_record record = replay->from.records[i];
         /* Which the stand-in writes itself. */
-        if (record.kind == SIDE_BAND_AUX || !record_can_be_encoded(&record))
+        if (record.kind == SIDEBAND_AUX || !record_can_be_encoded(&record))
             continue;
         record.pid = replace_pid(replay, record.pid);
         record.tid = replace_pid(replay, record.tid);
-        if (record.kind == SIDE_BAND_FORK || record.kind == SIDE_BAND_EXIT) {
+        if (record.kind == SIDEBAND_FORK || record.kind == SIDEBAND_EXIT) {
             record.fork.parent_pid = replace_pid(replay, record.fork.parent_pid);
             record.fork.parent_tid = replace_pid(replay, record.fork.parent_tid);
         }

@@ -162,8 +162,8 @@ static void it_ends_with_the_process(void **state)
     assert_memory_equal(data.chunks[0].bytes, fixture->packets + 100, AREA);
     bool mapped = false, ended = false;
     for (size_t i = 0; i < data.record_count; i++) {
-        mapped |= data.records[i].kind == SIDE_BAND_MAPPING;
-        ended |= data.records[i].kind == SIDE_BAND_EXIT;
+        mapped |= data.records[i].kind == SIDEBAND_MAPPING;
+        ended |= data.records[i].kind == SIDEBAND_EXIT;
     }
     assert_true(mapped);
     assert_true(ended);
@@ -300,10 +300,10 @@ static void events_are_recorded_beside(void **state)
     assert_true(open_data(fixture, &data));
     size_t samples = 0, came = 0;
     for (size_t i = 0; i < data.record_count; i++) {
-        const struct side_band_record *record = &data.records[i];
-        samples += record->kind == SIDE_BAND_SAMPLE && record->tid == (uint32_t)fixture->child &&
+        const struct sideband_record *record = &data.records[i];
+        samples += record->kind == SIDEBAND_SAMPLE && record->tid == (uint32_t)fixture->child &&
                    strcmp(data.events[record->sample.event].name, "context-switches") == 0;
-        came += record->kind == SIDE_BAND_CONTEXT_SWITCH;
+        came += record->kind == SIDEBAND_CONTEXT_SWITCH;
     }
     assert_true(samples > 1);
     assert_true(came > 1);
@@ -350,10 +350,10 @@ static void a_full_execution_is_drained_while_it_goes_on(void **state)
     assert_true(open_data(fixture, &data));
     uint64_t offset = 0;
     for (size_t i = 0; i < data.chunk_count; i++) {
-        uint64_t behind = i + 1 < data.chunk_count ? data.chunks[i + 1].offset : PACKETS;
+        uint64_t after = i + 1 < data.chunk_count ? data.chunks[i + 1].offset : PACKETS;
         assert_int_equal(data.chunks[i].offset, offset);
-        assert_memory_equal(data.chunks[i].bytes, fixture->packets + offset, behind - offset);
-        offset = behind;
+        assert_memory_equal(data.chunks[i].bytes, fixture->packets + offset, after - offset);
+        offset = after;
     }
     perf_data_close(&data);
 }
@@ -397,7 +397,7 @@ static void a_program_is_traced_from_its_beginning(void **state)
     assert_true(open_data(fixture, &data));
     bool executed = false;
     for (size_t i = 0; i < data.record_count; i++)
-        executed |= data.records[i].kind == SIDE_BAND_NAME && data.records[i].name.exec &&
+        executed |= data.records[i].kind == SIDEBAND_NAME && data.records[i].name.exec &&
                     strcmp(data.records[i].name.name, "sh") == 0;
     assert_true(executed);
     perf_data_close(&data);

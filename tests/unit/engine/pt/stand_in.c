@@ -296,7 +296,7 @@ struct stand_in_event *stand_in_side_band_event(struct stand_in *kernel)
 
 /* ---- records ---- */
 
-static void wake(const struct stand_in_event *event)
+static void deadline(const struct stand_in_event *event)
 {
     uint64_t one = 1;
     ssize_t ignored = write(event->descriptor, &one, sizeof one);
@@ -324,7 +324,7 @@ static bool put_record(struct stand_in_ring *ring, const void *record, size_t si
     return true;
 }
 
-/* What SIDE_BAND_SAMPLE_TYPE has each record end with. */
+/* What SIDEBAND_SAMPLE_TYPE has each record end with. */
 struct trailer {
     uint32_t pid, tid;
     uint64_t time;
@@ -350,7 +350,7 @@ void stand_in_write_record(struct stand_in_event *event, const void *record, siz
     struct stand_in_ring *ring = event->ring;
     if ((ring->lost && !put_losses(ring)) || !put_record(ring, record, size))
         ring->lost++;
-    wake(event);
+    deadline(event);
 }
 
 static void write_aux_record(struct stand_in *kernel, struct stand_in_event *event, uint64_t offset,

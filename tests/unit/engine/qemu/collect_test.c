@@ -1,8 +1,9 @@
 /* A folder of rings and a log -> a recording that can be read back. */
-#include "engine/qemu/collect.h"
+#include "engine/packets/collect.h"
 
 #include "base/file.h"
 #include "engine/engine.h"
+#include "engine/qemu/control.h"
 #include "packet/encoder.h"
 #include "recording/perf_data/perf_data_reader.h"
 
@@ -40,32 +41,32 @@ static int remove_folder(void **state)
     return !file_remove_tree(*state, NULL);
 }
 
-static struct soft_control *create(const char *folder, enum record_clock clock)
+static struct qemu_control *create(const char *folder, enum record_clock clock)
 {
     struct error error;
-    struct soft_options options = {
+    struct qemu_options options = {
         .clock = clock, .bus_ratio = 26, .tsc_hz = 2600000000, .snapshot_size = RING_SIZE};
-    struct soft_control *control = control_create(folder, &options, &error);
+    struct qemu_control *control = control_create(folder, &options, &error);
     if (!control)
         fail_msg("%s", error.text);
     return control;
 }
 
-static void add_ring(const char *folder, struct soft_control *control, uint32_t tid)
+static void add_ring(const char *folder, struct qemu_control *control, uint32_t tid)
 {
-    static unsigned char file[SOFT_PAGE + RING_SIZE];
+    static unsigned char file[QEMU_PAGE + RING_SIZE];
     memset(file, 0, sizeof file);
     for (size_t i = 0; i < PSB_SIZE; i++)
-        file[SOFT_PAGE + i] = i % 2 ? 0x82 : 0x02;
+        file[QEMU_PAGE + i] = i % 2 ? 0x82 : 0x02;
     uint32_t serial = atomic_fetch_add(&control->next_ring, 1);
-    struct soft_ring header = {.magic = SOFT_RING_MAGIC,
-                               .version = SOFT_VERSION,
-                               .serial = serial,
-                               .pid = PID,
-                               .tid = tid,
-                               .size = RING_SIZE,
-                               .ended = 1,
-                               .first_time = 50};
+    struct packet_ring header = {.magic = PACKET_RING_MAGIC,
+                                 .version = PACKET_RING_VERSION,
+                                 .serial = serial,
+                                 .pid = PID,
+                                 .tid = tid,
+                                 .size = RING_SIZE,
+                                 .ended = 1,
+                                 .first_time = 50};
     struct pt_encoder encoder = {
         .head = HEAD, .tnt = 1, .instructions = INSTRUCTIONS, .last_time = 60 + serial};
     memcpy(header.encoder, &encoder, sizeof encoder);
@@ -78,37 +79,49 @@ static void add_ring(const char *folder, struct soft_control *control, uint32_t 
 }
 
 /* A thread's name, at `time`. */
-static void add_name(const char *folder, struct soft_control *control, uint32_t tid, uint64_t time,
+static void add_name(const char *folder, struct qemu_control *control, uint32_t tid, uint64_t time,
                      const char *name)
 {
     enum { SIZE = 64 };
     union {
-        struct soft_name name;
+        struct logged_name name;
         unsigned char bytes[SIZE];
-    } record = {.name = {.record = {.magic = SOFT_RECORD_MAGIC,
-                                    .kind = SOFT_RECORD_NAME,
+    } record = {.name = {.record = {.magic = LOGGED_MAGIC,
+                                    .kind = LOGGED_NAME,
                                     .ready = 1,
                                     .size = SIZE,
                                     .pid = PID,
                                     .tid = tid,
                                     .time = time}}};
     strcpy(record.name.name, name);
-    uint64_t offset = SOFT_LOG_OFFSET + atomic_fetch_add(&control->log_tail, SIZE);
+    uint64_t offset = QEMU_LOG_OFFSET + atomic_fetch_add(&control->log_tail, SIZE);
     int descriptor = open(path_in(folder, "soft/control"), O_WRONLY);
     assert_int_equal(pwrite(descriptor, &record, SIZE, (off_t)offset), SIZE);
     close(descriptor);
 }
 
-static void collect_all(struct collection *collection, const char *folder,
-                        const struct soft_control *control)
+static bool gather(struct collection *collection, const char *folder,
+                   const struct qemu_control *control, struct error *error)
 {
     static char *const command_line[] = {"magic-trace", NULL};
-    *collection = (struct collection){.directory = folder,
-                                      .control = control,
-                                      .command_line = command_line,
-                                      .clock = {.mult = 1}};
+    char rings[128];
+    struct file_view view;
+    snprintf(rings, sizeof rings, "%s/soft", folder);
+    assert_true(file_map(&view, path_in(folder, "soft/control"), error));
+    *collection = (struct collection){.command_line = command_line, .clock = {.mult = 1}};
+    collection->recorded = control_recorded(control, &view);
+    collection->recorded.directory = folder;
+    collection->recorded.folder = rings;
+    bool ok = collect(collection, error);
+    file_unmap(&view);
+    return ok;
+}
+
+static void collect_all(struct collection *collection, const char *folder,
+                        const struct qemu_control *control)
+{
     struct error error;
-    if (!collect(collection, &error))
+    if (!gather(collection, folder, control, &error))
         fail_msg("%s", error.text);
 }
 
@@ -122,7 +135,7 @@ static void open_recording(struct perf_data *data, const char *folder)
 
 static void records_are_sorted_and_rings_become_chunks(void **state)
 {
-    struct soft_control *control = create(*state, RECORD_CLOCK_HOST);
+    struct qemu_control *control = create(*state, RECORD_CLOCK_HOST);
     add_ring(*state, control, PID);
     atomic_fetch_add(&control->next_ring, 1); /* a thread that got no ring */
     add_ring(*state, control, PID + 1);
@@ -131,7 +144,7 @@ static void records_are_sorted_and_rings_become_chunks(void **state)
     atomic_fetch_add(&control->log_tail, 32); /* a record that was never written */
     /* Damaged: what is there counts, not what is said to be there. */
     atomic_store(&control->next_ring, UINT32_MAX);
-    rings_settle(*state);
+    rings_settle(path_in(*state, "soft"));
 
     struct collection collection;
     collect_all(&collection, *state, control);
@@ -157,7 +170,7 @@ static void records_are_sorted_and_rings_become_chunks(void **state)
 
 static void the_instruction_clock_renumbers_threads(void **state)
 {
-    struct soft_control *control = create(*state, RECORD_CLOCK_INSTRUCTIONS);
+    struct qemu_control *control = create(*state, RECORD_CLOCK_INSTRUCTIONS);
     add_ring(*state, control, PID);
     add_ring(*state, control, PID + 1);
     add_name(*state, control, PID, 30, "first");
@@ -176,10 +189,10 @@ static void the_instruction_clock_renumbers_threads(void **state)
 
 static void nothing_recorded_is_not_a_recording(void **state)
 {
-    struct soft_control *control = create(*state, RECORD_CLOCK_HOST);
-    struct collection collection = {.directory = *state, .control = control, .clock = {.mult = 1}};
+    struct qemu_control *control = create(*state, RECORD_CLOCK_HOST);
+    struct collection collection;
     struct error error;
-    assert_false(collect(&collection, &error));
+    assert_false(gather(&collection, *state, control, &error));
     assert_int_equal(error.code, ERROR_NOT_FOUND);
     collection_free(&collection);
     control_close(control);
@@ -188,8 +201,8 @@ static void nothing_recorded_is_not_a_recording(void **state)
 
 static void a_folder_is_not_recorded_into_twice(void **state)
 {
-    struct soft_control *control = create(*state, RECORD_CLOCK_HOST);
-    struct soft_options options = {0};
+    struct qemu_control *control = create(*state, RECORD_CLOCK_HOST);
+    struct qemu_options options = {0};
     struct error error;
     assert_null(control_create(*state, &options, &error));
     assert_non_null(strstr(error.text, "not finished"));
@@ -207,7 +220,7 @@ static void a_folder_is_not_recorded_into_twice(void **state)
 
 static void a_clock_that_stands_still_is_refused(void **state)
 {
-    struct soft_control *control = create(*state, RECORD_CLOCK_HOST);
+    struct qemu_control *control = create(*state, RECORD_CLOCK_HOST);
     control->options.tsc_hz = 0;
     control_close(control);
     struct error error;

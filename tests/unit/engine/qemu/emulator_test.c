@@ -22,7 +22,7 @@ static void expect_words(char *const *words, const char *const *expected)
 
 static void expect_command(uint32_t clock, const char *const *expected)
 {
-    struct soft_options options = {
+    struct qemu_options options = {
         .clock = clock, .qemu = "/bin/qemu-x86_64", .plugin = "/a,b/p.so"};
     char *arguments[] = {"prog", "x,y", NULL};
     struct program program = {.path = "./prog", .arguments = arguments};

@@ -56,7 +56,7 @@ static struct outcome run_program(char **arguments, const int *numbers)
 
     struct error error;
     struct signals signals;
-    struct soft_control control = {0};
+    struct qemu_control control = {0};
     struct supervision supervision = {
         .program.signals = &signals, .control = &control, .plugin_argument = "no such argument"};
     assert_true(signals_hold(&signals, &error));

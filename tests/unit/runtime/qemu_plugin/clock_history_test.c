@@ -10,7 +10,7 @@
 
 static int make(void **state)
 {
-    *state = calloc(1, sizeof(struct soft_clock_history));
+    *state = calloc(1, sizeof(struct qemu_clock_history));
     return *state ? 0 : -1;
 }
 
@@ -27,7 +27,7 @@ static void without_thefts_time_is_the_counter(void **state)
 
 static void thefts_before_a_moment_count(void **state)
 {
-    struct soft_clock_history *history = *state;
+    struct qemu_clock_history *history = *state;
     clock_history_add(history, 1000, 100);
     clock_history_add(history, 2000, 300);
     assert_int_equal(clock_history_time(history, 500), 500);
@@ -40,7 +40,7 @@ static void thefts_before_a_moment_count(void **state)
 /* From 1700 to 2000 time stood still: it was stolen then. */
 static void during_a_theft_time_stands_still(void **state)
 {
-    struct soft_clock_history *history = *state;
+    struct qemu_clock_history *history = *state;
     clock_history_add(history, 2000, 300);
     assert_int_equal(clock_history_time(history, 1699), 1699);
     for (uint64_t tsc = 1700; tsc <= 2000; tsc += 50)
@@ -50,7 +50,7 @@ static void during_a_theft_time_stands_still(void **state)
 
 static void time_never_goes_back(void **state)
 {
-    struct soft_clock_history *history = *state;
+    struct qemu_clock_history *history = *state;
     uint64_t stolen = 0, last = 0;
     srand(7);
     for (uint64_t tsc = 1000; tsc < 100000; tsc += 100 + (uint64_t)rand() % 400) {
@@ -68,13 +68,13 @@ static void time_never_goes_back(void **state)
 /* What is older than all that is remembered is converted like the oldest. */
 static void old_moments_are_like_the_oldest_known(void **state)
 {
-    struct soft_clock_history *history = *state;
-    for (uint64_t i = 1; i <= 2 * SOFT_CLOCK_THEFTS; i++)
+    struct qemu_clock_history *history = *state;
+    for (uint64_t i = 1; i <= 2 * QEMU_CLOCK_THEFTS; i++)
         clock_history_add(history, 100 * i, 10 * i);
-    uint64_t oldest = SOFT_CLOCK_THEFTS + 1;
+    uint64_t oldest = QEMU_CLOCK_THEFTS + 1;
     assert_int_equal(clock_history_time(history, 100 * oldest), 90 * oldest);
     assert_true(clock_history_time(history, 100) <= 90 * oldest);
-    uint64_t newest = 2 * SOFT_CLOCK_THEFTS;
+    uint64_t newest = 2 * QEMU_CLOCK_THEFTS;
     assert_int_equal(clock_history_time(history, 100 * newest + 5), 90 * newest + 5);
 }
 

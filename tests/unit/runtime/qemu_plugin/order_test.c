@@ -13,7 +13,7 @@
 
 enum { THREAD_FLAGS = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD };
 
-static const struct soft_options default_clock = {.clock = RECORD_CLOCK_DEFAULT, .multi_thread = 1};
+static const struct qemu_options default_clock = {.clock = RECORD_CLOCK_DEFAULT, .multi_thread = 1};
 
 static void create_thread(struct order *order)
 {
@@ -37,8 +37,8 @@ static void sharing_memory_is_only_watched(void **state)
     order_before_system_call(&order, &default_clock, SYS_mmap, 0, MAP_SHARED | MAP_ANONYMOUS);
     assert_true(order.watched);
     assert_false(order.several);
-    struct soft_control control = {.latest = 100};
-    struct soft_clock clock = {.control = &control, .floor = 200};
+    struct qemu_control control = {.latest = 100};
+    struct qemu_clock clock = {.control = &control, .floor = 200};
     assert_int_equal(order_publish(&order, &clock, 0), 0);
     assert_false(order_has_news(&order, 0));
     assert_int_equal(control.latest, 100);
@@ -47,9 +47,9 @@ static void sharing_memory_is_only_watched(void **state)
 static void nothing_is_ordered_by_instructions_or_for_one_recorded_thread(void **state)
 {
     struct order order = {.watched = false};
-    struct soft_options options = {.clock = RECORD_CLOCK_INSTRUCTIONS, .multi_thread = 1};
+    struct qemu_options options = {.clock = RECORD_CLOCK_INSTRUCTIONS, .multi_thread = 1};
     order_before_system_call(&order, &options, SYS_clone, THREAD_FLAGS, 0);
-    options = (struct soft_options){.clock = RECORD_CLOCK_HOST, .multi_thread = 0};
+    options = (struct qemu_options){.clock = RECORD_CLOCK_HOST, .multi_thread = 0};
     order_before_system_call(&order, &options, SYS_clone, THREAD_FLAGS, 0);
     assert_false(order.watched);
     assert_false(order.several);
@@ -59,23 +59,23 @@ static void who_takes_a_moment_goes_on_from_there(void **state)
 {
     struct order order = {.watched = false};
     create_thread(&order);
-    struct soft_control control = {.latest = 100};
-    struct soft_clock sender = {.control = &control, .floor = 500};
-    struct soft_clock receiver = {.control = &control, .floor = 300};
+    struct qemu_control control = {.latest = 100};
+    struct qemu_clock sender = {.control = &control, .floor = 500};
+    struct qemu_clock sink = {.control = &control, .floor = 300};
     assert_int_equal(order_publish(&order, &sender, 0), 1); /* its own moment is no news to it */
     assert_true(order_has_news(&order, 0));
-    assert_int_equal(order_take(&order, &receiver), 1);
+    assert_int_equal(order_take(&order, &sink), 1);
     assert_false(order_has_news(&order, 1));
-    assert_int_equal(receiver.floor, 500);
+    assert_int_equal(sink.floor, 500);
 }
 
 static void a_moment_that_came_between_is_still_to_be_taken(void **state)
 {
     struct order order = {.watched = false};
     create_thread(&order);
-    struct soft_control control = {.latest = 0};
-    struct soft_clock first = {.control = &control, .floor = 900};
-    struct soft_clock second = {.control = &control, .floor = 400};
+    struct qemu_control control = {.latest = 0};
+    struct qemu_clock first = {.control = &control, .floor = 900};
+    struct qemu_clock second = {.control = &control, .floor = 400};
     order_publish(&order, &first, 0);
     uint64_t seen = order_publish(&order, &second, 0); /* it has not looked since 0 */
     assert_true(order_has_news(&order, seen));

@@ -1,0 +1,29 @@
+/* Tells one version of a file from another that is or was at the same path, perhaps in the same
+ * inode: by when it was written, and its size.
+ *
+ * Used by the plugin, which names copies by it, and by the recorder, which finds them.
+ */
+#ifndef MAGIC_TRACE_ENGINE_PACKETS_FILE_VERSION_H
+#define MAGIC_TRACE_ENGINE_PACKETS_FILE_VERSION_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+enum { FILE_VERSION_SUFFIX_SIZE = 18 }; /* "~", 16 digits, NUL */
+
+/* Never 0, which stands for none. A copy with the same size and time has the same version. */
+static inline uint64_t file_version(const struct stat *status)
+{
+    uint64_t written =
+        (uint64_t)status->st_mtim.tv_sec * 1000000000 + (uint64_t)status->st_mtim.tv_nsec;
+    return (written ^ (uint64_t)status->st_size << 40) | 1;
+}
+
+/* What stands behind the path of a copy when another version has its place. */
+static inline void file_version_suffix(char suffix[FILE_VERSION_SUFFIX_SIZE], uint64_t version)
+{
+    snprintf(suffix, FILE_VERSION_SUFFIX_SIZE, "~%016llx", (unsigned long long)version);
+}
+
+#endif

@@ -1,0 +1,37 @@
+#include "engine/packets/kept_files.h"
+
+#include "base/memory.h"
+#include "engine/packets/file_version.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+static bool is_version(const char *path, uint64_t version)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && file_version(&status) == version;
+}
+
+char *kept_files_path(const char *directory, const char *path, uint64_t version)
+{
+    char suffix[FILE_VERSION_SUFFIX_SIZE];
+    if (version == 0)
+        return NULL;
+    file_version_suffix(suffix, version);
+    char *copy = memory_format("%s/images%s", directory, path);
+    char *other_copy = memory_format("%s%s", copy, suffix);
+    char *result = NULL;
+    /* Where two versions were kept, the plain path leads to the first: decoders look for it among
+     * the copies before they look at the file. */
+    if (is_version(other_copy, version)) {
+        result = other_copy;
+        other_copy = NULL;
+    } else if (!is_version(path, version) && is_version(copy, version)) {
+        result = copy;
+        copy = NULL;
+    }
+    free(copy);
+    free(other_copy);
+    return result;
+}

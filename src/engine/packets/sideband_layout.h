@@ -1,0 +1,94 @@
+/* Records of the sideband log that traced processes write: what was mapped, named, started and ended.
+ *
+ * Written by what runs inside of them (runtime/), read by log_reader.c. All fields are little-endian
+ * native; both sides are built together.
+ */
+#ifndef MAGIC_TRACE_ENGINE_PACKETS_SIDEBAND_LAYOUT_H
+#define MAGIC_TRACE_ENGINE_PACKETS_SIDEBAND_LAYOUT_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum { LOGGED_MAGIC = 0x4452424d }; /* "MBRD" */
+
+/* A side-band record: 16-byte aligned in the log; a reader that meets a hole (its writer was
+ * killed) searches forward for the next magic. */
+enum logged_kind {
+    LOGGED_MAPPING = 1, /* struct logged_mapping + path */
+    LOGGED_NAME,        /* struct logged_name + name */
+    LOGGED_FORK,        /* struct logged_fork: thread or process born, traced */
+    LOGGED_EXIT,        /* struct logged_fork */
+    LOGGED_UNTRACED,    /* struct logged_untraced + name: ran without being traced */
+    LOGGED_HIT,         /* struct logged_hit: the trigger was hit and its conditions held */
+    /* struct logged_fork: the child process `pid` is gone, as its traced parent was told by wait4. */
+    LOGGED_REAPED,
+    /* struct logged_kept: a stretch of a ring that belongs to snapshots (with multi_snapshot) */
+    LOGGED_KEPT,
+    LOGGED_DEATH, /* struct logged_death: a signal kills the process in this thread */
+};
+
+struct logged_record {
+    uint32_t magic; /* LOGGED_MAGIC */
+    uint16_t kind;
+    _Atomic uint16_t ready; /* 1 when complete */
+    uint32_t size;          /* bytes, this header included, a multiple of 16 */
+    uint32_t pid, tid;
+    uint32_t serial; /* of the ring it belongs to; UINT32_MAX none */
+    uint64_t time;   /* in the recording's clock (ticks) */
+};
+
+struct logged_mapping {
+    struct logged_record record;
+    uint64_t start, length, file_offset, inode;
+    uint32_t device_major, device_minor;
+    uint32_t protection, jit; /* jit: path is a dump in DIR/images, given relative to DIR */
+    uint64_t version; /* of the file, when it was copied into DIR/images: file_version.h; or 0 */
+    char path[];      /* NUL-terminated */
+};
+
+struct logged_name {
+    struct logged_record record;
+    uint32_t exec; /* bool: by execve: the address space starts anew */
+    char name[];
+};
+
+struct logged_fork {
+    struct logged_record record;
+    uint32_t parent_pid, parent_tid;
+};
+
+struct logged_death {
+    struct logged_record record;
+    uint64_t ip;     /* of the instruction that raised the signal, or that would have run next */
+    uint32_t has_ip; /* bool: it is known */
+    uint32_t signal;
+};
+
+enum untraced_reason {
+    UNTRACED_THREAD,  /* -multi-thread was not given */
+    UNTRACED_PROCESS, /* -follow was not given */
+    UNTRACED_FOREIGN, /* exec of something that qemu-x86_64 cannot run (32-bit, setuid) */
+};
+
+struct logged_untraced {
+    struct logged_record record;
+    uint32_t reason;
+    char name[];
+};
+
+struct logged_hit {
+    struct logged_record record;
+    uint64_t ip;
+    uint64_t passed;       /* the time that the program passed, in the recording's clock; 0: none */
+    int64_t argument;      /* that the program passed */
+    uint32_t has_argument; /* bool */
+    uint32_t reserved;
+};
+
+/* In stream positions of the ring record.serial, at packets' borders. */
+struct logged_kept {
+    struct logged_record record;
+    uint64_t begin, end;
+};
+
+#endif

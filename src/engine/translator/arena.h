@@ -1,0 +1,78 @@
+/* The arena as the recorder sees it: the file DIR/translator/arena, mapped whole.
+ *
+ * The layout is runtime/translator/layout.h's. Made by the engine before the program starts, opened
+ * again by salvage. Traced processes write into it as they like, and may be killed at any
+ * instruction or be malicious, so nothing in it is trusted: where things lie is copied once and
+ * checked (`geometry`), and what the other files of this folder read is checked where it is read.
+ */
+#ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_ARENA_H
+#define MAGIC_TRACE_ENGINE_TRANSLATOR_ARENA_H
+
+#include "base/error.h"
+#include "runtime/translator/layout.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Offsets and sizes in bytes, all within the arena. */
+struct tr_geometry {
+    uint64_t log_offset, log_size;
+    uint64_t table_offset, table_size; /* of the first table; of each */
+    uint64_t slot_offset, slot_size;   /* of the first slot; of each */
+    uint64_t dump_offset, dump_size;
+    uint32_t table_count, slot_count;
+};
+
+struct translator_arena {
+    struct tr_control *control; /* at the beginning of `bytes`; shared with the traced processes */
+    uint8_t *bytes;
+    uint64_t size;
+    char *path;     /* absolute; owned */
+    int descriptor; /* read-write, close-on-exec; owned */
+    struct tr_geometry geometry;
+    struct tr_options options; /* as they were when the arena was made or opened */
+};
+
+/* Makes DIR/translator with the arena, and DIR/images; `directory` is absolute. The file is sparse:
+ * the disk is taken as it is written. ERROR_USAGE when DIR holds a recording that was not finished.
+ */
+bool translator_arena_create(struct translator_arena *arena, const char *directory,
+                             const struct tr_options *options, struct error *error);
+
+/* Of a recording that another magic-trace began. ERROR_NOT_FOUND when there is none. */
+bool translator_arena_open(struct translator_arena *arena, const char *directory,
+                           struct error *error);
+
+/* Unmaps it; the file stays. */
+void translator_arena_close(struct translator_arena *arena);
+
+/* Removes DIR/translator, and DIR/images if nothing is in it. */
+void translator_arena_remove(const char *directory);
+
+/* Hands out the next slot or fragment table. False, and counted as lost, when there is none. */
+bool translator_arena_reserve_slot(struct translator_arena *arena, uint32_t *serial);
+bool translator_arena_reserve_table(struct translator_arena *arena, uint32_t *serial);
+
+/* How many slots may have been handed out: serials below it can be asked for. */
+uint32_t translator_arena_slots(const struct translator_arena *arena);
+
+/* NULL when its thread has not filled in the header, or what is there cannot be a slot's header:
+ * then `error` (if it is not NULL) has ERROR_NOT_FOUND or ERROR_FORMAT. The ring behind it has
+ * options.ring_size bytes. */
+struct tr_slot *translator_arena_slot(const struct translator_arena *arena, uint32_t serial,
+                                      struct error *error);
+
+/* Likewise; descriptions lie at TR_PAGE up to geometry.table_size. */
+const struct tr_table *translator_arena_table(const struct translator_arena *arena, uint32_t serial,
+                                              struct error *error);
+
+/* All threads leave the translator at their next look, and the moment is noted; when the recording
+ * is frozen already nothing changes. The traced programs run on. */
+void translator_arena_freeze(struct translator_arena *arena);
+
+/* Waits until the threads that are still alive have seen that the recording is frozen: those that
+ * sleep in the kernel write no more. A thread that runs for long without looking is waited for a
+ * fifth of a second. */
+void translator_arena_settle(struct translator_arena *arena);
+
+#endif

@@ -1,0 +1,111 @@
+#include "engine/translator/call_stack.h"
+
+#include "packet/callchain_snapshot.h"
+
+/* Where a stack is thought to be of which nothing is known. */
+static const uint64_t unknown_pointer = (uint64_t)1 << 46;
+
+enum { PUSHED = 8 };
+
+void call_stack_begin(struct call_stack *stack, struct pt_encoder *encoder)
+{
+    *stack = (struct call_stack){.pointer = unknown_pointer};
+    pt_encoder_know_stack(encoder, &stack->pointer);
+}
+
+void call_stack_call(struct call_stack *stack)
+{
+    stack->pointer -= PUSHED;
+}
+
+/* The newest call that returns to `pc`, among those that a return may well end. */
+static const struct pt_call *find_call(const struct pt_encoder *encoder, uint64_t pc)
+{
+    enum { MOST = 64 };
+    const struct pt_calls *calls = &encoder->calls;
+    uint64_t depth = encoder->depth;
+    for (unsigned i = 0; i < MOST && depth > calls->base && depth - calls->base <= calls->mask + 1;
+         i++) {
+        const struct pt_call *call = pt_calls_at(calls, --depth);
+        if (call->return_address == pc)
+            return call;
+    }
+    return NULL;
+}
+
+void call_stack_return(struct call_stack *stack, const struct pt_encoder *encoder, uint64_t pc)
+{
+    const struct pt_call *call = find_call(encoder, pc);
+    if (call)
+        stack->pointer = call->slot + PUSHED;
+}
+
+/* Calls whose place on the stack was made up cannot be compared with one that is known. */
+static void know(struct call_stack *stack, struct pt_encoder *encoder)
+{
+    if (!stack->known)
+        pt_encoder_forget_calls(encoder);
+    stack->known = true;
+}
+
+void call_stack_load(struct call_stack *stack, struct pt_encoder *encoder, uint64_t from,
+                     uint64_t to)
+{
+    know(stack, encoder);
+    stack->pointer = to;
+    /* How many calls ended is not known: their places are only known to be this high at most. */
+    if (to > from + PUSHED)
+        pt_encoder_forget_calls(encoder);
+    else
+        pt_encoder_stack_moved(encoder, from);
+}
+
+void call_stack_enter_handler(struct call_stack *stack, struct pt_encoder *encoder, uint64_t ip,
+                              uint64_t from, uint64_t to)
+{
+    enum { SAME_STACK = 1 << 20 }; /* bytes */
+    know(stack, encoder);
+    stack->pointer = to;
+    if (from - to < SAME_STACK) {
+        pt_encoder_push_interrupted(encoder, ip, from);
+        return;
+    }
+    /* Handlers on such stacks within each other are not followed. */
+    stack->handler_runs = !stack->handler_runs;
+    stack->interrupted = pt_encoder_save_calls(encoder);
+    stack->interrupted_pointer = from;
+    pt_encoder_forget_calls(encoder);
+}
+
+/* The newest interruption among the calls in progress is what it returns to. */
+static void drop_handler(struct call_stack *stack, const struct pt_encoder *encoder)
+{
+    const struct pt_calls *calls = &encoder->calls;
+    uint64_t depth = encoder->depth;
+    if (depth - calls->base > calls->mask + 1)
+        return;
+    while (depth > calls->base) {
+        const struct pt_call *call = pt_calls_at(calls, --depth);
+        if (call->return_address & CALLCHAIN_INTERRUPTED) {
+            stack->pointer = call->slot + 2 * PUSHED;
+            return;
+        }
+    }
+}
+
+void call_stack_leave_handler(struct call_stack *stack, struct pt_encoder *encoder)
+{
+    if (!stack->handler_runs) {
+        drop_handler(stack, encoder);
+        return;
+    }
+    stack->handler_runs = false;
+    stack->pointer = stack->interrupted_pointer;
+    pt_encoder_restore_calls(encoder, &stack->interrupted);
+}
+
+void call_stack_forget(struct call_stack *stack, struct pt_encoder *encoder)
+{
+    stack->handler_runs = false;
+    pt_encoder_forget_calls(encoder);
+}

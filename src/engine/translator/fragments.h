@@ -1,0 +1,52 @@
+/* Fragments as the transcoder needs them: identifier -> blocks that the packet encoder takes.
+ *
+ * A fragment's description (struct tr_fragment) is read and checked when its identifier is first
+ * met, and its blocks stay for all threads and processes that run it: identifiers below a table's
+ * `first` are those of the parent's table. What was described is never changed by the runtime; what
+ * makes no sense is refused with its place in the arena.
+ *
+ * Several threads may look up fragments at the same time.
+ */
+#ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_FRAGMENTS_H
+#define MAGIC_TRACE_ENGINE_TRANSLATOR_FRAGMENTS_H
+
+#include "engine/translator/arena.h"
+#include "packet/encoder.h"
+
+/* A block of a fragment's way. */
+struct fragment_block {
+    struct pt_code_block *code;
+    /* Where its branch leads when it does not lead to the next block: the other side of a
+     * conditional; PT_NOWHERE: it has no other side that is known beforehand. */
+    uint64_t side;
+    uint32_t before; /* instructions in the blocks before it */
+};
+
+struct fragment {
+    uint64_t pc;
+    uint32_t instructions; /* in all its blocks */
+    uint16_t block_count;  /* at least 1 */
+    bool loads_stack;      /* one of its blocks ends with a load of the stack pointer */
+    struct fragment_block blocks[];
+};
+
+struct fragments;
+
+struct fragments *fragments_open(const struct translator_arena *arena);
+void fragments_close(struct fragments *fragments);
+
+/* In the address space whose table is `table`. NULL: there is none, or it is damaged. It lives
+ * until fragments_close. */
+const struct fragment *fragments_get(struct fragments *fragments, uint32_t table,
+                                     uint32_t identifier, struct error *error);
+
+/* Instructions of blocks `first` to `last`. */
+static inline uint32_t fragment_instructions(const struct fragment *fragment, unsigned first,
+                                             unsigned last)
+{
+    uint32_t end = last + 1u < fragment->block_count ? fragment->blocks[last + 1].before
+                                                     : fragment->instructions;
+    return end - fragment->blocks[first].before;
+}
+
+#endif

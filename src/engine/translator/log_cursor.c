@@ -1,0 +1,118 @@
+#include "engine/translator/log_cursor.h"
+
+enum { WORD = sizeof(uint32_t) };
+
+void log_cursor_begin(struct log_cursor *cursor, const struct translator_arena *arena,
+                      const struct tr_slot *slot, uint64_t position)
+{
+    *cursor = (struct log_cursor){
+        .slot = slot,
+        .ring = (const uint32_t *)((const uint8_t *)slot + TR_SLOT_RING),
+        .size = arena->options.ring_size,
+        .position = position / WORD * WORD,
+        .end = position / WORD * WORD,
+    };
+}
+
+void log_cursor_extend(struct log_cursor *cursor)
+{
+    uint64_t head = atomic_load_explicit(&cursor->slot->head, memory_order_acquire) / WORD * WORD;
+    if (head > cursor->end)
+        cursor->end = head;
+    if (cursor->end - cursor->position > cursor->size)
+        cursor->end = cursor->position + cursor->size;
+}
+
+void log_cursor_extend_to_last_word(struct log_cursor *cursor)
+{
+    log_cursor_extend(cursor);
+    cursor->end = cursor->position + cursor->size;
+}
+
+/* Where a record begins in chunk `index`, if that is in the ring while `head` is where its writer
+ * is. */
+static bool chunk_position(const struct log_cursor *cursor, unsigned index, uint64_t head,
+                           uint64_t *position)
+{
+    *position = atomic_load_explicit(&cursor->slot->chunks[index].position, memory_order_acquire);
+    /* A writer that was killed may have begun a chunk since it last told its head. */
+    bool is_in_ring = *position <= head ? head - *position < cursor->size
+                                        : *position - head <= cursor->size / TR_CHUNKS;
+    return is_in_ring && *position % WORD == 0 &&
+           *position % cursor->size / (cursor->size / TR_CHUNKS) == index;
+}
+
+/* The first chunk at or behind `from`. */
+static bool first_chunk(const struct log_cursor *cursor, uint64_t from, uint64_t *first)
+{
+    uint64_t head = atomic_load_explicit(&cursor->slot->head, memory_order_acquire);
+    bool found = false;
+    for (unsigned i = 0; i < TR_CHUNKS; i++) {
+        uint64_t position;
+        if (chunk_position(cursor, i, head, &position) && position >= from &&
+            (!found || position < *first)) {
+            *first = position;
+            found = true;
+        }
+    }
+    return found;
+}
+
+bool log_cursor_begin_ring(struct log_cursor *cursor, const struct translator_arena *arena,
+                           const struct tr_slot *slot)
+{
+    log_cursor_begin(cursor, arena, slot, 0);
+    if (!first_chunk(cursor, 0, &cursor->position))
+        return false;
+    cursor->end = cursor->position;
+    log_cursor_extend_to_last_word(cursor);
+    return true;
+}
+
+bool log_cursor_skip(struct log_cursor *cursor)
+{
+    uint64_t position;
+    if (!first_chunk(cursor, cursor->position + WORD, &position) || position >= cursor->end)
+        return false;
+    cursor->position = position;
+    return true;
+}
+
+static uint64_t words_of(uint32_t word)
+{
+    uint32_t kind = TR_EVENT_KIND(word);
+    return 1 + (uint64_t)tr_event_words[kind] +
+           (kind == TR_CALLS ? 2 * (uint64_t)TR_EVENT_PAYLOAD(word) : 0);
+}
+
+enum log_reading log_cursor_next(struct log_cursor *cursor, struct log_record *record)
+{
+    for (;;) {
+        if (cursor->position >= cursor->end)
+            return LOG_END;
+        uint64_t place = cursor->position & (cursor->size - 1);
+        uint32_t word = cursor->ring[place / WORD];
+        if (word == 0) {
+            uint64_t head = atomic_load_explicit(&cursor->slot->head, memory_order_relaxed);
+            return cursor->position >= head ? LOG_END : LOG_DAMAGED;
+        }
+        *record = (struct log_record){.word = word, .payload = &cursor->ring[place / WORD + 1]};
+        if (word < TR_EVENT) {
+            cursor->position += WORD;
+            return LOG_RECORD;
+        }
+        if (TR_EVENT_KIND(word) >= TR_EVENT_KINDS)
+            return LOG_DAMAGED;
+        if (TR_EVENT_KIND(word) == TR_PAD) {
+            cursor->position += cursor->size - place;
+            continue;
+        }
+        uint64_t size = WORD * words_of(word);
+        if (size > cursor->size - place)
+            return LOG_DAMAGED;
+        if (size > cursor->end - cursor->position)
+            return LOG_END;
+        cursor->position += size;
+        return LOG_RECORD;
+    }
+}

@@ -1,0 +1,58 @@
+/* Reads the records of one thread's log ring, in order.
+ *
+ * The ring may be written while it is read (full execution: what lies before `head`), may belong to
+ * a killed thread (then what follows `head` is read as well, up to the first word that is 0), or
+ * hold anything.
+ */
+#ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_LOG_CURSOR_H
+#define MAGIC_TRACE_ENGINE_TRANSLATOR_LOG_CURSOR_H
+
+#include "engine/translator/arena.h"
+
+/* A record, in the ring. */
+struct log_record {
+    uint32_t word;           /* the first one */
+    const uint32_t *payload; /* the others; valid until the ring is read_to or overwritten */
+};
+
+enum log_reading {
+    LOG_RECORD,
+    LOG_END,     /* nothing more was written (yet) */
+    LOG_DAMAGED, /* what is there is no record: see log_cursor_skip */
+};
+
+struct log_cursor {
+    const struct tr_slot *slot;
+    const uint32_t *ring;
+    uint64_t size;     /* of the ring, bytes */
+    uint64_t position; /* stream position of the next record */
+    uint64_t end;      /* records at or behind it are not read */
+};
+
+/* From `position` on, of a thread that may be writing: log_cursor_extend tells how far. */
+void log_cursor_begin(struct log_cursor *cursor, const struct translator_arena *arena,
+                      const struct tr_slot *slot, uint64_t position);
+
+/* From the oldest record that the ring still holds, of a thread that writes no more. False: the
+ * ring holds nothing that is known to begin with a record. */
+bool log_cursor_begin_ring(struct log_cursor *cursor, const struct translator_arena *arena,
+                           const struct tr_slot *slot);
+
+/* What was written by now can be read. */
+void log_cursor_extend(struct log_cursor *cursor);
+
+/* The thread writes no more: what it wrote behind `head` can be read, too. */
+void log_cursor_extend_to_last_word(struct log_cursor *cursor);
+
+enum log_reading log_cursor_next(struct log_cursor *cursor, struct log_record *record);
+
+/* Goes on with the next chunk that begins with a record. False: there is none. */
+bool log_cursor_skip(struct log_cursor *cursor);
+
+/* The 64-bit value in payload words `index` and the next one. */
+static inline uint64_t log_value(const struct log_record *record, unsigned index)
+{
+    return record->payload[index] | (uint64_t)record->payload[index + 1] << 32;
+}
+
+#endif

@@ -1,0 +1,32 @@
+/* A file of packets that grows: what the transcoder writes of one thread.
+ *
+ * DIR/translator/ring.SERIAL has the layout of a ring in full execution (struct packet_ring), so that
+ * the collector reads it as it reads the qemu engine's. The encoder lies in its header: of a
+ * recorder that was killed, all packets up to the encoder's head are there.
+ */
+#ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_PACKET_FILE_H
+#define MAGIC_TRACE_ENGINE_TRANSLATOR_PACKET_FILE_H
+
+#include "base/error.h"
+#include "engine/packets/ring_layout.h"
+#include "packet/encoder.h"
+
+struct packet_file {
+    char *path; /* owned */
+    int descriptor;
+    struct packet_ring *header; /* mapped: one page, which stays where it is */
+    uint8_t *packets;           /* mapped; moves when the file grows */
+    uint64_t room;              /* bytes of packets that are mapped and have disk space */
+};
+
+/* `folder`: DIR/translator. */
+bool packet_file_create(struct packet_file *file, const char *folder, uint32_t serial,
+                        struct error *error);
+void packet_file_close(struct packet_file *file);
+
+struct pt_encoder *packet_file_encoder(const struct packet_file *file);
+
+/* As pt_encoder_owner.make_room. False, and noted in the header: the disk is full. */
+bool packet_file_grow(struct packet_file *file);
+
+#endif

@@ -1,0 +1,263 @@
+#include "engine/translator/path.h"
+
+#include <limits.h>
+
+enum { NOT_KNOWN = UINT_MAX };
+
+void path_init(struct path *path)
+{
+    *path = (struct path){.exit = NOT_KNOWN, .steps = array_of(sizeof(struct path_step))};
+}
+
+void path_free(struct path *path)
+{
+    array_free(&path->steps);
+}
+
+void path_clear(struct path *path)
+{
+    path->steps.count = 0;
+    path->instructions = 0;
+}
+
+/* ---- steps ---- */
+
+static void add_run(struct path *path, unsigned first, unsigned last)
+{
+    *(struct path_step *)array_add(&path->steps) = (struct path_step){
+        .kind = PATH_RUN,
+        .first = (uint16_t)first,
+        .last = (uint16_t)last,
+        .fragment = path->fragment,
+    };
+    path->instructions += fragment_instructions(path->fragment, first, last);
+}
+
+static void add_load(struct path *path, unsigned block, const struct log_record *record)
+{
+    *(struct path_step *)array_add(&path->steps) = (struct path_step){
+        .kind = PATH_LOAD,
+        .first = (uint16_t)block,
+        .last = (uint16_t)block,
+        .fragment = path->fragment,
+        .event = *record,
+    };
+    path->instructions += fragment_instructions(path->fragment, block, block);
+}
+
+/* Blocks from path->next to `last`, of which those that loaded the stack pointer have a record each,
+ * in order. */
+static void add_loading_run(struct path *path, unsigned last)
+{
+    unsigned begun = path->next, loads = 0;
+    for (unsigned i = begun; i <= last && loads < path->load_count; i++) {
+        if (!path->fragment->blocks[i].code->loads_stack)
+            continue;
+        if (i > begun)
+            add_run(path, begun, i - 1);
+        add_load(path, i, &path->loads[loads++]);
+        begun = i + 1;
+    }
+    if (begun <= last)
+        add_run(path, begun, last);
+}
+
+static void run_to(struct path *path, unsigned last)
+{
+    if (path->next > last)
+        return;
+    if (path->fragment->loads_stack && path->load_count > 0)
+        add_loading_run(path, last);
+    else
+        add_run(path, path->next, last);
+    path->next = last + 1;
+}
+
+static void leave(struct path *path)
+{
+    path->fragment = NULL;
+    path->exit = NOT_KNOWN;
+    path->load_count = 0;
+    path->next = 0;
+}
+
+/* ---- how a fragment is left ---- */
+
+static unsigned last_block(const struct fragment *fragment)
+{
+    return fragment->block_count - 1u;
+}
+
+static bool leads_to(const struct pt_code_block *code, uint64_t pc)
+{
+    switch ((enum pt_code_block_kind)code->kind) {
+    case PT_BLOCK_FAR:
+        return pc == code->end;
+    case PT_BLOCK_INDIRECT_JUMP:
+    case PT_BLOCK_INDIRECT_CALL:
+    case PT_BLOCK_RETURN:
+        return false;
+    default:
+        return pc == code->target || pc == code->fall;
+    }
+}
+
+static bool is_indirect(const struct pt_code_block *code)
+{
+    return code->kind == PT_BLOCK_INDIRECT_JUMP || code->kind == PT_BLOCK_INDIRECT_CALL ||
+           code->kind == PT_BLOCK_RETURN;
+}
+
+/* The block by whose direct branch the fragment is left for `pc`: a side exit, or its end. */
+static unsigned direct_exit(const struct path *path, uint64_t pc)
+{
+    const struct fragment *fragment = path->fragment;
+    unsigned last = last_block(fragment);
+    for (unsigned i = path->next; i < last; i++)
+        if (fragment->blocks[i].side == pc)
+            return i;
+    return leads_to(fragment->blocks[last].code, pc) ? last : NOT_KNOWN;
+}
+
+static bool can_leave_for(const struct path *path, unsigned block, uint64_t pc, bool indirect)
+{
+    const struct pt_code_block *code = path->fragment->blocks[block].code;
+    return indirect ? is_indirect(code) : leads_to(code, pc);
+}
+
+static bool refuse(const struct path *path, uint64_t pc, struct error *error)
+{
+    return error_set(error, ERROR_FORMAT, "the fragment at %#llx cannot have been left for %#llx",
+                     (unsigned long long)path->fragment->pc, (unsigned long long)pc);
+}
+
+bool path_enter(struct path *path, const struct fragment *fragment, bool indirect,
+                struct error *error)
+{
+    if (path->fragment) {
+        unsigned exit = path->exit;
+        if (exit == NOT_KNOWN)
+            exit = indirect ? last_block(path->fragment) : direct_exit(path, fragment->pc);
+        if (exit == NOT_KNOWN || !can_leave_for(path, exit, fragment->pc, indirect))
+            return refuse(path, fragment->pc, error);
+        run_to(path, exit);
+        leave(path);
+    }
+    path->fragment = fragment;
+    path->next = 0;
+    return true;
+}
+
+bool path_exit(struct path *path, uint32_t block, struct error *error)
+{
+    if (!path->fragment)
+        return true; /* it was entered before what can be read */
+    if (block >= path->fragment->block_count)
+        return error_set(error, ERROR_FORMAT,
+                         "the fragment at %#llx of %u blocks cannot have been left by block %u",
+                         (unsigned long long)path->fragment->pc, path->fragment->block_count,
+                         block);
+    path->exit = block;
+    return true;
+}
+
+void path_load(struct path *path, const struct log_record *record)
+{
+    if (path->fragment && path->load_count < PATH_LOADS)
+        path->loads[path->load_count++] = *record;
+}
+
+void path_finish(struct path *path)
+{
+    if (!path->fragment)
+        return;
+    run_to(path, path->exit == NOT_KNOWN ? last_block(path->fragment) : path->exit);
+    leave(path);
+}
+
+/* ---- interruptions ---- */
+
+/* Whether an instruction of the block other than its first begins at `pc`; `*before`: instructions
+ * before it. */
+static bool is_inside(const struct pt_code_block *code, uint64_t pc, unsigned *before)
+{
+    if (pc <= code->pc || pc >= code->end)
+        return false;
+    uint64_t at = code->pc;
+    for (*before = 0; at < pc; (*before)++)
+        at += code->length[*before];
+    return at == pc;
+}
+
+static void add_cut(struct path *path, unsigned block, uint64_t pc, unsigned instructions)
+{
+    *(struct path_step *)array_add(&path->steps) = (struct path_step){
+        .kind = PATH_CUT,
+        .first = (uint16_t)block,
+        .last = (uint16_t)block,
+        .fragment = path->fragment,
+        .pc = pc,
+    };
+    path->instructions += instructions;
+}
+
+/* Up to the start of block `end`, or of what follows the last one. */
+static void run_before(struct path *path, unsigned end)
+{
+    if (end > path->next)
+        run_to(path, end - 1);
+}
+
+/* Finds `pc` among the blocks that may have run. False: it is in none of them. */
+static bool cut_inside(struct path *path, unsigned last, uint64_t pc)
+{
+    const struct fragment *fragment = path->fragment;
+    for (unsigned i = path->next; i <= last; i++) {
+        const struct pt_code_block *code = fragment->blocks[i].code;
+        unsigned before;
+        if (pc == code->pc) {
+            run_before(path, i);
+            return true;
+        }
+        if (is_inside(code, pc, &before)) {
+            run_before(path, i);
+            add_cut(path, i, pc, before);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool path_cut(struct path *path, uint64_t pc, struct error *error)
+{
+    if (!path->fragment)
+        return true;
+    unsigned last = last_block(path->fragment), exit = path->exit;
+    bool ok = true;
+    if (exit != NOT_KNOWN) {
+        run_to(path, exit);
+    } else if (!cut_inside(path, last, pc)) {
+        exit = direct_exit(path, pc);
+        if (exit == NOT_KNOWN && is_indirect(path->fragment->blocks[last].code))
+            exit = last;
+        if (exit == NOT_KNOWN)
+            ok = refuse(path, pc, error);
+        else
+            run_to(path, exit);
+    }
+    leave(path);
+    return ok;
+}
+
+void path_abandon(struct path *path)
+{
+    if (path->fragment && path->next == 0)
+        run_to(path, path->exit == NOT_KNOWN ? 0 : path->exit);
+    leave(path);
+}
+
+void path_event(struct path *path, const struct log_record *record)
+{
+    *(struct path_step *)array_add(&path->steps) =
+        (struct path_step){.kind = PATH_EVENT, .event = *record};
+}

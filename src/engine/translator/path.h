@@ -1,0 +1,72 @@
+/* Which blocks ran: the log's fragment entries -> steps.
+ *
+ * An entry says where a fragment began, and the next record how it was left: the path keeps the
+ * fragment entered last until that is known, and then adds the blocks that ran to its steps. Whoever
+ * reads the log (transcoder.c) adds events between them, and takes the steps when it knows the time.
+ */
+#ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_PATH_H
+#define MAGIC_TRACE_ENGINE_TRANSLATOR_PATH_H
+
+#include "base/array.h"
+#include "engine/translator/fragments.h"
+#include "engine/translator/log_cursor.h"
+
+enum path_step_kind {
+    PATH_RUN,  /* blocks `first` to `last` ran */
+    PATH_LOAD, /* block `first` ran, which loads the stack pointer: `event` is the TR_STACK record */
+    PATH_CUT,  /* block `first` ran up to the instruction at `pc` */
+    PATH_EVENT,
+};
+
+struct path_step {
+    enum path_step_kind kind;
+    uint16_t first, last;
+    const struct fragment *fragment;
+    union {
+        struct log_record event;
+        uint64_t pc;
+    };
+};
+
+enum {
+    PATH_LOADS = 16
+}; /* loads of the stack pointer in one run of a fragment that are reported */
+
+struct path {
+    const struct fragment *fragment; /* entered last, not left; NULL: none */
+    unsigned next;                   /* its first block that is not among the steps yet */
+    unsigned exit; /* the block by whose branch it was left; UINT_MAX: not known */
+    struct log_record loads[PATH_LOADS];
+    unsigned load_count;
+    struct array steps;    /* of struct path_step */
+    uint64_t instructions; /* in them */
+};
+
+void path_init(struct path *path);
+void path_free(struct path *path);
+
+/* Execution comes to `fragment`; by an indirect branch if `indirect`. False: the fragment before
+ * cannot have led there; then nothing changes. */
+bool path_enter(struct path *path, const struct fragment *fragment, bool indirect,
+                struct error *error);
+
+/* TR_EXIT and TR_STACK, of the fragment entered last. */
+bool path_exit(struct path *path, uint32_t block, struct error *error);
+void path_load(struct path *path, const struct log_record *record);
+
+/* The fragment entered last, if any, ran to its end: a system call, or what TR_EXIT said. */
+void path_finish(struct path *path);
+
+/* It ran up to the instruction at `pc`, which did not run. */
+bool path_cut(struct path *path, uint64_t pc, struct error *error);
+
+/* Nothing is known of how it went on. Its first block is taken as begun. */
+void path_abandon(struct path *path);
+
+/* Something else happens behind all steps so far. */
+void path_event(struct path *path, const struct log_record *record);
+
+/* All steps were taken. */
+void path_clear(struct path *path);
+
+#endif

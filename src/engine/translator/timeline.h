@@ -1,0 +1,39 @@
+/* When did an instruction run? The time at every place of one thread's log.
+ *
+ * The log tells the time at some places; between two of them it is interpolated by the instructions
+ * that ran. With RECORD_CLOCK_INSTRUCTIONS the time is the count of instructions plus a fixed price
+ * for each system call, and what the log tells is not used. All times in ticks; they never go back.
+ */
+#ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_TIMELINE_H
+#define MAGIC_TRACE_ENGINE_TRANSLATOR_TIMELINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct timeline {
+    bool counts_instructions;
+    uint64_t from, from_instructions; /* an instant, and the instructions that had run then */
+    uint64_t until;                   /* the time does not pass this before it is said to */
+    uint64_t rate;                    /* ticks per instruction, in units of 2^-24 */
+    uint64_t latest;                  /* time given out */
+};
+
+/* `start`: of the thread's first instruction; 0: not known. */
+void timeline_begin(struct timeline *timeline, bool counts_instructions, uint64_t start);
+
+/* `time` is when `instructions` will have run: it passes evenly until then. */
+void timeline_pass(struct timeline *timeline, uint64_t time, uint64_t instructions);
+
+/* Nobody knows when what follows ends: it goes on at the same pace. */
+void timeline_pass_unknown(struct timeline *timeline);
+
+/* `instructions` have run, and it is `time`, whatever was thought before. */
+void timeline_set(struct timeline *timeline, uint64_t time, uint64_t instructions);
+
+/* A system call. */
+void timeline_system_call(struct timeline *timeline);
+
+/* The time when `instructions` have run; never less than before. */
+uint64_t timeline_at(struct timeline *timeline, uint64_t instructions);
+
+#endif

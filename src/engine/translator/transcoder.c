@@ -1,0 +1,358 @@
+#include "engine/translator/transcoder.h"
+
+#include "base/memory.h"
+#include "engine/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CALLS = 1 << 16, /* calls in progress that are remembered: the innermost */
+    PSB_INTERVAL = 4096,
+    WAITING_STEPS = 1 << 16, /* that may wait for a time to be told */
+};
+
+static const _Atomic uint32_t never_stop;
+
+static uint64_t time_now(struct pt_encoder_owner *owner)
+{
+    struct transcoder *transcoder = (struct transcoder *)owner;
+    return timeline_at(&transcoder->timeline, pt_encoder_instructions(transcoder->encoder));
+}
+
+static bool make_room(struct pt_encoder_owner *owner)
+{
+    return packet_file_grow(&((struct transcoder *)owner)->file);
+}
+
+static struct pt_code_block *make_cut_block(void)
+{
+    return memory_allocate_zeroed(sizeof(struct pt_code_block) + UINT8_MAX);
+}
+
+static void begin_encoder(struct transcoder *transcoder)
+{
+    struct pt_encoder *encoder = packet_file_encoder(&transcoder->file);
+    transcoder->call_ring = memory_allocate(CALLS * sizeof *transcoder->call_ring);
+    encoder->owner = &transcoder->owner;
+    encoder->stop = &never_stop;
+    encoder->calls = (struct pt_calls){.ring = transcoder->call_ring, .mask = CALLS - 1};
+    pt_encoder_begin(encoder, (uint8_t)transcoder->arena->options.bus_ratio, PSB_INTERVAL);
+    transcoder->encoder = encoder;
+    call_stack_begin(&transcoder->calls, encoder);
+}
+
+bool transcoder_begin(struct transcoder *transcoder, const struct translator_arena *arena,
+                      struct fragments *fragments, const struct tr_slot *slot, const char *folder,
+                      struct error *error)
+{
+    *transcoder = (struct transcoder){
+        .owner = {time_now, make_room},
+        .arena = arena,
+        .fragments = fragments,
+        .slot = slot,
+    };
+    if (!packet_file_create(&transcoder->file, folder, slot->serial, error))
+        return false;
+    struct packet_ring *header = transcoder->file.header;
+    header->pid = slot->pid;
+    header->tid = slot->tid;
+    header->first_time = slot->first_time;
+    begin_encoder(transcoder);
+    path_init(&transcoder->path);
+    timeline_begin(&transcoder->timeline, arena->options.clock == RECORD_CLOCK_INSTRUCTIONS,
+                   slot->first_time);
+    log_cursor_begin(&transcoder->cursor, arena, slot, 0);
+    for (unsigned i = 0; i < 2; i++)
+        transcoder->cut[i] = make_cut_block();
+    return true;
+}
+
+void transcoder_close(struct transcoder *transcoder)
+{
+    path_free(&transcoder->path);
+    free(transcoder->call_ring);
+    for (unsigned i = 0; i < 2; i++)
+        free(transcoder->cut[i]);
+    packet_file_close(&transcoder->file);
+}
+
+/* ---- steps -> packets ---- */
+
+static bool is_call(const struct pt_code_block *block)
+{
+    return block->push || block->kind == PT_BLOCK_INDIRECT_CALL;
+}
+
+static void step(struct transcoder *transcoder, struct pt_code_block *block)
+{
+    struct pt_encoder *encoder = transcoder->encoder;
+    const struct pt_code_block *previous = encoder->previous;
+    if (is_call(previous))
+        call_stack_call(&transcoder->calls);
+    else if (previous->kind == PT_BLOCK_RETURN)
+        call_stack_return(&transcoder->calls, encoder, block->pc);
+    if (!pt_encoder_step_fast(encoder, block))
+        pt_encoder_step_slow(encoder, block);
+}
+
+/* The block at which a trigger was hit. */
+static void arrive(struct transcoder *transcoder, struct pt_code_block *block)
+{
+    struct pt_encoder *encoder = transcoder->encoder;
+    struct timeline after = transcoder->timeline;
+    struct pt_encoder_progress before = pt_encoder_progress(encoder);
+    transcoder->arrival_due = false;
+    timeline_pass(&transcoder->timeline, transcoder->arrival, UINT64_MAX);
+    step(transcoder, block);
+    pt_encoder_emit_arrival(encoder, block->pc, before);
+    after.latest = transcoder->timeline.latest;
+    transcoder->timeline = after;
+}
+
+static void run_block(struct transcoder *transcoder, struct pt_code_block *block)
+{
+    if (transcoder->arrival_due)
+        arrive(transcoder, block);
+    else
+        step(transcoder, block);
+}
+
+static void run_blocks(struct transcoder *transcoder, const struct path_step *run)
+{
+    for (unsigned i = run->first; i <= run->last; i++)
+        run_block(transcoder, run->fragment->blocks[i].code);
+}
+
+static void run_load(struct transcoder *transcoder, const struct path_step *load)
+{
+    struct pt_encoder *encoder = transcoder->encoder;
+    struct pt_code_block *block = load->fragment->blocks[load->first].code;
+    uint64_t before = log_value(&load->event, 0), after = log_value(&load->event, 2);
+    run_block(transcoder, block);
+    /* At its second instruction, which must not be its last, where the other one is told. */
+    if (block->instructions > 2)
+        pt_encoder_emit_stack_pointer(encoder, block->pc + block->length[0], before);
+    pt_encoder_forget_returns(encoder);
+    pt_encoder_emit_stack_pointer(encoder, block->end - block->length[block->instructions - 1],
+                                  after);
+    call_stack_load(&transcoder->calls, encoder, before, after);
+}
+
+/* What ran of the block is a block of its own. */
+static void run_cut(struct transcoder *transcoder, const struct path_step *step_cut)
+{
+    const struct pt_code_block *whole = step_cut->fragment->blocks[step_cut->first].code;
+    struct pt_code_block *block = transcoder->cut[transcoder->cuts++ % 2];
+    memset(block, 0, sizeof *block);
+    block->pc = whole->pc;
+    block->end = step_cut->pc;
+    block->kind = PT_BLOCK_SEQUENTIAL;
+    for (uint64_t at = block->pc; at < block->end; at += block->length[block->instructions++])
+        block->length[block->instructions] = whole->length[block->instructions];
+    pt_code_block_describe(block);
+    run_block(transcoder, block);
+}
+
+static void enter_handler(struct transcoder *transcoder, const struct log_record *event)
+{
+    uint64_t ip = log_value(event, 2), from = log_value(event, 4), to = log_value(event, 6);
+    pt_encoder_interrupt(transcoder->encoder, ip, false);
+    call_stack_enter_handler(&transcoder->calls, transcoder->encoder, ip, from, to);
+}
+
+static void lose(struct transcoder *transcoder)
+{
+    pt_encoder_lose(transcoder->encoder);
+    call_stack_forget(&transcoder->calls, transcoder->encoder);
+}
+
+static void run_event(struct transcoder *transcoder, const struct log_record *event)
+{
+    switch ((enum tr_event)TR_EVENT_KIND(event->word)) {
+    case TR_SYSCALL:
+        pt_encoder_disable(transcoder->encoder);
+        timeline_system_call(&transcoder->timeline);
+        break;
+    case TR_HANDLER:
+        enter_handler(transcoder, event);
+        break;
+    case TR_SIGRETURN:
+        call_stack_leave_handler(&transcoder->calls, transcoder->encoder);
+        break;
+    case TR_MARK:
+        transcoder->arrival_due = true;
+        transcoder->arrival = log_value(event, 0);
+        break;
+    case TR_STOP:
+        pt_encoder_interrupt(transcoder->encoder, log_value(event, 2), false);
+        transcoder->encoder->stopped = 1;
+        break;
+    case TR_LOST:
+        lose(transcoder);
+        break;
+    default:
+        break;
+    }
+}
+
+static void run_step(struct transcoder *transcoder, const struct path_step *next)
+{
+    switch (next->kind) {
+    case PATH_RUN:
+        run_blocks(transcoder, next);
+        break;
+    case PATH_LOAD:
+        run_load(transcoder, next);
+        break;
+    case PATH_CUT:
+        run_cut(transcoder, next);
+        break;
+    case PATH_EVENT:
+        run_event(transcoder, &next->event);
+        break;
+    }
+}
+
+static void run_steps(struct transcoder *transcoder)
+{
+    struct path *path = &transcoder->path;
+    for (size_t i = 0; i < path->steps.count; i++)
+        run_step(transcoder, array_at(&path->steps, i));
+    path_clear(path);
+}
+
+/* ---- records -> steps ---- */
+
+/* Instructions that have run when all steps were taken. */
+static uint64_t instructions_ahead(const struct transcoder *transcoder)
+{
+    return pt_encoder_instructions(transcoder->encoder) + transcoder->path.instructions;
+}
+
+/* The steps so far were done at `time`. */
+static void reach(struct transcoder *transcoder, uint64_t time)
+{
+    timeline_pass(&transcoder->timeline, time, instructions_ahead(transcoder));
+    run_steps(transcoder);
+    timeline_set(&transcoder->timeline, time, pt_encoder_instructions(transcoder->encoder));
+}
+
+static void reach_unknown_time(struct transcoder *transcoder)
+{
+    timeline_pass_unknown(&transcoder->timeline);
+    run_steps(transcoder);
+}
+
+/* An event at the time that it tells, behind the steps so far. */
+static void happen(struct transcoder *transcoder, const struct log_record *record)
+{
+    reach(transcoder, log_value(record, 0));
+    run_event(transcoder, record);
+}
+
+static bool enter(struct transcoder *transcoder, uint32_t word, struct error *error)
+{
+    uint32_t table = atomic_load_explicit(&transcoder->slot->table, memory_order_relaxed);
+    const struct fragment *fragment = fragments_get(transcoder->fragments, table, word >> 1, error);
+    return fragment && path_enter(&transcoder->path, fragment, word & TR_INDIRECT, error);
+}
+
+static bool take_event(struct transcoder *transcoder, const struct log_record *record,
+                       struct error *error)
+{
+    struct path *path = &transcoder->path;
+    switch ((enum tr_event)TR_EVENT_KIND(record->word)) {
+    case TR_EXIT:
+        return path_exit(path, TR_EVENT_PAYLOAD(record->word), error);
+    case TR_STACK:
+        path_load(path, record);
+        return true;
+    case TR_PARTIAL:
+        return path_cut(path, log_value(record, 0), error);
+    case TR_STOP:
+        if (!path_cut(path, log_value(record, 2), error))
+            return false;
+        happen(transcoder, record);
+        return true;
+    case TR_SYSCALL:
+        path_finish(path);
+        happen(transcoder, record);
+        return true;
+    case TR_LOST:
+        path_abandon(path);
+        happen(transcoder, record);
+        return true;
+    case TR_HANDLER:
+    case TR_MARK:
+    case TR_SIGRETURN:
+    case TR_RESUME:
+    case TR_STAMP:
+    case TR_FORKED:
+        happen(transcoder, record);
+        return true;
+    default:
+        return true;
+    }
+}
+
+static bool take(struct transcoder *transcoder, const struct log_record *record,
+                 struct error *error)
+{
+    if (record->word < TR_EVENT)
+        return enter(transcoder, record->word, error);
+    return take_event(transcoder, record, error);
+}
+
+/* A record makes no sense: what it may have told is missing. */
+static void refuse(struct transcoder *transcoder, const struct error *error)
+{
+    if (transcoder->damage.code == ERROR_NONE)
+        transcoder->damage = *error;
+    path_abandon(&transcoder->path);
+    reach_unknown_time(transcoder);
+    lose(transcoder);
+}
+
+static void refuse_damage(struct transcoder *transcoder)
+{
+    struct error error;
+    const struct log_cursor *cursor = &transcoder->cursor;
+    unsigned long long place =
+        (unsigned long long)((const uint8_t *)cursor->ring +
+                             (cursor->position & (cursor->size - 1)) - transcoder->arena->bytes);
+    error_set(&error, ERROR_FORMAT,
+              "%s is damaged: at byte %llu, in the log of thread %u, is no "
+              "record",
+              transcoder->arena->path, place, transcoder->slot->tid);
+    refuse(transcoder, &error);
+}
+
+void transcoder_read(struct transcoder *transcoder)
+{
+    struct log_record record;
+    for (;;) {
+        enum log_reading reading = log_cursor_next(&transcoder->cursor, &record);
+        if (reading == LOG_END)
+            break;
+        struct error error;
+        if (reading == LOG_DAMAGED) {
+            refuse_damage(transcoder);
+            if (!log_cursor_skip(&transcoder->cursor))
+                break;
+        } else if (!take(transcoder, &record, &error)) {
+            refuse(transcoder, &error);
+        }
+        if (transcoder->path.steps.count >= WAITING_STEPS)
+            reach_unknown_time(transcoder);
+    }
+}
+
+/* Without a record that says how the log ends, its thread was killed while it ran. */
+void transcoder_finish(struct transcoder *transcoder)
+{
+    path_abandon(&transcoder->path);
+    reach_unknown_time(transcoder);
+    atomic_store(&transcoder->file.header->ended,
+                 atomic_load(&transcoder->slot->ended) != TR_SLOT_RUNS);
+}

@@ -1,0 +1,52 @@
+/* The log of one thread -> Intel PT packets.
+ *
+ * Called by transcoding.c, for one slot at a time: once when the thread writes no more, or again and
+ * again while it runs. What cannot be understood becomes a gap (OVF) and is reported once.
+ */
+#ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_TRANSCODER_H
+#define MAGIC_TRACE_ENGINE_TRANSLATOR_TRANSCODER_H
+
+#include "engine/translator/call_stack.h"
+#include "engine/translator/log_cursor.h"
+#include "engine/translator/packet_file.h"
+#include "engine/translator/path.h"
+#include "engine/translator/timeline.h"
+
+struct transcoder {
+    struct pt_encoder_owner owner; /* first */
+    const struct translator_arena *arena;
+    struct fragments *fragments; /* shared with other transcoders */
+    const struct tr_slot *slot;
+    struct packet_file file;
+    struct pt_encoder *encoder; /* in `file` */
+    struct log_cursor cursor;
+    struct path path;
+    struct timeline timeline;
+    struct call_stack calls;
+    struct pt_call *call_ring;
+
+    bool in_kernel;      /* in a system call: what comes next turns tracing on */
+    bool arrival_due;    /* a trigger hit: the next block's beginning is told ... */
+    uint64_t arrival;    /* ... with this time, ticks */
+    uint64_t lost_from;  /* stream position from which on a record was refused */
+    struct error damage; /* the first */
+
+    /* Blocks that were interrupted in their middle, in turn: the encoder looks at the last one. */
+    struct pt_code_block *cut[2];
+    unsigned cuts;
+};
+
+/* `folder` is DIR/translator. The slot's log is read from its beginning. */
+bool transcoder_begin(struct transcoder *transcoder, const struct translator_arena *arena,
+                      struct fragments *fragments, const struct tr_slot *slot, const char *folder,
+                      struct error *error);
+
+/* Transcodes what the cursor has. */
+void transcoder_read(struct transcoder *transcoder);
+
+/* The thread writes no more, and all was read: writes what was waiting for later records. */
+void transcoder_finish(struct transcoder *transcoder);
+
+void transcoder_close(struct transcoder *transcoder);
+
+#endif

@@ -1,0 +1,20 @@
+/* All logs of a recording -> packet files, DIR/translator/ring.SERIAL.
+ *
+ * In ring mode that happens once, at the end.
+ */
+#ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_TRANSCODING_H
+#define MAGIC_TRACE_ENGINE_TRANSLATOR_TRANSCODING_H
+
+#include "engine/translator/arena.h"
+
+struct transcoding;
+
+/* `directory` and `arena` are borrowed until transcoding_finish. NULL on error. */
+struct transcoding *transcoding_begin(struct translator_arena *arena, const char *directory,
+                                      struct error *error);
+
+/* The recording is frozen and quiet (translator_arena_settle). Transcodes what is left and frees.
+ * Damage in the arena is warned of; false: a packet file could not be made. */
+bool transcoding_finish(struct transcoding *transcoding, struct error *error);
+
+#endif
