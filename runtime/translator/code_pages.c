@@ -1,9 +1,9 @@
-#include "runtime/translator/code_pages.h"
 
+#include "runtime/translator/clock.h"
 #include "runtime/translator/code_dump.h"
 #include "runtime/translator/code_map.h"
+#include "runtime/translator/code_pages.h"
 #include "runtime/translator/fragment.h"
-#include "runtime/translator/log.h"
 #include "runtime/translator/own_memory.h"
 #include "runtime/translator/page_table.h"
 #include "runtime/translator/sideband.h"
@@ -266,7 +266,7 @@ void tr_code_note(struct tr_thread *thread, uint64_t pc, uint64_t end)
 
 /* --- Changes --- */
 
-bool tr_code_written(struct tr_thread *thread, uint64_t address, uint64_t writer_pc)
+static bool was_written(struct tr_thread *thread, uint64_t address, uint64_t writer_pc)
 {
     struct tr_page *page = tr_page_find(&pages, page_of(address));
     if (!page || !(page->protection & PROT_WRITE))
@@ -278,6 +278,14 @@ bool tr_code_written(struct tr_thread *thread, uint64_t address, uint64_t writer
         page->writes = (uint16_t)(page->writes + weight);
     take_back(thread, page);
     return true;
+}
+
+bool tr_code_written(struct tr_thread *thread, uint64_t address, uint64_t writer_pc)
+{
+    tr_lock(&thread->process->lock);
+    bool ours = was_written(thread, address, writer_pc);
+    tr_unlock(&thread->process->lock);
+    return ours;
 }
 
 bool tr_code_unprotect(struct tr_thread *thread, uint64_t start, uint64_t end)

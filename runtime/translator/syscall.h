@@ -19,13 +19,15 @@ bool tr_sys_vsyscall(struct tr_thread *thread, uint64_t pc);
  * one: by exec). */
 void tr_process_begun(struct tr_thread *thread, const struct tr_start *start);
 
-/* processes.c: clone, clone3, fork, vfork, execve, execveat, exit, exit_group. Return what the program gets. In a
- * child they do not return: it enters the cache by tr_enter (enter.S). tr_sys_exec is false when a signal came before
- * the call, which is to be made again. */
+/* processes.c: clone, clone3, fork, vfork, exit, exit_group; exec.c: execve, execveat. Return what the program gets, or
+ * TR_RESTART (signal.h). In a child they do not return: it enters the cache by tr_enter (enter.S). */
 int64_t tr_sys_clone(struct tr_thread *thread);
-bool tr_sys_exec(struct tr_thread *thread, int64_t *result);
-_Noreturn void tr_sys_exit(struct tr_thread *thread);
-_Noreturn void tr_sys_exit_group(struct tr_thread *thread);
+int64_t tr_sys_exec(struct tr_thread *thread);
+int64_t tr_sys_exit(struct tr_thread *thread);
+int64_t tr_sys_exit_group(struct tr_thread *thread);
+
+/* processes.c: the log of the thread has ended, or (TR_SLOT_RUNS) goes on after all. */
+void tr_process_end_log(struct tr_thread *thread, enum tr_slot_end end);
 
 /* thread.c: memory for a thread (struct tr_thread, its table, its stacks), new or used before, with all fields 0 but
  * hot.self, hot.stack, process, state. NULL: there is none. */
@@ -45,11 +47,5 @@ _Noreturn void tr_enter(struct tr_thread *thread);
 /* let_go.c: the calling thread goes on natively at thread->app, with everything of the kernel's as the program believes
  * it to be. */
 _Noreturn void tr_let_go(struct tr_thread *thread, enum tr_slot_end reason);
-
-/* let_go.c: what tr_let_go raises SIGILL at. The master handler, when it finds the instruction pointer there, calls
- * tr_let_go_context, which changes the signal's context (a ucontext_t) to the program's state, and returns: the kernel
- * loads all of it at once. */
-extern const char tr_let_go_trap[];
-void tr_let_go_context(struct tr_thread *thread, void *context);
 
 #endif

@@ -21,8 +21,9 @@ enum {
 _Static_assert(sizeof(struct tr_thread) <= TR_TABLE_OFFSET, "the table begins behind it");
 _Static_assert(offsetof(struct tr_hot, self) == 0x00, "tr_current");
 
-/* enter.S: what an entry of the table holds that no fragment has taken. */
-extern const char tr_table_miss[];
+/* enter.S */
+extern const char tr_leave_direct[], tr_leave_indirect[], tr_leave_check[], tr_leave_syscall[],
+    tr_leave_first[], tr_leave_run[], tr_leave_trigger[];
 
 /* Address space that is reserved for further threads. */
 static uint64_t reserved, reserved_end;
@@ -76,6 +77,25 @@ static struct tr_thread *find_free(struct tr_process *process)
     return NULL;
 }
 
+/* What generated code needs, and a table that knows no target. */
+static void begin_hot(struct tr_thread *thread)
+{
+    struct tr_hot *hot = &thread->hot;
+    hot->self = thread;
+    hot->stack = (uint64_t)thread + STACK + TR_STACK_SIZE;
+    hot->stolen = (uint64_t)&thread->process->control->stolen;
+    hot->leave_direct = (uint64_t)tr_leave_direct;
+    hot->leave_indirect = (uint64_t)tr_leave_indirect;
+    hot->leave_check = (uint64_t)tr_leave_check;
+    hot->leave_syscall = (uint64_t)tr_leave_syscall;
+    hot->leave_first = (uint64_t)tr_leave_first;
+    hot->leave_run = (uint64_t)tr_leave_run;
+    hot->leave_trigger = (uint64_t)tr_leave_trigger;
+    uint64_t *table = (uint64_t *)((uint8_t *)thread + TR_TABLE_OFFSET);
+    for (unsigned i = 0; i < TR_TABLE_ENTRIES; i++)
+        table[i] = (uint64_t)tr_leave_indirect;
+}
+
 struct tr_thread *tr_thread_allocate(struct tr_process *process)
 {
     tr_lock(&process->thread_lock);
@@ -86,12 +106,8 @@ struct tr_thread *tr_thread_allocate(struct tr_process *process)
         struct tr_thread kept = {.next = thread->next, .private_ring = thread->private_ring};
         *thread = kept;
         thread->process = process;
-        thread->hot.self = thread;
-        thread->hot.stack = (uint64_t)thread + STACK + TR_STACK_SIZE;
         thread->serial = UINT32_MAX;
-        uint64_t *table = (uint64_t *)((uint8_t *)thread + TR_TABLE_OFFSET);
-        for (unsigned i = 0; i < TR_TABLE_ENTRIES; i++)
-            table[i] = (uint64_t)tr_table_miss;
+        begin_hot(thread);
         __atomic_store_n(&thread->state, TR_THREAD_USED, __ATOMIC_RELEASE);
     }
     tr_unlock(&process->thread_lock);
