@@ -164,11 +164,11 @@ static uint64_t enter_again(struct tr_thread *thread, bool indirect)
     return body;
 }
 
-/* The head of the fragment that was entered last. */
+/* In the fragment that was entered last. */
 uint64_t tr_dispatch_check(struct tr_thread *thread)
 {
     uint64_t resume = thread->hot.target;
-    thread->app.pc = tr_fragment_pc(tr_log_last(thread) >> 1);
+    thread->app.pc = tr_fragment_pc(tr_log_last(thread) >> 1) + (uint64_t)(int64_t)(int32_t)thread->hot.exit;
     if (thread->signals.pending && tr_signal_deliver(thread, true))
         return go_on(thread);
     if (thread->let_go || !tr_log_check(thread, true))
@@ -179,7 +179,8 @@ uint64_t tr_dispatch_check(struct tr_thread *thread)
 uint64_t tr_dispatch_run(struct tr_thread *thread)
 {
     uint32_t word = tr_log_last(thread);
-    thread->app.pc = tr_fragment_pc(word >> 1);
+    bool at_end = thread->hot.exit == TR_RUN_AT_END;
+    thread->app.pc = at_end ? thread->hot.target : tr_fragment_pc(word >> 1);
     if (thread->hot.exit == TR_RUN_CODE_CHANGED) {
         take_back_entry(thread);
         tr_lock(&thread->process->lock);
@@ -193,10 +194,13 @@ uint64_t tr_dispatch_run(struct tr_thread *thread)
         return go_on(thread);
     if (thread->let_go)
         tr_let_go(thread, TR_SLOT_LET_GO);
-    take_back_entry(thread);
+    if (at_end)
+        tr_log_event(thread, TR_PARTIAL, 0, &thread->app.pc, 1);
+    else
+        take_back_entry(thread);
     if (!tr_log_check(thread, false))
         tr_let_go(thread, TR_SLOT_LET_GO);
-    return enter_again(thread, word & TR_INDIRECT);
+    return at_end ? go_on(thread) : enter_again(thread, word & TR_INDIRECT);
 }
 
 uint64_t tr_dispatch_trigger(struct tr_thread *thread)

@@ -127,6 +127,13 @@ ENTRY tr_leave_run
     call tr_dispatch_run
     jmp tr_restore
 
+ENTRY tr_leave_run_at
+    mov %rax, %gs:TARGET
+    mov %gs:RAX, %rax
+    SAVE
+    call tr_dispatch_run
+    jmp tr_restore
+
 ENTRY tr_leave_trigger
     mov %rax, %gs:TARGET
     mov %gs:RAX, %rax

@@ -186,21 +186,35 @@ static bool is_translated(const struct tr_instruction *decoded)
     }
 }
 
-/* Whether the flags that the program had on entry are written before anything reads them. */
-static bool flags_are_dead(const struct tr_superblock *superblock)
+/* Whether the flags that the program has before item `first` are written before anything reads them. */
+static bool flags_are_dead(const struct tr_superblock *superblock, unsigned first)
 {
     uint8_t live = TR_ALL_FLAGS;
-    for (unsigned i = 0; i < superblock->item_count; i++) {
+    for (unsigned i = first; i < superblock->item_count; i++) {
         const struct tr_instruction *decoded = &superblock->items[i].decoded;
         if (decoded->flags_read & live)
             return false;
         live &= (uint8_t)~decoded->flags_written;
         if (live == 0)
             return true;
-        if (superblock->items[i].ends_block && decoded->kind != TR_JUMP && decoded->kind != TR_CALL)
+        if (superblock->items[i].ends_block)
             return false;
     }
     return false;
+}
+
+/* Every loop has to come by a place where the log pointer is compared with its limit, which writes the flags. A loop
+ * with an instruction that writes all flags has one, in the superblock with that instruction. Others are made of
+ * LOOP, JRCXZ, indirect branches, or of nothing but jumps. */
+static void find_check(struct tr_superblock *superblock)
+{
+    unsigned at = 0;
+    while (at < superblock->item_count && !flags_are_dead(superblock, at))
+        at++;
+    superblock->check_at = at;
+    const struct tr_way *last = &superblock->blocks[superblock->block_count - 1];
+    bool backward = (last->kind == TR_END_JUMP || last->kind == TR_END_CONDITIONAL) && last->target < last->end;
+    superblock->needs_test = at == superblock->item_count && backward;
 }
 
 /* Takes instructions until the superblock ends. */
@@ -236,6 +250,8 @@ static void form(struct forming *forming)
     }
     if (!at_block_start)
         close_block(forming, TR_END_FALL, 0);
+    else
+        superblock->blocks[superblock->block_count - 1].expected = 0; /* the way does not go on there after all */
 }
 
 /* Whether the superblock's last block leads to `pc` without an indirect branch. */
@@ -287,6 +303,6 @@ bool tr_superblock_form(struct tr_superblock *superblock, struct tr_thread *thre
     superblock->trigger = is_trigger(&forming, pc);
     form(&forming);
     mark_ambiguous(superblock);
-    superblock->flags_dead = flags_are_dead(superblock);
+    find_check(superblock);
     return true;
 }

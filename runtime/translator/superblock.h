@@ -42,7 +42,9 @@ struct tr_superblock {
     unsigned item_count, block_count;
     uint64_t low, high;  /* all its bytes lie in [low, high) */
     enum tr_code code;
-    bool flags_dead;     /* the arithmetic flags are written before they are read */
+    unsigned check_at;   /* the first item before which the arithmetic flags are dead: written before they are read,
+                            without a branch between; item_count: there is none */
+    bool needs_test;     /* there is none, and it could be part of a loop of such superblocks */
     bool trigger;        /* its first instruction is one of the trigger */
     bool leaves;         /* its only instruction is one that is not translated */
     struct tr_item items[SUPERBLOCK_INSTRUCTIONS];

@@ -55,11 +55,11 @@ struct tr_hot {
     uint64_t stolen;         /* 0x90 address of tr_control.stolen */
     uint64_t cleared;        /* 0x98 log address up to which the ring is cleared */
     uint64_t entered;        /* 0xa0 TSC when the runtime was entered, for `stolen` */
-    uint64_t leave_run;      /* 0xa8 gs:[run] was 0, or (exit 1) the code has changed */
+    uint64_t leave_run;      /* 0xa8 gs:[run] was 0, or the code has changed: hot.exit says which */
     uint64_t leave_trigger;  /* 0xb0 rax is where to go on, hot.rax the program's */
     uint64_t stamp_interval; /* 0xb8 bytes of log */
     uint64_t stack_before;   /* 0xc0 the stack pointer before it is loaded */
-    uint64_t spare;          /* 0xc8 */
+    uint64_t leave_run_at;   /* 0xc8 as leave_run; rax is the program's address, hot.rax the program's rax */
 };
 
 enum {

@@ -131,17 +131,18 @@ static void put_link(struct translating *t, struct tr_emitter *emitter, uint64_t
 
 /* ---- the beginning ---- */
 
-/* What runs where the log pointer has passed the limit. */
-static uint64_t put_check(struct translating *t, uint64_t resume)
+/* What runs where the log pointer has passed the limit, before the instruction at `pc`. */
+static uint64_t put_check(struct translating *t, uint64_t pc, uint64_t resume)
 {
     uint64_t address = tr_emit_address(&t->cold);
+    tr_emit_gs_store_32(&t->cold, HOT(exit), (uint32_t)(pc - t->superblock.pc));
     tr_emit_save(&t->cold, TR_RAX, HOT(rax));
     tr_emit_rip(&t->cold, 0x8d, TR_RAX, resume);
     tr_emit_gs_jump(&t->cold, HOT(leave_check));
     return address;
 }
 
-static void emit_compare(struct translating *t)
+static void emit_compare(struct translating *t, uint64_t pc)
 {
     enum { COMPARE = 9, JUMP = 6 };
     uint64_t resume = tr_emit_address(&t->hot) + COMPARE + JUMP;
@@ -153,7 +154,7 @@ static void emit_compare(struct translating *t)
     tr_emit_32(&t->hot, HOT(limit));
     tr_emit_8(&t->hot, 0x0f); /* ja */
     tr_emit_8(&t->hot, 0x87);
-    tr_emit_relative(&t->hot, put_check(t, resume));
+    tr_emit_relative(&t->hot, put_check(t, pc, resume));
 }
 
 /* Without flags: leaves when gs:[run] is 0. */
@@ -161,7 +162,7 @@ static void emit_run_test(struct translating *t)
 {
     uint64_t address = tr_emit_address(&t->cold);
     tr_emit_load(&t->cold, TR_RCX, HOT(rcx));
-    tr_emit_gs_store_32(&t->cold, HOT(exit), TR_RUN_IS_0);
+    tr_emit_gs_store_32(&t->cold, HOT(exit), TR_RUN_AT_HEAD);
     tr_emit_gs_jump(&t->cold, HOT(leave_run));
     tr_emit_save(&t->hot, TR_RCX, HOT(rcx));
     tr_emit_load(&t->hot, TR_RCX, HOT(run));
@@ -231,9 +232,7 @@ static void emit_head(struct translating *t)
 {
     tr_emit_log_word(&t->hot, t->identifier << 1);
     tr_emit_log_advance(&t->hot, 4);
-    if (t->superblock.flags_dead)
-        emit_compare(t);
-    else
+    if (t->superblock.needs_test)
         emit_run_test(t);
     if (t->superblock.code == TR_CODE_CHANGING)
         emit_code_check(t);
@@ -505,11 +504,36 @@ static void emit_guard_test(struct translating *t, uint64_t constant)
     tr_emit_8(&t->hot, 0xe3); /* jrcxz */
 }
 
+/* Where flags are never dead: leaves when gs:[run] is 0, before the branch that ends the fragment; rcx and rdx are
+ * borrowed. Returns where the distance to what emit_end_test_exit writes belongs; NULL: no test. */
+static uint8_t *emit_end_test(struct translating *t)
+{
+    if (t->superblock.check_at < t->superblock.item_count)
+        return NULL;
+    tr_emit_load(&t->hot, TR_RCX, HOT(run));
+    tr_emit_8(&t->hot, 0xe3); /* jrcxz */
+    tr_emit_8(&t->hot, 0);
+    return t->hot.at - 1;
+}
+
+static void emit_end_test_exit(struct translating *t, const struct tr_item *item, uint8_t *distance)
+{
+    if (!distance)
+        return;
+    *distance = (uint8_t)(t->hot.at - distance - 1);
+    tr_emit_jump(&t->hot, tr_emit_address(&t->cold));
+    emit_give_back(&t->cold);
+    tr_emit_gs_store_32(&t->cold, HOT(exit), TR_RUN_AT_END);
+    tr_emit_save(&t->cold, TR_RAX, HOT(rax));
+    tr_emit_constant(&t->cold, TR_RAX, item->pc);
+    tr_emit_gs_jump(&t->cold, HOT(leave_run_at));
+}
+
 /* Ends a fragment: an inline guard for the target that comes first, else the table. The guard is closed by a jump to
  * the runtime, which opens it when the branch first runs. */
 static void emit_guarded_exit(struct translating *t)
 {
-    enum { TABLE_JUMP = 3 + 8, JUMP_TO_RUNTIME = 5 };
+    enum { TABLE_JUMP = 3 + 8 };
     uint64_t guard_at = tr_emit_address(&t->cold);
     struct tr_guard guard = {.constant = 0};
     uint8_t *guard_place = t->cold.at;
@@ -555,6 +579,7 @@ static void emit_return(struct translating *t, const struct tr_item *item)
     const struct tr_way *block = &t->superblock.blocks[item->block];
     hide_r11(t);
     emit_borrow(t);
+    uint8_t *test = block->expected ? NULL : emit_end_test(t);
     mark(t, item->pc);
     tr_emit_8(&t->hot, 0x5a); /* pop rdx */
     if (decoded->pop_bytes) {
@@ -566,6 +591,7 @@ static void emit_return(struct translating *t, const struct tr_item *item)
         emit_expected_return(t, item, block->expected);
     else
         emit_guarded_exit(t);
+    emit_end_test_exit(t, item, test);
 }
 
 static void emit_indirect(struct translating *t, const struct tr_item *item)
@@ -576,9 +602,11 @@ static void emit_indirect(struct translating *t, const struct tr_item *item)
     emit_borrow(t);
     emit_load_target(t, item);
     hide_r11(t);
+    uint8_t *test = emit_end_test(t);
     if (decoded->kind == TR_INDIRECT_CALL)
         emit_push_return_address(t, item);
     emit_guarded_exit(t);
+    emit_end_test_exit(t, item, test);
 }
 
 static void emit_syscall(struct translating *t, const struct tr_item *item)
@@ -663,8 +691,13 @@ static void emit(struct translating *t)
         emit_leave(t);
         return;
     }
-    for (unsigned i = 0; i < superblock->item_count; i++)
+    for (unsigned i = 0; i < superblock->item_count; i++) {
+        if (i == superblock->check_at) {
+            hide_r11(t);
+            emit_compare(t, superblock->items[i].pc);
+        }
         emit_item(t, &superblock->items[i], i + 1 == superblock->item_count);
+    }
 }
 
 struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc, bool *nothing)

@@ -12,8 +12,8 @@
  *
  *     mov dword [r11], identifier << 1
  *     lea r11, [r11 + 4]                  TR_ENTRY_SIZE behind its beginning
- *     cmp r11, gs:[limit] ; ja ...        or a test of gs:[run], where flags are live
  *     ... the program's instructions
+ *     cmp r11, gs:[limit] ; ja ...        between them, where the flags are dead (superblock.c: find_check)
  *
  * An indirect branch enters through a place in the cold part, made when it is first needed:
  *
@@ -52,8 +52,8 @@ enum tr_exit_kind {
     TR_EXIT_UNSUPPORTED, /* the instruction at the target does what the translator does not follow */
 };
 
-/* hot.exit at tr_leave_run. */
-enum { TR_RUN_IS_0, TR_RUN_CODE_CHANGED };
+/* hot.exit at tr_leave_run: where gs:[run] was 0, or why else. */
+enum { TR_RUN_AT_HEAD, TR_RUN_AT_END, TR_RUN_CODE_CHANGED };
 
 /* An indirect branch's inline guard. The constant is minus the address that is expected; it and `enable` change once,
  * when the branch first runs. */
