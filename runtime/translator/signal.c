@@ -155,18 +155,26 @@ static void give_up(int signal)
     tr_set_kernel_action(signal, &by_default);
 }
 
+/* The log pointer is in r11 where the log is written. */
+static bool is_log_full(struct tr_thread *thread, struct sigcontext *registers)
+{
+    uint64_t log = thread->hot.log;
+    thread->hot.log = registers->r11;
+    bool is_full = tr_log_is_guard(thread, registers->cr2);
+    if (is_full)
+        registers->r11 = thread->hot.log;
+    else
+        thread->hot.log = log;
+    return is_full;
+}
+
 static void handle_fault_in_cache(struct tr_thread *thread, siginfo_t *info,
                                   struct ucontext *context)
 {
     struct sigcontext *registers = &context->uc_mcontext;
     struct tr_state state;
-    if (info->si_signo == SIGSEGV) {
-        thread->hot.log = registers->r11;
-        if (tr_log_is_guard(thread, registers->cr2)) {
-            registers->r11 = thread->hot.log;
-            return;
-        }
-    }
+    if (info->si_signo == SIGSEGV && is_log_full(thread, registers))
+        return;
     tr_frame_registers(&state, registers);
     bool found = tr_find_state(thread, &state);
     if (is_code_write(thread, info, registers, found ? state.pc : 0))
@@ -185,23 +193,33 @@ static void handle_fault_in_cache(struct tr_thread *thread, siginfo_t *info,
     resume_in_runtime(thread, context);
 }
 
+/* When a sent signal is pending already, thread->app still is the state before the instruction, which will run again: it
+ * may be a trap, behind which the processor is now. */
+static void handle_fault_at_program_code(struct tr_thread *thread, siginfo_t *info,
+                                         struct ucontext *context)
+{
+    if (thread->signals.pending == 0) {
+        tr_frame_registers(&thread->app, &context->uc_mcontext);
+        raise_fault(thread, info, &context->uc_mcontext);
+    }
+    resume_in_runtime(thread, context);
+}
+
 static void handle_fault(struct tr_thread *thread, siginfo_t *info, struct ucontext *context)
 {
     struct sigcontext *registers = &context->uc_mcontext;
     uint64_t pc = registers->rip;
+    /* Finding the state and mending a write read the program's memory. */
+    tr_set_kernel_mask(~synchronous_signals);
     if (tr_is_fault_safe(pc)) {
         if (!is_code_write(thread, info, registers, 0))
             registers->rip = (uint64_t)tr_fault_safe_failed;
     } else if (tr_in_cache(pc)) {
-        tr_set_kernel_mask(~synchronous_signals); /* finding the state reads the program's memory */
         handle_fault_in_cache(thread, info, context);
     } else if (is_in_runtime(pc)) {
         give_up(info->si_signo);
     } else {
-        tr_frame_registers(&thread->app, registers);
-        if (thread->signals.pending == 0)
-            raise_fault(thread, info, registers);
-        resume_in_runtime(thread, context);
+        handle_fault_at_program_code(thread, info, context);
     }
 }
 
