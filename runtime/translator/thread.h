@@ -126,16 +126,18 @@ struct tr_thread {
     bool stops;       /* the log has ended */
     bool let_go;      /* go on natively at the next safe point */
     bool escaped;     /* the program's own code runs natively, to raise its fault, and no fragment was entered for it */
-    bool vforked;     /* a child that shares its parent's memory until it calls exec or exits */
+    bool vforked;     /* a process that shares its parent's memory, until it calls exec or exits, but has signal
+                         dispositions of its own */
+    bool parent_waits; /* until it calls exec or exits; then the parent releases this structure */
     uint64_t last_time; /* ticks, of the newest record with a time: none goes below */
-    uint64_t clear_tid; /* unused by the runtime but for exit */
+    uint64_t exec_cookie; /* struct tr_request */
     struct tr_signals_of_thread signals;
     struct tr_thread *next; /* in process->threads */
     uint32_t state;         /* atomic: TR_THREAD_ */
     uint64_t epoch;         /* of the cache, at the last safe point */
 };
 
-enum { TR_THREAD_FREE, TR_THREAD_USED, TR_THREAD_EXITING };
+enum { TR_THREAD_FREE, TR_THREAD_USED };
 
 /* The traced address space: one per runtime image; fork copies it. Writable, shared by all threads. */
 struct tr_process {
@@ -148,6 +150,7 @@ struct tr_process {
     struct tr_thread *threads;   /* all that were ever made; reused */
     uint32_t thread_lock;
     bool steals_time;            /* what the runtime uses up is taken off the clock */
+    uint32_t running;            /* atomic: threads that run in the cache, vforked ones not counted */
     uint32_t action_lock;        /* of `actions`, and of changing the kernel's dispositions together with them */
     struct tr_action actions[TR_SIGNALS]; /* what the program set, by signal number - 1 */
     uint64_t fsgsbase;           /* bool: the kernel allows WRGSBASE */
