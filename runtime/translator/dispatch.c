@@ -64,8 +64,8 @@ static uint64_t go_on(struct tr_thread *thread)
 /* At a place where the program's state is whole and app.pc runs next: signals and the end of tracing come first. */
 static uint64_t go_on_from_safe_point(struct tr_thread *thread, bool in_fragment)
 {
-    if (thread->signals.pending)
-        tr_signal_deliver(thread, in_fragment);
+    if (!(thread->signals.pending && tr_signal_deliver(thread, in_fragment)) && in_fragment)
+        tr_log_event(thread, TR_PARTIAL, 0, &thread->app.pc, 1);
     if (thread->let_go || atomic_load_explicit(&thread->process->control->frozen, memory_order_relaxed))
         tr_let_go(thread, TR_SLOT_LET_GO);
     return go_on(thread);

@@ -3,7 +3,7 @@
  *
  *     DIR/translator/arena    struct tr_control (options, counters, trigger state, requests)
  *                             the runtime's image, which each process copies into its own memory
- *                             the sideband log (records of struct soft_record's layout)
+ *                             the sideband log (records of engine/packets/sideband_layout.h)
  *                             fragment tables, one per traced address space
  *                             slots, one per traced thread: struct tr_slot and its log ring
  *                             code dumps: bytes of code that is in no file (JIT)

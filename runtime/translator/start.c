@@ -58,7 +58,7 @@ _Noreturn void tr_begin(const struct tr_start *start, const uint64_t *stack)
     tr_thread_set_base(thread);
     tr_log_begin(thread, start->slot, false);
     tr_process_begun(thread, start);
-    tr_signal_begin_process(process, thread);
+    tr_signal_begin_process(process, thread, tr_thread_signal_stack(thread));
     uint64_t now = tr_time(thread);
     tr_log_event(thread, TR_RESUME, 0, &now, 1);
     tr_enter(thread);
