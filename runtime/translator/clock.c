@@ -4,14 +4,24 @@
 
 static struct tr_clock_history history;
 
-uint64_t tr_time(struct tr_thread *thread)
+static uint64_t time_at(struct tr_thread *thread, uint64_t tsc)
 {
     const struct tr_control *control = thread->process->control;
-    uint64_t now = tr_rdtsc() - atomic_load_explicit(&control->stolen, memory_order_relaxed);
-    if (now < thread->last_time)
-        now = thread->last_time;
-    thread->last_time = now;
-    return now;
+    uint64_t time = tsc - atomic_load_explicit(&control->stolen, memory_order_relaxed);
+    if (time < thread->last_time)
+        time = thread->last_time;
+    thread->last_time = time;
+    return time;
+}
+
+uint64_t tr_time(struct tr_thread *thread)
+{
+    return time_at(thread, tr_rdtsc());
+}
+
+uint64_t tr_time_of_work(struct tr_thread *thread)
+{
+    return time_at(thread, thread->hot.entered);
 }
 
 void tr_clock_begin_work(struct tr_thread *thread)

@@ -22,6 +22,9 @@ struct tr_clock_history {
 /* The time now; never less than before in this thread. */
 uint64_t tr_time(struct tr_thread *thread);
 
+/* The same within work (below): when it began. */
+uint64_t tr_time_of_work(struct tr_thread *thread);
+
 /* Around what the runtime does on its own account. */
 void tr_clock_begin_work(struct tr_thread *thread);
 void tr_clock_end_work(struct tr_thread *thread);

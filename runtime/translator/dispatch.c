@@ -38,6 +38,15 @@ static _Noreturn void go_without(struct tr_thread *thread, bool faults, bool ent
     tr_let_go(thread, TR_SLOT_CANNOT);
 }
 
+/* Mappings were reported for what runs next: its time in the log must not come before theirs. */
+static void stamp_mappings(struct tr_thread *thread)
+{
+    uint32_t payload = TR_STAMP_NEXT | (thread->code_replaced ? TR_STAMP_CODE_REPLACED : 0);
+    tr_log_event(thread, TR_STAMP, payload, &thread->mapped_at, 1);
+    thread->mapped_at = 0;
+    thread->code_replaced = false;
+}
+
 /* The fragment at app.pc. The lock is held. */
 static struct tr_translation *find(struct tr_thread *thread)
 {
@@ -48,6 +57,8 @@ static struct tr_translation *find(struct tr_thread *thread)
         translation = tr_translate(thread, pc, &nothing);
     if (!translation)
         go_without(thread, nothing, false);
+    if (thread->mapped_at)
+        stamp_mappings(thread);
     return translation;
 }
 

@@ -130,6 +130,8 @@ struct tr_thread {
                          dispositions of its own */
     bool parent_waits; /* until it calls exec or exits; then the parent releases this structure */
     uint64_t last_time; /* ticks, of the newest record with a time: none goes below */
+    uint64_t mapped_at; /* ticks: code was reported to the recorder then, and what runs next may be there; 0: none */
+    bool code_replaced; /* it took the place of other code that was reported */
     uint64_t exec_cookie; /* struct tr_request */
     struct tr_signals_of_thread signals;
     struct tr_thread *next; /* in process->threads */

@@ -125,6 +125,9 @@ static void arrive(struct transcoder *transcoder, struct pt_code_block *block)
 
 static void run_block(struct transcoder *transcoder, struct pt_code_block *block)
 {
+    if (transcoder->code_replaced)
+        pt_encoder_arrive_at_new_code(transcoder->encoder, block);
+    transcoder->code_replaced = false;
     if (transcoder->arrival_due)
         arrive(transcoder, block);
     else
@@ -276,6 +279,20 @@ static void reach_unknown_time(struct transcoder *transcoder)
     run_steps(transcoder);
 }
 
+/* The same, before the newest fragment begins at that time. Where code was replaced then, decoders need
+ * to know of all branches before. */
+static void reach_entry(struct transcoder *transcoder, const struct log_record *stamp)
+{
+    uint64_t time = log_value(stamp, 0);
+    bool code_replaced = TR_EVENT_PAYLOAD(stamp->word) & TR_STAMP_CODE_REPLACED;
+    if (code_replaced && time > 0) {
+        reach(transcoder, time - 1);
+        pt_encoder_emit(transcoder->encoder);
+    }
+    reach(transcoder, time);
+    transcoder->code_replaced = code_replaced;
+}
+
 /* An event at the time that it tells, behind the steps so far. */
 static void happen(struct transcoder *transcoder, const struct log_record *record)
 {
@@ -322,10 +339,24 @@ static bool enter(struct transcoder *transcoder, const struct log_record *record
         return false;
     if (transcoder->has_stack_copy)
         use_stack_copy(transcoder, &transcoder->stack_copy);
-    if (transcoder->next_entry)
-        reach(transcoder, transcoder->next_entry);
-    transcoder->next_entry = 0;
+    if (transcoder->has_next_stamp)
+        reach_entry(transcoder, &transcoder->next_stamp);
+    transcoder->has_next_stamp = false;
     return true;
+}
+
+/* How the fragment before was left is only known when the next one is entered. */
+static void take_stamp(struct transcoder *transcoder, const struct log_record *record)
+{
+    if (TR_EVENT_PAYLOAD(record->word) & TR_STAMP_NEXT) {
+        bool replaced = transcoder->has_next_stamp &&
+                        TR_EVENT_PAYLOAD(transcoder->next_stamp.word) & TR_STAMP_CODE_REPLACED;
+        transcoder->next_stamp = *record;
+        transcoder->next_stamp.word |= replaced ? TR_STAMP_CODE_REPLACED : 0;
+        transcoder->has_next_stamp = true;
+    } else {
+        reach(transcoder, log_value(record, 0));
+    }
 }
 
 static bool take_event(struct transcoder *transcoder, const struct log_record *record,
@@ -357,10 +388,7 @@ static bool take_event(struct transcoder *transcoder, const struct log_record *r
         happen(transcoder, record);
         return true;
     case TR_STAMP:
-        if (TR_EVENT_PAYLOAD(record->word))
-            transcoder->next_entry = log_value(record, 0);
-        else
-            reach(transcoder, log_value(record, 0));
+        take_stamp(transcoder, record);
         return true;
     case TR_HANDLER:
         /* After a branch to where nothing can run there is no entry. */

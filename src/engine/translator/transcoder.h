@@ -29,9 +29,12 @@ struct transcoder {
 
     struct log_record stack_copy; /* the newest TR_CALLS, if its fragment was not entered yet */
     bool has_stack_copy;
-    uint64_t next_entry; /* when the next fragment begins, ticks; 0: not known beforehand */
-    bool arrival_due;    /* a trigger hit: the next block's beginning is reported ... */
+    struct log_record next_stamp; /* of the next fragment's beginning, known beforehand */
+    bool has_next_stamp;
+    /* Of the next block: */
+    bool arrival_due;    /* a trigger was hit there: its beginning is reported ... */
     uint64_t arrival;    /* ... with this time, ticks */
+    bool code_replaced;  /* it may be in the place of other code that has run */
     struct error damage; /* the first record that made no sense */
 
     /* Blocks that were interrupted in their middle, in turn: the encoder looks at the last one. */
