@@ -37,9 +37,9 @@ bool translator_finish(const struct translator_arena *arena, const char *directo
     collection->recorded.folder = folder;
     collection->recorded.watched = watched;
     struct callers *callers = callers_open(&collection->recorded, &collection->clock);
-    bool ok = transcoding_finish(transcoding, callers, error) &&
-              code_dumps_write(arena, directory, collection->recorded.log,
-                               collection->recorded.log_size, error) &&
+    bool dumped = code_dumps_write(arena, directory, collection->recorded.log,
+                                   collection->recorded.log_size, error);
+    bool ok = transcoding_finish(transcoding, callers, dumped ? error : NULL) && dumped &&
               collect(collection, error);
     callers_close(callers);
     collection->recorded.folder = NULL;

@@ -12,6 +12,7 @@
 #include "engine/translator/inject.h"
 #include "process/exec_stop.h"
 #include "process/program.h"
+#include "process/vdso.h"
 #include "recording/session.h"
 
 #include <errno.h>
@@ -262,6 +263,7 @@ static bool record_into(struct recording *recording, struct record_result *resul
     if (!translator_arena_create(&recording->arena, recording->directory, &options, error))
         return false;
     inject_store_image(recording->arena.bytes, &recording->image);
+    vdso_keep(recording->directory);
     recording->session = session_at_start(recording);
     bool ok = session_write(&recording->session, recording->directory, error) &&
               signals_hold(&recording->signals, error);
