@@ -4,29 +4,21 @@
 
 static struct tr_clock_history history;
 
-static uint64_t time_at(struct tr_thread *thread, uint64_t tsc)
-{
-    const struct tr_control *control = thread->process->control;
-    uint64_t time = tsc - atomic_load_explicit(&control->stolen, memory_order_relaxed);
-    if (time < thread->last_time)
-        time = thread->last_time;
-    thread->last_time = time;
-    return time;
-}
-
 uint64_t tr_time(struct tr_thread *thread)
 {
-    return time_at(thread, tr_rdtsc());
-}
-
-uint64_t tr_time_of_work(struct tr_thread *thread)
-{
-    return time_at(thread, thread->hot.entered);
+    const struct tr_control *control = thread->process->control;
+    uint64_t tsc = thread->works && thread->process->steals_time ? thread->hot.entered : tr_rdtsc();
+    uint64_t now = tsc - atomic_load_explicit(&control->stolen, memory_order_relaxed);
+    if (now < thread->last_time)
+        now = thread->last_time;
+    thread->last_time = now;
+    return now;
 }
 
 void tr_clock_begin_work(struct tr_thread *thread)
 {
     thread->hot.entered = tr_rdtsc();
+    thread->works = true;
 }
 
 static void note(uint64_t tsc, uint64_t stolen)
@@ -41,6 +33,7 @@ static void note(uint64_t tsc, uint64_t stolen)
 void tr_clock_end_work(struct tr_thread *thread)
 {
     struct tr_control *control = thread->process->control;
+    thread->works = false;
     if (!thread->process->steals_time)
         return;
     uint64_t begin = thread->hot.entered, end = tr_rdtsc();

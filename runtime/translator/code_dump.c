@@ -107,6 +107,5 @@ void tr_code_dump(struct tr_thread *thread, struct tr_page *page, uint32_t prote
         .protection = protection,
         .dumped = true,
     };
-    thread->mapped_at = tr_time_of_work(thread);
-    tr_sideband_mapping(thread, thread->mapped_at, &mapping, path);
+    tr_sideband_mapping(thread, tr_time(thread), &mapping, path);
 }

@@ -83,8 +83,7 @@ static void log_region(struct tr_thread *thread, const struct tr_region *region,
         .device_minor = region->line.minor,
         .protection = region->protection,
     };
-    thread->mapped_at = tr_time_of_work(thread);
-    tr_sideband_mapping(thread, thread->mapped_at, &mapping, path);
+    tr_sideband_mapping(thread, tr_time(thread), &mapping, path);
 }
 
 /* As stat gives them: they differ from those in /proc/self/maps on btrfs and overlayfs. Only triggers need
@@ -247,23 +246,15 @@ static void note_page(struct tr_thread *thread, uint64_t address)
     struct tr_page *page = tr_page_get(&pages, address);
     if (!page)
         return;
-    bool ran = page->flags & TR_PAGE_NOTED;
     page->flags |= TR_PAGE_NOTED;
     if ((page->flags & TR_PAGE_CLEAN) && !can_change(region, page))
         return;
-    uint64_t mapped_at = thread->mapped_at;
-    thread->mapped_at = 0;
     if (!region || !is_of_file(region, address)) {
-        ran |= (page->flags & TR_PAGE_DUMPED) != 0;
         tr_code_dump(thread, page, region ? region->protection : PROT_READ | PROT_EXEC);
     } else if (page->flags & TR_PAGE_DUMPED) { /* the dump must not go on to hide the file */
-        ran = true;
         log_region(thread, region, address, address + TR_PAGE);
         page->flags &= (uint8_t)~TR_PAGE_DUMPED;
     }
-    thread->code_replaced |= ran && thread->mapped_at;
-    if (!thread->mapped_at)
-        thread->mapped_at = mapped_at;
     page->flags |= TR_PAGE_CLEAN;
 }
 

@@ -482,7 +482,7 @@ static uint64_t displacement(const struct tr_instruction *instruction, const uin
 static bool undefined(struct tr_instruction *instruction, const uint8_t *bytes, size_t size,
                       unsigned looked_at)
 {
-    if (looked_at > size)
+    if (looked_at > size && size < LONGEST)
         return false;
     *instruction = (struct tr_instruction){
         .length = 1, .kind = TR_TRAP, .opcode = bytes[0], .flags_read = TR_ALL_FLAGS};
@@ -519,10 +519,11 @@ bool tr_decode(struct tr_instruction *restrict instruction, const uint8_t *restr
     if (encoding.word & OPCODE_ESCAPE)
         encoding = escaped(encoding, bytes);
     uint64_t word = encoding.word;
-    if (word & OPCODE_CHOICE)
+    bool is_choice = word & OPCODE_CHOICE;
+    if (is_choice)
         word = chosen(word, &encoding, bytes[encoding.at]);
     if (!word)
-        return undefined(instruction, bytes, size, encoding.at + 1);
+        return undefined(instruction, bytes, size, encoding.at + is_choice);
 
     instruction->kind = word >> OPCODE_KIND_AT & 15;
     instruction->condition = encoding.opcode & 15;
@@ -551,7 +552,7 @@ bool tr_decode(struct tr_instruction *restrict instruction, const uint8_t *restr
         number_size = immediate_size(word, &encoding, number_size);
     unsigned length = number_at + number_size;
     if (length > size || length > LONGEST)
-        return undefined(instruction, bytes, size, length > LONGEST ? LONGEST : length);
+        return undefined(instruction, bytes, size, length);
 
     unsigned sets = operands.sets | (word >> OPCODE_IMPLICIT_AT & (0xff | 0xff << OPCODE_WRITTEN));
     bool is_displacement = word & OPCODE_DISPLACEMENT;

@@ -38,13 +38,14 @@ static _Noreturn void go_without(struct tr_thread *thread, bool faults, bool ent
     tr_let_go(thread, TR_SLOT_CANNOT);
 }
 
-/* Mappings were reported for what runs next: its time in the log must not come before theirs. */
-static void stamp_mappings(struct tr_thread *thread)
+/* Sideband records of this moment tell of code that runs next. */
+static void separate_from_new_code(struct tr_thread *thread)
 {
-    uint32_t payload = TR_STAMP_NEXT | (thread->code_replaced ? TR_STAMP_CODE_REPLACED : 0);
-    tr_log_event(thread, TR_STAMP, payload, &thread->mapped_at, 1);
-    thread->mapped_at = 0;
-    thread->code_replaced = false;
+    if (!thread->new_code)
+        return;
+    thread->new_code = false;
+    uint64_t now = tr_time(thread);
+    tr_log_event(thread, TR_STAMP, TR_STAMP_NEW_CODE, &now, 1);
 }
 
 /* The fragment at app.pc. The lock is held. */
@@ -57,8 +58,7 @@ static struct tr_translation *find(struct tr_thread *thread)
         translation = tr_translate(thread, pc, &nothing);
     if (!translation)
         go_without(thread, nothing, false);
-    if (thread->mapped_at)
-        stamp_mappings(thread);
+    separate_from_new_code(thread);
     return translation;
 }
 

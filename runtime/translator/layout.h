@@ -256,10 +256,7 @@ enum { TR_CLEARED = 16 << 10 };
 enum tr_event {
     TR_PAD,       /* the rest of the ring's end is not used: the log goes on at the next multiple of its size */
     TR_EXIT,      /* payload k: the fragment was left by the branch of its block k */
-    TR_STAMP,     /* u64 time: when the fragment entered last began; with TR_STAMP_NEXT in the payload: when what runs next
-                     begins (the fragment entered last has been left). After mapping records, which have the same time,
-                     so that nothing of what they map seems to run before; with TR_STAMP_CODE_REPLACED they have taken
-                     the place of code that may have run */
+    TR_STAMP,     /* payload: enum tr_stamp; u64 time */
     TR_PARTIAL,   /* u64 pc: of the fragment that was entered last, what lies before pc ran, pc did not (a fault, a
                      signal; pc is the fragment's start when nothing of it ran). Payload k + 1: pc is in block k or at its
                      start; 0: in the first of the blocks that have an instruction there, or, when none has, where one of
@@ -281,7 +278,12 @@ enum tr_event {
     TR_EVENT_KINDS,
 };
 
-enum { TR_STAMP_NEXT = 1, TR_STAMP_CODE_REPLACED = 2 };
+enum tr_stamp {
+    TR_STAMP_ENTRY,    /* when the fragment entered last began */
+    TR_STAMP_NEXT,     /* when what runs next begins: the fragment entered last has been left */
+    TR_STAMP_NEW_CODE, /* likewise, and sideband records of this time tell of code that is new: packets must separate
+                          what ran before from what runs next */
+};
 
 /* Payload words after the first one; TR_CALLS has 2 * payload more. */
 static const uint8_t tr_event_words[TR_EVENT_KINDS] = {

@@ -259,7 +259,7 @@ bool tr_log_check(struct tr_thread *thread, bool in_fragment)
         atomic_store(&control->frozen, 1);
         return false;
     }
-    tr_log_event(thread, TR_STAMP, in_fragment ? 0 : TR_STAMP_NEXT, &time, 1);
+    tr_log_event(thread, TR_STAMP, in_fragment ? TR_STAMP_ENTRY : TR_STAMP_NEXT, &time, 1);
     publish(thread);
     set_limit(thread);
     return true;

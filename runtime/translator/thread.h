@@ -124,14 +124,14 @@ struct tr_thread {
     int32_t pid, tid;
     bool in_syscall;  /* in tr_safe_syscall: see signal.h */
     bool stops;       /* the log has ended */
+    bool works;       /* between tr_clock_begin_work and tr_clock_end_work */
+    bool new_code;    /* mapping records were written since the last stamp of a new moment */
     bool let_go;      /* go on natively at the next safe point */
     bool escaped;     /* the program's own code runs natively, to raise its fault, and no fragment was entered for it */
     bool vforked;     /* a process that shares its parent's memory, until it calls exec or exits, but has signal
                          dispositions of its own */
     bool parent_waits; /* until it calls exec or exits; then the parent releases this structure */
     uint64_t last_time; /* ticks, of the newest record with a time: none goes below */
-    uint64_t mapped_at; /* ticks: code was reported to the recorder then, and what runs next may be there; 0: none */
-    bool code_replaced; /* it took the place of other code that was reported */
     uint64_t exec_cookie; /* struct tr_request */
     struct tr_signals_of_thread signals;
     struct tr_thread *next; /* in process->threads */

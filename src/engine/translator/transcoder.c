@@ -125,9 +125,9 @@ static void arrive(struct transcoder *transcoder, struct pt_code_block *block)
 
 static void run_block(struct transcoder *transcoder, struct pt_code_block *block)
 {
-    if (transcoder->code_replaced)
+    if (transcoder->new_code)
         pt_encoder_arrive_at_new_code(transcoder->encoder, block);
-    transcoder->code_replaced = false;
+    transcoder->new_code = false;
     if (transcoder->arrival_due)
         arrive(transcoder, block);
     else
@@ -279,18 +279,18 @@ static void reach_unknown_time(struct transcoder *transcoder)
     run_steps(transcoder);
 }
 
-/* The same, before the newest fragment begins at that time. Where code was replaced then, decoders need
- * to know of all branches before. */
+/* The same, before the newest fragment begins at that time. Decoders take to new code when a packet has
+ * its time: they need to know of all branches before. */
 static void reach_entry(struct transcoder *transcoder, const struct log_record *stamp)
 {
     uint64_t time = log_value(stamp, 0);
-    bool code_replaced = TR_EVENT_PAYLOAD(stamp->word) & TR_STAMP_CODE_REPLACED;
-    if (code_replaced && time > 0) {
+    bool new_code = TR_EVENT_PAYLOAD(stamp->word) == TR_STAMP_NEW_CODE;
+    if (new_code && time > 0) {
         reach(transcoder, time - 1);
         pt_encoder_emit(transcoder->encoder);
     }
     reach(transcoder, time);
-    transcoder->code_replaced = code_replaced;
+    transcoder->new_code = new_code;
 }
 
 /* An event at the time that it tells, behind the steps so far. */
@@ -348,14 +348,12 @@ static bool enter(struct transcoder *transcoder, const struct log_record *record
 /* How the fragment before was left is only known when the next one is entered. */
 static void take_stamp(struct transcoder *transcoder, const struct log_record *record)
 {
-    if (TR_EVENT_PAYLOAD(record->word) & TR_STAMP_NEXT) {
-        bool replaced = transcoder->has_next_stamp &&
-                        TR_EVENT_PAYLOAD(transcoder->next_stamp.word) & TR_STAMP_CODE_REPLACED;
-        transcoder->next_stamp = *record;
-        transcoder->next_stamp.word |= replaced ? TR_STAMP_CODE_REPLACED : 0;
-        transcoder->has_next_stamp = true;
-    } else {
+    const struct log_record *next = &transcoder->next_stamp;
+    if (TR_EVENT_PAYLOAD(record->word) == TR_STAMP_ENTRY) {
         reach(transcoder, log_value(record, 0));
+    } else if (!transcoder->has_next_stamp || TR_EVENT_PAYLOAD(next->word) != TR_STAMP_NEW_CODE) {
+        transcoder->next_stamp = *record;
+        transcoder->has_next_stamp = true;
     }
 }
 

@@ -313,6 +313,11 @@ static void see_flags(struct tr_instruction *view, const struct decoded *decoded
     view->flags_written = flags_written(decoded, view->flags_written);
     if (view->properties & TR_REPEAT)
         view->flags_read = view->flags_written = 0;
+    if (view->kind == TR_SYSCALL || view->kind == TR_INT80 || view->kind == TR_FAR ||
+        view->kind == TR_XBEGIN) { /* somebody else sees the flags */
+        view->flags_read = TR_ALL_FLAGS;
+        view->flags_written = 0;
+    }
 }
 
 /* Registers that Zydis does not name, or that keep what they hold in some cases. */
@@ -331,10 +336,13 @@ static void see_more_registers(struct tr_instruction *view, const struct decoded
     case ZYDIS_MNEMONIC_LLWPCB:
     case ZYDIS_MNEMONIC_LWPINS:
     case ZYDIS_MNEMONIC_LWPVAL: /* their first operand, too, is read */
-                view->reads |= view->writes;
+        view->reads |= view->writes;
         view->writes = 0;
         view->properties &= ~(uint32_t)TR_LOADS_STACK;
 
+        break;
+    case ZYDIS_MNEMONIC_SYSENTER: /* what it writes the kernel restores */
+        view->writes = 0;
         break;
     case ZYDIS_MNEMONIC_PAUSE: /* with REX.B processors exchange */
         if (decoded->context.vector_unified.B)
@@ -450,6 +458,15 @@ static void see_numbers(struct tr_instruction *view, const ZydisDecodedInstructi
         view->pop_bytes = (uint16_t)instruction->raw.imm[0].value.u;
 }
 
+/* Zydis takes the unused encodings of VEX and EVEX for the first Xeon Phi's. */
+static bool is_knights_corner(const ZydisDecodedInstruction *instruction)
+{
+    ZydisISAExt extension = instruction->meta.isa_ext;
+    ZydisISASet set = instruction->meta.isa_set;
+    return (extension >= ZYDIS_ISA_EXT_KNC && extension <= ZYDIS_ISA_EXT_KNCV) ||
+           (set >= ZYDIS_ISA_SET_KNCE && set <= ZYDIS_ISA_SET_KNC_PF_HINT);
+}
+
 bool zydis_view(struct zydis_view *view, const uint8_t *bytes, size_t size, uint64_t pc)
 {
     ZydisDecoder decoder;
@@ -458,7 +475,8 @@ bool zydis_view(struct zydis_view *view, const uint8_t *bytes, size_t size, uint
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, &decoded.context, bytes, size,
                                                     &decoded.instruction)) ||
         !ZYAN_SUCCESS(ZydisDecoderDecodeOperands(&decoder, &decoded.context, &decoded.instruction,
-                                                 decoded.operands, ZYDIS_MAX_OPERAND_COUNT)))
+                                                 decoded.operands, ZYDIS_MAX_OPERAND_COUNT)) ||
+        is_knights_corner(&decoded.instruction))
         return false;
     struct tr_instruction *instruction = &view->instruction;
     *instruction = (struct tr_instruction){
@@ -473,8 +491,6 @@ bool zydis_view(struct zydis_view *view, const uint8_t *bytes, size_t size, uint
     see_more_registers(instruction, &decoded);
     see_numbers(instruction, &decoded.instruction, pc);
     view->mnemonic = decoded.instruction.mnemonic;
-    view->category = decoded.instruction.meta.category;
     view->isa_extension = decoded.instruction.meta.isa_ext;
-    view->isa_set = decoded.instruction.meta.isa_set;
     return true;
 }

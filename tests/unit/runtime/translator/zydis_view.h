@@ -11,10 +11,7 @@
 struct zydis_view {
     struct tr_instruction instruction;
     ZydisMnemonic mnemonic;
-    ZydisInstructionCategory category;
     ZydisISAExt isa_extension;
-    ZydisISASet isa_set;
-    bool skip;
 };
 
 /* False if Zydis knows of no such instruction, or it is longer than `size`. */
