@@ -34,7 +34,7 @@ struct transcoder {
     /* Of the next block: */
     bool arrival_due;    /* a trigger was hit there: its beginning is reported ... */
     uint64_t arrival;    /* ... with this time, ticks */
-    bool code_replaced;  /* it may be in the place of other code that has run */
+    bool new_code;       /* it may be in the place of other code that has run */
     struct error damage; /* the first record that made no sense */
 
     /* Blocks that were interrupted in their middle, in turn: the encoder looks at the last one. */
