@@ -74,19 +74,19 @@ function program_\name
     push %r13
     push %r14
     push %r15
-    mov $0x1010, %eax
+    mov $0x7f001010, %eax
     mov $0, %ebx
-    mov $0x1212, %ecx
-    mov $0x1313, %edx
-    mov $0x1414, %ebp
-    mov $0x1515, %r8d
-    mov $0x1616, %r9d
-    mov $0x1717, %r10d
-    mov $0x1818, %r11d
-    mov $0x1919, %r12d
-    mov $0x1a1a, %r13d
-    mov $0x1b1b, %r14d
-    mov $0x1c1c, %r15d
+    mov $0x7f001212, %ecx
+    mov $0x7f001313, %edx
+    mov $0x7f001414, %ebp
+    mov $0x7f001515, %r8d
+    mov $0x7f001616, %r9d
+    mov $0x7f001717, %r10d
+    mov $0x7f001818, %r11d
+    mov $0x7f001919, %r12d
+    mov $0x7f001a1a, %r13d
+    mov $0x7f001b1b, %r14d
+    mov $0x7f001c1c, %r15d
     xor $0, %ebx
     std
     jmp *program_\name\()_entry(%rip)

@@ -188,7 +188,7 @@ PROGRAM static _Noreturn void leave(int status)
         program_syscall(SYS_exit_group, status);
 }
 
-PROGRAM static void leave_3(void)
+PROGRAM static void leave_3(int signal, siginfo_t *info, ucontext_t *context)
 {
     leave(3);
 }
@@ -853,7 +853,7 @@ PROGRAM static void nest(int signal, siginfo_t *info, ucontext_t *context)
         return;
     }
     note_wrong(context->uc_mcontext.gregs[REG_RIP] == (greg_t)program_touch_instruction, "rip");
-    note_wrong(context->uc_mcontext.gregs[REG_R11] == 0x1818, "r11");
+    note_wrong(context->uc_mcontext.gregs[REG_R11] == 0x7f001818, "r11");
     note_wrong(context->uc_mcontext.gregs[REG_CR2] == (greg_t)no_memory, "cr2");
     results->faults++;
     context->uc_mcontext.gregs[REG_RIP] = (greg_t)program_touch_after;
@@ -940,10 +940,15 @@ PROGRAM static void dies_of_termination(void)
     send_self(SIGTERM);
 }
 
+PROGRAM static void fault_again(int signal, siginfo_t *info, ucontext_t *context)
+{
+    dies_of_fault();
+}
+
 PROGRAM static void dies_of_fault_in_handler(void)
 {
     handle(SIGSEGV, 0);
-    on_signal = (void (*)(int, siginfo_t *, ucontext_t *))dies_of_fault;
+    on_signal = fault_again;
     program_touch(no_memory + 24);
 }
 
@@ -1082,7 +1087,7 @@ PROGRAM static void return_without_frame(void)
     handle(SIGSEGV, SA_ONSTACK);
     set_alt_stack(alternate_stack, STACK_SIZE, 0);
     records_frames = true;
-    on_signal = (void (*)(int, siginfo_t *, ucontext_t *))(void *)leave_3;
+    on_signal = leave_3;
     program_sigreturn_at(no_memory);
 }
 
