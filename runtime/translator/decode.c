@@ -1,6 +1,6 @@
-#include "decode.h"
+#include "runtime/translator/decode.h"
 
-#include "opcodes.h"
+#include "runtime/translator/opcodes.h"
 
 enum {
     LONGEST = 15,    /* bytes of an instruction */

@@ -1,5 +1,6 @@
-/* Where sigreturn leads elsewhere than back: each rule of context_rewrites.h, reached by a small story.
- * The notation of spans is explained in scene.h; h is a signal's handler, r the restorer. */
+/* Where sigreturn leads elsewhere than back: each rule of context_rewrites.h, reached by a small
+ * story. The notation of spans is explained in scene.h; h is a signal's handler, r the restorer.
+ */
 #include "scene.h"
 
 #include <setjmp.h>
