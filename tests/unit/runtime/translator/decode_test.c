@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "translator/decode.h"
+#include "runtime/translator/decode.h"
 #include "zydis_view.h"
 
 #include <elf.h>
@@ -320,7 +320,7 @@ static void truncated_encodings(void **state)
         struct tr_instruction instruction, truncated;
         make_encoding(bytes, sizeof(bytes), &random);
         assert_true(tr_decode(&instruction, bytes, sizeof(bytes), PC));
-        for (size_t size = 0; size < LONGEST; size++) {
+        for (size_t size = 0; size <= LONGEST; size++) {
             bool is_decoded = decode_at_end(&truncated, pages + page, bytes, size);
             if (instruction.length > 1)
                 assert_int_equal(is_decoded, size >= instruction.length);
