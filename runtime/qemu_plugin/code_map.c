@@ -45,7 +45,7 @@ struct code_page {
     UT_hash_handle hh;
 };
 
-enum { PAGE = CODE_IMAGE_PAGE };
+enum { PAGE = 4096 };
 
 /* --- /proc/self/maps --- */
 

@@ -92,8 +92,10 @@ struct tr_request {
                                 another pid namespace than the recorder's */
     uint32_t reserved;
     uint64_t time;           /* TSC */
-    uint64_t cookie_address; /* in the process's own memory: there stands `time`, too, by which the recorder knows that
-                                a process is the one that asks */
+    /* Two places in the process by which the recorder knows that a process is the one that asks. */
+    uint64_t cookie_address; /* in its own memory: there stands `time`, too */
+    uint64_t nonce_address;  /* of `nonce` below, as the process has mapped the arena */
+    uint64_t nonce;          /* set by the recorder, before it looks */
 };
 
 struct tr_control {
@@ -257,15 +259,19 @@ enum tr_event {
     TR_STAMP,     /* u64 time: payload 0: when the fragment entered last began; payload 1: when what runs next begins
                      (the fragment entered last has been left) */
     TR_PARTIAL,   /* u64 pc: of the fragment that was entered last, what lies before pc ran, pc did not (a fault, a
-                     signal; pc is the fragment's start when nothing of it ran) */
+                     signal; pc is the fragment's start when nothing of it ran). Payload k + 1: pc is in block k or at its
+                     start; 0: in the first of the blocks that have an instruction there, or, when none has, where one of
+                     the fragment's exits leads. After TR_EXIT: where that exit leads */
     TR_SYSCALL,   /* payload: number; u64 time. The last block's system call began; nothing is traced until TR_RESUME */
     TR_RESUME,    /* u64 time: tracing begins again; the next entry tells where */
     TR_HANDLER,   /* payload: signal; u64 time, u64 interrupted pc, u64 interrupted stack pointer, u64 stack pointer
                      at the handler's entry, u64 handler. After TR_PARTIAL (or in a system call): a handler begins */
     TR_SIGRETURN, /* u64 time: between TR_SYSCALL and TR_RESUME: the handler has returned */
     TR_STACK,     /* u64 before, u64 after: the stack pointer around the load that ended the last block */
-    TR_CALLS,     /* payload n: a copy of the program's stack; u64 stack pointer, u64 pc, n 8-byte words (2 words
-                     each), the innermost first: at the start of the fragment entered last, or of what runs next */
+    TR_CALLS,     /* payload n: who has called what runs: u64 rsp, pc, rbx, rbp, r12, r13, r14, r15, then a copy of the
+                     program's stack: n 8-byte words (2 words each) from rsp on. pc is in the first block of the fragment
+                     whose entry comes next (so that a reader who begins here learns it), or of the one entered last. The
+                     first record of every chunk but the first; also the first one behind TR_FORKED and TR_LOST */
     TR_MARK,      /* u64 time: a trigger hit: execution arrives at the start of the fragment entered last then */
     TR_STOP,      /* payload: enum tr_slot_end; u64 time, u64 pc: the log of this thread ends, before pc ran */
     TR_LOST,      /* u64 time: log was given up here; nothing is known of what ran before this */
@@ -273,10 +279,10 @@ enum tr_event {
     TR_EVENT_KINDS,
 };
 
-/* Payload words after the first one; TR_CALLS has 4 + 2 * payload. */
+/* Payload words after the first one; TR_CALLS has 2 * payload more. */
 static const uint8_t tr_event_words[TR_EVENT_KINDS] = {
     [TR_STAMP] = 2, [TR_PARTIAL] = 2, [TR_SYSCALL] = 2, [TR_RESUME] = 2,  [TR_HANDLER] = 10, [TR_SIGRETURN] = 2,
-    [TR_STACK] = 4, [TR_CALLS] = 4,   [TR_MARK] = 2,    [TR_STOP] = 4,    [TR_LOST] = 2,     [TR_FORKED] = 2,
+    [TR_STACK] = 4, [TR_CALLS] = 16,  [TR_MARK] = 2,    [TR_STOP] = 4,    [TR_LOST] = 2,     [TR_FORKED] = 2,
 };
 
 /* ---- the sideband log ----

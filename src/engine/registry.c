@@ -5,11 +5,15 @@
 #include "engine/ptrace/ptrace.h"
 #include "engine/qemu/qemu.h"
 #include "engine/sample/sample.h"
+#include "engine/translator/translator.h"
+
 #include <stdio.h>
 #include <string.h>
 
-static const struct engine *const engines[] = {&pt_engine,     &perf_engine,   &qemu_engine,
-                                               &sample_engine, &ptrace_engine, NULL};
+static const struct engine *const engines[] = {
+    &pt_engine,     &perf_engine,   &qemu_engine, &translator_engine,
+    &sample_engine, &ptrace_engine, NULL,
+};
 
 /* Best first. To run a program: those that record every branch; whoever would have samples instead
  * says so. */

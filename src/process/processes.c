@@ -55,6 +55,25 @@ char thread_state(pid_t pid, pid_t tid)
     return read_stat(path, &state, &parent) ? state : 0;
 }
 
+uint64_t thread_processor_time(pid_t pid, pid_t tid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", pid, tid);
+    char *text = file_read(path, NULL, NULL);
+    uint64_t time = text ? strtoull(text, NULL, 10) : 0;
+    free(text);
+    return time;
+}
+
+void process_name(pid_t pid, char *name, size_t size)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/comm", pid);
+    char *text = file_read(path, NULL, NULL);
+    snprintf(name, size, "%.*s", text ? (int)strcspn(text, "\n") : 0, text ? text : "");
+    free(text);
+}
+
 /* Whether `argument` is `word`, perhaps with more of qemu's ",key=value" behind it. Two commas are
  * no such end: they are one comma of the value. */
 static bool begins_with_word(const char *argument, const char *word)
@@ -64,7 +83,7 @@ static bool begins_with_word(const char *argument, const char *word)
            (argument[length] == 0 || (argument[length] == ',' && argument[length + 1] != ','));
 }
 
-static bool has_argument(pid_t pid, const char *word)
+bool process_has_argument(pid_t pid, const void *word)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/cmdline", pid);
@@ -79,8 +98,19 @@ static bool has_argument(pid_t pid, const char *word)
     return found;
 }
 
+bool process_maps_file(pid_t pid, const void *path)
+{
+    char name[64];
+    snprintf(name, sizeof name, "/proc/%d/maps", pid);
+    char *maps = file_read(name, NULL, NULL);
+    const char *found = maps ? strstr(maps, path) : NULL;
+    bool whole = found && found[-1] == ' ' && found[strlen(path)] == '\n';
+    free(maps);
+    return whole;
+}
+
 /* Adds the living processes that are to be killed to `pids` (of pid_t). */
-static void find_ours(struct array *pids, pid_t program, const char *word)
+static void find_ours(struct array *pids, pid_t program, const struct process_test *is_ours)
 {
     DIR *processes = opendir("/proc");
     if (!processes)
@@ -95,13 +125,14 @@ static void find_ours(struct array *pids, pid_t program, const char *word)
         if (pid == self || parent == 0 || state == 'Z')
             continue;
         /* Being the subreaper, we are the parent of whatever loses its own while we kill. */
-        if (parent == self || process_descends_from(pid, program) || has_argument(pid, word))
+        if (parent == self || process_descends_from(pid, program) ||
+            is_ours->holds(pid, is_ours->context))
             *(pid_t *)array_add(pids) = pid;
     }
     closedir(processes);
 }
 
-void processes_kill_all(pid_t program, const char *word)
+void processes_kill_all(pid_t program, const struct process_test *is_ours)
 {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     /* Each round takes what the last one's victims had started before they died. A process that
@@ -109,7 +140,7 @@ void processes_kill_all(pid_t program, const char *word)
     enum { ROUNDS = 100 };
     for (int round = 0; round < ROUNDS; round++) {
         struct array pids = array_of(sizeof(pid_t));
-        find_ours(&pids, program, word);
+        find_ours(&pids, program, is_ours);
         for (size_t i = 0; i < pids.count; i++)
             kill(*(pid_t *)array_at(&pids, i), SIGKILL);
         for (size_t i = 0; i < pids.count; i++) {

@@ -80,13 +80,16 @@ static void continue_program(struct program_signals *program)
     program->stopped = false;
 }
 
-/* SIGCHLD: the program stopped, was continued by somebody, or ended (the pidfd tells that). */
+/* SIGCHLD: the program stopped, was continued by somebody, or ended (the pidfd tells that). What it
+ * does as a tracee of ours is left for the tracer to see. */
 static void note_stop(struct program_signals *program)
 {
     siginfo_t event = {0};
-    if (waitid(P_PID, (id_t)program->child.pid, &event, WSTOPPED | WCONTINUED | WNOHANG) != 0 ||
-        event.si_pid == 0)
+    id_t pid = (id_t)program->child.pid;
+    if (waitid(P_PID, pid, &event, WSTOPPED | WCONTINUED | WNOHANG | WNOWAIT) != 0 ||
+        event.si_pid == 0 || event.si_code == CLD_TRAPPED)
         return;
+    waitid(P_PID, pid, &event, WSTOPPED | WCONTINUED | WNOHANG);
     program->stopped = event.si_code == CLD_STOPPED;
     /* A shell runs each job in a process group of its own, whose leader it watches. When we are no
      * leader, a SIGSTOP to the program alone is between it and its sender. */

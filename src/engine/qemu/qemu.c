@@ -2,13 +2,13 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/tsc.h"
 #include "engine/packets/collect.h"
 #include "engine/pt_packets_setup.h"
 #include "engine/qemu/control.h"
 #include "engine/qemu/emulator.h"
-#include "engine/qemu/supervise.h"
+#include "engine/recording_clock.h"
 #include "engine/recording_directory.h"
+#include "engine/supervise.h"
 #include "process/launch.h"
 #include "process/program.h"
 #include "recording/session.h"
@@ -19,9 +19,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* With -clock instructions the ticks are instructions, said to take a nanosecond each. */
-enum { INSTRUCTIONS_PER_SECOND = 1000000000 };
 
 static void probe(struct engine_probe *probe)
 {
@@ -46,29 +43,33 @@ static void probe(struct engine_probe *probe)
 
 static void set_clock(struct qemu_options *options)
 {
-    struct tsc_anchor start = tsc_anchor_now();
-    options->start_tsc = start.tsc;
-    options->start_monotonic_ns = start.monotonic_ns;
-    options->start_realtime_ns = start.realtime_ns;
-    options->tsc_hz = options->clock == RECORD_CLOCK_INSTRUCTIONS ? INSTRUCTIONS_PER_SECOND
-                                                                  : tsc_measure_rate(&start);
-    enum { BUS_HZ = 100 * 1000 * 1000 };
-    options->bus_ratio = (uint32_t)((options->tsc_hz + BUS_HZ / 2) / BUS_HZ);
+    struct recording_clock clock = recording_clock_start((enum record_clock)options->clock);
+    options->start_tsc = clock.start.tsc;
+    options->start_monotonic_ns = clock.start.monotonic_ns;
+    options->start_realtime_ns = clock.start.realtime_ns;
+    options->tsc_hz = clock.hz;
+    options->bus_ratio = clock.bus_ratio;
 }
 
-static uint64_t to_ticks(const struct qemu_options *options, uint64_t nanoseconds)
+static struct recording_clock clock_of(const struct qemu_options *options)
 {
-    return (uint64_t)((unsigned __int128)nanoseconds * options->tsc_hz / 1000000000);
+    return (struct recording_clock){
+        .clock = (enum record_clock)options->clock,
+        .hz = options->tsc_hz,
+        .bus_ratio = options->bus_ratio,
+        .start = {options->start_tsc, options->start_monotonic_ns, options->start_realtime_ns},
+    };
 }
 
 static void set_trigger(struct qemu_options *options, const struct trigger *wanted)
 {
+    struct recording_clock clock = clock_of(options);
     options->trigger = (struct qemu_trigger){
         .passes_time = wanted->passes_time,
         .multi_snapshot = wanted->multi_snapshot,
         .immediate_stop = wanted->immediate_stop,
-        .duration_threshold = to_ticks(options, wanted->duration_threshold_ns),
-        .delay_threshold = to_ticks(options, wanted->delay_threshold_ns),
+        .duration_threshold = recording_clock_ticks(&clock, wanted->duration_threshold_ns),
+        .delay_threshold = recording_clock_ticks(&clock, wanted->delay_threshold_ns),
     };
     for (size_t i = 0; i < wanted->place_count; i++) {
         struct stat status;
@@ -132,22 +133,6 @@ static struct session session_at_start(const struct qemu_options *options,
 
 /* ---- finishing ---- */
 
-/* The longer the time between two anchors, the better the rate. */
-static struct clock_conversion conversion(const struct qemu_options *options)
-{
-    if (options->clock == RECORD_CLOCK_INSTRUCTIONS)
-        return (struct clock_conversion){.mult = 1};
-    struct tsc_anchor start = {options->start_tsc, options->start_monotonic_ns,
-                               options->start_realtime_ns};
-    struct tsc_anchor end = tsc_anchor_now();
-    uint64_t rate = tsc_rate(&start, &end);
-    uint64_t difference = rate > options->tsc_hz ? rate - options->tsc_hz : options->tsc_hz - rate;
-    /* Salvaged after a restart or a sleep of the machine, the two do not fit together. */
-    if (difference > options->tsc_hz / 1000)
-        rate = options->tsc_hz;
-    return tsc_conversion(&start, rate);
-}
-
 static void remove_working_files(const char *directory)
 {
     char *qemu = memory_format("%s/soft", directory);
@@ -186,9 +171,10 @@ static bool finish(const char *directory, struct qemu_control *control, struct s
                    struct error *error)
 {
     control_freeze(control);
+    struct recording_clock clock = clock_of(&control->options);
     struct collection collection = {
         .command_line = command_line,
-        .clock = conversion(&control->options),
+        .clock = recording_clock_conversion(&clock),
     };
     bool ok = collect_rings(directory, control, watched, &collection, error);
     session->instructions = collection.instructions;
@@ -245,6 +231,11 @@ static bool explain_nothing_recorded(const struct qemu_options *options, int sta
 
 /* ---- recording ---- */
 
+static void freeze(void *control)
+{
+    control_freeze(control);
+}
+
 static bool run(const struct record_options *wanted, const char *directory,
                 const struct program *program, struct qemu_control *control,
                 struct record_result *result, struct error *error)
@@ -261,8 +252,15 @@ static bool run(const struct record_options *wanted, const char *directory,
     char *plugin_argument = qemu_plugin_argument(options, directory);
     struct supervision supervision = {
         .program.signals = &signals,
-        .control = control,
-        .plugin_argument = plugin_argument,
+        .shared = {&control->frozen, &control->snapshots, &control->freeze_at,
+                   &control->longest_delay},
+        .has_trigger = options->trigger.place_count > 0,
+        .has_delay_threshold = options->trigger.delay_threshold > 0,
+        .ticks_per_second = options->tsc_hz,
+        .freeze = freeze,
+        .descriptor = -1,
+        .recording = control,
+        .is_traced = {process_has_argument, plugin_argument},
     };
     bool ok = launch(&supervision.program.child, arguments, environment, &signals,
                      options->clock == RECORD_CLOCK_INSTRUCTIONS, error);

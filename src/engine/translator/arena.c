@@ -332,7 +332,7 @@ const struct tr_table *translator_arena_table(const struct translator_arena *are
 
 /* ---- the end ---- */
 
-static uint64_t time_now(const struct translator_arena *arena)
+uint64_t translator_arena_now(const struct translator_arena *arena)
 {
     switch ((enum record_clock)arena->options.clock) {
     case RECORD_CLOCK_INSTRUCTIONS:
@@ -360,7 +360,7 @@ void translator_arena_freeze(struct translator_arena *arena)
     struct tr_control *control = arena->control;
     if (atomic_load(&control->frozen))
         return;
-    atomic_store(&control->frozen_at, time_now(arena));
+    atomic_store(&control->frozen_at, translator_arena_now(arena));
     atomic_store(&control->frozen, 1);
     wake_writers(arena);
 }

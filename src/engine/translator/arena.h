@@ -66,6 +66,9 @@ struct tr_slot *translator_arena_slot(const struct translator_arena *arena, uint
 const struct tr_table *translator_arena_table(const struct translator_arena *arena, uint32_t serial,
                                               struct error *error);
 
+/* The time now, in ticks, of a thread that does nothing; 0 with the instruction clock. */
+uint64_t translator_arena_now(const struct translator_arena *arena);
+
 /* All threads leave the translator at their next look, and the moment is noted; when the recording
  * is frozen already nothing changes. The traced programs run on. */
 void translator_arena_freeze(struct translator_arena *arena);

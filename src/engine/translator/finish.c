@@ -36,10 +36,12 @@ bool translator_finish(const struct translator_arena *arena, const char *directo
     collection->recorded.directory = directory;
     collection->recorded.folder = folder;
     collection->recorded.watched = watched;
-    bool ok = transcoding_finish(transcoding, error) &&
+    struct callers *callers = callers_open(&collection->recorded, &collection->clock);
+    bool ok = transcoding_finish(transcoding, callers, error) &&
               code_dumps_write(arena, directory, collection->recorded.log,
                                collection->recorded.log_size, error) &&
               collect(collection, error);
+    callers_close(callers);
     collection->recorded.folder = NULL;
     free(folder);
     return ok;

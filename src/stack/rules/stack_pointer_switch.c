@@ -78,7 +78,7 @@ static frame_id suspended_leaf(const struct thread_stack *stack, size_t index)
 }
 
 /* What a search for the stack that goes on has found so far. */
-struct closest_names {
+struct nearest_stack {
     uint64_t distance;
     size_t suspended; /* index; RUNNING: the one that runs; of a search in vain: NONE */
 };
@@ -86,18 +86,18 @@ struct closest_names {
 enum { RUNNING = UINT32_MAX, NONE = UINT32_MAX - 1 };
 
 /* Stacks at an unknown distance go on only where they are known to return. */
-static void consider(struct closest_names *nearest, uint64_t distance, size_t suspended,
+static void consider(struct nearest_stack *nearest, uint64_t distance, size_t suspended,
                      bool returns_there)
 {
     if (distance < nearest->distance && (returns_there || distance != unknown_distance))
-        *nearest = (struct closest_names){distance, suspended};
+        *nearest = (struct nearest_stack){distance, suspended};
 }
 
 /* The stack whose pointer was nearest to where the move went, of those that would return to
  * `address` next, or, if that is 0, of all. Of equal ones the one that was parked last. */
-static struct closest_names find_nearest(const struct thread_stack *stack, uint64_t address)
+static struct nearest_stack find_nearest(const struct thread_stack *stack, uint64_t address)
 {
-    struct closest_names nearest = {UINT64_MAX, NONE};
+    struct nearest_stack nearest = {UINT64_MAX, NONE};
     if (address == 0 || leaf_returns_to(stack, stack->leaf, address))
         consider(&nearest, distance_of_running(stack), RUNNING, address != 0);
     for (size_t i = stack->suspended.count; i-- > 0;)
@@ -138,7 +138,7 @@ static void forget_stacks_at(struct thread_stack *stack, uint64_t pointer)
 /* A signal handler that had switched away returns to its restorer. */
 static bool go_on_in_handler(struct thread_stack *stack, const struct flow_event *event)
 {
-    struct closest_names nearest = find_nearest(stack, 0);
+    struct nearest_stack nearest = find_nearest(stack, 0);
     if (nearest.suspended >= NONE || nearest.distance > PUSHED)
         return false;
     frame_id leaf = suspended_leaf(stack, nearest.suspended);

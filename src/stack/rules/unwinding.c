@@ -86,16 +86,16 @@ struct activations {
     uint64_t call;          /* return address of the call in progress in all; 0: not known */
 };
 
-static void count_activation(struct activations *unwind_target, frame_id id, uint64_t call)
+static void count_activation(struct activations *activations, frame_id id, uint64_t call)
 {
-    if (unwind_target->innermost == FRAME_NONE) {
-        unwind_target->innermost = id;
-        unwind_target->call = call;
+    if (activations->innermost == FRAME_NONE) {
+        activations->innermost = id;
+        activations->call = call;
         return;
     }
-    unwind_target->several = true;
-    if (unwind_target->call != call)
-        unwind_target->call = 0;
+    activations->several = true;
+    if (activations->call != call)
+        activations->call = 0;
 }
 
 /* Of the frames in `range`. */
@@ -130,31 +130,31 @@ static struct activations find_activations(struct thread_stack *stack,
     const struct segment *segment = array_at(&stack->segments, stack->segments.count - 1);
     if (landed.pointer == 0)
         range.except = setjmp_calls_exception(stack, segment, stack->leaf, event->to);
-    struct activations unwind_target = find_in_range(stack, event, range);
+    struct activations activations = find_in_range(stack, event, range);
     bool limited = range.end != SIZE_MAX;
-    if (unwind_target.innermost == FRAME_NONE && limited)
-        unwind_target = find_in_range(stack, event, (struct unwind_range){0, SIZE_MAX, SIZE_MAX});
-    else if (!unwind_target.called_from_there && !limited)
-        unwind_target.several = unwind_target.several || was_open_before(stack, event->function);
-    return unwind_target;
+    if (activations.innermost == FRAME_NONE && limited)
+        activations = find_in_range(stack, event, (struct unwind_range){0, SIZE_MAX, SIZE_MAX});
+    else if (!activations.called_from_there && !limited)
+        activations.several = activations.several || was_open_before(stack, event->function);
+    return activations;
 }
 
 static void land_in_active_function(struct thread_stack *stack, const struct flow_event *event)
 {
-    struct activations unwind_target = find_activations(stack, event);
-    bool entered = unwind_target.innermost != FRAME_NONE &&
-                   thread_stack_frame(stack, unwind_target.innermost)->return_address != 0;
-    if (unwind_target.called_from_there && entered && unwind_target.call != 0)
-        setjmp_calls_learn(stack, event->to, unwind_target.call);
-    if (unwind_target.innermost != FRAME_NONE && !unwind_target.several) {
-        unwind_to(stack, unwind_target.innermost);
+    struct activations activations = find_activations(stack, event);
+    bool entered = activations.innermost != FRAME_NONE &&
+                   thread_stack_frame(stack, activations.innermost)->return_address != 0;
+    if (activations.called_from_there && entered && activations.call != 0)
+        setjmp_calls_learn(stack, event->to, activations.call);
+    if (activations.innermost != FRAME_NONE && !activations.several) {
+        unwind_to(stack, activations.innermost);
         return;
     }
     stack->statistics.unwound++;
-    frame_id fallback = unwind_target.innermost != FRAME_NONE
-                            ? thread_stack_parent(stack, unwind_target.innermost)
+    frame_id fallback = activations.innermost != FRAME_NONE
+                            ? thread_stack_parent(stack, activations.innermost)
                             : thread_stack_placeholder(stack);
-    thread_stack_land(stack, event, fallback, unwind_target.called_from_there);
+    thread_stack_land(stack, event, fallback, activations.called_from_there);
 }
 
 /* The leaf's caller is known, what runs in the leaf's place is not. */

@@ -201,22 +201,22 @@ struct span_source *span_filter(struct span_source *source, const struct span_fi
     return &filter->source;
 }
 
-static void offer_once(struct closest_names *nearest, struct array *offered,
+static void offer_once(struct closest_names *closest, struct array *offered,
                        const struct span_function *function)
 {
     while (offered->count <= function->index)
         array_add(offered);
     bool *known = array_at(offered, function->index);
     if (!*known)
-        closest_names_offer(nearest, function->name);
+        closest_names_offer(closest, function->name);
     *known = true;
 }
 
-static bool never_called(const struct filter *filter, const struct closest_names *nearest,
+static bool never_called(const struct filter *filter, const struct closest_names *closest,
                          struct error *error)
 {
     char names[512];
-    closest_names_list(nearest, names, sizeof names);
+    closest_names_list(closest, names, sizeof names);
     return error_set(error, ERROR_NOT_FOUND,
                      "-filter: no call of %s was recorded, so nothing is left to show.%s%s%s",
                      filter->names->from, *names ? " Did you mean " : "", names, *names ? "?" : "");
@@ -225,7 +225,7 @@ static bool never_called(const struct filter *filter, const struct closest_names
 bool span_filter_begin(struct span_source *source, struct error *error)
 {
     struct filter *filter = source->context;
-    struct closest_names nearest = closest_names_to(filter->names->from);
+    struct closest_names closest = closest_names_to(filter->names->from);
     struct array offered = array_of(sizeof(bool)); /* by index of the function */
     struct span_event event;
     struct error ended = {0};
@@ -237,14 +237,14 @@ bool span_filter_begin(struct span_source *source, struct error *error)
         else
             keep(filter, &event);
         if (event.kind == SPAN_ENTER && !event.hit)
-            offer_once(&nearest, &offered, event.function);
+            offer_once(&closest, &offered, event.function);
     }
     source->function_count = filter->wrapped->function_count;
     array_free(&offered);
     if (found)
         return true;
     if (ended.code == ERROR_NONE)
-        return never_called(filter, &nearest, error);
+        return never_called(filter, &closest, error);
     if (error)
         *error = ended;
     return false;

@@ -201,8 +201,9 @@ static const struct flow_event *keep_effects(const struct learning *learning,
     return events;
 }
 
-static struct packet_sequence memo_of(const struct learning *learning, struct decoder *decoder,
-                                      const struct packet_sequence_key *key, size_t size)
+static struct packet_sequence packet_sequence_of(const struct learning *learning,
+                                                 struct decoder *decoder,
+                                                 const struct packet_sequence_key *key, size_t size)
 {
     const struct return_stack *returns = &decoder->returns;
     struct packet_sequence sequence = {
@@ -239,7 +240,7 @@ enum way packet_sequence_learn(struct decoder *decoder, struct packet_sequence *
     if (way == WAY_LEFT)
         return way;
     if (is_memorable(&learning, decoder))
-        *slot = memo_of(&learning, decoder, key, (size_t)(decoder->next - start));
+        *slot = packet_sequence_of(&learning, decoder, key, (size_t)(decoder->next - start));
     /* A packet that was not taken is the next one's matter; what is due is not. */
     bool is_due = decoder->time.now.value >= decoder->deadline;
     return decoder->next == start || is_due ? WAY_STOP : WAY_ON;

@@ -1,8 +1,6 @@
-#include "engine/qemu/supervise.h"
+#include "engine/supervise.h"
 
 #include "base/log.h"
-#include "engine/qemu/control.h"
-#include "process/processes.h"
 
 #include <poll.h>
 #include <time.h>
@@ -24,40 +22,38 @@ static uint64_t now_ns(void)
 static void interrupt(struct supervision *supervision)
 {
     if (supervision->program.interrupts == 1) {
-        control_freeze(supervision->control);
+        supervision->freeze(supervision->recording);
         log_status("Got signal, detaching...");
     } else {
         log_status("Got signal again, killing the program...");
-        processes_kill_all(supervision->program.child.pid, supervision->plugin_argument);
+        processes_kill_all(supervision->program.child.pid, &supervision->is_traced);
     }
 }
 
 /* ---- the trigger ---- */
 
-/* Tells once that a snapshot was taken, and has the recording freeze when no thread writes packets
- * any more that could see that it is time. */
+/* Reports once that a snapshot was taken, and has the recording freeze when no thread runs any more
+ * that could see that it is time. */
 static void look_for_snapshot(struct supervision *supervision)
 {
-    struct qemu_control *control = supervision->control;
-    if (supervision->snapshot_reported || atomic_load(&control->snapshots) == 0)
+    if (supervision->snapshot_reported || atomic_load(supervision->shared.snapshots) == 0)
         return;
     supervision->snapshot_reported = true;
     log_status("Snapshot taken.");
-    if (atomic_load(&control->freeze_at))
-        control_freeze(control);
+    if (atomic_load(supervision->shared.freeze_at))
+        supervision->freeze(supervision->recording);
 }
 
 static void report_delay(struct supervision *supervision)
 {
-    struct qemu_control *control = supervision->control;
     uint64_t now = now_ns();
-    if (!control->options.trigger.delay_threshold || supervision->snapshot_reported ||
+    if (!supervision->has_delay_threshold || supervision->snapshot_reported ||
         now - supervision->last_report_ns < delay_report_ns)
         return;
     supervision->last_report_ns = now;
-    uint64_t delay = atomic_exchange(&control->longest_delay, 0);
+    uint64_t delay = atomic_exchange(supervision->shared.longest_delay, 0);
     log_status("Waiting for delay over threshold. Max delay since last report: %.3f ms",
-               (double)delay * 1000 / (double)control->options.tsc_hz);
+               (double)delay * 1000 / (double)supervision->ticks_per_second);
 }
 
 /* How long to wait for the next event, in milliseconds. */
@@ -65,8 +61,7 @@ static int patience(const struct supervision *supervision, bool reported)
 {
     if (supervision->program.interrupts == 1 && !reported)
         return PATIENCE_MS;
-    const struct qemu_control *control = supervision->control;
-    bool armed = control->options.trigger.place_count > 0 && !atomic_load(&control->frozen);
+    bool armed = supervision->has_trigger && !atomic_load(supervision->shared.frozen);
     return armed ? ARMED_MS : -1;
 }
 
@@ -75,17 +70,20 @@ int supervise(struct supervision *supervision)
     struct pollfd waited_for[] = {
         {.fd = supervision->program.child.descriptor, .events = POLLIN},
         {.fd = supervision->program.signals->descriptor, .events = POLLIN},
+        {.fd = supervision->descriptor, .events = POLLIN},
     };
     bool reported = false;
     supervision->last_report_ns = now_ns();
     for (;;) {
-        int ready = poll(waited_for, 2, patience(supervision, reported));
+        int ready = poll(waited_for, 3, patience(supervision, reported));
         look_for_snapshot(supervision);
         report_delay(supervision);
         if (ready == 0 && supervision->program.interrupts == 1 && !reported) {
             reported = true;
             log_status("Snapshot taken; the program still runs. Press Ctrl-C again to kill it.");
         }
+        if (ready > 0 && supervision->serve)
+            supervision->serve(supervision->recording);
         if (ready > 0 && waited_for[1].revents) {
             if (program_signals_answer(&supervision->program))
                 interrupt(supervision);

@@ -1,10 +1,9 @@
 /* Starting a program and being to its signals what a shell would be. The programs are shell
  * scripts, run natively; each tells through a pipe when it is ready, and a helper process then
  * sends us the signals. */
-#include "engine/qemu/supervise.h"
+#include "engine/supervise.h"
 
 #include "base/file.h"
-#include "process/processes.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -28,6 +27,11 @@ struct outcome {
     unsigned interrupts;
     bool frozen;
 };
+
+static void freeze(void *outcome)
+{
+    ((struct outcome *)outcome)->frozen = true;
+}
 
 static void send_when_ready(int ready, const int *numbers)
 {
@@ -56,15 +60,22 @@ static struct outcome run_program(char **arguments, const int *numbers)
 
     struct error error;
     struct signals signals;
-    struct qemu_control control = {0};
+    struct outcome outcome = {0};
+    _Atomic uint32_t frozen = 0;
+    _Atomic uint64_t snapshots = 0, freeze_at = 0, longest_delay = 0;
     struct supervision supervision = {
-        .program.signals = &signals, .control = &control, .plugin_argument = "no such argument"};
+        .program.signals = &signals,
+        .shared = {&frozen, &snapshots, &freeze_at, &longest_delay},
+        .freeze = freeze,
+        .descriptor = -1,
+        .recording = &outcome,
+        .is_traced = {process_has_argument, "no such argument"},
+    };
     assert_true(signals_hold(&signals, &error));
     assert_true(launch(&supervision.program.child, arguments, environ, &signals, false, &error));
     close(READY);
-    struct outcome outcome = {.status = supervise(&supervision)};
+    outcome.status = supervise(&supervision);
     outcome.interrupts = supervision.program.interrupts;
-    outcome.frozen = atomic_load(&control.frozen);
     kill(helper, SIGKILL);
     waitpid(helper, NULL, 0);
     signals_release(&signals, true);

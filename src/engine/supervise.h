@@ -1,0 +1,44 @@
+/* Waits for a program that an engine runs: its signals are answered as in program_signals.h, at the
+ * first Ctrl-C the recording is frozen; a second one kills the program and all it started.
+ *
+ * Used by the engines whose traced processes share their state with the recorder.
+ */
+#ifndef MAGIC_TRACE_ENGINE_SUPERVISE_H
+#define MAGIC_TRACE_ENGINE_SUPERVISE_H
+
+#include "process/processes.h"
+#include "process/program_signals.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* The state of a recording that the traced processes change while they run; times in ticks. */
+struct shared_state {
+    _Atomic uint32_t *frozen;
+    _Atomic uint64_t *snapshots;     /* taken at trigger hits */
+    _Atomic uint64_t *freeze_at;     /* when the recording shall freeze; 0: not known yet */
+    _Atomic uint64_t *longest_delay; /* between two hits, since it was last set to 0 */
+};
+
+struct supervision {
+    struct program_signals program;
+    struct shared_state shared;
+    bool has_trigger, has_delay_threshold;
+    uint64_t ticks_per_second;
+    void (*freeze)(void *recording); /* called at the first Ctrl-C, and after the last snapshot */
+    /* Called when `descriptor` is readable, and when a signal has come, SIGCHLD too; NULL and -1:
+     * the engine has nothing to do meanwhile. */
+    void (*serve)(void *recording);
+    int descriptor;
+    void *recording;               /* given to them; the engine's own */
+    struct process_test is_traced; /* for the second Ctrl-C: processes that have left the tree */
+
+    bool snapshot_reported;  /* that the trigger has had one taken */
+    uint64_t last_report_ns; /* of the longest delay: CLOCK_MONOTONIC */
+};
+
+/* Until the program has ended; returns its status as from waitpid and closes the child's
+ * descriptor. */
+int supervise(struct supervision *supervision);
+
+#endif

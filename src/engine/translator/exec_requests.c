@@ -1,0 +1,319 @@
+#include "engine/translator/exec_requests.h"
+
+#include "engine/translator/inject.h"
+#include "engine/translator/requesting_thread.h"
+#include "engine/translator/untraced_log.h"
+#include "process/processes.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { HEARTBEAT_NS = 100 * 1000 * 1000 };
+
+/* A thread that we are the tracer of, from before its execve until the new program is loaded. */
+struct followed {
+    struct thread_number thread; /* by execve, tid becomes pid */
+    uint32_t number;             /* of the process, as it knows it itself */
+    uint32_t request;            /* index; it is free when the thread has executed */
+    bool executed;
+    bool letting_go; /* before it executes: it is to be detached at its next stop */
+    struct loading loading;
+};
+
+/* ---- requests ---- */
+
+static void futex_wake(_Atomic uint32_t *word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+static struct tr_request *request_at(const struct exec_requests *requests, uint32_t index)
+{
+    return &requests->arena->control->requests[index];
+}
+
+/* False when the process has changed it meanwhile. */
+static bool answer(struct tr_request *request, uint32_t answered)
+{
+    uint32_t made = TR_REQUEST_MADE;
+    bool ok = atomic_compare_exchange_strong(&request->state, &made, answered);
+    futex_wake(&request->state);
+    return ok;
+}
+
+static void free_request(const struct exec_requests *requests, uint32_t index)
+{
+    struct tr_request *request = request_at(requests, index);
+    atomic_store(&request->state, TR_REQUEST_FREE);
+    futex_wake(&request->state);
+}
+
+/* A thread of its own, for a futex cannot be waited for together with other things. */
+static void *wait_for_requests(void *context)
+{
+    struct exec_requests *requests = context;
+    struct tr_control *control = requests->arena->control;
+    const struct timespec interval = {.tv_nsec = HEARTBEAT_NS};
+    uint32_t seen = atomic_load(&control->requested);
+    while (!atomic_load(&requests->stop)) {
+        syscall(SYS_futex, &control->requested, FUTEX_WAIT, seen, &interval, NULL, 0);
+        uint32_t now = atomic_load(&control->requested);
+        if (now != seen)
+            eventfd_write(requests->descriptor, 1);
+        seen = now;
+        atomic_fetch_add(&control->heartbeat, 1);
+    }
+    return NULL;
+}
+
+/* ---- beginning to follow ---- */
+
+static struct followed *find(const struct exec_requests *requests, pid_t tid)
+{
+    for (size_t i = 0; i < requests->followed.count; i++) {
+        struct followed *followed = array_at(&requests->followed, i);
+        if (followed->thread.tid == tid)
+            return followed;
+    }
+    return NULL;
+}
+
+static void forget(struct exec_requests *requests, struct followed *followed)
+{
+    if (!followed->executed)
+        free_request(requests, followed->request);
+    *followed = *(struct followed *)array_at(&requests->followed, --requests->followed.count);
+}
+
+static void detach(struct exec_requests *requests, struct followed *followed, int signal)
+{
+    ptrace(PTRACE_DETACH, followed->thread.tid, NULL, (void *)(long)signal);
+    forget(requests, followed);
+}
+
+/* It waits in the runtime for what comes of its request, where a stop does no harm. */
+static void let_go(struct followed *followed)
+{
+    if (!followed->letting_go)
+        ptrace(PTRACE_INTERRUPT, followed->thread.tid, NULL, NULL);
+    followed->letting_go = true;
+}
+
+static bool attach(struct exec_requests *requests, uint32_t index)
+{
+    struct tr_request *request = request_at(requests, index);
+    struct followed followed = {.number = request->pid, .request = index};
+    if (atomic_load(&requests->arena->control->frozen) ||
+        !requesting_thread_find(&followed.thread, request) || find(requests, followed.thread.tid) ||
+        ptrace(PTRACE_SEIZE, followed.thread.tid, NULL, (void *)PTRACE_O_TRACEEXEC) != 0)
+        return false;
+    array_add_all(&requests->followed, &followed, 1);
+    return true;
+}
+
+static void grant(struct exec_requests *requests, uint32_t index)
+{
+    struct tr_request *request = request_at(requests, index);
+    if (!attach(requests, index))
+        answer(request, TR_REQUEST_REFUSED);
+    else if (!answer(request, TR_REQUEST_GRANTED))
+        let_go(array_at(&requests->followed, requests->followed.count - 1));
+}
+
+static void exec_failed(struct exec_requests *requests, uint32_t index)
+{
+    for (size_t i = 0; i < requests->followed.count; i++) {
+        struct followed *followed = array_at(&requests->followed, i);
+        if (!followed->executed && followed->request == index) {
+            let_go(followed);
+            return;
+        }
+    }
+    free_request(requests, index);
+}
+
+static void serve_requests(struct exec_requests *requests)
+{
+    for (uint32_t i = 0; i < TR_REQUESTS; i++) {
+        uint32_t state = atomic_load(&request_at(requests, i)->state);
+        if (state == TR_REQUEST_MADE)
+            grant(requests, i);
+        else if (state == TR_REQUEST_FAILED)
+            exec_failed(requests, i);
+    }
+}
+
+/* ---- what followed threads do ---- */
+
+/* The process is stopped: it goes on natively. */
+static void run_untraced(struct exec_requests *requests, struct followed *followed, const char *why)
+{
+    char name[16];
+    process_name(followed->thread.pid, name, sizeof name);
+    untraced_log_add(requests->arena, followed->number, name, why);
+    detach(requests, followed, 0);
+}
+
+static void begin_loading(struct exec_requests *requests, struct followed *followed)
+{
+    struct translator_arena *arena = requests->arena;
+    struct error error = {0};
+    struct injection injection = {
+        .arena = arena->path,
+        .arena_size = arena->size,
+        .open_size = arena->geometry.log_offset + arena->geometry.log_size,
+        .image = requests->image,
+        .start = {.slot = UINT32_MAX,
+                  .pid = followed->number,
+                  .execed = true,
+                  .exec_time = translator_arena_now(arena)},
+    };
+    free_request(requests, followed->request);
+    followed->executed = true;
+    if (atomic_load(&arena->control->frozen)) {
+        detach(requests, followed, 0);
+    } else if (!translator_arena_reserve_table(arena, &injection.start.table)) {
+        run_untraced(requests, followed, "the recording has no place for another program");
+    } else {
+        translator_arena_reserve_slot(arena, &injection.start.slot);
+        if (!inject_begin(&followed->loading, followed->thread.tid, &injection, &error))
+            run_untraced(requests, followed, error.text);
+    }
+}
+
+static void go_on_loading(struct exec_requests *requests, struct followed *followed, int status)
+{
+    struct error error = {0};
+    enum loading_state state = inject_go_on(&followed->loading, status, &error);
+    if (state == LOADING_FAILED && error.code != ERROR_NOT_FOUND)
+        run_untraced(requests, followed, error.text);
+    else if (state != LOADING_GOES_ON)
+        forget(requests, followed);
+}
+
+/* Before the exec. Signals and stops pass through as without a tracer. */
+static void stopped(struct exec_requests *requests, struct followed *followed, int status)
+{
+    int event = status >> 16, signal = event ? 0 : WSTOPSIG(status);
+    if (event == PTRACE_EVENT_EXEC)
+        begin_loading(requests, followed);
+    else if (followed->letting_go)
+        detach(requests, followed, signal);
+    else if (event == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP)
+        ptrace(PTRACE_LISTEN, followed->thread.tid, NULL, NULL);
+    else
+        ptrace(PTRACE_CONT, followed->thread.tid, NULL, (void *)(long)signal);
+}
+
+/* A thread that is gone may have taken its process's number, by execve; that number's former bearer
+ * is gone without a word, and was perhaps followed, too. */
+static void rename_or_forget(struct exec_requests *requests, struct followed *followed)
+{
+    pid_t pid = followed->thread.pid;
+    if (followed->thread.tid == pid || find(requests, pid))
+        forget(requests, followed);
+    else
+        followed->thread.tid = pid;
+}
+
+/* Takes what happened to the thread. False when nothing did. */
+static bool handle(struct exec_requests *requests, struct followed *followed)
+{
+    id_t tid = (id_t)followed->thread.tid;
+    /* How our own child ends is for those to know who started it. */
+    int peek = followed->thread.tid == requests->program ? WNOWAIT : 0;
+    siginfo_t event = {0};
+    if (waitid(P_PID, tid, &event, WSTOPPED | WNOHANG | __WALL) != 0) {
+        rename_or_forget(requests, followed);
+        return true;
+    }
+    if (event.si_pid != 0) {
+        int status = W_STOPCODE(event.si_status);
+        if (followed->executed)
+            go_on_loading(requests, followed, status);
+        else
+            stopped(requests, followed, status);
+        return true;
+    }
+    if (waitid(P_PID, tid, &event, WEXITED | WNOHANG | peek | __WALL) != 0 || event.si_pid == 0)
+        return false;
+    forget(requests, followed);
+    return true;
+}
+
+void exec_requests_serve(struct exec_requests *requests)
+{
+    eventfd_t count;
+    eventfd_read(requests->descriptor, &count);
+    serve_requests(requests);
+    for (size_t i = 0; i < requests->followed.count;)
+        if (!handle(requests, array_at(&requests->followed, i)))
+            i++;
+}
+
+/* ---- beginning and end ---- */
+
+static bool start_waiting(struct exec_requests *requests, struct error *error)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = pthread_create(&requests->waiting, NULL, wait_for_requests, requests);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return !failed || error_set_errno(error, ERROR_IO, failed,
+                                      "cannot start a thread that waits for what is executed");
+}
+
+bool exec_requests_begin(struct exec_requests *requests, struct translator_arena *arena,
+                         const struct runtime_image *image, struct error *error)
+{
+    *requests = (struct exec_requests){
+        .arena = arena, .image = image, .followed = array_of(sizeof(struct followed))};
+    requests->descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (requests->descriptor < 0)
+        return error_set_errno(error, ERROR_IO, errno,
+                               "cannot wait for what is executed (eventfd)");
+    if (start_waiting(requests, error))
+        return true;
+    close(requests->descriptor);
+    return false;
+}
+
+/* A thread that does not stop, because the disk with its new program does not answer, is left to the
+ * kernel, which lets it go when magic-trace ends. */
+static void let_all_go(struct exec_requests *requests)
+{
+    enum { ROUNDS = 5000 };
+    const struct timespec millisecond = {.tv_nsec = 1000 * 1000};
+    for (size_t i = 0; i < requests->followed.count; i++) {
+        struct followed *followed = array_at(&requests->followed, i);
+        if (!followed->executed)
+            let_go(followed);
+    }
+    exec_requests_serve(requests);
+    for (int round = 0; requests->followed.count > 0 && round < ROUNDS; round++) {
+        nanosleep(&millisecond, NULL);
+        exec_requests_serve(requests);
+    }
+}
+
+void exec_requests_end(struct exec_requests *requests)
+{
+    struct tr_control *control = requests->arena->control;
+    atomic_store(&requests->stop, true);
+    atomic_store(&control->recorder_stopped, 1);
+    atomic_fetch_add(&control->requested, 1);
+    futex_wake(&control->requested);
+    pthread_join(requests->waiting, NULL);
+    let_all_go(requests);
+    close(requests->descriptor);
+    array_free(&requests->followed);
+}

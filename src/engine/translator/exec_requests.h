@@ -1,0 +1,46 @@
+/* Follows what traced processes execute.
+ *
+ * A traced process that is about to call execve asks for it (struct tr_request of layout.h). The
+ * recorder becomes its tracer, waits for the new program's exec stop, loads the runtime (inject.h)
+ * and lets go. Whatever fails, the new program runs natively, and is logged as untraced with the
+ * cause.
+ *
+ * Tracing is a matter between threads, and a thread's children are waited for by its whole process,
+ * so all this happens in the thread that started the program and waits for it: from the loop of
+ * supervise.h. Only the waiting for requests is done by another one, which also counts up the
+ * heartbeat, by which processes know that somebody serves them.
+ */
+#ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_EXEC_REQUESTS_H
+#define MAGIC_TRACE_ENGINE_TRANSLATOR_EXEC_REQUESTS_H
+
+#include "base/array.h"
+#include "base/error.h"
+#include "engine/translator/arena.h"
+#include "engine/translator/runtime_image.h"
+
+#include <pthread.h>
+#include <sys/types.h>
+
+struct exec_requests {
+    struct translator_arena *arena;
+    const struct runtime_image *image;
+    pid_t program;  /* our own child, whose end is left for others to wait for */
+    int descriptor; /* an eventfd: readable when there are requests to serve */
+    pthread_t waiting;
+    _Atomic bool stop;
+    struct array followed;
+};
+
+/* `arena` and `image` are borrowed until exec_requests_end. `program` is for the caller to set,
+ * before the first call of exec_requests_serve. The struct must not move. */
+bool exec_requests_begin(struct exec_requests *requests, struct translator_arena *arena,
+                         const struct runtime_image *image, struct error *error);
+
+/* Does what there is to do. To be called when the descriptor is readable, and after SIGCHLD. */
+void exec_requests_serve(struct exec_requests *requests);
+
+/* The recording is frozen. Threads that are followed are let go, and what they execute runs
+ * natively; whoever asks from now on knows that nobody answers. */
+void exec_requests_end(struct exec_requests *requests);
+
+#endif

@@ -1,0 +1,279 @@
+#include "engine/translator/inject.h"
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "engine/translator/loader.h"
+#include "process/processes.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+_Static_assert(offsetof(struct loader_parameters, size) == LOADER_SIZE, "loader.h");
+_Static_assert(offsetof(struct loader_parameters, arena_hint) == LOADER_ARENA_HINT, "loader.h");
+_Static_assert(offsetof(struct loader_parameters, arena_size) == LOADER_ARENA_SIZE, "loader.h");
+_Static_assert(offsetof(struct loader_parameters, open_size) == LOADER_OPEN_SIZE, "loader.h");
+_Static_assert(offsetof(struct loader_parameters, image_hint) == LOADER_IMAGE_HINT, "loader.h");
+_Static_assert(offsetof(struct loader_parameters, memory_size) == LOADER_MEMORY_SIZE, "loader.h");
+_Static_assert(offsetof(struct loader_parameters, file_size) == LOADER_FILE_SIZE, "loader.h");
+_Static_assert(offsetof(struct loader_parameters, start_info) == LOADER_START_INFO, "loader.h");
+_Static_assert(offsetof(struct loader_parameters, entry) == LOADER_ENTRY, "loader.h");
+_Static_assert(offsetof(struct loader_parameters, start) == LOADER_START, "loader.h");
+_Static_assert(offsetof(struct loader_parameters, path) == LOADER_PATH, "loader.h");
+_Static_assert(sizeof(struct tr_start) == LOADER_START_SIZE, "loader.h");
+_Static_assert(offsetof(struct tr_start, pc) == TR_START_PC, "loader.h");
+_Static_assert(offsetof(struct tr_start, image) == TR_START_IMAGE, "loader.h");
+_Static_assert(offsetof(struct tr_start, arena) == TR_START_ARENA, "loader.h");
+_Static_assert(LOADER_IMAGE_OFFSET == TR_IMAGE_OFFSET, "loader.h");
+
+/* Where mappings are asked for: addresses that the kernel does not choose by itself, since it chooses downwards from at
+ * most 1 TB below the stack, and that the sanitizers leave to programs (TSan's are the narrowest: from 0x7e8000000000).
+ * When they are taken, the kernel chooses. */
+static const uint64_t image_hint = 0x7e8000000000, arena_hint = 0x7e9000000000;
+
+/* Bytes between the program's stack pointer and the parameters: the loader's own stack, a word. */
+enum { STACK_GAP = 64, PAGE = 4096, WORD = sizeof(long) };
+
+/* ---- the vDSO ---- */
+
+struct vdso {
+    const Elf64_Ehdr *header; /* ours; NULL: there is none */
+    uint64_t hole; /* offset of bytes, as many as the loader has, that are in no segment */
+};
+
+static uint64_t end_of_segments(const Elf64_Ehdr *header)
+{
+    const Elf64_Phdr *segments = (const void *)((const uint8_t *)header + header->e_phoff);
+    uint64_t end = 0;
+    for (size_t i = 0; i < header->e_phnum; i++)
+        if (segments[i].p_type == PT_LOAD && end < segments[i].p_vaddr + segments[i].p_memsz)
+            end = segments[i].p_vaddr + segments[i].p_memsz;
+    return end;
+}
+
+/* Segments are what programs can see of the vDSO; after them there are section headers and zeros, up to the end of the
+ * file's last page (arch/x86/entry/vdso/vdso2c.h of Linux). */
+static struct vdso find_vdso(void)
+{
+    struct vdso vdso = {.header = (const void *)getauxval(AT_SYSINFO_EHDR)};
+    if (!vdso.header)
+        return vdso;
+    uint64_t used = end_of_segments(vdso.header), size = (uint64_t)(loader_code_end - loader_code);
+    uint64_t end = vdso.header->e_shoff + (uint64_t)vdso.header->e_shnum * vdso.header->e_shentsize;
+    end = ((end > used ? end : used) + PAGE - 1) / PAGE * PAGE;
+    vdso.hole = (end - size) / 16 * 16;
+    if (used == 0 || end < size || vdso.hole < used)
+        vdso.header = NULL;
+    return vdso;
+}
+
+bool inject_possible(struct error *error)
+{
+    return find_vdso().header ||
+           error_set(error, ERROR_UNSUPPORTED,
+                     "the kernel's vDSO is missing, or has no room for the loader. Boot without "
+                     "vdso=0.");
+}
+
+void inject_store_image(uint8_t *arena, const struct runtime_image *image)
+{
+    memcpy(arena + TR_IMAGE_OFFSET, image->bytes, image->size);
+}
+
+/* ---- the stopped process ---- */
+
+static bool failed(int reason, const char *what, struct error *error)
+{
+    return error_set_errno(error, ERROR_IO, reason, "%s", what);
+}
+
+/* The value of an auxiliary vector entry; 0 when it is not there. */
+static uint64_t auxiliary(pid_t pid, uint64_t type)
+{
+    char path[64];
+    size_t size;
+    snprintf(path, sizeof path, "/proc/%d/auxv", (int)pid);
+    char *bytes = file_read(path, &size, NULL);
+    const Elf64_auxv_t *entries = (const void *)bytes;
+    uint64_t value = 0;
+    for (size_t i = 0; bytes && i < size / sizeof *entries; i++)
+        if (entries[i].a_type == type)
+            value = entries[i].a_un.a_val;
+    free(bytes);
+    return value;
+}
+
+static bool get_registers(pid_t pid, struct user_regs_struct *registers, struct error *error)
+{
+    struct iovec where = {registers, sizeof *registers};
+    if (ptrace(PTRACE_GETREGSET, pid, (void *)NT_PRSTATUS, &where) != 0)
+        return failed(errno, "its registers cannot be read", error);
+    /* A 32-bit process has fewer. */
+    return where.iov_len == sizeof *registers ||
+           error_set(error, ERROR_UNSUPPORTED, "it is a 32-bit program");
+}
+
+/* By ptrace's own means: they may write to pages that the program may not. */
+static bool write_words(pid_t pid, uint64_t address, const void *bytes, size_t size,
+                        struct error *error)
+{
+    for (size_t done = 0; done < size; done += WORD) {
+        long word = 0;
+        memcpy(&word, (const char *)bytes + done, size - done < WORD ? size - done : WORD);
+        if (ptrace(PTRACE_POKEDATA, pid, address + done, word) != 0)
+            return failed(errno, "its memory cannot be written", error);
+    }
+    return true;
+}
+
+/* All 64-bit programs have the same vDSO. */
+static bool has_our_vdso(pid_t pid, uint64_t address, const struct vdso *vdso)
+{
+    const long *ours = (const void *)vdso->header;
+    for (size_t i = 0; i < sizeof *vdso->header / WORD; i++) {
+        errno = 0;
+        if (ptrace(PTRACE_PEEKDATA, pid, address + i * WORD, NULL) != ours[i] || errno)
+            return false;
+    }
+    return true;
+}
+
+/* ---- loading ---- */
+
+static struct loader_parameters *make_parameters(const struct injection *injection, pid_t pid,
+                                                 uint64_t entry)
+{
+    size_t size =
+        (sizeof(struct loader_parameters) + strlen(injection->arena) + WORD) / WORD * WORD;
+    struct loader_parameters *parameters = memory_allocate_zeroed(size);
+    *parameters = (struct loader_parameters){
+        .size = size,
+        .arena_hint = arena_hint,
+        .arena_size = injection->arena_size,
+        .open_size = injection->open_size,
+        .image_hint = image_hint,
+        .memory_size = injection->image->memory,
+        .file_size = injection->image->size,
+        .start_info = injection->image->start_info,
+        .entry = injection->image->entry,
+        .start = injection->start,
+    };
+    parameters->start.pc = entry;
+    parameters->start.image_size = injection->image->memory;
+    strcpy(parameters->path, injection->arena);
+    process_name(pid, parameters->start.name, sizeof parameters->start.name);
+    return parameters;
+}
+
+/* The last step makes the program begin in the loader. */
+static bool place_loader(pid_t pid, const struct injection *injection, struct error *error)
+{
+    struct user_regs_struct registers;
+    struct vdso vdso = find_vdso();
+    if (!vdso.header)
+        return inject_possible(error);
+    if (!get_registers(pid, &registers, error))
+        return false;
+    uint64_t base = auxiliary(pid, AT_SYSINFO_EHDR);
+    if (!base || !has_our_vdso(pid, base, &vdso))
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "it has not the vDSO of 64-bit programs, or cannot be read");
+    struct loader_parameters *parameters = make_parameters(injection, pid, registers.rip);
+    uint64_t place = (registers.rsp - STACK_GAP - parameters->size) / 16 * 16;
+    bool ok = write_words(pid, base + vdso.hole, loader_code,
+                          (size_t)(loader_code_end - loader_code), error) &&
+              write_words(pid, place, parameters, parameters->size, error);
+    free(parameters);
+    registers.rip = base + vdso.hole;
+    registers.rbx = place;
+    return ok && (ptrace(PTRACE_SETREGS, pid, NULL, &registers) == 0 ||
+                  failed(errno, "its registers cannot be written", error));
+}
+
+/* The system calls of the loader that can fail, in its order. The exec's own end is the first to be seen. */
+static const char *const calls[] = {
+    "exec",
+    "it cannot open the recording (openat)",
+    "it has no address space for the recording (mmap)",
+    "it may not have memory that is writable and executable (mmap)",
+};
+enum { CALLS = sizeof calls / sizeof *calls };
+
+/* What the kernel keeps to itself (include/linux/errno.h): the call begins again after a signal. */
+static bool is_restarted(int64_t result)
+{
+    enum { ERESTARTSYS = 512, ERESTART_RESTARTBLOCK = 516 };
+    return result <= -ERESTARTSYS && result >= -ERESTART_RESTARTBLOCK;
+}
+
+/* At a stop for a system call. */
+static enum loading_state count_call(struct loading *loading, struct error *error)
+{
+    struct __ptrace_syscall_info call;
+    if (ptrace(PTRACE_GET_SYSCALL_INFO, loading->pid, sizeof call, &call) <= 0 ||
+        call.op != PTRACE_SYSCALL_INFO_EXIT || is_restarted(call.exit.rval))
+        return LOADING_GOES_ON;
+    if (call.exit.is_error) {
+        failed((int)-call.exit.rval, calls[loading->done], error);
+        return LOADING_FAILED;
+    }
+    loading->done++;
+    return loading->done < CALLS ? LOADING_GOES_ON : LOADING_DONE;
+}
+
+enum loading_state inject_go_on(struct loading *loading, int status, struct error *error)
+{
+    long signal = 0;
+    enum loading_state state = LOADING_GOES_ON;
+    if (!WIFSTOPPED(status)) {
+        error_set(error, ERROR_NOT_FOUND, "it was killed");
+        return LOADING_FAILED;
+    }
+    if (WSTOPSIG(status) == (SIGTRAP | 0x80))
+        state = count_call(loading, error);
+    else if (status >> 16)
+        state = LOADING_DONE; /* stopped by SIGSTOP: loads the runtime when it is continued */
+    else
+        signal = WSTOPSIG(status);
+    if (state != LOADING_FAILED)
+        ptrace(state == LOADING_DONE ? PTRACE_DETACH : PTRACE_SYSCALL, loading->pid, NULL,
+               (void *)signal);
+    return state;
+}
+
+bool inject_begin(struct loading *loading, pid_t pid, const struct injection *injection,
+                  struct error *error)
+{
+    *loading = (struct loading){.pid = pid};
+    if (ptrace(PTRACE_SETOPTIONS, pid, NULL, (void *)PTRACE_O_TRACESYSGOOD) != 0)
+        return failed(errno, "it cannot be traced", error);
+    return place_loader(pid, injection, error) && (ptrace(PTRACE_SYSCALL, pid, NULL, NULL) == 0 ||
+                                                   failed(errno, "it cannot be continued", error));
+}
+
+bool inject(pid_t pid, const struct injection *injection, struct error *error)
+{
+    struct loading loading;
+    enum loading_state state = LOADING_GOES_ON;
+    if (!inject_begin(&loading, pid, injection, error))
+        return false;
+    while (state == LOADING_GOES_ON) {
+        int status;
+        while (waitpid(pid, &status, __WALL) < 0)
+            if (errno != EINTR)
+                return failed(errno, "it cannot be waited for", error);
+        state = inject_go_on(&loading, status, error);
+    }
+    return state == LOADING_DONE;
+}

@@ -1,0 +1,59 @@
+/* Loads the translator's runtime into a new program, before its first instruction.
+ *
+ * The process is at its exec stop (PTRACE_EVENT_EXEC), and the calling thread is its tracer. The recorder writes the
+ * loader (loader.h) into bytes at the end of the vDSO that belong to nothing, and its parameters below the stack
+ * pointer; then it sets rip, and the process loads the runtime by itself. So there is no moment at which the death of
+ * the recorder would do harm: before rip is set the program begins natively, and after that it needs nobody.
+ *
+ * Used for the first program by the engine, and for what traced programs execute by exec_requests.c.
+ */
+#ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_INJECT_H
+#define MAGIC_TRACE_ENGINE_TRANSLATOR_INJECT_H
+
+#include "base/error.h"
+#include "engine/translator/runtime_image.h"
+#include "runtime/translator/layout.h"
+
+#include <sys/types.h>
+
+struct injection {
+    const char *arena; /* path of the arena, absolute; the image lies in it: inject_store_image */
+    uint64_t arena_size;
+    uint64_t open_size; /* control, image and sideband log: from the arena's beginning */
+    const struct runtime_image *image;
+    struct tr_start
+        start; /* as layout.h says; pc, image, image_size, arena and name are filled in here */
+};
+
+/* Whether this machine has what the loader needs. */
+bool inject_possible(struct error *error);
+
+/* Puts the image where the loader takes it from. `arena` is the beginning of the mapped arena. */
+void inject_store_image(uint8_t *arena, const struct runtime_image *image);
+
+/* How far the loading of a process is. */
+struct loading {
+    pid_t pid;
+    int done; /* system calls of the loader that are through */
+};
+
+/* The process goes on, in the loader. False: the error says why not, as the end of a sentence ("it
+ * is a 32-bit program"); it is still stopped, and runs natively when it is detached. */
+bool inject_begin(struct loading *loading, pid_t pid, const struct injection *injection,
+                  struct error *error);
+
+enum loading_state {
+    LOADING_GOES_ON,
+    LOADING_DONE,   /* the process runs in the runtime, detached */
+    LOADING_FAILED, /* it is stopped and runs natively when it is detached, or it has ended
+                       (ERROR_NOT_FOUND); the error says why, as above */
+};
+
+/* To be called for each `status` that waitpid returns of the process after inject_begin. Signals
+ * that come are passed on. */
+enum loading_state inject_go_on(struct loading *loading, int status, struct error *error);
+
+/* The two in one, waiting meanwhile. */
+bool inject(pid_t pid, const struct injection *injection, struct error *error);
+
+#endif

@@ -1,0 +1,309 @@
+#include "engine/translator/translator.h"
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "engine/pt_packets_setup.h"
+#include "engine/recording_clock.h"
+#include "engine/recording_directory.h"
+#include "engine/supervise.h"
+#include "engine/translator/arena.h"
+#include "engine/translator/exec_requests.h"
+#include "engine/translator/finish.h"
+#include "engine/translator/inject.h"
+#include "process/exec_stop.h"
+#include "process/program.h"
+#include "recording/session.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A log is two to seven times as large as the packets that it becomes, so it has a default of its
+ * own; one of 64 KiB is the smallest there is (layout.h). */
+static const uint64_t default_ring_size = UINT64_C(32) << 20, smallest_ring_size = 64 << 10;
+/* Bytes of log between time stamps: some hundred nanoseconds of most programs. */
+enum { STAMP_INTERVAL = 1024 };
+
+/* ---- probing ---- */
+
+/* A container's seccomp rules, or yama's strictest setting, may forbid ptrace. */
+static bool may_trace_children(struct error *error)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    bool ok = child > 0 && ptrace(PTRACE_SEIZE, child, NULL, NULL) == 0;
+    int reason = errno;
+    if (child > 0) {
+        kill(child, SIGKILL);
+        while (waitpid(child, NULL, __WALL) < 0 && errno == EINTR)
+            ;
+    }
+    return ok || error_set_errno(error, ERROR_UNSUPPORTED, reason,
+                                 "a process may not trace its own child (ptrace)");
+}
+
+static void probe(struct engine_probe *probe)
+{
+    struct error error;
+    *probe = (struct engine_probe){0};
+    probe->available = may_trace_children(&error) && inject_possible(&error);
+    if (probe->available) {
+        snprintf(probe->why, sizeof probe->why, "translation within the program");
+        return;
+    }
+    snprintf(probe->why, sizeof probe->why, "%.500s", error.text);
+    snprintf(probe->advice, sizeof probe->advice,
+             "A container's seccomp profile, or kernel.yama.ptrace_scope = 3, may be in the way.");
+}
+
+/* ---- starting ---- */
+
+struct recording {
+    const struct record_options *wanted;
+    const char *directory;
+    struct recording_clock clock;
+    struct translator_arena arena;
+    struct runtime_image image;
+    struct session session;
+    struct signals signals;
+    struct exec_requests requests;
+    char *path; /* of the program, as execve gets it */
+};
+
+static void set_trigger(struct tr_options *options, const struct recording_clock *clock,
+                        const struct trigger *wanted)
+{
+    options->passes_time = wanted->passes_time;
+    options->multi_snapshot = wanted->multi_snapshot;
+    options->immediate_stop = wanted->immediate_stop;
+    options->duration_threshold = recording_clock_ticks(clock, wanted->duration_threshold_ns);
+    options->delay_threshold = recording_clock_ticks(clock, wanted->delay_threshold_ns);
+    for (size_t i = 0; i < wanted->place_count; i++) {
+        struct stat status;
+        /* A file that has vanished since it was looked into is not going to run. */
+        if (stat(wanted->places[i].path, &status) == 0)
+            options->places[options->place_count++] = (struct tr_trigger_place){
+                status.st_dev, status.st_ino, wanted->places[i].file_offset};
+    }
+}
+
+static struct tr_options make_options(const struct record_options *wanted,
+                                      const struct recording_clock *clock)
+{
+    uint64_t size = wanted->sized ? wanted->snapshot_size : default_ring_size;
+    struct tr_options options = {
+        .clock = wanted->clock,
+        .full_execution = wanted->full_execution,
+        .multi_thread = wanted->multi_thread,
+        .follow = wanted->follow,
+        .ring_size = size > smallest_ring_size ? size : smallest_ring_size,
+        .tsc_hz = clock->hz,
+        .bus_ratio = clock->bus_ratio,
+        .stamp_interval = STAMP_INTERVAL,
+        .lossless = true,
+        .start_tsc = clock->start.tsc,
+        .start_monotonic_ns = clock->start.monotonic_ns,
+        .start_realtime_ns = clock->start.realtime_ns,
+    };
+    set_trigger(&options, clock, &wanted->trigger);
+    return options;
+}
+
+/* What is known before the end, so that a killed magic-trace leaves a recording that says what it
+ * is. */
+static struct session session_at_start(const struct recording *recording)
+{
+    const struct record_options *wanted = recording->wanted;
+    struct session session = {
+        .version = MAGIC_TRACE_VERSION,
+        .engine = translator_engine.name,
+        .clock = record_clock_name(wanted->clock),
+        .command = (const char **)wanted->command,
+        .program = recording->path,
+        .full_execution = wanted->full_execution,
+        .multi_thread = wanted->multi_thread,
+        .follow = wanted->follow,
+        .snapshot_size = recording->arena.options.ring_size,
+        .trigger = wanted->trigger.name,
+        .exit_status = -1,
+    };
+    /* Ticks that are instructions have no time of day, and would not repeat if they had. */
+    if (wanted->clock != RECORD_CLOCK_INSTRUCTIONS) {
+        session.wall_clock_ns = recording->clock.start.realtime_ns;
+        session.wall_clock_at = recording->clock.start.monotonic_ns;
+    }
+    return session;
+}
+
+static struct injection injection_of(struct recording *recording)
+{
+    struct injection injection = {
+        .arena = recording->arena.path,
+        .arena_size = recording->arena.size,
+        .open_size = recording->arena.geometry.log_offset + recording->arena.geometry.log_size,
+        .image = &recording->image,
+    };
+    return injection;
+}
+
+/* The program runs when this returns true. */
+static bool start(struct recording *recording, struct child *child, struct error *error)
+{
+    struct held_program held = {.fixed_addresses =
+                                    recording->wanted->clock == RECORD_CLOCK_INSTRUCTIONS};
+    struct injection injection = injection_of(recording);
+    struct error reason;
+    if (!translator_arena_reserve_table(&recording->arena, &injection.start.table) ||
+        !translator_arena_reserve_slot(&recording->arena, &injection.start.slot))
+        return error_set(error, ERROR_IO, "%s has no place for a thread", recording->arena.path);
+    if (!launch_held(&held, recording->path, recording->wanted->command, environ,
+                     &recording->signals, error) ||
+        !exec_stop_reach(&held, error))
+        return false;
+    *child = held.child;
+    injection.start.pid = (uint32_t)child->pid;
+    if (inject(child->pid, &injection, &reason))
+        return true;
+    error_set(error, ERROR_UNSUPPORTED, "cannot trace %s: %s.", recording->wanted->command[0],
+              reason.text);
+    exec_stop_give_up(child);
+    return false;
+}
+
+/* ---- recording ---- */
+
+static void freeze(void *recording)
+{
+    translator_arena_freeze(&((struct recording *)recording)->arena);
+}
+
+static void serve(void *recording)
+{
+    exec_requests_serve(&((struct recording *)recording)->requests);
+}
+
+static struct supervision supervision_of(struct recording *recording)
+{
+    struct tr_control *control = recording->arena.control;
+    return (struct supervision){
+        .program.signals = &recording->signals,
+        .shared = {&control->frozen, &control->snapshots, &control->freeze_at,
+                   &control->longest_delay},
+        .has_trigger = recording->arena.options.place_count > 0,
+        .has_delay_threshold = recording->arena.options.delay_threshold > 0,
+        .ticks_per_second = recording->clock.hz,
+        .freeze = freeze,
+        .serve = serve,
+        .descriptor = recording->requests.descriptor,
+        .recording = recording,
+        .is_traced = {process_maps_file, recording->arena.path},
+    };
+}
+
+/* The program's life. False when it was not started. */
+static bool run(struct recording *recording, struct record_result *result, struct error *error)
+{
+    if (!exec_requests_begin(&recording->requests, &recording->arena, &recording->image, error))
+        return false;
+    struct supervision supervision = supervision_of(recording);
+    bool ok = start(recording, &supervision.program.child, error);
+    if (ok) {
+        recording->requests.program = supervision.program.child.pid;
+        recording->session.exit_status = result->exit_status = supervise(&supervision);
+        result->interrupted = supervision.program.interrupts > 0;
+    }
+    freeze(recording);
+    exec_requests_end(&recording->requests);
+    return ok;
+}
+
+static bool finish(struct recording *recording, struct record_result *result, struct error *error)
+{
+    translator_arena_settle(&recording->arena);
+    struct transcoding *transcoding =
+        transcoding_begin(&recording->arena, recording->directory, error);
+    struct collection collection = {
+        .command_line = recording->wanted->magic_trace_command,
+        .clock = recording_clock_conversion(&recording->clock),
+    };
+    bool ok = transcoding && translator_finish(&recording->arena, recording->directory, transcoding,
+                                               true, &collection, error);
+    struct session *session = &recording->session;
+    session->instructions = collection.instructions;
+    session->untraced = collection.untraced;
+    session->untraced_count = collection.untraced_count;
+    session->deaths = collection.deaths;
+    session->death_count = collection.death_count;
+    session->hits = collection.hits;
+    session->hit_count = collection.hit_count;
+    ok = ok && session_write(session, recording->directory, error);
+    if (ok) {
+        result->instructions = collection.instructions;
+        result->bytes = collection.bytes;
+    }
+    collection_free(&collection);
+    return ok;
+}
+
+static bool record_into(struct recording *recording, struct record_result *result,
+                        struct error *error)
+{
+    recording->clock = recording_clock_start(recording->wanted->clock);
+    struct tr_options options = make_options(recording->wanted, &recording->clock);
+    if (!translator_arena_create(&recording->arena, recording->directory, &options, error))
+        return false;
+    inject_store_image(recording->arena.bytes, &recording->image);
+    recording->session = session_at_start(recording);
+    bool ok = session_write(&recording->session, recording->directory, error) &&
+              signals_hold(&recording->signals, error);
+    if (ok) {
+        ok = run(recording, result, error) && finish(recording, result, error);
+        signals_release(&recording->signals, result->interrupted);
+    }
+    translator_arena_close(&recording->arena);
+    return ok;
+}
+
+static bool record(const struct record_options *wanted, struct record_result *result,
+                   struct error *error)
+{
+    struct error unheard;
+    if (!error)
+        error = &unheard;
+    *result = (struct record_result){.exit_status = -1};
+    struct recording recording = {.wanted = wanted};
+    bool ok = runtime_image_embedded(&recording.image, error);
+    if (ok)
+        recording.path = program_find(wanted->command[0], error);
+    char *directory = recording.path && exec_stop_allowed(recording.path, error)
+                          ? recording_directory_absolute(wanted->directory, error)
+                          : NULL;
+    recording.directory = directory;
+    ok = directory && record_into(&recording, result, error);
+    free(directory);
+    free(recording.path);
+    runtime_image_free(&recording.image);
+    return ok;
+}
+
+static bool serves(const struct record_options *options, struct error *error)
+{
+    return processor_options_served(&options->processor, 0, translator_engine.name, error);
+}
+
+const struct engine translator_engine = {
+    .name = "translator",
+    .description = "runs the program's own code in copies that log its path; exact, on any machine",
+    .probe = probe,
+    .serves = serves,
+    .record = record,
+};
