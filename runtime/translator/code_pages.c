@@ -195,14 +195,42 @@ static bool is_writable(const struct tr_region *region, uint64_t address)
     return (region->protection & PROT_WRITE) || (page && (page->flags & TR_PAGE_PROTECTED));
 }
 
+/* Whether the page, of a private mapping of a file, shows what lies in the file. */
+static bool page_is_of_file(const struct tr_region *region, uint64_t address)
+{
+    enum { LONGEST_PATH = 4096 };
+    char path[LONGEST_PATH];
+    if (tr_maps_written(address, address + TR_PAGE) != address)
+        return true;
+    tr_maps_path(&region->line, path, sizeof path);
+    return tr_maps_equals_file(address, path, region->line.inode, file_offset(region, address));
+}
+
+/* Pages that a debugger has touched, or the recorder, are as they were. */
+static bool has_changed_pages(const struct tr_region *region)
+{
+    enum { MOST_LOOKS = 16 };
+    uint64_t at = region->start;
+    for (unsigned i = 0; i < MOST_LOOKS; i++) {
+        at = tr_maps_written(at, region->end);
+        if (at == region->end)
+            return false;
+        if (!page_is_of_file(region, at))
+            return true;
+        at += TR_PAGE;
+        if (at == region->end)
+            return false;
+    }
+    return true;
+}
+
 /* A mapping of a file from which no page differs from the file's. */
 static bool is_unchanged_file(struct tr_region *region)
 {
     if (region->source != TR_REGION_FILE || region->aliased || (region->protection & PROT_WRITE))
         return false;
     if (!region->checked) {
-        region->modified = !map.sealed && !region->line.shared &&
-                           tr_maps_modified(region->start, region->end);
+        region->modified = !map.sealed && !region->line.shared && has_changed_pages(region);
         region->checked = true;
     }
     return !region->modified;
@@ -248,7 +276,7 @@ struct tr_code_range tr_code_at(struct tr_thread *thread, uint64_t pc)
 static bool is_of_file(struct tr_region *region, uint64_t address)
 {
     return region->source == TR_REGION_FILE && !region->line.shared && !map.sealed &&
-           !tr_maps_modified(address, address + TR_PAGE);
+           page_is_of_file(region, address);
 }
 
 static bool can_change(const struct tr_region *region, const struct tr_page *page)
