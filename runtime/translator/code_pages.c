@@ -203,7 +203,7 @@ static bool page_is_of_file(const struct tr_region *region, uint64_t address)
     if (tr_maps_written(address, address + TR_PAGE) != address)
         return true;
     tr_maps_path(&region->line, path, sizeof path);
-    return tr_maps_equals_file(address, path, region->line.inode, file_offset(region, address));
+    return tr_maps_equals_file(address, path, file_offset(region, address));
 }
 
 /* Pages that a debugger has touched, or the recorder, are as they were. */

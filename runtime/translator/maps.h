@@ -41,8 +41,8 @@ bool tr_maps_read(struct tr_maps_text *maps);
  * its own; `end` when there is none, or when nobody can say. */
 uint64_t tr_maps_written(uint64_t start, uint64_t end);
 
-/* Whether the page at `address` is what lies at `offset` of the file, which is `inode`. False also when the file cannot
+/* Whether the page at `address` is what lies at `offset` of the file. False also when the file cannot
  * be read. Bytes behind the file's end are nobody's code. */
-bool tr_maps_equals_file(uint64_t address, const char *path, uint64_t inode, uint64_t offset);
+bool tr_maps_equals_file(uint64_t address, const char *path, uint64_t offset);
 
 #endif
