@@ -38,6 +38,17 @@ static _Noreturn void go_without(struct tr_thread *thread, bool faults, bool ent
     tr_let_go(thread, TR_SLOT_CANNOT);
 }
 
+/* Sideband records of this moment tell of code that runs next. */
+static void separate_from_new_code(struct tr_thread *thread)
+{
+    enum { NEW_CODE = 2 }; /* payload of TR_STAMP */
+    if (!thread->new_code)
+        return;
+    thread->new_code = false;
+    uint64_t now = tr_time(thread);
+    tr_log_event(thread, TR_STAMP, NEW_CODE, &now, 1);
+}
+
 /* The fragment at app.pc. The lock is held. */
 static struct tr_translation *find(struct tr_thread *thread)
 {
@@ -48,6 +59,7 @@ static struct tr_translation *find(struct tr_thread *thread)
         translation = tr_translate(thread, pc, &nothing);
     if (!translation)
         go_without(thread, nothing, false);
+    separate_from_new_code(thread);
     return translation;
 }
 

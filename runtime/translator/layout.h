@@ -257,7 +257,8 @@ enum tr_event {
     TR_PAD,       /* the rest of the ring's end is not used: the log goes on at the next multiple of its size */
     TR_EXIT,      /* payload k: the fragment was left by the branch of its block k */
     TR_STAMP,     /* u64 time: payload 0: when the fragment entered last began; payload 1: when what runs next begins
-                     (the fragment entered last has been left) */
+                     (the fragment entered last has been left); payload 2: likewise, and sideband records of this
+                     time tell of code that is new: packets must separate what ran before from what runs next */
     TR_PARTIAL,   /* u64 pc: of the fragment that was entered last, what lies before pc ran, pc did not (a fault, a
                      signal; pc is the fragment's start when nothing of it ran). Payload k + 1: pc is in block k or at its
                      start; 0: in the first of the blocks that have an instruction there, or, when none has, where one of

@@ -39,6 +39,7 @@ static bool find_range(struct forming *forming)
         forming->cursor < forming->range.end)
         return true;
     forming->range = tr_code_at(forming->thread, forming->cursor);
+    forming->superblock->fixed &= forming->range.kind == TR_CODE_FILE;
     return forming->range.kind != TR_CODE_NONE;
 }
 
@@ -297,6 +298,7 @@ bool tr_superblock_form(struct tr_superblock *superblock, struct tr_thread *thre
     superblock->low = UINT64_MAX;
     superblock->high = 0;
     superblock->leaves = false;
+    superblock->fixed = true;
     if (!find_range(&forming))
         return false;
     superblock->code = forming.range.kind;

@@ -41,7 +41,8 @@ struct tr_superblock {
     uint64_t pc;
     unsigned item_count, block_count;
     uint64_t low, high;  /* all its bytes lie in [low, high) */
-    enum tr_code code;
+    enum tr_code code;   /* where it begins */
+    bool fixed;          /* all of it is in files that do not change */
     unsigned check_at;   /* the first item before which the arithmetic flags are dead: written before they are read,
                             without a branch between; item_count: there is none */
     bool needs_test;     /* there is none, and it could be part of a loop of such superblocks */

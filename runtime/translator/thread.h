@@ -124,6 +124,8 @@ struct tr_thread {
     int32_t pid, tid;
     bool in_syscall;  /* in tr_safe_syscall: see signal.h */
     bool stops;       /* the log has ended */
+    bool works;       /* between tr_clock_begin_work and tr_clock_end_work */
+    bool new_code;    /* mapping records were written since the last stamp of a new moment */
     bool let_go;      /* go on natively at the next safe point */
     bool escaped;     /* the program's own code runs natively, to raise its fault, and no fragment was entered for it */
     bool vforked;     /* a process that shares its parent's memory, until it calls exec or exits, but has signal

@@ -700,6 +700,12 @@ static void emit(struct translating *t)
     }
 }
 
+static void note_code(struct tr_thread *thread, const struct tr_superblock *superblock)
+{
+    for (unsigned i = 0; i < superblock->block_count; i++)
+        tr_code_note(thread, superblock->blocks[i].start, superblock->blocks[i].end);
+}
+
 struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc, bool *nothing)
 {
     struct translating t = {.thread = thread};
@@ -721,7 +727,8 @@ struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc, bool 
     translation->code = (uint32_t)(t.hot.at - t.region->hot.start);
     translation->low = (uint32_t)(pc - t.superblock.low);
     translation->high = (uint32_t)(t.superblock.high - pc);
-    tr_code_note(thread, t.superblock.low, t.superblock.high);
+    if (!t.superblock.fixed)
+        note_code(thread, &t.superblock);
     emit(&t);
     translation->code_size = (uint16_t)(t.hot.at - t.region->hot.start - translation->code);
     t.region->hot.used = (uint64_t)(t.hot.at - t.region->hot.start);
