@@ -42,6 +42,7 @@ static uint64_t minimum(uint64_t a, uint64_t b)
 
 /* --- Looking up --- */
 
+/* What was there is not there any more, nor any protection of ours. */
 static void lose(void *context, uint64_t start, uint64_t end)
 {
     struct tr_thread *thread = context;
@@ -121,23 +122,43 @@ static void report(struct tr_thread *thread, struct tr_region *region)
 
 /* --- Protecting --- */
 
-static bool protect(uint64_t page, uint8_t protection)
+static bool protect(uint64_t start, uint64_t end, uint8_t protection)
 {
-    return tr_syscall(__NR_mprotect, page, TR_PAGE, protection) == 0;
+    return tr_syscall(__NR_mprotect, start, end - start, protection) == 0;
 }
 
-/* The page is writable again, if the program wants it to be. */
-static void unprotect(struct tr_page *page)
+/* The end of the pages from `page` on that are protected and side by side, with the same rights otherwise. */
+static uint64_t end_of_protected(const struct tr_page *page, uint64_t end)
 {
-    page->flags &= (uint8_t)~(TR_PAGE_PROTECTED | TR_PAGE_CLEAN | TR_PAGE_NOTED);
-    page->reruns = 0;
-    protect(page->address, page->protection);
+    uint64_t at = page->address;
+    uint8_t protection = page->protection;
+    while (page && page->address == at && (page->flags & TR_PAGE_PROTECTED) &&
+           page->protection == protection) {
+        at += TR_PAGE;
+        page = tr_page_next(&pages, page, at, end);
+    }
+    return at;
 }
 
-static void take_back(struct tr_thread *thread, struct tr_page *page)
+/* The pages are writable again, as the program wants them to be. Returns whether any was protected. */
+static bool unprotect(uint64_t start, uint64_t end)
 {
-    unprotect(page);
-    tr_invalidate(thread, page->address, page->address + TR_PAGE);
+    uint64_t done = start;
+    for (struct tr_page *page = NULL; (page = tr_page_next(&pages, page, start, end));) {
+        if (!(page->flags & TR_PAGE_PROTECTED))
+            continue;
+        if (page->address >= done) {
+            done = end_of_protected(page, end);
+            protect(page->address, done, page->protection);
+        }
+    }
+    for (struct tr_page *page = NULL; (page = tr_page_next(&pages, page, start, end));) {
+        if (!(page->flags & TR_PAGE_PROTECTED))
+            continue;
+        page->flags &= (uint8_t)~(TR_PAGE_PROTECTED | TR_PAGE_CLEAN | TR_PAGE_NOTED);
+        page->reruns = 0;
+    }
+    return done > start;
 }
 
 static bool is_stack(const struct tr_thread *thread, const struct tr_region *region, uint64_t page)
@@ -161,7 +182,7 @@ static enum tr_code protect_writable(const struct tr_thread *thread, const struc
         return TR_CODE_PROTECTED;
     page->protection = region->protection;
     if (page->writes >= WRITES_LIMIT || is_stack(thread, region, address) ||
-        !protect(address, page->protection & (uint8_t)~PROT_WRITE))
+        !protect(address, address + TR_PAGE, page->protection & (uint8_t)~PROT_WRITE))
         return TR_CODE_CHANGING;
     page->flags |= TR_PAGE_PROTECTED;
     return TR_CODE_PROTECTED;
@@ -174,14 +195,42 @@ static bool is_writable(const struct tr_region *region, uint64_t address)
     return (region->protection & PROT_WRITE) || (page && (page->flags & TR_PAGE_PROTECTED));
 }
 
+/* Whether the page, of a private mapping of a file, shows what lies in the file. */
+static bool page_is_of_file(const struct tr_region *region, uint64_t address)
+{
+    enum { LONGEST_PATH = 4096 };
+    char path[LONGEST_PATH];
+    if (tr_maps_written(address, address + TR_PAGE) != address)
+        return true;
+    tr_maps_path(&region->line, path, sizeof path);
+    return tr_maps_equals_file(address, path, file_offset(region, address));
+}
+
+/* Pages that a debugger has touched, or the recorder, are as they were. */
+static bool has_changed_pages(const struct tr_region *region)
+{
+    enum { MOST_LOOKS = 16 };
+    uint64_t at = region->start;
+    for (unsigned i = 0; i < MOST_LOOKS; i++) {
+        at = tr_maps_written(at, region->end);
+        if (at == region->end)
+            return false;
+        if (!page_is_of_file(region, at))
+            return true;
+        at += TR_PAGE;
+        if (at == region->end)
+            return false;
+    }
+    return true;
+}
+
 /* A mapping of a file from which no page differs from the file's. */
 static bool is_unchanged_file(struct tr_region *region)
 {
     if (region->source != TR_REGION_FILE || region->aliased || (region->protection & PROT_WRITE))
         return false;
     if (!region->checked) {
-        region->modified = !map.sealed && !region->line.shared &&
-                           tr_maps_modified(region->start, region->end);
+        region->modified = !map.sealed && !region->line.shared && has_changed_pages(region);
         region->checked = true;
     }
     return !region->modified;
@@ -227,7 +276,7 @@ struct tr_code_range tr_code_at(struct tr_thread *thread, uint64_t pc)
 static bool is_of_file(struct tr_region *region, uint64_t address)
 {
     return region->source == TR_REGION_FILE && !region->line.shared && !map.sealed &&
-           !tr_maps_modified(address, address + TR_PAGE);
+           page_is_of_file(region, address);
 }
 
 static bool can_change(const struct tr_region *region, const struct tr_page *page)
@@ -266,6 +315,12 @@ void tr_code_note(struct tr_thread *thread, uint64_t pc, uint64_t end)
 
 /* --- Changes --- */
 
+static void count_write(struct tr_page *page, unsigned weight)
+{
+    if (page->writes < WRITES_LIMIT)
+        page->writes = (uint16_t)(page->writes + weight);
+}
+
 static bool was_written(struct tr_thread *thread, uint64_t address, uint64_t writer_pc)
 {
     struct tr_page *page = tr_page_find(&pages, page_of(address));
@@ -273,10 +328,9 @@ static bool was_written(struct tr_thread *thread, uint64_t address, uint64_t wri
         return false;
     if (!(page->flags & TR_PAGE_PROTECTED))
         return page->reruns++ < RERUNS_LIMIT;
-    unsigned weight = page_of(writer_pc) == page->address ? WRITES_OF_OWN_PAGE : 1;
-    if (page->writes < WRITES_LIMIT)
-        page->writes = (uint16_t)(page->writes + weight);
-    take_back(thread, page);
+    count_write(page, page_of(writer_pc) == page->address ? WRITES_OF_OWN_PAGE : 1);
+    unprotect(page->address, page->address + TR_PAGE);
+    tr_invalidate(thread, page->address, page->address + TR_PAGE);
     return true;
 }
 
@@ -290,39 +344,40 @@ bool tr_code_written(struct tr_thread *thread, uint64_t address, uint64_t writer
 
 bool tr_code_unprotect(struct tr_thread *thread, uint64_t start, uint64_t end)
 {
-    bool any = false;
-    for (struct tr_page *page = NULL; (page = tr_page_next(&pages, page, start, end));) {
-        if (!(page->flags & TR_PAGE_PROTECTED))
-            continue;
-        page->writes++;
-        take_back(thread, page);
-        any = true;
-    }
-    return any;
+    for (struct tr_page *page = NULL; (page = tr_page_next(&pages, page, start, end));)
+        if (page->flags & TR_PAGE_PROTECTED) {
+            count_write(page, 1);
+            tr_invalidate(thread, page->address, page->address + TR_PAGE);
+        }
+    return unprotect(start, end);
 }
 
 void tr_code_let_go(struct tr_thread *thread)
 {
-    for (struct tr_page *page = NULL; (page = tr_page_next(&pages, page, 0, UINT64_MAX));)
-        if (page->flags & TR_PAGE_PROTECTED)
-            unprotect(page);
+    unprotect(0, UINT64_MAX);
 }
 
-bool tr_code_changed(struct tr_thread *thread, uint64_t start, uint64_t end)
+static bool forget(struct tr_thread *thread, uint64_t start, uint64_t end)
 {
     bool used = tr_code_map_forget(&map, start, end);
     used |= tr_page_next(&pages, NULL, start, end) != NULL;
     if (used)
         lose(thread, start, end);
+    return used;
+}
+
+bool tr_code_changed(struct tr_thread *thread, uint64_t start, uint64_t end)
+{
+    unprotect(start, end);
     /* Perhaps it was what made shared code writable. */
     map.stale |= map.shared_code;
-    return used;
+    return forget(thread, start, end);
 }
 
 void tr_code_mapped(struct tr_thread *thread, uint64_t start, uint64_t end, bool shared,
                     uint32_t protection)
 {
-    tr_code_changed(thread, start, end);
+    forget(thread, start, end);
     if (map.shared_code && shared && (protection & PROT_WRITE))
         tr_code_map_read(&map, lose, thread);
 }

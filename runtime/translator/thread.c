@@ -90,6 +90,7 @@ static void begin_hot(struct tr_thread *thread)
     hot->leave_syscall = (uint64_t)tr_leave_syscall;
     hot->leave_first = (uint64_t)tr_leave_first;
     hot->leave_run = (uint64_t)tr_leave_run;
+    hot->leave_run_at = (uint64_t)tr_leave_run_at;
     hot->leave_trigger = (uint64_t)tr_leave_trigger;
     hot->leave_run_at = (uint64_t)tr_leave_run_at;
     uint64_t *table = (uint64_t *)((uint8_t *)thread + TR_TABLE_OFFSET);
