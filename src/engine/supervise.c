@@ -82,14 +82,15 @@ int supervise(struct supervision *supervision)
             reported = true;
             log_status("Snapshot taken; the program still runs. Press Ctrl-C again to kill it.");
         }
-        if (ready > 0 && supervision->serve)
-            supervision->serve(supervision->recording);
         if (ready > 0 && waited_for[1].revents) {
             if (program_signals_answer(&supervision->program))
                 interrupt(supervision);
         } else if (ready > 0 && waited_for[0].revents) {
             break;
         }
+        /* After SIGCHLD was taken, or the next one would be lost in it. */
+        if (ready > 0 && supervision->serve)
+            supervision->serve(supervision->recording);
     }
     return program_signals_end(&supervision->program);
 }

@@ -224,28 +224,40 @@ static void rename_or_forget(struct exec_requests *requests, struct followed *fo
         followed->thread.tid = pid;
 }
 
-/* Takes what happened to the thread. False when nothing did. */
+/* What happened to the thread since the last call; si_pid is 0 when nothing did. How our own child
+ * ends is only looked at: that is for those to know who started it. False: there is no such thread.
+ * (Stops of tracees are returned whether WSTOPPED is given or not.) */
+static bool next_event(const struct exec_requests *requests, pid_t tid, siginfo_t *event)
+{
+    int options = WSTOPPED | WEXITED | WNOHANG | __WALL;
+    int peek = tid == requests->program ? WNOWAIT : 0;
+    *event = (siginfo_t){0};
+    if (waitid(P_PID, (id_t)tid, event, options | peek) != 0)
+        return false;
+    if (peek && event->si_pid != 0 && event->si_code == CLD_TRAPPED) {
+        *event = (siginfo_t){0};
+        waitid(P_PID, (id_t)tid, event, WSTOPPED | WNOHANG | __WALL);
+    }
+    return true;
+}
+
+/* False when nothing happened to the thread. */
 static bool handle(struct exec_requests *requests, struct followed *followed)
 {
-    id_t tid = (id_t)followed->thread.tid;
-    /* How our own child ends is for those to know who started it. */
-    int peek = followed->thread.tid == requests->program ? WNOWAIT : 0;
-    siginfo_t event = {0};
-    if (waitid(P_PID, tid, &event, WSTOPPED | WNOHANG | __WALL) != 0) {
+    siginfo_t event;
+    if (!next_event(requests, followed->thread.tid, &event)) {
         rename_or_forget(requests, followed);
         return true;
     }
-    if (event.si_pid != 0) {
-        int status = W_STOPCODE(event.si_status);
-        if (followed->executed)
-            go_on_loading(requests, followed, status);
-        else
-            stopped(requests, followed, status);
-        return true;
-    }
-    if (waitid(P_PID, tid, &event, WEXITED | WNOHANG | peek | __WALL) != 0 || event.si_pid == 0)
+    if (event.si_pid == 0)
         return false;
-    forget(requests, followed);
+    int status = W_STOPCODE(event.si_status);
+    if (event.si_code != CLD_TRAPPED)
+        forget(requests, followed);
+    else if (followed->executed)
+        go_on_loading(requests, followed, status);
+    else
+        stopped(requests, followed, status);
     return true;
 }
 
