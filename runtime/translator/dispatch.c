@@ -5,6 +5,7 @@
 #include "runtime/translator/dispatch.h"
 
 #include "runtime/translator/clock.h"
+#include "runtime/translator/hot_path.h"
 #include "runtime/translator/log.h"
 #include "runtime/translator/signal.h"
 #include "runtime/translator/syscall.h"
@@ -55,7 +56,7 @@ static struct tr_translation *find(struct tr_thread *thread)
     bool nothing = false;
     struct tr_translation *translation = tr_fragment_find(pc);
     if (!translation)
-        translation = tr_translate(thread, pc, &nothing);
+        translation = tr_translate(thread, pc, NULL, &nothing);
     if (!translation)
         go_without(thread, nothing, false);
     separate_from_new_code(thread);
@@ -182,6 +183,7 @@ uint64_t tr_dispatch_check(struct tr_thread *thread)
     thread->app.pc = tr_fragment_pc(tr_log_last(thread) >> 1) + (uint64_t)(int64_t)(int32_t)thread->hot.exit;
     if (thread->signals.pending && tr_signal_deliver(thread, true))
         return go_on(thread);
+    tr_hot_path_look(thread);
     if (thread->let_go || !tr_log_check(thread, true))
         tr_let_go(thread, TR_SLOT_LET_GO);
     return resume;

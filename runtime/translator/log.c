@@ -67,6 +67,7 @@ static void wrap(struct tr_thread *thread)
     thread->wraps += ring_size(thread);
     thread->hot.log = (uint64_t)thread->ring;
     thread->hot.cleared = (uint64_t)thread->ring;
+    thread->boundary = thread->hot.log;
 }
 
 static void make_room(struct tr_thread *thread, uint64_t size)
@@ -158,6 +159,7 @@ void tr_log_begin(struct tr_thread *thread, uint32_t slot, bool untraced)
     thread->hot.cleared = (uint64_t)thread->ring;
     thread->hot.stamp_interval = control->options.stamp_interval;
     clear(thread, thread->hot.log + CLEAR_STEP);
+    thread->boundary = thread->hot.log;
     begin_chunk(thread, 0);
     set_limit(thread);
 }
@@ -261,6 +263,7 @@ bool tr_log_check(struct tr_thread *thread, bool in_fragment)
     }
     tr_log_event(thread, TR_STAMP, in_fragment ? TR_STAMP_ENTRY : TR_STAMP_NEXT, &time, 1);
     publish(thread);
+    thread->boundary = thread->hot.log;
     set_limit(thread);
     return true;
 }

@@ -66,15 +66,4 @@ tr_kernel_sigreturn:
     lea 8(%rdi), %rsp
     jmp tr_signal_restorer
 
-/* void tr_enter_handler(int signal, void *info, void *context, uint64_t handler): as the kernel does, on its frame,
- * which begins 8 bytes below the context. */
-    .globl tr_enter_handler
-    .hidden tr_enter_handler
-    .type tr_enter_handler, @function
-    .balign 16
-tr_enter_handler:
-    lea -8(%rdx), %rsp
-    xor %eax, %eax
-    jmp *%rcx
-
     .section .note.GNU-stack, "", @progbits

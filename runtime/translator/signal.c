@@ -19,13 +19,19 @@
 /* enter.S */
 __attribute__((visibility("hidden"))) void tr_resume_from_handler(void);
 /* safe_syscall.S */
-_Noreturn void tr_enter_handler(int signal, void *info, void *context, uint64_t handler);
 _Noreturn void tr_kernel_sigreturn(struct tr_signal_frame *frame);
 
 enum {
     PAGE_FAULT_WRITE = 2, /* SDM volume 3, 4.7: error code */
     SYSCALL_SIZE = 2,
 };
+
+/* What a handler blocks while it runs. */
+static uint64_t handler_mask(const struct tr_action *action, int signal)
+{
+    uint64_t own = action->flags & SA_NODEFER ? 0 : signal_bit(signal);
+    return (action->mask & ~unblockable_signals) | own;
+}
 
 /* ---- the master handler ---- */
 
@@ -107,6 +113,8 @@ static void resume_in_runtime(struct tr_thread *thread, struct ucontext *context
 static void keep(struct tr_thread *thread, siginfo_t *info, struct ucontext *context)
 {
     struct tr_signals_of_thread *signals = &thread->signals;
+    if (info->si_signo == SIGSYS && info->si_code == SYS_SECCOMP)
+        info->si_call_addr = (void *)thread->app.pc;
     if (is_synchronous(info->si_signo)) {
         hold(thread, info);
     } else {
@@ -223,27 +231,42 @@ static void handle_fault(struct tr_thread *thread, siginfo_t *info, struct ucont
     }
 }
 
-/* A signal for a thread that goes on natively while others still need our dispositions. The
- * kernel's frame is what the program's handler is to find. */
+/* A signal for a thread that goes on natively while others still need our dispositions. The kernel's
+ * frame is what the program's handler is to find; the kernel enters it, too, by sigreturn from a second
+ * frame, with the signal mask that belongs to it. (The frame lies on the program's sigaltstack, if it
+ * has one, whether or not its handler asks for that.) */
+static _Noreturn void enter_handler_natively(siginfo_t *info, struct ucontext *context,
+                                             const struct tr_action *action)
+{
+    struct tr_signal_frame entry = {.context = *context};
+    struct sigcontext *registers = &entry.context.uc_mcontext;
+    uint64_t frame = (uint64_t)context - offsetof(struct tr_signal_frame, context);
+    ((struct tr_signal_frame *)frame)->restorer = action->restorer;
+    registers->rdi = (uint64_t)info->si_signo;
+    registers->rsi = (uint64_t)info;
+    registers->rdx = (uint64_t)context;
+    registers->rax = 0;
+    registers->rsp = frame;
+    registers->rip = action->handler;
+    registers->eflags &= ~(uint64_t)(X86_EFLAGS_DF | X86_EFLAGS_RF | X86_EFLAGS_TF);
+    registers->fpstate = NULL; /* the initial one */
+    entry.context.uc_sigmask |= handler_mask(action, info->si_signo);
+    if ((uint32_t)context->uc_stack.ss_flags & SS_AUTODISARM)
+        entry.context.uc_stack = (stack_t){.ss_flags = SS_DISABLE};
+    tr_kernel_sigreturn(&entry);
+}
+
 static void handle_natively(siginfo_t *info, struct ucontext *context)
 {
     int signal = info->si_signo;
     struct tr_action action = tr_take_action(tr_process.actions, signal);
-    if (action.handler <= TR_IGNORE) {
-        bool fault = is_synchronous(signal) && info->si_code > 0;
-        if (fault || action.handler == TR_DEFAULT)
-            give_up(signal);
-        if (!fault && action.handler == TR_DEFAULT)
-            tr_queue_again(signal, info);
-        return;
-    }
-    struct tr_signal_frame *frame =
-        (struct tr_signal_frame *)(void *)((uint8_t *)context -
-                                           offsetof(struct tr_signal_frame, context));
-    frame->restorer = action.restorer;
-    tr_set_kernel_mask(context->uc_sigmask | action.mask |
-                       (action.flags & SA_NODEFER ? 0 : signal_bit(signal)));
-    tr_enter_handler(signal, info, context, action.handler);
+    bool is_raised = is_synchronous(signal) && info->si_code > 0;
+    if (action.handler > TR_IGNORE)
+        enter_handler_natively(info, context, &action);
+    if (is_raised || action.handler == TR_DEFAULT)
+        give_up(signal);
+    if (!is_raised && action.handler == TR_DEFAULT)
+        tr_queue_again(signal, info);
 }
 
 void tr_master_handler(int signal, void *info_, void *context_)
@@ -270,25 +293,26 @@ struct occurrence {
     uint8_t info[TR_SIGNAL_INFO] __attribute__((aligned(8)));
 };
 
-/* With all signals blocked but the synchronous ones. */
+/* With all signals blocked but the synchronous ones. Those come first, as in the kernel (next_signal of
+ * kernel/signal.c). */
 static bool take_pending(struct tr_signals_of_thread *signals, struct occurrence *occurrence)
 {
-    if (signals->pending > 0) {
-        occurrence->signal = signals->pending;
-        occurrence->is_fault = signals->pending_is_fault;
-        memcpy(occurrence->info, signals->info, TR_SIGNAL_INFO);
-        signals->pending = 0;
+    if (signals->pending == TR_PENDING_HELD)
+        signals->pending = 0; /* before the look at `held`: one that comes after it makes it pending again */
+    __asm__ volatile("" : : : "memory");
+    uint64_t held = signals->held & ~signals->mask;
+    int signal = signals->pending;
+    occurrence->is_fault = signal && signals->pending_is_fault;
+    if (held && !occurrence->is_fault) {
+        occurrence->signal = lowest_signal(held);
+        tr_take_held(signals, occurrence->signal, occurrence->info);
         return true;
     }
-    signals->pending =
-        0; /* before the look at `held`: one that comes after it makes it pending again */
-    __asm__ volatile("" : : : "memory");
-    uint64_t deliverable = signals->held & ~signals->mask;
-    if (!deliverable)
+    if (!signal)
         return false;
-    occurrence->signal = lowest_signal(deliverable);
-    occurrence->is_fault = false;
-    tr_take_held(signals, occurrence->signal, occurrence->info);
+    occurrence->signal = signal;
+    memcpy(occurrence->info, signals->info, TR_SIGNAL_INFO);
+    signals->pending = 0;
     return true;
 }
 
@@ -338,8 +362,7 @@ static void log_handler(struct delivery *delivery, int signal, const struct tr_a
 static void change_to_handler(struct tr_signals_of_thread *signals, int signal,
                               const struct tr_action *action)
 {
-    signals->mask |= (action->mask & ~unblockable_signals) |
-                     (action->flags & SA_NODEFER ? 0 : signal_bit(signal));
+    signals->mask |= handler_mask(action, signal);
     signals->restores_mask = false;
     if (signals->alt_flags & SS_AUTODISARM) {
         signals->alt_start = signals->alt_size = 0;

@@ -16,7 +16,8 @@ enum {
     MXCSR_OFFSET = 24, /* SDM volume 1, table 10-2 */
     MXCSR_INITIAL = 0x1f80,
     PROTECTION_KEYS = 1 << 9, /* the component of PKRU */
-    LEGACY_COMPONENTS = 3,    /* x87 and SSE */
+    SSE_COMPONENT = 2,
+    LEGACY_COMPONENTS = 1 | SSE_COMPONENT, /* x87, too */
 };
 
 _Static_assert(sizeof(struct tr_signal_frame) == 440, "struct rt_sigframe");
@@ -181,15 +182,23 @@ static bool save_extended_state(struct tr_signals_of_thread *signals, uint64_t a
     return tr_write_safely(area + LEGACY_SIZE, &components, sizeof components);
 }
 
-/* The initial configuration of `features` (SDM volume 1, 13.6): a header without components, and
- * MXCSR, which XRSTOR loads from memory all the same. */
+/* An XSAVE area without components: XRSTOR gives all that it is asked for their initial configuration
+ * (SDM volume 1, 13.6 and 13.8), but loads MXCSR from the area, for AVX alone, too. In the compacted form,
+ * which older processors refuse, it leaves MXCSR alone then, as the kernel does. */
+union initial_area {
+    uint8_t bytes[LEGACY_SIZE + HEADER_SIZE];
+    uint32_t words[(LEGACY_SIZE + HEADER_SIZE) / 4];
+};
+
 static void reset_components(uint64_t features)
 {
-    static const union {
-        uint8_t bytes[LEGACY_SIZE + HEADER_SIZE];
-        uint32_t words[(LEGACY_SIZE + HEADER_SIZE) / 4];
-    } initial __attribute__((aligned(64))) = {.words = {[MXCSR_OFFSET / 4] = MXCSR_INITIAL}};
-    tr_xrstor_safely((uint64_t)&initial, features);
+    enum { FORM = LEGACY_SIZE / 4 + 3, COMPACTED = INT32_MIN }; /* high half of XCOMP_BV */
+    static const union initial_area standard __attribute__((aligned(64))) = {
+        .words = {[MXCSR_OFFSET / 4] = MXCSR_INITIAL}};
+    static const union initial_area compacted __attribute__((aligned(64))) = {
+        .words = {[MXCSR_OFFSET / 4] = MXCSR_INITIAL, [FORM] = (uint32_t)COMPACTED}};
+    if ((features & SSE_COMPONENT) || !tr_xrstor_safely((uint64_t)&compacted, features))
+        tr_xrstor_safely((uint64_t)&standard, features);
 }
 
 /* As fpu__clear_user_states: what handlers begin with. */
@@ -281,18 +290,24 @@ static void fill_context(struct tr_thread *thread, struct ucontext *context, uin
     context->uc_sigmask = saved_mask;
 }
 
-/* The kernel leaves the reserved words of struct sigcontext as they are, and the siginfo of a
- * handler that does not ask for it. */
+/* What the kernel does not write keeps its value: padding, the reserved words of struct sigcontext, and
+ * the siginfo of a handler that does not ask for it. */
 static bool write_frame(uint64_t to, const struct tr_signal_frame *frame, bool with_info)
 {
-    enum {
-        FIRST = offsetof(struct tr_signal_frame, context.uc_mcontext.reserved1),
-        SECOND = offsetof(struct tr_signal_frame, context.uc_sigmask),
-        INFO = offsetof(struct tr_signal_frame, info),
+    static const struct {
+        uint16_t start, end;
+    } parts[] = {
+        {0, offsetof(struct tr_signal_frame, context.uc_stack.ss_flags) + sizeof(int)},
+        {offsetof(struct tr_signal_frame, context.uc_stack.ss_size),
+         offsetof(struct tr_signal_frame, context.uc_mcontext.reserved1)},
+        {offsetof(struct tr_signal_frame, context.uc_sigmask), offsetof(struct tr_signal_frame, info)},
+        {offsetof(struct tr_signal_frame, info), sizeof *frame},
     };
-    return tr_write_safely(to, frame, FIRST) &&
-           tr_write_safely(to + SECOND, (const uint8_t *)frame + SECOND, INFO - SECOND) &&
-           (!with_info || tr_write_safely(to + INFO, frame->info, sizeof frame->info));
+    for (unsigned i = 0; i < (with_info ? 4 : 3); i++)
+        if (!tr_write_safely(to + parts[i].start, (const uint8_t *)frame + parts[i].start,
+                             parts[i].end - parts[i].start))
+            return false;
+    return true;
 }
 
 bool tr_frame_push(struct tr_thread *thread, int signal, const void *info,
@@ -319,8 +334,8 @@ bool tr_frame_push(struct tr_thread *thread, int signal, const void *info,
     return true;
 }
 
-/* sys_rt_sigreturn of arch/x86/kernel/signal_64.c. Of sigaltstack's errors only unreadable memory
- * counts. */
+/* sys_rt_sigreturn of arch/x86/kernel/signal_64.c, Linux 6.12 and later: the sigaltstack is set while
+ * the handler's stack is the current one, and what is wrong with it does not count. */
 bool tr_frame_pop(struct tr_thread *thread)
 {
     struct tr_signals_of_thread *signals = &thread->signals;
@@ -330,13 +345,11 @@ bool tr_frame_pop(struct tr_thread *thread)
     if (!tr_read_safely(&context, at, sizeof context))
         return false;
     signals->mask = context.uc_sigmask & ~unblockable_signals;
+    tr_set_alt_stack(signals, &context.uc_stack, thread->app.r[TR_RSP]);
     uint64_t flags = thread->app.flags;
     tr_frame_registers(&thread->app, &context.uc_mcontext);
     thread->app.flags = (flags & ~restorable_flags) | (thread->app.flags & restorable_flags);
-    if (!restore_extended_state(signals, (uint64_t)context.uc_mcontext.fpstate))
-        return false;
-    tr_set_alt_stack(signals, &context.uc_stack, thread->app.r[TR_RSP]);
-    return true;
+    return restore_extended_state(signals, (uint64_t)context.uc_mcontext.fpstate);
 }
 
 /* A sigaltstack that was never set has no flags: the kernel would refuse that, and keep ours. */

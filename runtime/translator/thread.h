@@ -119,6 +119,8 @@ struct tr_thread {
     uint8_t *ring, *ring_end;
     uint8_t *private_ring; /* of a thread that is not recorded; NULL before */
     uint64_t checked; /* stream position at the last tr_log_check */
+    uint64_t boundary; /* log address: a record begins there, and from there on none has been overwritten */
+    uint64_t look_at;  /* TSC at which hot_path.c may look again */
     uint64_t wraps;   /* bytes of all complete rounds of the ring: stream position = wraps + (log - ring) */
     uint32_t serial;  /* of the slot, or UINT32_MAX */
     int32_t pid, tid;
