@@ -176,8 +176,8 @@ struct tr_block {
 
 enum {
     TR_BLOCK_END = 0x0f,         /* mask of enum tr_block_end */
-    TR_BLOCK_LOADS_STACK = 0x10, /* its last instruction loads the stack pointer with something new: a TR_STACK
-                                    record follows when it ran */
+    TR_BLOCK_LOADS_STACK = 0x10, /* its last instruction loads the stack pointer, perhaps with another place in the
+                                    stack or another stack (x86/stack_load.h): a TR_STACK record follows when it ran */
 };
 
 /* A fragment (superblock): one entry, several exits, its blocks in the order in which they run when no side exit is

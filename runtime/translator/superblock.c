@@ -187,6 +187,30 @@ static bool follow_conditional(struct forming *forming, const struct tr_instruct
     return true;
 }
 
+/* Whether it may go to another place in the stack, or to another stack. What functions do with their own frame does not:
+ * the rule is that of x86/stack_load.h, which decoders rely on. */
+static bool leaves_frame(const struct tr_instruction *decoded)
+{
+    enum { PRESERVED = 1 << TR_RBX | 1 << TR_RBP | 1 << TR_R12 | 1 << TR_R13 | 1 << TR_R14 | 1 << TR_R15 };
+    bool from_register = decoded->modrm >= 0xc0;
+    if (!(decoded->properties & TR_LOADS_STACK) || decoded->map != 0)
+        return false;
+    switch (decoded->opcode) {
+    case 0x89: /* mov */
+    case 0x8b:
+        return !(decoded->reads & (from_register ? PRESERVED : 1 << TR_RBP));
+    case 0x5c: /* pop */
+    case 0x8f:
+    case 0x87: /* xchg */
+    case 0x94:
+    case 0xbc: /* mov from an immediate */
+    case 0xc7:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* The newest instruction is one after which the block may end. Whether the superblock goes on. */
 static bool goes_on(struct forming *forming, const struct tr_instruction *decoded)
 {
@@ -194,7 +218,7 @@ static bool goes_on(struct forming *forming, const struct tr_instruction *decode
     uint64_t next = next_on_route(forming);
     switch ((enum tr_kind)decoded->kind) {
     case TR_PLAIN:
-        if (decoded->properties & TR_LOADS_STACK) {
+        if (leaves_frame(decoded)) {
             close_block(forming, TR_END_FALL, 0);
             superblock->blocks[superblock->block_count - 1].loads_stack = true;
             return false;
