@@ -36,7 +36,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* The thread's own stack comes to gogo for the first time. */
+/* The thread's own stack reaches gogo for the first time. */
 static void start_thread(struct scene *s)
 {
     resume(s, at('t', 0));
@@ -57,7 +57,7 @@ static void leave(struct scene *s, char function, uint64_t offset)
     leave_for(s, function, offset, 's');
 }
 
-/* The same, with the stack pointer told. */
+/* As leave_for, with a recorded stack pointer. */
 static void leave_reported(struct scene *s, char function, uint64_t offset, uint64_t pointer)
 {
     call(s, at(function, offset), 'm');

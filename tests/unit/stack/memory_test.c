@@ -1,5 +1,6 @@
-/* What a thread is remembered by: packed history, interned frames, counts of open functions; and
- * what looking in it costs. */
+/* The memory of a thread's stacks: packed history, interned frames, counts of active functions; and
+ * the cost of searches in it.
+ */
 #include "stack/active_functions.h"
 #include "stack/frame_tree.h"
 #include "stack/history.h"
@@ -235,7 +236,7 @@ static enum go_role no_go(void *context, function_id function)
     return GO_ROLE_NONE;
 }
 
-/* Every landing at another address, as with exceptions behind gaps. */
+/* Every unwind target at another address, as with exceptions after gaps. */
 static void unwind_target_anywhere_looks_at_each_frame_a_few_times_only(void **state)
 {
     enum { FRAMES = 1000, ADDRESSES = 10000 };

@@ -1,4 +1,5 @@
-/* Goroutines that go on in another thread. Two threads; see goroutines_test.c for the functions. */
+/* Goroutines that continue in another thread. Two threads; see goroutines_test.c for the functions.
+ */
 #include "scene.h"
 #include "stack/migrated_stacks.h"
 

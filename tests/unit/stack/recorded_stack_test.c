@@ -1,5 +1,6 @@
-/* What a recording may tell of stacks: callers behind a resume (tracing_pause.h), the stack pointer
- * where it is loaded (stack_pointer_switch.h). */
+/* What a recording may contain of stacks: callers after a resume (tracing_pause.h), the stack
+ * pointer where it is loaded (stack_pointer_switch.h).
+ */
 #include "scene.h"
 
 #include <setjmp.h>
@@ -96,7 +97,7 @@ static void a_reported_handler_returns_to_what_it_interrupted(void **state)
     assert_spans(s, "a?(b?(h?()r(S())))$");
 }
 
-/* Which of the a's went on would not be known without its callers. */
+/* Without its callers it would be unknown which of the a's continued. */
 static void stacks_that_are_whole_are_stitched_from_their_roots(void **state)
 {
     struct scene *s = *state;
@@ -117,8 +118,8 @@ static void stacks_that_are_whole_are_stitched_from_their_roots(void **state)
 
 /* --- The stack pointer --- */
 
-/* Fiber f, on ONE, begins; then the thread's own stack goes on, then f. All switch in `s`, which is
- * called from one place in each, so addresses do not tell them apart. */
+/* Fiber f, on ONE, begins; then the thread's own stack continues, then f. All switch in `s`, which
+ * is called from one place in each, so addresses do not distinguish them. */
 static void switch_to_start(struct scene *s, uint64_t from, uint64_t to, char function)
 {
     stack_pointer(s, from);
@@ -190,7 +191,7 @@ static void a_jump_far_away_lands_in_the_nearest_stack(void **state)
     assert_spans(s, "a(b(s()s)s)sf()sa?(b?(s?()u)u)$");
 }
 
-/* Its pointer was not told: a short block that loads the pointer tells only the new one. */
+/* Its pointer was not recorded: a short block that loads the pointer records only the new one. */
 static void a_stack_left_without_a_pointer_goes_on_where_it_would_return(void **state)
 {
     struct scene *s = *state;
@@ -205,7 +206,7 @@ static void a_stack_left_without_a_pointer_goes_on_where_it_would_return(void **
     assert_spans(s, "a(s()s)sf(s()s)sa?(s()$)$");
 }
 
-/* The same jump may be a longjmp in a recording that tells nothing of stacks. */
+/* The same jump may be a longjmp in a recording without stack pointers. */
 static void a_jump_that_loads_no_pointer_is_a_tail_call(void **state)
 {
     struct scene *s = *state;
@@ -309,7 +310,7 @@ static void a_stack_does_not_go_on_far_below_where_it_was_left(void **state)
     assert_spans(s, "m(a(s()s)s)sf(s()s)sa?()$");
 }
 
-/* The thread's own stack lies below, so that it might go on at any pointer. */
+/* The thread's own stack is below, so that it might continue at any pointer. */
 static void switch_twice_above(struct scene *s)
 {
     resume(s, at('a', 0));

@@ -1,5 +1,6 @@
-/* Each rule of the call stack, reached by a small story. The notation of spans is explained in
- * scene.h. */
+/* Each rule of the call stack, reached by a short sequence of events. The notation of spans is
+ * explained in scene.h.
+ */
 #include "scene.h"
 
 #include <setjmp.h>

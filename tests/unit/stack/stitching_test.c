@@ -22,7 +22,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Signal handlers behind a gap. */
+/* Signal handlers after a gap. */
 
 static void a_handler_that_is_discovered_is_the_one_from_before(void **state)
 {
@@ -100,7 +100,7 @@ static void when_the_first_is_not_whole_as_much_as_can_is_in_common(void **state
     assert_spans(s, "m(a(m(b(!)$+)$+)$+)$+");
 }
 
-/* Landings. */
+/* Unwind targets. */
 
 static void only_frames_that_have_called_setjmp_are_landed_in(void **state)
 {

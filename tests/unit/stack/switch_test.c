@@ -1,5 +1,6 @@
-/* Several stacks in one thread (stack_switch.h), without a stack pointer that is told. The function
- * `s` switches: it is called, and goes on where another stack has called it. */
+/* Several stacks in one thread (stack_switch.h), without recorded stack pointers. The function `s`
+ * switches: it is called, and continues where another stack has called it.
+ */
 #include "scene.h"
 
 #include "stack/follow.h"
@@ -38,7 +39,7 @@ static void a_suspended_stack_goes_on_where_it_called(void **state)
     assert_spans(s, "a(s()s)sf(s()s)sa?(s()s)sf?()$");
 }
 
-/* More places than the filter of places has counters: none is lost, none goes on twice. */
+/* More addresses than suspended_addresses has counters: no stack is lost, none is resumed twice. */
 static void a_thousand_suspended_stacks_go_on(void **state)
 {
     enum { STACKS = 1000 };
@@ -147,7 +148,8 @@ static void what_turns_out_to_be_no_stack_leaves_the_others_alone(void **state)
     assert_spans(s, "a(s()s)sf(b()tc(s()s)s)sa?(s()s)sf?(c?()tb(s()s)s)sa?()$");
 }
 
-/* As many wait as are remembered: one more is parked, but not the oldest forgotten for it. */
+/* The greatest number of stacks is suspended: one more is added, and the oldest is not dropped for
+ * it. */
 static void the_oldest_of_all_that_are_remembered_goes_on(void **state)
 {
     enum { REMEMBERED = 1024 };
@@ -168,7 +170,8 @@ static void the_oldest_of_all_that_are_remembered_goes_on(void **state)
 
 #define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
-/* Where stacks are parked and go on: "-A" and "+A", by letters in the order in which they are met.
+/* Where stacks are suspended and resumed: "-A" and "+A", by letters in the order of their first
+ * appearance.
  */
 static void assert_stacks(struct scene *s, const char *expected)
 {

@@ -1,5 +1,6 @@
-/* A whole timeline over a made-up recording: the rooms below are replaced by the small ones at the
- * top of this file. */
+/* A whole timeline of a made-up recording: small replacements at the top of this file stand for the
+ * modules below.
+ */
 #include "stack/timeline.h"
 
 #include "decode/trace_marks.h"
@@ -28,7 +29,7 @@ struct flow {
     size_t thread_count;
     struct perf_data perf_data;
     struct address_spaces spaces;
-    const struct session_death *death; /* NULL: nobody was killed */
+    const struct session_death *death; /* NULL: no thread was killed */
     uint64_t wall_clock_offset;        /* of the wall clock against the recording's */
     unsigned lines_asked;
     bool fails;
@@ -437,7 +438,7 @@ static void what_is_open_ends_with_its_thread(void **state)
     struct span_event event;
     for (int i = 0; i < 3 * 2; i++)
         assert_true(source->next(source, &event, NULL)); /* both threads enter all three */
-    expect(source, SPAN_LEAVE, 1, 21, "[syscall]");      /* the packets know better */
+    expect(source, SPAN_LEAVE, 1, 21, "[syscall]");      /* the packets are more exact */
     expect(source, SPAN_LEAVE, 1, 21, "work()");
     expect(source, SPAN_LEAVE, 1, 21, "main");
     assert_true(source->next(source, &event, NULL));
@@ -451,7 +452,7 @@ static void what_is_open_ends_with_its_thread(void **state)
     timeline_free(timeline);
 }
 
-/* Two threads whose events come by turns, some at the same time. */
+/* Two threads whose events alternate, some at the same time. */
 static void events_in_batches_are_those_that_come_one_by_one(void **state)
 {
     const struct flow_event first[] = {resume_event(1000), call_event(1010), return_event(1020),

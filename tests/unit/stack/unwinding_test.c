@@ -1,5 +1,6 @@
-/* longjmp and exceptions, each rule reached by a small story. The notation of spans is explained in
- * scene.h; in these stories x is an unwinder or longjmp, s is setjmp. */
+/* longjmp and exceptions: each rule reached by a short sequence of events. The notation of spans is
+ * explained in scene.h; x is an unwinder or longjmp, s is setjmp.
+ */
 #include "scene.h"
 
 #include <setjmp.h>
@@ -31,7 +32,7 @@ static void call_setjmp(struct scene *s, uint64_t from)
 
 /* Exceptions. */
 
-static void a_landing_pad_behind_a_call_that_never_returns_is_no_return(void **state)
+static void a_landing_pad_after_a_call_that_never_returns_is_no_return(void **state)
 {
     struct scene *s = *state;
     add_landing_pad(s, at('a', 0x20), at('a', 0x15));
@@ -45,7 +46,7 @@ static void a_landing_pad_behind_a_call_that_never_returns_is_no_return(void **s
     assert_spans(s, "m(a(a(b(x()u)u)u))$");
 }
 
-static void a_landing_pad_behind_the_call_of_the_unwinder_itself_is_no_return(void **state)
+static void a_landing_pad_after_the_call_of_the_unwinder_itself_is_no_return(void **state)
 {
     struct scene *s = *state;
     add_landing_pad(s, at('a', 0x20), at('a', 0x15));
@@ -72,7 +73,7 @@ static void an_unwinder_that_ends_in_a_return_lands_on_pads_too(void **state)
     assert_spans(s, "m(a(a(b(x()u)u)u))$");
 }
 
-static void behind_a_landing_pad_its_frame_goes_on(void **state)
+static void after_a_landing_pad_its_frame_continues(void **state)
 {
     struct scene *s = *state;
     add_landing_pad(s, at('a', 0x20), at('a', 0x35));
@@ -318,7 +319,7 @@ static void longjmp_inside_of_what_the_unwinder_calls_does_not_leave_it(void **s
     assert_spans(s, "m(p(s()u(p(s()x()uc()))$)$)$");
 }
 
-/* Who has called setjmp. */
+/* Which frames have called setjmp. */
 
 static void a_system_call_is_no_setjmp(void **state)
 {
@@ -365,7 +366,7 @@ static void a_frame_open_before_the_trace_may_have_called_setjmp_as_others_have(
     assert_spans(s, "q?(a?(a(s()x()u)uc()))$");
 }
 
-/* Protected calls: each a calls setjmp, then the next a, protected; f passes errors on. */
+/* Setjmp-protected calls: each a calls setjmp, then the next a, protected; f passes errors on. */
 
 static void fail_from(struct scene *s, uint64_t call_site, char function)
 {
@@ -401,7 +402,7 @@ static void a_setjmp_call_made_again_can_be_left_for_the_same_frame(void **state
     assert_spans(s, "m(a(s()a(s()b(x()u)ub(x()u)u)$)$)$");
 }
 
-/* The calls that a35 and a65, behind two calls of setjmp, protect are learned apart. */
+/* The setjmp-protected calls at a35 and a65, after two calls of setjmp, are learned separately. */
 static void a_call_that_another_setjmp_protects_passes_the_error_on(void **state)
 {
     struct scene *s = *state;
@@ -506,7 +507,7 @@ static void an_error_passes_a_frame_that_called_no_setjmp_and_one_without_protec
     assert_spans(s, "m(a(s()a(s()b(x()u)uf(a(x()u)u)u)uc()))$");
 }
 
-/* longjmp where the stack pointer is told. Each a calls setjmp and then another a. */
+/* longjmp with recorded stack pointers. Each a calls setjmp and then another a. */
 
 static void call_a_with_setjmp(struct scene *s, uint64_t call_site)
 {
@@ -534,7 +535,7 @@ static void an_unwind_target_with_the_same_pointer_is_in_the_same_frame(void **s
     return_after(s, at('a', 0x40));
     return_after(s, at('m', 0x10));
     assert_spans(s, "m(a(s()a(s()a(s()x()u)ua(s()a(s()x()u)u)u)))$");
-    assert_int_equal(s->stack.segments.count, 2); /* the second landing was known at once */
+    assert_int_equal(s->stack.segments.count, 2); /* the second unwind target was known at once */
 }
 
 static void an_unwind_target_with_a_higher_pointer_is_further_out(void **state)
@@ -567,7 +568,7 @@ static void a_higher_pointer_elsewhere_in_a_function_may_be_in_the_same_frame(vo
     struct scene *s = *state;
     resume(s, at('m', 0));
     call_a_with_setjmp(s, at('m', 0x10));
-    call_setjmp(s, at('a', 0x60)); /* behind alloca */
+    call_setjmp(s, at('a', 0x60)); /* after alloca */
     call_a_with_setjmp(s, at('a', 0x40));
     call_setjmp(s, at('a', 0x60));
     call(s, at('a', 0x50), 'x');
@@ -668,8 +669,8 @@ static void a_pointer_far_outside_a_handler_reports_nothing_of_the_handlers_stac
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        RULE(a_landing_pad_behind_a_call_that_never_returns_is_no_return),
-        RULE(a_landing_pad_behind_the_call_of_the_unwinder_itself_is_no_return),
+        RULE(a_landing_pad_after_a_call_that_never_returns_is_no_return),
+        RULE(a_landing_pad_after_the_call_of_the_unwinder_itself_is_no_return),
         RULE(an_unwinder_that_ends_in_a_return_lands_on_pads_too),
         RULE(a_frame_that_has_called_setjmp_is_preferred),
         RULE(a_frame_open_before_the_trace_is_not_preferred_when_nobody_has_called_setjmp),
@@ -688,7 +689,7 @@ int main(void)
         RULE(an_error_after_an_unwind_target_elsewhere_may_land_in_the_same_frame),
         RULE(an_error_without_a_call_may_land_in_the_same_frame),
         RULE(an_error_further_out_than_the_last_unwind_target_may_land_anywhere),
-        RULE(behind_a_landing_pad_its_frame_goes_on),
+        RULE(after_a_landing_pad_its_frame_continues),
         RULE(a_jump_that_is_not_seen_to_load_the_stack_lands_on_pads_too),
         RULE(a_return_that_fits_no_call_lands_on_pads_too),
         RULE(an_unwinder_can_be_part_of_the_function_it_lands_in),
