@@ -902,6 +902,32 @@ static void faults_are_exact_in_a_storm(void **state)
 
 /* ---- deaths ---- */
 
+PROGRAM static void filter_getppid(void)
+{
+    struct sock_filter instructions[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = {4, instructions};
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    note("prctl", program_syscall(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter));
+}
+
+PROGRAM static void dies_of_filter(void)
+{
+    filter_getppid();
+    program_syscall(SYS_getppid);
+}
+
+PROGRAM static void dies_of_blocked_filter(void)
+{
+    handle(SIGSYS, 0);
+    change_mask(SIG_BLOCK, bit(SIGSYS));
+    dies_of_filter();
+}
+
 PROGRAM static void dies_of_fault(void)
 {
     program_touch(no_memory + 24);
@@ -995,7 +1021,7 @@ static void deaths_are_the_programs_own(void **state)
 {
     static void (*const programs[])(void) = {dies_of_fault,         dies_of_division,   dies_of_breakpoint,
                                              dies_of_blocked_fault, dies_of_sent_fault, dies_of_ignored_fault,
-                                             dies_of_fault_in_handler};
+                                             dies_of_fault_in_handler, dies_of_filter, dies_of_blocked_filter};
     for (unsigned i = 0; i < sizeof programs / sizeof *programs; i++) {
         struct last_words native = run_to_death(programs[i], false), translated = run_to_death(programs[i], true);
         assert_true(WIFSIGNALED(native.status));
@@ -1109,7 +1135,6 @@ PROGRAM static void forks(void)
     send_self(SIGUSR1);
     send_self(SIGSEGV);
     int64_t child = program_syscall(SYS_fork);
-    note("forked", child >= 0);
     if (child == 0) {
         note_pending(); /* nothing */
         note_alt_stack();
@@ -1121,6 +1146,7 @@ PROGRAM static void forks(void)
     }
     int status = 0;
     program_syscall(SYS_wait4, child, &status, 0, NULL);
+    note("forked", child > 0);
     note("status", status);
     note_pending();
     change_mask(SIG_SETMASK, 0);
@@ -1165,8 +1191,12 @@ static void executed_programs_inherit(void **state)
     assert_int_equal(native_results->entered, 1);
 }
 
+enum { SYS_SECCOMP_CODE = 1 };
+
 PROGRAM static void use_system_call_numbers(int signal, siginfo_t *info, ucontext_t *context)
 {
+    if (info->si_code != SYS_SECCOMP_CODE)
+        return;
     note("si_syscall", info->si_syscall);
     note("si_call_addr", (int64_t)info->si_call_addr);
     note("rip", context->uc_mcontext.gregs[REG_RIP]);
@@ -1175,25 +1205,18 @@ PROGRAM static void use_system_call_numbers(int signal, siginfo_t *info, ucontex
 
 PROGRAM static void filters(void)
 {
-    struct sock_filter instructions[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog filter = {4, instructions};
     on_signal = use_system_call_numbers;
     records_frames = true;
     handle(SIGSYS, 0);
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    note("prctl", program_syscall(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter));
+    filter_getppid();
     note("getppid", program_syscall(SYS_getppid));
+    note("sent", send_self(SIGSYS));
 }
 
 static void filtered_calls_raise_signals(void **state)
 {
     run_both(filters);
-    assert_int_equal(native_results->record_count, 1);
+    assert_int_equal(native_results->record_count, 2);
 }
 
 /* ---- code pages and going natively ---- */
