@@ -109,7 +109,8 @@ static void resume_in_runtime(struct tr_thread *thread, struct ucontext *context
 
 /* A filter of the program's (seccomp) raises SIGSYS instead of a system call. It means the program's calls; one of the
  * runtime's own fails. */
-static void handle_filtered_call(struct tr_thread *thread, siginfo_t *info, struct sigcontext *context)
+static void handle_filtered_call(struct tr_thread *thread, siginfo_t *info,
+                                 struct sigcontext *context)
 {
     if (context->rip != (uint64_t)tr_syscall_made) {
         context->rax = (uint64_t)-ENOSYS;
@@ -310,7 +311,8 @@ struct occurrence {
 static bool take_pending(struct tr_signals_of_thread *signals, struct occurrence *occurrence)
 {
     if (signals->pending == TR_PENDING_HELD)
-        signals->pending = 0; /* before the look at `held`: one that comes after it makes it pending again */
+        signals->pending =
+            0; /* before the look at `held`: one that comes after it makes it pending again */
     __asm__ volatile("" : : : "memory");
     uint64_t held = tr_deliverable(signals);
     int signal = signals->pending;

@@ -193,8 +193,8 @@ union initial_area {
 static void reset_components(uint64_t features)
 {
     enum { FORM = LEGACY_SIZE / 4 + 3, COMPACTED = INT32_MIN }; /* high half of XCOMP_BV */
-    static const union initial_area standard __attribute__((aligned(64))) = {
-        .words = {[MXCSR_OFFSET / 4] = MXCSR_INITIAL}};
+    static const union initial_area standard
+        __attribute__((aligned(64))) = {.words = {[MXCSR_OFFSET / 4] = MXCSR_INITIAL}};
     static const union initial_area compacted __attribute__((aligned(64))) = {
         .words = {[MXCSR_OFFSET / 4] = MXCSR_INITIAL, [FORM] = (uint32_t)COMPACTED}};
     if ((features & SSE_COMPONENT) || !tr_xrstor_safely((uint64_t)&compacted, features))
@@ -300,7 +300,8 @@ static bool write_frame(uint64_t to, const struct tr_signal_frame *frame, bool w
         {0, offsetof(struct tr_signal_frame, context.uc_stack.ss_flags) + sizeof(int)},
         {offsetof(struct tr_signal_frame, context.uc_stack.ss_size),
          offsetof(struct tr_signal_frame, context.uc_mcontext.reserved1)},
-        {offsetof(struct tr_signal_frame, context.uc_sigmask), offsetof(struct tr_signal_frame, info)},
+        {offsetof(struct tr_signal_frame, context.uc_sigmask),
+         offsetof(struct tr_signal_frame, info)},
         {offsetof(struct tr_signal_frame, info), sizeof *frame},
     };
     for (unsigned i = 0; i < (with_info ? 4 : 3); i++)
@@ -336,7 +337,8 @@ bool tr_frame_push(struct tr_thread *thread, int signal, const void *info,
 
 bool tr_frame_read(const struct tr_thread *thread, struct ucontext *context)
 {
-    uint64_t at = thread->app.r[TR_RSP] - sizeof(uint64_t) + offsetof(struct tr_signal_frame, context);
+    uint64_t at =
+        thread->app.r[TR_RSP] - sizeof(uint64_t) + offsetof(struct tr_signal_frame, context);
     return tr_read_safely(context, at, sizeof *context);
 }
 
