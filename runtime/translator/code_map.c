@@ -57,8 +57,7 @@ static bool has_space(struct tr_code_map *map, uint32_t more)
 
 static void remove_regions(struct tr_code_map *map, uint32_t first, uint32_t last)
 {
-    memmove(&map->regions[first], &map->regions[last],
-            (map->count - last) * sizeof *map->regions);
+    memmove(&map->regions[first], &map->regions[last], (map->count - last) * sizeof *map->regions);
     map->count -= last - first;
 }
 
@@ -117,8 +116,7 @@ void tr_code_map_protect(struct tr_code_map *map, uint64_t start, uint64_t end, 
 
 static bool ends_with(const struct tr_map_line *line, const char *end, size_t size)
 {
-    return line->path_size >= size &&
-           memcmp(line->path + line->path_size - size, end, size) == 0;
+    return line->path_size >= size && memcmp(line->path + line->path_size - size, end, size) == 0;
 }
 
 static bool path_is(const struct tr_map_line *line, const char *path, size_t size)
@@ -202,8 +200,7 @@ static bool shows_same(const struct tr_region *a, const struct tr_region *b)
     return a->line.inode == b->line.inode && a->line.major == b->line.major &&
            a->line.minor == b->line.minor && a->line.shared == b->line.shared &&
            a->source == b->source &&
-           (a->line.inode == 0 ||
-            a->line.offset - a->line.start == b->line.offset - b->line.start);
+           (a->line.inode == 0 || a->line.offset - a->line.start == b->line.offset - b->line.start);
 }
 
 /* What was known of the old region goes to those that are in its place. False when it is not there any
@@ -235,8 +232,8 @@ static bool hand_over(const struct tr_region *old, struct tr_code_map *map)
 static void add_inactive_code(struct tr_code_map *map, const struct tr_code_map *old,
                               const struct tr_map_line *line)
 {
-    for (uint32_t i = search(old, line->start);
-         i < old->count && old->regions[i].start < line->end; i++) {
+    for (uint32_t i = search(old, line->start); i < old->count && old->regions[i].start < line->end;
+         i++) {
         const struct tr_region *region = &old->regions[i];
         if (region->used)
             add_region(map, line, region->start > line->start ? region->start : line->start,

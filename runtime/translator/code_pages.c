@@ -1,8 +1,8 @@
 
+#include "runtime/translator/code_pages.h"
 #include "runtime/translator/clock.h"
 #include "runtime/translator/code_dump.h"
 #include "runtime/translator/code_map.h"
-#include "runtime/translator/code_pages.h"
 #include "runtime/translator/fragment.h"
 #include "runtime/translator/own_memory.h"
 #include "runtime/translator/page_table.h"
@@ -155,7 +155,7 @@ static bool unprotect(uint64_t start, uint64_t end)
     for (struct tr_page *page = NULL; (page = tr_page_next(&pages, page, start, end));) {
         if (!(page->flags & TR_PAGE_PROTECTED))
             continue;
-        page->flags &= (uint8_t)~(TR_PAGE_PROTECTED | TR_PAGE_CLEAN | TR_PAGE_NOTED);
+        page->flags &= (uint8_t) ~(TR_PAGE_PROTECTED | TR_PAGE_CLEAN | TR_PAGE_NOTED);
         page->reruns = 0;
     }
     return done > start;
@@ -444,8 +444,8 @@ static int64_t protect_in_parts(int64_t number, uint64_t start, uint64_t end, ui
         if (noted > at)
             result = tr_syscall6(number, at, noted - at, protection, key, 0, 0);
         if (after > noted && result == 0)
-            result = tr_syscall6(number, noted, after - noted,
-                                 protection & ~(uint64_t)PROT_WRITE, key, 0, 0);
+            result = tr_syscall6(number, noted, after - noted, protection & ~(uint64_t)PROT_WRITE,
+                                 key, 0, 0);
         at = after;
     }
     return result;

@@ -40,8 +40,8 @@ static int64_t map(struct tr_thread *thread)
         tr_code_changed(thread, r[TR_RDI], end_of(r[TR_RDI], r[TR_RSI]));
     int64_t start = call_kernel(thread, __NR_mmap);
     if (!is_error(start))
-        tr_code_mapped(thread, (uint64_t)start, end_of((uint64_t)start, r[TR_RSI]), flags & MAP_SHARED,
-                       (uint32_t)r[TR_RDX]);
+        tr_code_mapped(thread, (uint64_t)start, end_of((uint64_t)start, r[TR_RSI]),
+                       flags & MAP_SHARED, (uint32_t)r[TR_RDX]);
     return start;
 }
 

@@ -1,4 +1,5 @@
 
+#include "runtime/translator/syscall.h"
 #include "engine/packets/sideband_layout.h"
 #include "runtime/translator/clock.h"
 #include "runtime/translator/code_pages.h"
@@ -7,7 +8,6 @@
 #include "runtime/translator/memory_calls.h"
 #include "runtime/translator/sideband.h"
 #include "runtime/translator/signal.h"
-#include "runtime/translator/syscall.h"
 #include "runtime/translator/system.h"
 
 #include <asm/prctl.h>
@@ -47,8 +47,7 @@ static bool unprotect_code(struct tr_thread *thread)
 static int64_t call_kernel(struct tr_thread *thread)
 {
     const uint64_t *r = thread->app.r;
-    const uint64_t arguments[6] = {r[TR_RDI], r[TR_RSI], r[TR_RDX],
-                                   r[TR_R10], r[TR_R8],  r[TR_R9]};
+    const uint64_t arguments[6] = {r[TR_RDI], r[TR_RSI], r[TR_RDX], r[TR_R10], r[TR_R8], r[TR_R9]};
     int32_t number = (int32_t)r[TR_RAX];
     int64_t result;
     if (!tr_safe_syscall(thread, number, arguments, &result))
@@ -173,8 +172,8 @@ static int64_t call_waitid(struct tr_thread *thread)
     } info = {0};
     uint64_t address = thread->app.r[TR_RDX], options = thread->app.r[TR_R10];
     int64_t result = call_kernel(thread);
-    if (result == 0 && !(options & WNOWAIT) && address && tr_read_safely(&info, address, sizeof info) &&
-        info.code >= EXITED && info.code <= DUMPED)
+    if (result == 0 && !(options & WNOWAIT) && address &&
+        tr_read_safely(&info, address, sizeof info) && info.code >= EXITED && info.code <= DUMPED)
         tr_sideband_reaped(thread, tr_time(thread), info.child);
     return result;
 }
