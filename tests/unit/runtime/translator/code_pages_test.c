@@ -369,7 +369,7 @@ static void test_another_mapping_in_the_place(void **state)
     translate(thread, code);
     tr_code_changed(thread, (uint64_t)code, (uint64_t)code + PAGE);
     assert_ptr_equal(mmap(code, PAGE, RW, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0), code);
-    tr_code_mapped(thread, (uint64_t)code, (uint64_t)code + PAGE, false, RW);
+    tr_code_mapped(thread, (uint64_t)code, (uint64_t)code + PAGE);
     assert_int_equal(kind_at(thread, code), TR_CODE_NONE);
     code[0] = 2;
     unmap(thread, code, 1);
@@ -427,7 +427,7 @@ static void test_two_mappings(void **state)
     uint8_t *code = mmap(NULL, 2 * PAGE, RX, MAP_SHARED, file, 0);
     assert_int_equal(translate(thread, code), TR_CODE_PROTECTED);
     uint8_t *view = mmap(NULL, PAGE, RW, MAP_SHARED, file, 0);
-    tr_code_mapped(thread, (uint64_t)view, (uint64_t)view + PAGE, true, RW);
+    tr_code_mapped_shared(thread, (uint64_t)view, (uint64_t)view + PAGE, file, 0);
     assert_true(stand_in_invalidated((uint64_t)code, (uint64_t)code + PAGE));
     assert_int_equal(translate(thread, code), TR_CODE_CHANGING);
     unsigned before = dumps();
