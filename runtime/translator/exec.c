@@ -72,6 +72,7 @@ enum file_kind {
     FILE_MISSING, /* the call will fail */
     FILE_USUAL,
     FILE_PRIVILEGED, /* loses its privileges when it is traced */
+    FILE_UNKNOWN,    /* perhaps one of these */
 };
 
 static enum file_kind kind_of(const struct exec_call *call)
@@ -204,7 +205,7 @@ int64_t tr_sys_exec(struct tr_thread *thread)
 {
     struct exec_call call = read_call(thread);
     bool follow = thread->process->control->options.follow;
-    enum file_kind kind = kind_of(&call);
+    enum file_kind kind = thread->process->files_forbidden ? FILE_UNKNOWN : kind_of(&call);
     if (kind == FILE_MISSING)
         return execute(thread, &call);
     struct tr_request *request = follow && kind == FILE_USUAL ? ask(thread) : NULL;

@@ -6,6 +6,7 @@
 #include "runtime/translator/fault_safe.h"
 #include "runtime/translator/log.h"
 #include "runtime/translator/memory_calls.h"
+#include "runtime/translator/seccomp_filter.h"
 #include "runtime/translator/sideband.h"
 #include "runtime/translator/signal.h"
 #include "runtime/translator/system.h"
@@ -100,12 +101,18 @@ static void log_name(struct tr_thread *thread)
         memcpy(thread->process->name, name, sizeof name);
 }
 
-/* From now on calls of ours, too, may be answered with an error, or a signal. */
-static void expect_filter(struct tr_thread *thread)
+/* The filter decides of the runtime's own calls, too. */
+static int64_t install_filter(struct tr_thread *thread, uint64_t filter)
 {
-    tr_lock(&thread->process->lock);
-    tr_code_seal(thread);
-    tr_unlock(&thread->process->lock);
+    if (!tr_filter_allows_translator(filter))
+        give_up(thread, "seccomp filter");
+    if (!tr_filter_allows_files(filter)) {
+        tr_lock(&thread->process->lock);
+        tr_code_seal(thread);
+        tr_unlock(&thread->process->lock);
+        thread->process->files_forbidden = true;
+    }
+    return call_kernel(thread);
 }
 
 static int64_t call_prctl(struct tr_thread *thread)
@@ -127,8 +134,7 @@ static int64_t call_prctl(struct tr_thread *thread)
     case PR_SET_SECCOMP:
         if (r[TR_RSI] == SECCOMP_MODE_STRICT)
             give_up(thread, "seccomp strict mode");
-        expect_filter(thread);
-        return call_kernel(thread);
+        return install_filter(thread, r[TR_RDX]);
     default:
         return call_kernel(thread);
     }
@@ -140,7 +146,7 @@ static int64_t call_seccomp(struct tr_thread *thread)
     if (operation == SECCOMP_SET_MODE_STRICT)
         give_up(thread, "seccomp strict mode");
     if (operation == SECCOMP_SET_MODE_FILTER)
-        expect_filter(thread);
+        return install_filter(thread, thread->app.r[TR_RDX]);
     return call_kernel(thread);
 }
 
