@@ -4,7 +4,7 @@
 
 enum {
     LONGEST = 15, /* bytes of an instruction */
-    /* So many bytes behind the legacy prefixes may be looked at before the length is known: REX and an opcode of three
+    /* so many bytes after the legacy prefixes may be looked at before the length is known: REX and an opcode of three
      * bytes, or EVEX and an opcode, ModRM, SIB. */
     LOOKED_AT = 7,
 
@@ -161,7 +161,7 @@ static void read_escaped_opcode(struct encoding *encoding)
         read_xop(encoding);
 }
 
-/* A copy of the code's last bytes with zeros behind. */
+/* A copy of the code's last bytes, padded with zeros. */
 static const uint8_t *with_zeros(uint8_t copy[LONGEST + LOOKED_AT], const uint8_t *bytes,
                                  size_t size)
 {

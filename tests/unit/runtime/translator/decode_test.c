@@ -342,7 +342,7 @@ static void truncated_encodings(void **state)
 }
 
 /* Prefixes move the rest towards, and beyond, the fifteenth byte. */
-static void truncated_behind_prefixes(void **state)
+static void truncated_after_prefixes(void **state)
 {
     enum { SHORTEST = 5 };
     static const uint8_t code[][8] = {
@@ -514,7 +514,7 @@ int main(void)
         cmocka_unit_test(code_of_programs),
         cmocka_unit_test(random_encodings),
         cmocka_unit_test(truncated_encodings),
-        cmocka_unit_test(truncated_behind_prefixes),
+        cmocka_unit_test(truncated_after_prefixes),
         cmocka_unit_test(registers_of_usual_code),
         cmocka_unit_test(flags_that_are_always_written),
         cmocka_unit_test(loads_of_the_stack_pointer),
