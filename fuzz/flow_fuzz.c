@@ -7,6 +7,7 @@
  * Inputs are changed packet by packet half of the time (packet_mutator.h), for random bytes seldom
  * reach the flow. FLOW_PROGRAM, a path, comes from meson.build.
  */
+#include "decode/flow.h"
 #include "decode/pt/decode_jobs.h"
 #include "packet_mutator.h"
 

@@ -39,7 +39,7 @@ export class ViewState extends EventTarget {
   }
 
   /** @param {string} name */
-  #tell(name) {
+  #notify(name) {
     this.dispatchEvent(new Event(name));
   }
 
@@ -53,7 +53,7 @@ export class ViewState extends EventTarget {
     const from = Math.min(Math.max(range.from, 0), whole - width);
     if (from === this.view.from && from + width === this.view.to) return;
     this.view = { from, to: from + width };
-    this.#tell('view');
+    this.#notify('view');
   }
 
   /**
@@ -69,50 +69,50 @@ export class ViewState extends EventTarget {
   /** @param {Place | null} place */
   setSpan(place) {
     this.span = place;
-    this.#tell('span');
+    this.#notify('span');
   }
 
   /** @param {Range | null} range @param {number[] | null} tracks null: all */
   setSelection(range, tracks = null) {
     this.selection = range && { range, tracks };
-    this.#tell('selection');
+    this.#notify('selection');
   }
 
   /** @param {Partial<ViewState['search']>} change */
   setSearch(change) {
     this.search = { ...this.search, ...change };
-    this.#tell('search');
+    this.#notify('search');
   }
 
   /** @param {Flag[]} flags */
   setFlags(flags) {
     this.flags = [...flags].sort((a, b) => a.time - b.time);
-    this.#tell('flags');
+    this.#notify('flags');
   }
 
   /** @param {number | null} time */
   setCursor(time) {
     if (time === this.cursor) return;
     this.cursor = time;
-    this.#tell('cursor');
+    this.#notify('cursor');
   }
 
   /** @param {string | null} panel */
   setPanel(panel) {
     this.panel = panel;
-    this.#tell('panel');
+    this.#notify('panel');
   }
 
   /** @param {number} track @param {boolean} folded */
   setFolded(track, folded) {
     if (folded) this.folded.add(track);
     else this.folded.delete(track);
-    this.#tell('tracks');
+    this.#notify('tracks');
   }
 
   /** @param {'light' | 'dark' | 'system'} theme */
   setTheme(theme) {
     this.theme = theme;
-    this.#tell('theme');
+    this.#notify('theme');
   }
 }

@@ -1,7 +1,7 @@
 #include "runtime/qemu_plugin/code_map.h"
 
+#include "engine/packets/code_image.h"
 #include "engine/packets/file_version.h"
-#include "runtime/qemu_plugin/code_image.h"
 #include "runtime/qemu_plugin/kept_file.h"
 #include "runtime/qemu_plugin/private_file.h"
 
@@ -45,7 +45,7 @@ struct code_page {
     UT_hash_handle hh;
 };
 
-enum { PAGE = CODE_IMAGE_PAGE };
+enum { PAGE = 4096 };
 
 /* --- /proc/self/maps --- */
 
@@ -235,6 +235,19 @@ static void learn_file(struct code_map *map, const struct sideband_subject *subj
 
 /* --- Pages without a file --- */
 
+struct page_image {
+    struct code_image head;
+    uint8_t code[PAGE + CODE_IMAGE_TAIL];
+};
+
+static bool write_image(const char *path, uint64_t page, const uint8_t *code)
+{
+    struct page_image image;
+    code_image_describe(&image.head, page, sizeof image.code);
+    memcpy(image.code, code, sizeof image.code);
+    return private_file_write(path, &image, sizeof image);
+}
+
 /* The page and what follows it in memory; zeros where nothing is mapped. */
 static void copy_code(struct code_map *map, uint64_t page, uint8_t code[PAGE + CODE_IMAGE_TAIL])
 {
@@ -254,7 +267,7 @@ static bool dump(struct code_map *map, const struct sideband_subject *subject,
     char name[64], path[PATH_MAX];
     snprintf(name, sizeof name, "images/code-%u-%u", map->serial, map->dumps++);
     int length = snprintf(path, sizeof path, "%s/%s", map->directory, name);
-    if (length >= (int)sizeof path || !code_image_write(path, page, code)) {
+    if (length >= (int)sizeof path || !write_image(path, page, code)) {
         atomic_fetch_add(&map->log->control->lost_records, 1);
         return false;
     }

@@ -7,7 +7,8 @@ static struct tr_clock_history history;
 uint64_t tr_time(struct tr_thread *thread)
 {
     const struct tr_control *control = thread->process->control;
-    uint64_t now = tr_rdtsc() - atomic_load_explicit(&control->stolen, memory_order_relaxed);
+    uint64_t tsc = thread->works && thread->process->steals_time ? thread->hot.entered : tr_rdtsc();
+    uint64_t now = tsc - atomic_load_explicit(&control->stolen, memory_order_relaxed);
     if (now < thread->last_time)
         now = thread->last_time;
     thread->last_time = now;
@@ -17,6 +18,7 @@ uint64_t tr_time(struct tr_thread *thread)
 void tr_clock_begin_work(struct tr_thread *thread)
 {
     thread->hot.entered = tr_rdtsc();
+    thread->works = true;
 }
 
 static void note(uint64_t tsc, uint64_t stolen)
@@ -31,6 +33,7 @@ static void note(uint64_t tsc, uint64_t stolen)
 void tr_clock_end_work(struct tr_thread *thread)
 {
     struct tr_control *control = thread->process->control;
+    thread->works = false;
     if (!thread->process->steals_time)
         return;
     uint64_t begin = thread->hot.entered, end = tr_rdtsc();

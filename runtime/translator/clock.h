@@ -22,7 +22,7 @@ struct tr_clock_history {
 /* The time now; never less than before in this thread. */
 uint64_t tr_time(struct tr_thread *thread);
 
-/* Around what the runtime does on its own account. */
+/* Around what the runtime does on its own account: the time stands still between them. */
 void tr_clock_begin_work(struct tr_thread *thread);
 void tr_clock_end_work(struct tr_thread *thread);
 

@@ -2,11 +2,12 @@
  * code changes under its translation.
  *
  * Called by translate.c before it reads code at an address it does not know yet, by syscall.c after calls that change
- * mappings, by the master handler on faults. Under process->lock, but for tr_probe_read.
+ * mappings, by the master handler on faults. Under process->lock, but for tr_probe_read and tr_code_written.
  */
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_CODE_PAGES_H
 #define MAGIC_TRACE_RUNTIME_TRANSLATOR_CODE_PAGES_H
 
+#include "runtime/translator/fault_safe.h"
 #include "runtime/translator/thread.h"
 
 enum tr_code {
@@ -24,7 +25,10 @@ struct tr_code_range {
 };
 
 /* Copies `size` bytes at an address of the program. False when not all can be read. */
-bool tr_probe_read(void *to, uint64_t from, size_t size);
+static inline bool tr_probe_read(void *to, uint64_t from, size_t size)
+{
+    return tr_read_safely(to, from, size);
+}
 
 /* What there is at `pc`. Looks into /proc/self/maps when it is not known, and reports new code to the sideband log
  * (mapping records; code in no file is dumped, again whenever its bytes have changed). Protects writable code.
@@ -37,14 +41,26 @@ void tr_code_note(struct tr_thread *thread, uint64_t pc, uint64_t end);
 
 /* A fault at `address` that a write raised (error code bit 1). True: the page was protected by us; it is writable
  * again, its fragments were invalidated (tr_invalidate in fragment.h), the instruction is to be run again.
- * `writer_pc` is the writing instruction (the program's), or 0 when not known. */
+ * `writer_pc` is the writing instruction (the program's), or 0 when not known. Takes process->lock. */
 bool tr_code_written(struct tr_thread *thread, uint64_t address, uint64_t writer_pc);
 
-/* After (or for those that take mappings away, before) mmap, munmap, mprotect, mremap, pkey_mprotect, shmat, shmdt,
- * madvise(DONTNEED): forgets what was known of the range and invalidates fragments there when code was there. Returns
- * whether any was. The protection that we gave pages is not what the program asked for: mprotect goes through
- * tr_code_changed first. */
+/* Mappings in the range have gone or are about to, or others have taken their place: forgets what was known and
+ * invalidates the fragments there. Returns whether there was code. */
 bool tr_code_changed(struct tr_thread *thread, uint64_t start, uint64_t end);
+
+/* A mapping was made in the range. `shared` and writable, it may show the same memory as some code. */
+void tr_code_mapped(struct tr_thread *thread, uint64_t start, uint64_t end, bool shared, uint32_t protection);
+
+/* Something was mapped or unmapped, it is not known where: everything is looked up again. */
+void tr_code_unknown(struct tr_thread *thread);
+
+/* mprotect or pkey_mprotect (`number`), with what the program passes. Code that it makes writable is kept under its
+ * translation, and write-protected, until it is written to. Returns what the program gets. */
+int64_t tr_code_mprotect(struct tr_thread *thread, int64_t number, uint64_t start, uint64_t size, uint64_t protection,
+                         uint64_t key);
+
+/* The program installs a filter for its system calls: /proc is read for the last time. */
+void tr_code_seal(struct tr_thread *thread);
 
 /* The kernel could not write to a buffer of the program (EFAULT): gives back all write protection in the range, or
  * everywhere (start 0, end UINT64_MAX). True: something was protected, the call is to be made again. */

@@ -1,18 +1,23 @@
-#include "decode.h"
+#include "runtime/translator/decode.h"
 
-#include "opcodes.h"
+#include "runtime/translator/opcodes.h"
 
 enum {
-    LONGEST = 15,    /* bytes of an instruction */
-    READ_AHEAD = 40, /* so many bytes are looked at, at most, even if no instruction is that long */
+    LONGEST = 15, /* bytes of an instruction */
+    /* So many bytes behind the legacy prefixes may be looked at before the length is known: REX and an opcode of three
+     * bytes, or EVEX and an opcode, ModRM, SIB. */
+    LOOKED_AT = 7,
+
     STACK_POINTER = 4,
 };
 
 /* The bits of REX, as they are in its low half. */
 enum { REX_B = 1, REX_X = 2, REX_R = 4, REX_W = 8 };
 
-/* What prefixes and escapes say of the instruction. */
+/* What prefixes, escapes and the opcode say of the instruction. */
 struct encoding {
+    const uint8_t *bytes;
+    uint64_t word;     /* the opcode's */
     unsigned at;       /* offset of what follows the opcode */
     unsigned prefixes; /* OPCODE_PREFIX_66 and so on */
     unsigned prefix_size;
@@ -33,18 +38,18 @@ static uint32_t read_32(const uint8_t *bytes)
 
 /* Reads the prefixes from the beginning; `at` is the next byte. Of F2 and F3, and of FS and GS, the
  * last counts. REX counts only if it is the last of all. */
-static void read_prefixes(struct encoding *encoding, const uint8_t *bytes)
+static void read_prefixes(struct encoding *encoding)
 {
     static const unsigned repeats = OPCODE_PREFIX_F2 | OPCODE_PREFIX_F3;
     static const unsigned segments = OPCODE_PREFIX_FS | OPCODE_PREFIX_GS;
     encoding->rex = 0;
     encoding->at = 0;
     for (; encoding->at < LONGEST; encoding->at++) {
-        uint64_t word = tr_opcodes[OPCODES_ONE_BYTE][bytes[encoding->at]];
+        uint64_t word = tr_opcodes[OPCODES_ONE_BYTE][encoding->bytes[encoding->at]];
         unsigned prefix = word & OPCODE_ESCAPE ? word & OPCODE_PREFIXES : 0;
         if (!prefix)
             break;
-        encoding->rex = prefix == OPCODE_PREFIX_REX ? bytes[encoding->at] : 0;
+        encoding->rex = prefix == OPCODE_PREFIX_REX ? encoding->bytes[encoding->at] : 0;
         if (prefix & repeats)
             encoding->prefixes &= ~repeats;
         if (prefix & segments)
@@ -60,15 +65,16 @@ static void read_prefixes(struct encoding *encoding, const uint8_t *bytes)
         encoding->simd_prefix = (encoding->prefixes & OPCODE_PREFIX_66) != 0;
 }
 
-static uint64_t two_byte_opcode(struct encoding *encoding, const uint8_t *bytes)
+static void read_two_byte_opcode(struct encoding *encoding)
 {
+    enum { ESCAPE_38 = 0x38, ESCAPE_3A = 0x3a };
     encoding->map = 1;
-    encoding->opcode = bytes[encoding->at++];
-    if (encoding->opcode != 0x38 && encoding->opcode != 0x3a)
-        return tr_opcodes[OPCODES_0F][encoding->opcode];
-    encoding->map = encoding->opcode == 0x38 ? 2 : 3;
-    encoding->opcode = bytes[encoding->at++];
-    return tr_opcodes[encoding->map == 2 ? OPCODES_0F38 : OPCODES_0F3A][encoding->opcode];
+    encoding->opcode = encoding->bytes[encoding->at++];
+    if (encoding->opcode == ESCAPE_38 || encoding->opcode == ESCAPE_3A) {
+        encoding->map = encoding->opcode == ESCAPE_38 ? 2 : 3;
+        encoding->opcode = encoding->bytes[encoding->at++];
+    }
+    encoding->word = tr_opcodes[OPCODES_ONE_BYTE + encoding->map][encoding->opcode];
 }
 
 /* VEX, EVEX and XOP take the place of these prefixes. */
@@ -78,116 +84,108 @@ static bool may_be_vector(const struct encoding *encoding)
                                                      OPCODE_PREFIX_F3 | OPCODE_PREFIX_LOCK));
 }
 
-/* From the bytes that VEX of three bytes, XOP and EVEX have in common. */
-static void read_vector_fields(struct encoding *encoding, unsigned first, unsigned second)
+/* From the two bytes, and the opcode, that VEX of three bytes, XOP and EVEX have in common. */
+static void read_vector_fields(struct encoding *encoding, unsigned first, unsigned second,
+                               uint8_t opcode)
 {
     encoding->extension = (~first >> 5 & (REX_R | REX_X | REX_B)) | (second >> 4 & REX_W);
     encoding->vvvv = ~second >> 3 & 15;
     encoding->simd_prefix = second & 3;
     encoding->is_vector = true;
+    encoding->opcode = opcode;
 }
 
-static uint64_t vector_opcode(struct encoding *encoding, const uint8_t *bytes,
-                              const uint8_t *tables)
+/* VEX of two bytes lacks a byte: X, B and W are 0, the map is 0F. */
+static void read_vex_2(struct encoding *encoding)
 {
-    encoding->opcode = bytes[encoding->at++];
-    return encoding->map < 16 && tables[encoding->map] != OPCODE_TABLES
-               ? tr_opcodes[tables[encoding->map]][encoding->opcode]
-               : 0;
-}
-
-enum { NONE = OPCODE_TABLES };
-static const uint8_t vex_maps[16] = {NONE,
-                                     OPCODES_VEX_0F,
-                                     OPCODES_VEX_0F38,
-                                     OPCODES_VEX_0F3A,
-                                     NONE,
-                                     OPCODES_VEX_MAP5,
-                                     NONE,
-                                     OPCODES_VEX_MAP7,
-                                     NONE,
-                                     NONE,
-                                     NONE,
-                                     NONE,
-                                     NONE,
-                                     NONE,
-                                     NONE,
-                                     NONE};
-static const uint8_t evex_maps[16] = {NONE,
-                                      OPCODES_EVEX_0F,
-                                      OPCODES_EVEX_0F38,
-                                      OPCODES_EVEX_0F3A,
-                                      NONE,
-                                      OPCODES_EVEX_MAP5,
-                                      OPCODES_EVEX_MAP6,
-                                      NONE,
-                                      NONE,
-                                      NONE,
-                                      NONE,
-                                      NONE,
-                                      NONE,
-                                      NONE,
-                                      NONE,
-                                      NONE};
-static const uint8_t xop_maps[16] = {NONE, NONE, NONE,         NONE,         NONE,         NONE,
-                                     NONE, NONE, OPCODES_XOP8, OPCODES_XOP9, OPCODES_XOPA, NONE,
-                                     NONE, NONE, NONE,         NONE};
-
-static uint64_t vex_2(struct encoding *encoding, const uint8_t *bytes)
-{
-    unsigned byte = bytes[encoding->at++];
-    read_vector_fields(encoding, byte | 0x60, byte & 0x7f);
-    encoding->map = 1;
-    return vector_opcode(encoding, bytes, vex_maps);
-}
-
-static uint64_t vex_3(struct encoding *encoding, const uint8_t *bytes, const uint8_t *maps)
-{
-    unsigned first = bytes[encoding->at], second = bytes[encoding->at + 1];
+    enum { NO_X_AND_B = 0x60, W = 0x80 };
+    const uint8_t *at = encoding->bytes + encoding->at;
+    read_vector_fields(encoding, at[0] | NO_X_AND_B, at[0] & ~(unsigned)W, at[1]);
     encoding->at += 2;
-    read_vector_fields(encoding, first, second);
-    encoding->map = first & 31;
-    return vector_opcode(encoding, bytes, maps);
+    encoding->map = 1;
+    encoding->word = tr_opcodes[OPCODES_VEX + 1][encoding->opcode];
+}
+
+static void read_vex_3(struct encoding *encoding)
+{
+    enum { MAP = 31, MAPS = 8 };
+    const uint8_t *at = encoding->bytes + encoding->at;
+    read_vector_fields(encoding, at[0], at[1], at[2]);
+    encoding->at += 3;
+    encoding->map = at[0] & MAP;
+    encoding->word =
+        encoding->map < MAPS ? tr_opcodes[OPCODES_VEX + encoding->map][encoding->opcode] : 0;
+}
+
+static void read_xop(struct encoding *encoding)
+{
+    enum { MAP = 31, MAPS = 3 };
+    const uint8_t *at = encoding->bytes + encoding->at;
+    read_vector_fields(encoding, at[0], at[1], at[2]);
+    encoding->at += 3;
+    encoding->map = at[0] & MAP;
+    unsigned table = encoding->map - OPCODE_FIRST_XOP_MAP;
+    encoding->word = table < MAPS ? tr_opcodes[OPCODES_XOP + table][encoding->opcode] : 0;
 }
 
 /* The bits that EVEX keeps at 0 and at 1 mean registers R16 to R31 (APX), which are out of scope,
  * or a Xeon Phi of the first generation. */
-static uint64_t evex(struct encoding *encoding, const uint8_t *bytes)
+static void read_evex(struct encoding *encoding)
 {
-    enum { ALWAYS_0 = 8, ALWAYS_1 = 4 };
-    unsigned first = bytes[encoding->at], second = bytes[encoding->at + 1];
-    encoding->at += 3;
-    read_vector_fields(encoding, first, second);
-    encoding->map = first & 7;
-    uint64_t word = vector_opcode(encoding, bytes, evex_maps);
-    return !(first & ALWAYS_0) && (second & ALWAYS_1) ? word : 0;
+    enum { MAP = 7, ALWAYS_0 = 8, ALWAYS_1 = 4 };
+    const uint8_t *at = encoding->bytes + encoding->at;
+    read_vector_fields(encoding, at[0], at[1], at[3]);
+    encoding->at += 4;
+    encoding->map = at[0] & MAP;
+    bool is_evex = !(at[0] & ALWAYS_0) && (at[1] & ALWAYS_1);
+    encoding->word = is_evex ? tr_opcodes[OPCODES_EVEX + encoding->map][encoding->opcode] : 0;
 }
 
-/* The opcode's word if the first byte, after REX, is a prefix or an escape. */
-static uint64_t escaped(struct encoding *encoding, const uint8_t *bytes, uint64_t word)
+static void read_escaped_opcode(struct encoding *encoding)
 {
-    enum { FIRST_XOP_MAP = 8 };
-    if (word & OPCODE_PREFIXES) {
-        read_prefixes(encoding, bytes);
-        encoding->extension = encoding->rex & 15;
-        encoding->opcode = bytes[encoding->at++];
-        if (encoding->at > LONGEST)
-            return 0;
-        word = tr_opcodes[OPCODES_ONE_BYTE][encoding->opcode];
-        if (!(word & OPCODE_ESCAPE))
-            return word;
+    uint64_t escape = encoding->word;
+    if (escape & OPCODE_TWO_BYTES)
+        read_two_byte_opcode(encoding);
+    else if ((escape & OPCODE_POP_OR_XOP) &&
+             (encoding->bytes[encoding->at] & 31) < OPCODE_FIRST_XOP_MAP)
+        return; /* POP, whose word is a choice as well */
+    else if (!may_be_vector(encoding))
+        encoding->word = 0;
+    else if (escape & OPCODE_VEX2)
+        read_vex_2(encoding);
+    else if (escape & OPCODE_VEX3)
+        read_vex_3(encoding);
+    else if (escape & OPCODE_EVEX)
+        read_evex(encoding);
+    else
+        read_xop(encoding);
+}
+
+/* A copy of the code's last bytes with zeros behind. */
+static const uint8_t *with_zeros(uint8_t copy[LONGEST + LOOKED_AT], const uint8_t *bytes,
+                                 size_t size)
+{
+    for (size_t i = 0; i < LONGEST + LOOKED_AT; i++)
+        copy[i] = i < size ? bytes[i] : 0;
+    return copy;
+}
+
+/* The encoding whose first byte, after REX, turned out to be a prefix or an escape; `copy` is room for one of the code.
+ * By value: what no pointer refers to stays in registers. */
+static struct encoding escaped(struct encoding encoding, size_t size,
+                               uint8_t copy[LONGEST + LOOKED_AT])
+{
+    if (encoding.word & OPCODE_PREFIXES) {
+        read_prefixes(&encoding);
+        if (encoding.prefix_size + LOOKED_AT > LONGEST)
+            encoding.bytes = with_zeros(copy, encoding.bytes, size);
+        encoding.extension = encoding.rex & 15;
+        encoding.opcode = encoding.bytes[encoding.at++];
+        encoding.word = encoding.at <= LONGEST ? tr_opcodes[OPCODES_ONE_BYTE][encoding.opcode] : 0;
     }
-    if (word & OPCODE_TWO_BYTES)
-        return two_byte_opcode(encoding, bytes);
-    if ((word & OPCODE_POP_OR_XOP) && (bytes[encoding->at] & 31) < FIRST_XOP_MAP)
-        return word;
-    if (!may_be_vector(encoding))
-        return 0;
-    if (word & OPCODE_VEX2)
-        return vex_2(encoding, bytes);
-    if (word & OPCODE_EVEX)
-        return evex(encoding, bytes);
-    return vex_3(encoding, bytes, word & OPCODE_VEX3 ? vex_maps : xop_maps);
+    if (encoding.word & OPCODE_ESCAPE)
+        read_escaped_opcode(&encoding);
+    return encoding;
 }
 
 /* ---- choices ---- */
@@ -197,7 +195,7 @@ static uint64_t chosen(uint64_t word, const struct encoding *encoding, unsigned 
     do {
         unsigned row = word & OPCODE_ROW, column = modrm >> 3 & 7;
         bool is_register = modrm >= 0xc0;
-        switch ((enum opcode_selector)(word >> OPCODE_SELECTOR_AT & 7)) {
+        switch ((enum opcode_selector)(word >> OPCODE_SELECTOR_AT & 15)) {
         case OPCODE_BY_REG:
             break;
         case OPCODE_BY_FORM_REG:
@@ -215,6 +213,9 @@ static uint64_t chosen(uint64_t word, const struct encoding *encoding, unsigned 
         case OPCODE_BY_REX_B:
             column = encoding->extension & REX_B;
             break;
+        case OPCODE_BY_REX_W:
+            column = (encoding->extension & REX_W) != 0;
+            break;
         }
         word = tr_opcode_choices[row][column];
     } while (word & OPCODE_CHOICE);
@@ -223,10 +224,54 @@ static uint64_t chosen(uint64_t word, const struct encoding *encoding, unsigned 
 
 /* ---- operands ---- */
 
-/* Whether a register is read and written by an explicit operand of `word`, as a set. */
-static unsigned operand(uint64_t word, unsigned role_at, unsigned number)
+/* What a ModRM byte is followed by, and what it is itself: the low bits are TR_HAS_MODRM,
+ * TR_RIP_RELATIVE and TR_MEMORY. */
+enum {
+    SHAPE_PROPERTIES = TR_HAS_MODRM | TR_RIP_RELATIVE | TR_MEMORY,
+    SHAPE_HAS_SIB = 1 << 3,
+    SHAPE_HAS_BASE = 1 << 4, /* not by a SIB byte, which may add one */
+    SHAPE_SIZE_AT = 5,       /* of the displacement: 0, 1 or 4 */
+
+    REGISTER_SHAPE = TR_HAS_MODRM,
+    MEMORY_SHAPE = TR_HAS_MODRM | TR_MEMORY,
+    BASE_SHAPE = MEMORY_SHAPE | SHAPE_HAS_BASE,
+    SIB_SHAPE = BASE_SHAPE | SHAPE_HAS_SIB,
+    BYTE_DISPLACEMENT = 1 << SHAPE_SIZE_AT,
+    LONG_DISPLACEMENT = 4 << SHAPE_SIZE_AT,
+};
+
+/* The same for all values of ModRM.reg, by mod and rm. */
+static const uint8_t shapes[] = {
+    BASE_SHAPE,
+    BASE_SHAPE,
+    BASE_SHAPE,
+    BASE_SHAPE,
+    SIB_SHAPE,
+    MEMORY_SHAPE | TR_RIP_RELATIVE | LONG_DISPLACEMENT,
+    BASE_SHAPE,
+    BASE_SHAPE,
+    [8 ... 11] = BASE_SHAPE | BYTE_DISPLACEMENT,
+    [12] = SIB_SHAPE | BYTE_DISPLACEMENT,
+    [13 ... 15] = BASE_SHAPE | BYTE_DISPLACEMENT,
+    [16 ... 19] = BASE_SHAPE | LONG_DISPLACEMENT,
+    [20] = SIB_SHAPE | LONG_DISPLACEMENT,
+    [21 ... 23] = BASE_SHAPE | LONG_DISPLACEMENT,
+    [24 ... 31] = REGISTER_SHAPE,
+};
+
+/* What is gathered of the explicit operands. */
+struct operands {
+    unsigned sets; /* of registers: those that are read, and OPCODE_WRITTEN places beyond, those
+                      that are written */
+    unsigned properties;
+    unsigned modrm, modrm_at;
+    unsigned displacement_size;
+};
+
+/* The set of a register that is read, written or both, as `word` says at `role_at`. */
+static unsigned set_of(uint64_t word, unsigned role_at, unsigned number)
 {
-    return (unsigned)(word >> role_at & 1) << number;
+    return (unsigned)(word >> role_at & (1 | 1 << OPCODE_WRITTEN)) << number;
 }
 
 /* SPL to DIL need a REX prefix: without, AH to BH are meant. */
@@ -235,103 +280,67 @@ static unsigned byte_register(unsigned number, uint8_t rex)
     return rex ? number : number & 3;
 }
 
-static void use(struct tr_instruction *instruction, uint64_t word, unsigned read_at,
-                unsigned number)
+/* The ModRM byte and what belongs to it, but for the displacement. */
+static void decode_modrm(struct operands *operands, uint64_t word, struct encoding *encoding)
 {
-    instruction->reads |= (uint16_t)operand(word, read_at, number);
-    instruction->writes |= (uint16_t)operand(word, read_at + 1, number);
-}
+    enum { REGISTER = 0xc0, NO_BASE = 5, NO_INDEX = 4 };
+    unsigned modrm = encoding->bytes[encoding->at];
+    operands->modrm = modrm;
+    operands->modrm_at = encoding->at++;
+    if (word & OPCODE_REGISTERS)
+        modrm |= REGISTER;
+    unsigned shape = shapes[(modrm >> 3 & 0x18) | (modrm & 7)];
+    unsigned size = shape >> SHAPE_SIZE_AT;
+    unsigned reg = (modrm >> 3 & 7) | (encoding->extension & REX_R) << 1, rm = modrm & 7;
+    bool is_memory = shape & TR_MEMORY;
+    unsigned rm_set = set_of(word, OPCODE_RM_AT, 0) & ((unsigned)is_memory - 1);
+    rm_set |= (shape & SHAPE_HAS_BASE) != 0;
 
-/* Base, index and displacement; `at` is behind the ModRM byte, and behind them afterwards. */
-static void decode_address(struct tr_instruction *restrict instruction, uint64_t word,
-                           struct encoding *encoding, const uint8_t *restrict bytes)
-{
-    enum { SIB = 4, NO_BASE = 5, NO_INDEX = 4 };
-    unsigned mode = instruction->modrm >> 6, base = instruction->modrm & 7;
-    unsigned size = mode == 2 ? 4 : mode;
-    bool has_base = true;
-    if (base == SIB) {
-        unsigned sib = bytes[encoding->at++];
+    if (shape & SHAPE_HAS_SIB) {
+        unsigned sib = encoding->bytes[encoding->at++];
         unsigned index = (sib >> 3 & 7) | (encoding->extension & REX_X) << 2;
-        base = sib & 7;
-        has_base = mode || base != NO_BASE;
-        if (index != NO_INDEX && !(word & OPCODE_VSIB))
-            instruction->reads |= (uint16_t)(1u << index);
-    } else if (!mode && base == NO_BASE) {
-        has_base = false;
-        instruction->properties |= TR_RIP_RELATIVE;
+        rm = sib & 7;
+        if (size == 0 && rm == NO_BASE) {
+            size = 4;
+            rm_set = 0;
+        }
+        operands->sets |= (unsigned)((index != NO_INDEX) & !(word & OPCODE_VSIB)) << index;
     }
-    if (has_base)
-        instruction->reads |= (uint16_t)(1u << (base | (encoding->extension & REX_B) << 3));
-    else
-        size = 4;
-    if (!(word & OPCODE_ADDRESS))
-        instruction->properties |= TR_MEMORY;
-    if ((word & OPCODE_STORES) || (word >> OPCODE_RM_WRITTEN_AT & 1))
-        instruction->properties |= TR_WRITES_MEMORY;
-    instruction->displacement_at = (uint8_t)encoding->at;
-    instruction->displacement_size = (uint8_t)size;
-    encoding->at += size;
+    rm |= (encoding->extension & REX_B) << 3;
+    if (word & (OPCODE_BYTE_REG | OPCODE_BYTE_RM)) {
+        reg = word & OPCODE_BYTE_REG ? byte_register(reg, encoding->rex) : reg;
+        rm = is_memory ? rm : byte_register(rm, encoding->rex);
+    }
+    operands->sets |= set_of(word, OPCODE_REG_AT, reg) | rm_set << rm;
+    operands->displacement_size = size;
+    operands->properties |=
+        (shape & SHAPE_PROPERTIES) | (encoding->extension & REX_B ? TR_EXTENDED_BASE : 0);
+    bool stores = word & (OPCODE_STORES | UINT64_C(1) << OPCODE_RM_AT << OPCODE_WRITTEN);
+    operands->properties |= (unsigned)(stores & is_memory) * TR_WRITES_MEMORY;
+
+    if (word & OPCODE_ADDRESS)
+        operands->properties &= ~(unsigned)TR_MEMORY;
 }
 
-static void decode_modrm(struct tr_instruction *restrict instruction, uint64_t word,
-                         struct encoding *encoding, const uint8_t *restrict bytes)
-{
-    unsigned modrm = bytes[encoding->at];
-    unsigned reg = (modrm >> 3 & 7) | (encoding->extension & REX_R) << 1;
-    unsigned rm = (modrm & 7) | (encoding->extension & REX_B) << 3;
-    instruction->modrm = (uint8_t)modrm;
-    instruction->modrm_at = (uint8_t)encoding->at++;
-    instruction->properties |= TR_HAS_MODRM | (encoding->extension & REX_B ? TR_EXTENDED_BASE : 0);
-    use(instruction, word, OPCODE_REG_READ_AT,
-        word & OPCODE_BYTE_REG ? byte_register(reg, encoding->rex) : reg);
-    if (modrm >= 0xc0 || (word & OPCODE_REGISTERS))
-        use(instruction, word, OPCODE_RM_READ_AT,
-            word & OPCODE_BYTE_RM ? byte_register(rm, encoding->rex) : rm);
-    else
-        decode_address(instruction, word, encoding, bytes);
-}
-
-static void decode_low_bits(struct tr_instruction *instruction, uint64_t word,
-                            const struct encoding *encoding)
+static unsigned low_bits(uint64_t word, const struct encoding *encoding)
 {
     unsigned number = (encoding->opcode & 7) | (encoding->extension & REX_B) << 3;
-    use(instruction, word, OPCODE_LOW_READ_AT,
-        word & OPCODE_BYTE_REG ? byte_register(number, encoding->rex) : number);
-    if (word & OPCODE_STORES)
-        instruction->properties |= TR_WRITES_MEMORY;
+    return set_of(word, OPCODE_LOW_AT,
+                  word & OPCODE_BYTE_REG ? byte_register(number, encoding->rex) : number);
 }
 
 /* ---- immediates ---- */
 
-static void decode_immediate(struct tr_instruction *instruction, enum opcode_immediate form,
-                             struct encoding *encoding)
+/* What a prefix makes of the size that `word` says. */
+static unsigned immediate_size(uint64_t word, const struct encoding *encoding, unsigned size)
 {
-    /* By the operand's size: 32, 16 and 64 bits. */
-    static const uint8_t sizes[][3] = {
-        [OPCODE_IMMEDIATE_8] = {1, 1, 1},    [OPCODE_IMMEDIATE_16] = {2, 2, 2},
-        [OPCODE_IMMEDIATE_32] = {4, 4, 4},   [OPCODE_IMMEDIATE_Z] = {4, 2, 4},
-        [OPCODE_IMMEDIATE_V] = {4, 2, 8},    [OPCODE_IMMEDIATE_8_8] = {2, 2, 2},
-        [OPCODE_IMMEDIATE_16_8] = {3, 3, 3}, [OPCODE_OFFSET] = {0},
-        [OPCODE_RELATIVE_8] = {1, 1, 1},     [OPCODE_RELATIVE_32] = {4, 4, 4},
-        [OPCODE_RELATIVE_Z] = {4, 2, 4},
-    };
-    unsigned operand_size = encoding->extension & REX_W                    ? 2
-                            : (encoding->prefixes & OPCODE_PREFIX_66) != 0 ? 1
-                                                                           : 0;
-    unsigned size = sizes[form][operand_size];
-    if (form == OPCODE_OFFSET) {
-        size = encoding->prefixes & OPCODE_PREFIX_67 ? 4 : 8;
-        instruction->properties |= TR_MEMORY;
-    }
-    if (form >= OPCODE_OFFSET) {
-        instruction->displacement_at = (uint8_t)encoding->at;
-        instruction->displacement_size = (uint8_t)size;
-    } else {
-        instruction->immediate_at = (uint8_t)encoding->at;
-        instruction->immediate_size = (uint8_t)size;
-    }
-    encoding->at += size;
+    bool is_narrow = (encoding->prefixes & OPCODE_PREFIX_66) && !(encoding->extension & REX_W);
+    if ((word & OPCODE_NARROWS) && is_narrow)
+        return 2;
+    bool is_offset = (word & OPCODE_DISPLACEMENT) && !(word & OPCODE_RELATIVE);
+    if (is_offset && (encoding->prefixes & OPCODE_PREFIX_67))
+        return 4;
+    return size;
 }
 
 /* ---- what the words' bits cannot say ---- */
@@ -341,7 +350,7 @@ static void decode_immediate(struct tr_instruction *instruction, enum opcode_imm
 static unsigned flags_of_shift(const struct tr_instruction *instruction, uint64_t word,
                                const struct encoding *encoding, unsigned count)
 {
-    bool is_wide = encoding->extension & REX_W;
+    bool is_wide = (encoding->extension & REX_W) && !(word & OPCODE_BYTE_RM);
     unsigned bits = word & OPCODE_BYTE_RM                          ? 8
                     : is_wide                                      ? 64
                     : (encoding->prefixes & OPCODE_PREFIX_66) != 0 ? 16
@@ -378,6 +387,8 @@ static void act(struct tr_instruction *instruction, uint64_t word, const struct 
         break;
     case OPCODE_STRING:
     case OPCODE_STRING_ES:
+        if (word & OPCODE_STORES)
+            instruction->properties |= TR_WRITES_MEMORY;
         repeat(instruction, encoding);
         break;
     case OPCODE_PUSH_POP:
@@ -414,8 +425,15 @@ static void act(struct tr_instruction *instruction, uint64_t word, const struct 
         if (*immediate == LINUX_32_BIT_CALL)
             instruction->kind = TR_INT80;
         break;
-    case OPCODE_NO_ACTION:
+    case OPCODE_ABSOLUTE:
+        instruction->properties |= TR_MEMORY | (word & OPCODE_STORES ? TR_WRITES_MEMORY : 0);
+        break;
     case OPCODE_IMPLICIT_MEMORY:
+
+        if (word & OPCODE_STORES)
+            instruction->properties |= TR_WRITES_MEMORY;
+        break;
+    case OPCODE_NO_ACTION:
     case OPCODE_COUNTER:
         break;
     }
@@ -426,7 +444,7 @@ static bool adjusts_stack(const struct tr_instruction *instruction, const struct
                           const uint8_t *bytes)
 {
     enum { ADD = 0, AND = 4, SUB = 5, INC = 0, DEC = 1 };
-    enum { BASE_IS_RSP = 4, NO_INDEX_RSP = 0x24 };
+    enum { SIB = 4, BASE_AND_INDEX = 0x3f, RSP_WITHOUT_INDEX = 0x24 };
     unsigned reg = instruction->modrm >> 3 & 7;
     if (instruction->map != 0 || !(encoding->extension & REX_W))
         return false;
@@ -437,8 +455,8 @@ static bool adjusts_stack(const struct tr_instruction *instruction, const struct
     case 0xff:
         return reg == INC || reg == DEC;
     case 0x8d:
-        return (instruction->modrm & 7) == BASE_IS_RSP &&
-               bytes[instruction->modrm_at + 1] == NO_INDEX_RSP &&
+        return (instruction->modrm & 7) == SIB &&
+               (bytes[instruction->modrm_at + 1] & BASE_AND_INDEX) == RSP_WITHOUT_INDEX &&
                !(encoding->extension & (REX_X | REX_B)) && !(encoding->prefixes & OPCODE_PREFIX_67);
     default:
         return false;
@@ -480,7 +498,7 @@ static uint64_t displacement(const struct tr_instruction *instruction, const uin
 static bool undefined(struct tr_instruction *instruction, const uint8_t *bytes, size_t size,
                       unsigned looked_at)
 {
-    if (looked_at > size)
+    if (looked_at > size && size < LONGEST)
         return false;
     *instruction = (struct tr_instruction){
         .length = 1, .kind = TR_TRAP, .opcode = bytes[0], .flags_read = TR_ALL_FLAGS};
@@ -493,68 +511,85 @@ static bool may_lock(const struct tr_instruction *instruction)
     return instruction->kind == TR_PLAIN && (instruction->properties & TR_WRITES_MEMORY) != 0;
 }
 
-/* READ_AHEAD bytes are readable, of which `size` are the code's. */
-static bool decode(struct tr_instruction *restrict instruction, const uint8_t *restrict bytes,
-                   size_t size, uint64_t pc)
+bool tr_decode(struct tr_instruction *restrict instruction, const uint8_t *restrict bytes,
+               size_t size, uint64_t pc)
 {
-    uint8_t rex = (bytes[0] & 0xf0) == 0x40 ? bytes[0] : 0;
-    struct encoding encoding = {.at = rex != 0, .rex = rex, .extension = rex & 15};
+    uint8_t copy[LONGEST + LOOKED_AT];
+    if (size < LONGEST)
+        bytes = with_zeros(copy, bytes, size);
+
+    unsigned has_rex = (bytes[0] & 0xf0) == 0x40;
+    uint8_t rex = (uint8_t)(bytes[0] & (0 - has_rex));
+
+    struct encoding encoding = {.bytes = bytes, .at = has_rex, .rex = rex, .extension = rex & 15};
     encoding.opcode = bytes[encoding.at++];
-    uint64_t word = tr_opcodes[OPCODES_ONE_BYTE][encoding.opcode];
-    if (word & OPCODE_ESCAPE)
-        word = escaped(&encoding, bytes, word);
-    if (word & OPCODE_CHOICE)
-        word = chosen(word, &encoding, bytes[encoding.at]);
+    encoding.word = tr_opcodes[OPCODES_ONE_BYTE][encoding.opcode];
+    if (encoding.word & OPCODE_ESCAPE)
+        encoding = escaped(encoding, size, copy);
+    uint64_t word = encoding.word;
+    bool is_choice = word & OPCODE_CHOICE;
+    if (is_choice)
+        word = chosen(word, &encoding, encoding.bytes[encoding.at]);
     if (!word)
-        return undefined(instruction, bytes, size, encoding.at + 1);
+        return undefined(instruction, bytes, size, encoding.at + is_choice);
 
-    *instruction = (struct tr_instruction){
-        .kind = (uint8_t)(word >> OPCODE_KIND_AT & 15),
-        .condition = encoding.opcode & 15,
-        .opcode = encoding.opcode,
-        .map = encoding.map,
-        .rex = encoding.rex,
-        .prefix_size = (uint8_t)encoding.prefix_size,
-        .flags_read = word >> OPCODE_FLAGS_READ_AT & TR_ALL_FLAGS,
-        .flags_written = word >> OPCODE_FLAGS_WRITTEN_AT & TR_ALL_FLAGS,
-        .properties = encoding.is_vector ? TR_VECTOR : 0,
-    };
+    instruction->kind = word >> OPCODE_KIND_AT & 15;
+    instruction->condition = encoding.opcode & 15;
+    instruction->opcode = encoding.opcode;
+    instruction->map = encoding.map;
+    instruction->reg = 0;
+    instruction->rex = encoding.rex;
+    instruction->prefix_size = (uint8_t)encoding.prefix_size;
+    instruction->flags_read = word >> OPCODE_FLAGS_AT & TR_ALL_FLAGS;
+    instruction->flags_written = word >> (OPCODE_FLAGS_AT + OPCODE_WRITTEN) & TR_ALL_FLAGS;
+    instruction->pop_bytes = 0;
+    instruction->target = 0;
+    struct operands operands = {0};
+
     if (word & OPCODE_MODRM)
-        decode_modrm(instruction, word, &encoding, bytes);
+        decode_modrm(&operands, word, &encoding);
     else
-        decode_low_bits(instruction, word, &encoding);
-    if (encoding.is_vector)
-        use(instruction, word, OPCODE_VVVV_READ_AT, encoding.vvvv);
-    enum opcode_immediate immediate = word >> OPCODE_IMMEDIATE_AT & 15;
-    if (immediate)
-        decode_immediate(instruction, immediate, &encoding);
-    if (encoding.at > size || encoding.at > LONGEST)
-        return undefined(instruction, bytes, size, encoding.at > LONGEST ? LONGEST : encoding.at);
+        operands.sets = low_bits(word, &encoding);
+    if (encoding.is_vector) {
+        operands.sets |= set_of(word, OPCODE_VVVV_AT, encoding.vvvv);
+        operands.properties |= TR_VECTOR;
+    }
+    unsigned number_at = encoding.at + operands.displacement_size;
+    unsigned number_size = word >> OPCODE_IMMEDIATE_AT & 15;
+    if (encoding.prefixes)
+        number_size = immediate_size(word, &encoding, number_size);
+    unsigned length = number_at + number_size;
+    if (length > size || length > LONGEST)
+        return undefined(instruction, bytes, size, length);
 
-    if ((instruction->writes & 1 << STACK_POINTER) && !adjusts_stack(instruction, &encoding, bytes))
+    unsigned sets = operands.sets | (word >> OPCODE_IMPLICIT_AT & (0xff | 0xff << OPCODE_WRITTEN));
+    bool is_displacement = word & OPCODE_DISPLACEMENT;
+    instruction->length = (uint8_t)length;
+
+    instruction->modrm = (uint8_t)operands.modrm;
+    instruction->modrm_at = (uint8_t)operands.modrm_at;
+    instruction->displacement_at = (uint8_t)encoding.at;
+    instruction->displacement_size =
+        (uint8_t)(is_displacement ? number_size : operands.displacement_size);
+    instruction->immediate_at = (uint8_t)number_at;
+    instruction->immediate_size = (uint8_t)(is_displacement ? 0 : number_size);
+
+    instruction->reads = (uint16_t)sets;
+    instruction->writes = (uint16_t)(sets >> OPCODE_WRITTEN);
+    instruction->properties = operands.properties;
+
+    if ((operands.sets & 1u << STACK_POINTER << OPCODE_WRITTEN) &&
+        !adjusts_stack(instruction, &encoding, bytes))
         instruction->properties |= TR_LOADS_STACK;
-    instruction->length = (uint8_t)encoding.at;
-    instruction->reads |= word >> OPCODE_READS_AT & 0xff;
-    instruction->writes |= word >> OPCODE_WRITES_AT & 0xff;
     if (word >> OPCODE_ACTION_AT & 31)
         act(instruction, word, &encoding, bytes);
     if (encoding.prefixes)
         apply_prefixes(instruction, word, &encoding);
     if ((encoding.prefixes & OPCODE_PREFIX_LOCK) && !may_lock(instruction))
-        return undefined(instruction, bytes, size, encoding.at);
-    if (immediate > OPCODE_OFFSET || (instruction->properties & TR_RIP_RELATIVE))
-        instruction->target = pc + encoding.at + displacement(instruction, bytes);
-    if ((instruction->properties & TR_RIP_RELATIVE) && (encoding.prefixes & OPCODE_PREFIX_67))
+        return undefined(instruction, bytes, size, length);
+    if ((word & OPCODE_RELATIVE) || (operands.properties & TR_RIP_RELATIVE))
+        instruction->target = pc + length + displacement(instruction, bytes);
+    if ((operands.properties & TR_RIP_RELATIVE) && (encoding.prefixes & OPCODE_PREFIX_67))
         instruction->target = (uint32_t)instruction->target;
     return true;
-}
-
-bool tr_decode(struct tr_instruction *instruction, const uint8_t *bytes, size_t size, uint64_t pc)
-{
-    if (size >= READ_AHEAD)
-        return decode(instruction, bytes, size, pc);
-    uint8_t padded[READ_AHEAD];
-    for (size_t i = 0; i < READ_AHEAD; i++)
-        padded[i] = i < size ? bytes[i] : 0;
-    return decode(instruction, padded, size, pc);
 }

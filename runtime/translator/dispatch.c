@@ -5,6 +5,7 @@
 #include "runtime/translator/dispatch.h"
 
 #include "runtime/translator/clock.h"
+#include "runtime/translator/hot_path.h"
 #include "runtime/translator/log.h"
 #include "runtime/translator/signal.h"
 #include "runtime/translator/syscall.h"
@@ -38,6 +39,16 @@ static _Noreturn void go_without(struct tr_thread *thread, bool faults, bool ent
     tr_let_go(thread, TR_SLOT_CANNOT);
 }
 
+/* Sideband records of this moment tell of code that runs next. */
+static void separate_from_new_code(struct tr_thread *thread)
+{
+    if (!thread->new_code)
+        return;
+    thread->new_code = false;
+    uint64_t now = tr_time(thread);
+    tr_log_event(thread, TR_STAMP, TR_STAMP_NEW_CODE, &now, 1);
+}
+
 /* The fragment at app.pc. The lock is held. */
 static struct tr_translation *find(struct tr_thread *thread)
 {
@@ -45,9 +56,10 @@ static struct tr_translation *find(struct tr_thread *thread)
     bool nothing = false;
     struct tr_translation *translation = tr_fragment_find(pc);
     if (!translation)
-        translation = tr_translate(thread, pc, &nothing);
+        translation = tr_translate(thread, pc, NULL, &nothing);
     if (!translation)
         go_without(thread, nothing, false);
+    separate_from_new_code(thread);
     return translation;
 }
 
@@ -64,8 +76,8 @@ static uint64_t go_on(struct tr_thread *thread)
 /* At a place where the program's state is whole and app.pc runs next: signals and the end of tracing come first. */
 static uint64_t go_on_from_safe_point(struct tr_thread *thread, bool in_fragment)
 {
-    if (thread->signals.pending)
-        tr_signal_deliver(thread, in_fragment);
+    if (!(thread->signals.pending && tr_signal_deliver(thread, in_fragment)) && in_fragment)
+        tr_log_event(thread, TR_PARTIAL, 0, &thread->app.pc, 1);
     if (thread->let_go || atomic_load_explicit(&thread->process->control->frozen, memory_order_relaxed))
         tr_let_go(thread, TR_SLOT_LET_GO);
     return go_on(thread);
@@ -171,6 +183,7 @@ uint64_t tr_dispatch_check(struct tr_thread *thread)
     thread->app.pc = tr_fragment_pc(tr_log_last(thread) >> 1) + (uint64_t)(int64_t)(int32_t)thread->hot.exit;
     if (thread->signals.pending && tr_signal_deliver(thread, true))
         return go_on(thread);
+    tr_hot_path_look(thread);
     if (thread->let_go || !tr_log_check(thread, true))
         tr_let_go(thread, TR_SLOT_LET_GO);
     return resume;

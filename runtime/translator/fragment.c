@@ -1,6 +1,7 @@
 #include "runtime/translator/translation.h"
 
 #include "runtime/translator/emit.h"
+#include "runtime/translator/own_memory.h"
 #include "runtime/translator/system.h"
 
 #include <asm/unistd.h>
@@ -74,8 +75,10 @@ static bool allocate_slots(uint32_t count)
         if (number)
             *slot_for(translation_at(number - 1)->pc) = number;
     }
-    if (old.start)
+    if (old.start) {
+        tr_own_remove((uint64_t)old.start);
         tr_syscall(__NR_munmap, (uint64_t)old.start, old.size, 0);
+    }
     return true;
 }
 
@@ -197,14 +200,23 @@ bool tr_fragment_describe(struct tr_translation *translation, const struct tr_su
     return true;
 }
 
-uint64_t tr_fragment_pc(uint32_t identifier)
+const struct tr_fragment *tr_fragment_description(uint32_t identifier)
 {
     unsigned i = all.table_count - 1;
     while (i > 0 && identifier < all.tables[i].first)
         i--;
     const uint8_t *table = (const uint8_t *)all.tables[i].table;
-    return ((const struct tr_fragment *)(const void *)(table + TR_PAGE + 8 * (uint64_t)(identifier - all.tables[i].first)))
-        ->pc;
+    return (const void *)(table + TR_PAGE + 8 * (uint64_t)(identifier - all.tables[i].first));
+}
+
+uint64_t tr_fragment_pc(uint32_t identifier)
+{
+    return tr_fragment_description(identifier)->pc;
+}
+
+struct tr_translation *tr_fragment_translation(uint32_t identifier)
+{
+    return translation_at(tr_fragment_description(identifier)->reserved);
 }
 
 /* ---- entering ---- */
@@ -279,11 +291,21 @@ void tr_link(struct tr_region *region, uint64_t address, uint64_t target)
 
 /* ---- taking back ---- */
 
-/* From now on the log entry at `address` (a multiple of 8) is a jump to the runtime instead. A thread that has run the
- * entry's first instruction goes on behind it, where the bytes stay as they are. */
+/* From now on the log entry at `address` (a multiple of 8) is a jump to `code`, in the same region. A thread that has
+ * run the entry's first instruction goes on after it, where the bytes stay as they are. */
+static void put_jump(uint64_t address, uint64_t code)
+{
+    enum { JUMP = 5 };
+    uint64_t bytes = *(uint64_t *)address;
+    uint32_t displacement = (uint32_t)(code - (address + JUMP));
+    bytes = (bytes & ~((UINT64_C(1) << 8 * JUMP) - 1)) | (uint64_t)displacement << 8 | 0xe9;
+    __atomic_store_n((uint64_t *)address, bytes, __ATOMIC_RELEASE);
+}
+
+/* Entering there leads to the runtime. */
 static void close_entry(struct tr_region *region, uint64_t address, uint64_t pc, bool indirect)
 {
-    enum { EXIT = 12 + 8 + sizeof(struct tr_exit), JUMP = 5 };
+    enum { EXIT = 12 + 8 + sizeof(struct tr_exit) };
     if (!tr_area_prepare(&region->cold, EXIT))
         return;
     struct tr_emitter cold = {region->cold.start + region->cold.used, 0};
@@ -293,10 +315,37 @@ static void close_entry(struct tr_region *region, uint64_t address, uint64_t pc,
     struct tr_exit exit = {.target = pc, .kind = indirect ? TR_EXIT_INDIRECT : TR_EXIT_DIRECT};
     tr_emit_bytes(&cold, (const uint8_t *)&exit, sizeof exit);
     region->cold.used = (uint64_t)(cold.at - region->cold.start);
-    uint64_t bytes = *(uint64_t *)address;
-    uint32_t displacement = (uint32_t)(code - (address + JUMP));
-    bytes = (bytes & ~((UINT64_C(1) << 8 * JUMP) - 1)) | (uint64_t)displacement << 8 | 0xe9;
-    __atomic_store_n((uint64_t *)address, bytes, __ATOMIC_RELEASE);
+    put_jump(address, code);
+}
+
+/* Indirect branches come to the runtime instead. */
+static void close_indirect_entry(uint64_t entry)
+{
+    uint8_t jump[8];
+    struct tr_emitter emitter = {jump, 0};
+    tr_emit_gs_jump(&emitter, HOT(leave_indirect));
+    uint64_t bytes;
+    memcpy(&bytes, jump, sizeof bytes);
+    __atomic_store_n((uint64_t *)entry, bytes, __ATOMIC_RELEASE);
+}
+
+void tr_fragment_replace(struct tr_translation *older, struct tr_translation *newer)
+{
+    struct tr_region *region = region_of(older);
+    older->valid = 0;
+    if (older->region != newer->region) {
+        close_entry(region, tr_fragment_body(older), older->pc, false);
+    } else {
+        put_jump(tr_fragment_body(older), tr_fragment_body(newer));
+    }
+    if (!older->indirect)
+        return;
+    uint64_t entry = (uint64_t)region->cold.start + older->indirect, body = tr_fragment_indirect_body(newer);
+    close_indirect_entry(entry);
+    if (older->region == newer->region && body)
+        put_jump(entry + TR_INDIRECT_BODY, body);
+    else
+        close_entry(region, entry + TR_INDIRECT_BODY, older->pc, true);
 }
 
 static void take_back(struct tr_translation *translation)
@@ -307,12 +356,7 @@ static void take_back(struct tr_translation *translation)
     if (!translation->indirect)
         return;
     uint64_t entry = (uint64_t)region->cold.start + translation->indirect;
-    uint8_t jump[8];
-    struct tr_emitter emitter = {jump, 0};
-    tr_emit_gs_jump(&emitter, HOT(leave_indirect));
-    uint64_t bytes;
-    memcpy(&bytes, jump, sizeof bytes);
-    __atomic_store_n((uint64_t *)entry, bytes, __ATOMIC_RELEASE);
+    close_indirect_entry(entry);
     close_entry(region, entry + TR_INDIRECT_BODY, translation->pc, true);
 }
 

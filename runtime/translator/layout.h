@@ -3,7 +3,7 @@
  *
  *     DIR/translator/arena    struct tr_control (options, counters, trigger state, requests)
  *                             the runtime's image, which each process copies into its own memory
- *                             the sideband log (records of struct soft_record's layout)
+ *                             the sideband log (records of engine/packets/sideband_layout.h)
  *                             fragment tables, one per traced address space
  *                             slots, one per traced thread: struct tr_slot and its log ring
  *                             code dumps: bytes of code that is in no file (JIT)
@@ -176,8 +176,8 @@ struct tr_block {
 
 enum {
     TR_BLOCK_END = 0x0f,         /* mask of enum tr_block_end */
-    TR_BLOCK_LOADS_STACK = 0x10, /* its last instruction loads the stack pointer with something new: a TR_STACK
-                                    record follows when it ran */
+    TR_BLOCK_LOADS_STACK = 0x10, /* its last instruction loads the stack pointer, perhaps with another place in the
+                                    stack or another stack (x86/stack_load.h): a TR_STACK record follows when it ran */
 };
 
 /* A fragment (superblock): one entry, several exits, its blocks in the order in which they run when no side exit is
@@ -256,18 +256,21 @@ enum { TR_CLEARED = 16 << 10 };
 enum tr_event {
     TR_PAD,       /* the rest of the ring's end is not used: the log goes on at the next multiple of its size */
     TR_EXIT,      /* payload k: the fragment was left by the branch of its block k */
-    TR_STAMP,     /* u64 time: payload 0: when the fragment entered last began; payload 1: when what runs next begins
-                     (the fragment entered last has been left) */
+    TR_STAMP,     /* payload: enum tr_stamp; u64 time */
     TR_PARTIAL,   /* u64 pc: of the fragment that was entered last, what lies before pc ran, pc did not (a fault, a
-                     signal; pc is the fragment's start when nothing of it ran) */
+                     signal; pc is the fragment's start when nothing of it ran). Payload k + 1: pc is in block k or at its
+                     start; 0: in the first of the blocks that have an instruction there, or, when none has, where one of
+                     the fragment's exits leads. After TR_EXIT: where that exit leads */
     TR_SYSCALL,   /* payload: number; u64 time. The last block's system call began; nothing is traced until TR_RESUME */
     TR_RESUME,    /* u64 time: tracing begins again; the next entry tells where */
     TR_HANDLER,   /* payload: signal; u64 time, u64 interrupted pc, u64 interrupted stack pointer, u64 stack pointer
                      at the handler's entry, u64 handler. After TR_PARTIAL (or in a system call): a handler begins */
     TR_SIGRETURN, /* u64 time: between TR_SYSCALL and TR_RESUME: the handler has returned */
     TR_STACK,     /* u64 before, u64 after: the stack pointer around the load that ended the last block */
-    TR_CALLS,     /* payload n: a copy of the program's stack; u64 stack pointer, u64 pc, n 8-byte words (2 words
-                     each), the innermost first: at the start of the fragment entered last, or of what runs next */
+    TR_CALLS,     /* payload n: who has called what runs: u64 rsp, pc, rbx, rbp, r12, r13, r14, r15, then a copy of the
+                     program's stack: n 8-byte words (2 words each) from rsp on. pc is in the first block of the fragment
+                     whose entry comes next (so that a reader who begins here learns it), or of the one entered last. The
+                     first record of every chunk but the first; also the first one behind TR_FORKED and TR_LOST */
     TR_MARK,      /* u64 time: a trigger hit: execution arrives at the start of the fragment entered last then */
     TR_STOP,      /* payload: enum tr_slot_end; u64 time, u64 pc: the log of this thread ends, before pc ran */
     TR_LOST,      /* u64 time: log was given up here; nothing is known of what ran before this */
@@ -275,17 +278,25 @@ enum tr_event {
     TR_EVENT_KINDS,
 };
 
-/* Payload words after the first one; TR_CALLS has 4 + 2 * payload. */
+enum tr_stamp {
+    TR_STAMP_ENTRY,    /* when the fragment entered last began */
+    TR_STAMP_NEXT,     /* when what runs next begins: the fragment entered last has been left */
+    TR_STAMP_NEW_CODE, /* likewise, and sideband records of this time tell of code that is new: packets must separate
+                          what ran before from what runs next */
+};
+
+/* Payload words after the first one; TR_CALLS has 2 * payload more. */
 static const uint8_t tr_event_words[TR_EVENT_KINDS] = {
     [TR_STAMP] = 2, [TR_PARTIAL] = 2, [TR_SYSCALL] = 2, [TR_RESUME] = 2,  [TR_HANDLER] = 10, [TR_SIGRETURN] = 2,
-    [TR_STACK] = 4, [TR_CALLS] = 4,   [TR_MARK] = 2,    [TR_STOP] = 4,    [TR_LOST] = 2,     [TR_FORKED] = 2,
+    [TR_STACK] = 4, [TR_CALLS] = 16,  [TR_MARK] = 2,    [TR_STOP] = 4,    [TR_LOST] = 2,     [TR_FORKED] = 2,
 };
 
 /* ---- the sideband log ----
  *
- * Records have the layouts of the qemu engine's log (mappings, names, forks, exits, untraced, hits, deaths): one
- * reader serves both. Mappings of code that is in no file name a dump: path "images/dump.PID.OFFSET" where OFFSET
- * (hexadecimal) is where the bytes lie in the arena's dump area, `length` of them; the recorder makes the ELF file.
+ * Records are those of engine/packets/sideband_layout.h (mappings, names, forks, exits, untraced, hits, deaths).
+ * Mappings of code that is in no file (`jit`) name a dump: path "images/dump.PID.OFFSET" (PID decimal), where OFFSET
+ * (hexadecimal) is where the bytes lie in the arena's dump area: `length` of them, and CODE_IMAGE_TAIL (16) more, what
+ * follows in memory or zeros. `file_offset` is CODE_IMAGE_OFFSET (4096): the recorder makes the ELF file.
  */
 
 /* ---- the runtime's image ----

@@ -67,6 +67,7 @@ static void wrap(struct tr_thread *thread)
     thread->wraps += ring_size(thread);
     thread->hot.log = (uint64_t)thread->ring;
     thread->hot.cleared = (uint64_t)thread->ring;
+    thread->boundary = thread->hot.log;
 }
 
 static void make_room(struct tr_thread *thread, uint64_t size)
@@ -158,21 +159,24 @@ void tr_log_begin(struct tr_thread *thread, uint32_t slot, bool untraced)
     thread->hot.cleared = (uint64_t)thread->ring;
     thread->hot.stamp_interval = control->options.stamp_interval;
     clear(thread, thread->hot.log + CLEAR_STEP);
+    thread->boundary = thread->hot.log;
     begin_chunk(thread, 0);
     set_limit(thread);
 }
 
 /* ---- going on ---- */
 
-/* The innermost part of the program's stack, so that callers are known where a ring begins. */
-static void copy_stack(struct tr_thread *thread, uint64_t pc)
+/* The registers that calls preserve, and the innermost part of the program's stack: so that callers are known where a
+ * ring begins. */
+static void copy_stack(struct tr_thread *thread)
 {
     struct {
         uint64_t base, size;
     } local, remote;
-    uint64_t header[2] = {thread->app.r[TR_RSP], pc};
-    make_room(thread, 20 + LARGEST_STACK_COPY);
-    local.base = thread->hot.log + 20;
+    const uint64_t *r = thread->app.r;
+    uint64_t header[] = {r[TR_RSP], thread->app.pc, r[TR_RBX], r[TR_RBP], r[TR_R12], r[TR_R13], r[TR_R14], r[TR_R15]};
+    make_room(thread, 4 + sizeof header + LARGEST_STACK_COPY);
+    local.base = thread->hot.log + 4 + sizeof header;
     remote.base = header[0];
     local.size = remote.size = LARGEST_STACK_COPY;
     int64_t copied = tr_syscall6(__NR_process_vm_readv, (uint64_t)thread->pid, (uint64_t)&local, 1, (uint64_t)&remote,
@@ -182,7 +186,7 @@ static void copy_stack(struct tr_thread *thread, uint64_t pc)
     memcpy((void *)(thread->hot.log + 4), header, sizeof header);
     atomic_signal_fence(memory_order_release);
     memcpy((void *)thread->hot.log, &word, sizeof word);
-    thread->hot.log += 20 + 8 * words;
+    thread->hot.log += 4 + sizeof header + 8 * words;
 }
 
 static bool recorder_lives(const struct tr_thread *thread, uint32_t *heartbeat, unsigned *still)
@@ -226,20 +230,29 @@ bool tr_log_check(struct tr_thread *thread, bool in_fragment)
     struct tr_control *control = thread->process->control;
     if (atomic_load_explicit(&control->frozen, memory_order_relaxed))
         return false;
+    /* The entry is logged again in a new chunk, where a reader may begin. */
+    uint32_t entry = tr_log_last(thread);
+    if (in_fragment)
+        thread->hot.log -= sizeof entry;
     uint64_t before = position(thread);
     make_room(thread, CLEAR_STEP);
     uint64_t now = position(thread);
     if (thread->slot) {
         uint64_t chunk_size = thread->slot->size / TR_CHUNKS;
         bool next = now / chunk_size != thread->checked / chunk_size || now < before;
-        if (streams(control) && next && !wait_for_reader(thread, now + 2 * chunk_size))
+        if (streams(control) && next && !wait_for_reader(thread, now + 2 * chunk_size)) {
+            if (in_fragment)
+                put(thread, &entry, sizeof entry);
             return false;
+        }
         if (next) {
             begin_chunk(thread, now);
-            copy_stack(thread, thread->app.pc);
+            copy_stack(thread);
         }
         thread->checked = now;
     }
+    if (in_fragment)
+        put(thread, &entry, sizeof entry);
     uint64_t time = tr_time(thread);
     uint64_t freeze_at = atomic_load_explicit(&control->freeze_at, memory_order_relaxed);
     if (freeze_at && time >= freeze_at) {
@@ -248,8 +261,9 @@ bool tr_log_check(struct tr_thread *thread, bool in_fragment)
         atomic_store(&control->frozen, 1);
         return false;
     }
-    tr_log_event(thread, TR_STAMP, !in_fragment, &time, 1);
+    tr_log_event(thread, TR_STAMP, in_fragment ? TR_STAMP_ENTRY : TR_STAMP_NEXT, &time, 1);
     publish(thread);
+    thread->boundary = thread->hot.log;
     set_limit(thread);
     return true;
 }

@@ -1,29 +1,29 @@
-#include "opcodes.h"
-#include "decode.h"
+#include "runtime/translator/opcodes.h"
+#include "runtime/translator/decode.h"
 
 /* The vocabulary of the tables. R reads, W writes, X does both. */
-#define FLAGS_R(set) ((uint64_t)(set) << OPCODE_FLAGS_READ_AT)
-#define FLAGS_W(set) ((uint64_t)(set) << OPCODE_FLAGS_WRITTEN_AT)
+#define FLAGS_R(set) ((uint64_t)(set) << OPCODE_FLAGS_AT)
+#define FLAGS_W(set) (FLAGS_R(set) << OPCODE_WRITTEN)
 #define FLAGS_X(set) (FLAGS_R(set) | FLAGS_W(set))
-#define IMPLICIT_R(set) ((uint64_t)(set) << OPCODE_READS_AT)
-#define IMPLICIT_W(set) ((uint64_t)(set) << OPCODE_WRITES_AT)
+#define IMPLICIT_R(set) ((uint64_t)(set) << OPCODE_IMPLICIT_AT)
+#define IMPLICIT_W(set) (IMPLICIT_R(set) << OPCODE_WRITTEN)
 #define IMPLICIT_X(set) (IMPLICIT_R(set) | IMPLICIT_W(set))
 #define KIND(kind) ((uint64_t)(kind) << OPCODE_KIND_AT)
-#define THEN(immediate) ((uint64_t)(immediate) << OPCODE_IMMEDIATE_AT)
+#define THEN(size) ((uint64_t)(size) << OPCODE_IMMEDIATE_AT)
 #define ACTION(action) ((uint64_t)(action) << OPCODE_ACTION_AT)
 #define CHOICE(selector, row) (OPCODE_CHOICE | (uint64_t)(selector) << OPCODE_SELECTOR_AT | (row))
 
 #define M OPCODE_MODRM
-#define REG_R (M | UINT64_C(1) << OPCODE_REG_READ_AT)
-#define REG_W (M | UINT64_C(1) << OPCODE_REG_WRITTEN_AT)
+#define REG_R (M | UINT64_C(1) << OPCODE_REG_AT)
+#define REG_W (M | UINT64_C(1) << OPCODE_REG_AT << OPCODE_WRITTEN)
 #define REG_X (REG_R | REG_W)
-#define RM_R (M | UINT64_C(1) << OPCODE_RM_READ_AT)
-#define RM_W (M | UINT64_C(1) << OPCODE_RM_WRITTEN_AT)
+#define RM_R (M | UINT64_C(1) << OPCODE_RM_AT)
+#define RM_W (M | UINT64_C(1) << OPCODE_RM_AT << OPCODE_WRITTEN)
 #define RM_X (RM_R | RM_W)
-#define VVVV_R (M | UINT64_C(1) << OPCODE_VVVV_READ_AT)
-#define VVVV_W (M | UINT64_C(1) << OPCODE_VVVV_WRITTEN_AT)
-#define LOW_R (UINT64_C(1) << OPCODE_LOW_READ_AT)
-#define LOW_W (UINT64_C(1) << OPCODE_LOW_WRITTEN_AT)
+#define VVVV_R (M | UINT64_C(1) << OPCODE_VVVV_AT)
+#define VVVV_W (M | UINT64_C(1) << OPCODE_VVVV_AT << OPCODE_WRITTEN)
+#define LOW_R (UINT64_C(1) << OPCODE_LOW_AT)
+#define LOW_W (UINT64_C(1) << OPCODE_LOW_AT << OPCODE_WRITTEN)
 #define LOW_X (LOW_R | LOW_W)
 #define LOW_8 OPCODE_BYTE_REG
 #define BYTE_REG OPCODE_BYTE_REG
@@ -35,13 +35,16 @@
 #define WHOLE OPCODE_WHOLE
 #define REGISTERS (M | OPCODE_REGISTERS)
 #define PLAIN OPCODE_PLAIN
-#define IMM_8 THEN(OPCODE_IMMEDIATE_8)
-#define IMM_16 THEN(OPCODE_IMMEDIATE_16)
-#define IMM_32 THEN(OPCODE_IMMEDIATE_32)
-#define IMM_Z THEN(OPCODE_IMMEDIATE_Z)
-#define IMM_V THEN(OPCODE_IMMEDIATE_V)
-#define RELATIVE_8 THEN(OPCODE_RELATIVE_8)
-#define RELATIVE_32 THEN(OPCODE_RELATIVE_32)
+#define IMM_8 THEN(1)
+#define IMM_16 THEN(2)
+#define IMM_32 THEN(4)
+#define IMM_64 THEN(8)
+#define IMM_8_8 THEN(2)                  /* two: EXTRQ, INSERTQ */
+#define IMM_16_8 THEN(3)                 /* two: ENTER */
+#define IMM_Z (THEN(4) | OPCODE_NARROWS) /* of the operand's size, at most 32 bits */
+#define RELATIVE_8 (THEN(1) | OPCODE_DISPLACEMENT | OPCODE_RELATIVE)
+#define RELATIVE_32 (THEN(4) | OPCODE_DISPLACEMENT | OPCODE_RELATIVE)
+#define RELATIVE_Z (RELATIVE_32 | OPCODE_NARROWS)
 
 enum {
     AX = 1 << 0,
@@ -57,7 +60,7 @@ enum {
 #define STACK IMPLICIT_X(SP)
 /* Whatever signal or system call follows, it sees the flags. */
 #define TRAP (KIND(TR_TRAP) | FLAGS_R(TR_ALL_FLAGS))
-#define FAR (KIND(TR_FAR) | STACK | FLAGS_R(TR_ALL_FLAGS))
+#define FAR (KIND(TR_FAR) | FLAGS_R(TR_ALL_FLAGS))
 #define GS_BASE KIND(TR_GS_BASE)
 #define FENCE (M | ACTION(OPCODE_FENCE))
 /* An instruction of a later processor: its operands might be anything, its length goes by its map.
@@ -101,25 +104,26 @@ enum {
 /* ---- rows of choices ---- */
 
 enum row {
-    BINARY_BYTE,   /* 80 */
-    BINARY_Z,      /* 81 */
-    BINARY_SHORT,  /* 83 */
-    LOAD_SEGMENT,  /* 8e */
-    POP_RM,        /* 8f */
-    EXCHANGE_AX,   /* 90 */
-    SHIFT_BYTE,    /* c0 */
-    SHIFT,         /* c1 */
-    MOVE_BYTE,     /* c6 memory */
-    MOVE_BYTE_REG, /* c6 register */
-    MOVE,          /* c7 memory */
-    MOVE_REG,      /* c7 register */
-    ABORT,         /* c6 register /7 */
-    BEGIN,         /* c7 register /7 */
-    SHIFT_BYTE_1,  /* d0 */
-    SHIFT_1,       /* d1 */
-    SHIFT_BYTE_CL, /* d2 */
-    SHIFT_CL,      /* d3 */
-    X87_D9,        /* memory; register forms follow */
+    BINARY_BYTE,    /* 80 */
+    BINARY_Z,       /* 81 */
+    BINARY_SHORT,   /* 83 */
+    LOAD_SEGMENT,   /* 8e */
+    POP_RM,         /* 8f */
+    EXCHANGE_AX,    /* 90 */
+    MOVE_IMMEDIATE, /* b8 to bf */
+    SHIFT_BYTE,     /* c0 */
+    SHIFT,          /* c1 */
+    MOVE_BYTE,      /* c6 memory */
+    MOVE_BYTE_REG,  /* c6 register */
+    MOVE,           /* c7 memory */
+    MOVE_REG,       /* c7 register */
+    ABORT,          /* c6 register /7 */
+    BEGIN,          /* c7 register /7 */
+    SHIFT_BYTE_1,   /* d0 */
+    SHIFT_1,        /* d1 */
+    SHIFT_BYTE_CL,  /* d2 */
+    SHIFT_CL,       /* d3 */
+    X87_D9,         /* memory; register forms follow */
     X87_D9_REG,
     X87_DA,
     X87_DA_REG,
@@ -143,7 +147,9 @@ enum row {
     EXTENDED_STATE,  /* 0f 01 d0 */
     SECURE_MACHINE,  /* 0f 01 d8 */
     USER_INTERRUPT,  /* 0f 01 e8 */
+    SERIALIZE,
     UI_RETURN,
+
     UI_TEST,
     UI_CLEAR,
     UI_SET,
@@ -236,6 +242,7 @@ const uint64_t tr_opcode_choices[][8] = {
     [LOAD_SEGMENT] = {RM_R, 0, RM_R, RM_R, RM_R, RM_R | GS_BASE, 0, 0},
     [POP_RM] = {RM_W | STACK},
     [EXCHANGE_AX] = {PLAIN, IMPLICIT_X(AX) | LOW_X},
+    [MOVE_IMMEDIATE] = {LOW_W | IMM_Z, LOW_W | IMM_64},
     [SHIFT_BYTE] = SHIFTS_BY_IMMEDIATE(BYTE_RM),
     [SHIFT] = SHIFTS_BY_IMMEDIATE(0),
     [MOVE_BYTE] = {RM_W | IMM_8},
@@ -243,8 +250,7 @@ const uint64_t tr_opcode_choices[][8] = {
     [MOVE] = {RM_W | IMM_Z},
     [MOVE_REG] = {[0] = RM_W | IMM_Z, [7] = CHOICE(OPCODE_BY_RM, BEGIN)},
     [ABORT] = {M | IMM_8 | IMPLICIT_X(AX)},
-    [BEGIN] = {M | THEN(OPCODE_RELATIVE_Z) | KIND(TR_XBEGIN) | IMPLICIT_X(AX) |
-               FLAGS_R(TR_ALL_FLAGS)},
+    [BEGIN] = {M | RELATIVE_Z | KIND(TR_XBEGIN) | IMPLICIT_X(AX) | FLAGS_R(TR_ALL_FLAGS)},
     [SHIFT_BYTE_1] = SHIFTS_BY_1(BYTE_RM),
     [SHIFT_1] = SHIFTS_BY_1(0),
     [SHIFT_BYTE_CL] = SHIFTS_BY_CL(BYTE_RM),
@@ -270,7 +276,7 @@ const uint64_t tr_opcode_choices[][8] = {
                RM_R | IMPLICIT_X(AX) | IMPLICIT_W(DX) | MULTIPLY, RM_R | IMPLICIT_X(AX | DX),
                RM_R | IMPLICIT_X(AX | DX)},
     [COUNT_BYTE] = {RM_X | BYTE_RM | COUNT, RM_X | BYTE_RM | COUNT},
-    [GROUP_5] = {RM_X | COUNT, RM_X | COUNT, RM_R | STACK | KIND(TR_INDIRECT_CALL), M | FAR,
+    [GROUP_5] = {RM_X | COUNT, RM_X | COUNT, RM_R | STACK | KIND(TR_INDIRECT_CALL), M | STACK | FAR,
                  RM_R | KIND(TR_INDIRECT_JUMP), M | FAR, RM_R | STACK, 0},
     [GROUP_5_REG] = {RM_X | COUNT, RM_X | COUNT, RM_R | STACK | KIND(TR_INDIRECT_CALL), 0,
                      RM_R | KIND(TR_INDIRECT_JUMP), 0, RM_R | STACK, 0},
@@ -286,31 +292,33 @@ const uint64_t tr_opcode_choices[][8] = {
     [VIRTUAL_MACHINE] = {M | TRAP, M | IMPLICIT_X(AX) | ACTION(OPCODE_READS_ALL), M | TRAP,
                          M | TRAP, M | TRAP, M | TRAP, M | TRAP, 0},
     [MONITOR] = {M | TRAP, M | TRAP, M | TRAP, M | TRAP, M | TRAP, M | TRAP, M | TRAP, M | TRAP},
-    [EXTENDED_STATE] = {M | IMPLICIT_R(CX) | IMPLICIT_W(AX | DX), M | TRAP, 0, 0,
+    [EXTENDED_STATE] = {M | IMPLICIT_R(CX) | IMPLICIT_W(AX | DX) | WHOLE, M | TRAP, 0, 0,
                         M | IMPLICIT_R(AX | CX), M, M | ALL_W,
-                        M | KIND(TR_FAR) | IMPLICIT_X(AX | BX | CX | DX) | FLAGS_R(TR_ALL_FLAGS)},
+                        M | FAR | IMPLICIT_X(AX | BX | CX | DX)},
     [SECURE_MACHINE] = {M | TRAP, M | IMPLICIT_X(AX) | ACTION(OPCODE_READS_ALL), M | TRAP, M | TRAP,
                         M | TRAP, M | TRAP, M | TRAP, M | TRAP},
-    [USER_INTERRUPT] = {M, M, M, 0, CHOICE(OPCODE_BY_PREFIX, UI_RETURN),
-                        CHOICE(OPCODE_BY_PREFIX, UI_TEST), CHOICE(OPCODE_BY_PREFIX, UI_CLEAR),
-                        CHOICE(OPCODE_BY_PREFIX, UI_SET)},
-    [UI_RETURN] = {0, 0, M | FAR, 0},
+    [USER_INTERRUPT] = {CHOICE(OPCODE_BY_PREFIX, SERIALIZE), M, M, 0,
+                        CHOICE(OPCODE_BY_PREFIX, UI_RETURN), CHOICE(OPCODE_BY_PREFIX, UI_TEST),
+                        CHOICE(OPCODE_BY_PREFIX, UI_CLEAR), CHOICE(OPCODE_BY_PREFIX, UI_SET)},
+    [SERIALIZE] = {M, 0, M | TRAP, M},
+    [UI_RETURN] = {0, 0, M | STACK | FAR, 0},
     [UI_TEST] = {0, 0, M | ALL_W, 0},
-    [UI_CLEAR] = {M | IMPLICIT_R(CX) | IMPLICIT_W(AX | DX), 0, M, 0},
+    [UI_CLEAR] = {M | IMPLICIT_R(CX) | IMPLICIT_W(AX | DX) | WHOLE, 0, M, 0},
     [UI_SET] = {M | IMPLICIT_R(AX | CX | DX), 0, M, 0},
-    [SWAP_GS] = {M | GS_BASE, M | IMPLICIT_W(AX | CX | DX) | ACTION(OPCODE_TIME_STAMP),
+    [SWAP_GS] = {M | GS_BASE, M | IMPLICIT_W(AX | CX | DX) | WHOLE | ACTION(OPCODE_TIME_STAMP),
                  CHOICE(OPCODE_BY_PREFIX, MONITORX), M | IMPLICIT_R(AX | BX | CX),
                  STORES | IMPLICIT_R(AX) | ACTION(OPCODE_IMPLICIT_MEMORY),
-                 M | IMPLICIT_R(CX) | IMPLICIT_W(AX | DX) | ALL_W, M | TRAP, M | TRAP},
-    [MONITORX] = {M | IMPLICIT_R(AX | CX | DX) | ACTION(OPCODE_IMPLICIT_MEMORY), 0, M, 0},
-    [BOUND_LOAD] = {M, M, RM_R, RM_R},
-    [BOUND_STORE] = {STORES, STORES, ADDRESS, RM_R},
+                 M | IMPLICIT_R(CX) | IMPLICIT_W(AX | DX) | WHOLE, M | TRAP, M | TRAP},
+    [MONITORX] = {M | IMPLICIT_R(AX | CX | DX) | ACTION(OPCODE_IMPLICIT_MEMORY), 0,
+                  M | FLAGS_W(TR_CF), 0},
+    [BOUND_LOAD] = {M, M, RM_R | ADDRESS, RM_R | ADDRESS},
+    [BOUND_STORE] = {STORES, STORES, ADDRESS, RM_R | ADDRESS},
     [HINT] = {ADDRESS, ADDRESS, CHOICE(OPCODE_BY_FORM_REG, HINT_F3), ADDRESS},
     [HINT_F3] = {ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS, ADDRESS},
     [HINT_F3_REG] = {M, RM_X, M, M, M, M, M, M}, /* /1 RDSSP: without shadow stacks a NOP */
     [CONVERT_FROM] = {M, M, RM_R, RM_R},
-    [CONVERT_TO] = {M, M, REG_W, REG_W},
-    [EXTRACT_IMM] = {M | TRAP, M | THEN(OPCODE_IMMEDIATE_8_8), 0, M | THEN(OPCODE_IMMEDIATE_8_8)},
+    [CONVERT_TO] = {M, M, REG_W | WHOLE, REG_W | WHOLE},
+    [EXTRACT_IMM] = {M | TRAP, M | IMM_8_8, 0, M | IMM_8_8},
     [EXTRACT_REG] = {M | TRAP, M, 0, M},
     [MOVE_FROM_VECTOR] = {RM_W, RM_W | WHOLE, M, 0},
     [GROUP_15] = {STORES, M, M, STORES, CHOICE(OPCODE_BY_PREFIX, XSAVE), M | XSAVE_MASK,
@@ -322,9 +330,9 @@ const uint64_t tr_opcode_choices[][8] = {
                       CHOICE(OPCODE_BY_PREFIX, LOAD_FENCE), CHOICE(OPCODE_BY_PREFIX, MEMORY_FENCE),
                       M},
     [XSAVE] = {STORES | XSAVE_MASK, 0, M, 0},
-    [XSAVEOPT] = {STORES | XSAVE_MASK, M, STORES, 0},
-    [READ_FS_BASE] = {0, 0, RM_W, 0},
-    [READ_GS_BASE] = {0, 0, RM_W | ACTION(OPCODE_READS_GS_BASE), 0},
+    [XSAVEOPT] = {STORES | XSAVE_MASK, M, M | TRAP, 0},
+    [READ_FS_BASE] = {0, 0, RM_W | WHOLE, 0},
+    [READ_GS_BASE] = {0, 0, RM_W | WHOLE | ACTION(OPCODE_READS_GS_BASE), 0},
     [WRITE_FS_BASE] = {0, 0, RM_R, 0},
     [WRITE_GS_BASE] = {0, 0, RM_R | GS_BASE, 0},
     [PTWRITE] = {0, 0, RM_R, 0},
@@ -338,8 +346,8 @@ const uint64_t tr_opcode_choices[][8] = {
                  0, M | TRAP, STORES | XSAVE_MASK, M | TRAP, M | TRAP, M | TRAP},
     [GROUP_9_REG] = {0, 0, 0, 0, 0, 0, CHOICE(OPCODE_BY_PREFIX, RANDOM),
                      CHOICE(OPCODE_BY_PREFIX, SEED)},
-    [RANDOM] = {RM_W | ALL_W, RM_W | ALL_W, RM_R, 0}, /* F3: SENDUIPI */
-    [SEED] = {RM_W | ALL_W, RM_W | ALL_W, RM_W, 0},   /* F3: RDPID */
+    [RANDOM] = {RM_W | ALL_W, RM_W | ALL_W, RM_R, 0},       /* F3: SENDUIPI */
+    [SEED] = {RM_W | ALL_W, RM_W | ALL_W, RM_W | WHOLE, 0}, /* F3: RDPID */
     [MOVE_QUAD] = {0, STORES, M, M},
 
     [KEY_LOCKER_WIDE] = {UNKNOWN, UNKNOWN, M | ALL_W, UNKNOWN},
@@ -353,7 +361,7 @@ const uint64_t tr_opcode_choices[][8] = {
                    UNKNOWN},
     [DIRECT_64] = {UNKNOWN, REG_R | STORES, M | TRAP, REG_R | STORES | ALL_W},
     [DIRECT_64_REG] = {UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN},
-    [ENCODE_KEY] = {UNKNOWN, UNKNOWN, REG_W | RM_R | ALL_W, UNKNOWN},
+    [ENCODE_KEY] = {UNKNOWN, UNKNOWN, REG_W | RM_R | ALL_W | WHOLE, UNKNOWN},
 
     [VEX_STATUS] = {0, 0, M, STORES, 0, 0, 0, 0},
     [TILE_CONFIG] = {M, STORES, UNKNOWN_VECTOR, M},
@@ -382,7 +390,7 @@ const uint64_t tr_opcode_choices[][8] = {
 #define PREFIX(which) (OPCODE_ESCAPE | (which))
 #define STRING ACTION(OPCODE_STRING)
 #define STRING_ES ACTION(OPCODE_STRING_ES)
-#define OFFSET THEN(OPCODE_OFFSET)
+#define OFFSET (THEN(8) | OPCODE_DISPLACEMENT | ACTION(OPCODE_ABSOLUTE))
 #define VECTOR_IMM (M | IMM_8)
 
 const uint64_t tr_opcodes[OPCODE_TABLES][256] =
@@ -460,7 +468,7 @@ const uint64_t tr_opcodes[OPCODE_TABLES][256] =
                 [0xad] = IMPLICIT_W(AX) | IMPLICIT_X(SI) | STRING,
                 [0xae ... 0xaf] = IMPLICIT_R(AX) | IMPLICIT_X(DI) | ALL_W | STRING_ES,
                 [0xb0 ... 0xb7] = LOW_X | LOW_8 | IMM_8,
-                [0xb8 ... 0xbf] = LOW_W | IMM_V,
+                [0xb8 ... 0xbf] = CHOICE(OPCODE_BY_REX_W, MOVE_IMMEDIATE),
                 [0xc0] = CHOICE(OPCODE_BY_REG, SHIFT_BYTE),
                 [0xc1] = CHOICE(OPCODE_BY_REG, SHIFT),
                 [0xc2] = STACK | IMM_16 | KIND(TR_RETURN) | ACTION(OPCODE_POP_BYTES),
@@ -469,14 +477,13 @@ const uint64_t tr_opcodes[OPCODE_TABLES][256] =
                 [0xc5] = OPCODE_ESCAPE | OPCODE_VEX2,
                 [0xc6] = CHOICE(OPCODE_BY_FORM_REG, MOVE_BYTE),
                 [0xc7] = CHOICE(OPCODE_BY_FORM_REG, MOVE),
-                [0xc8] =
-                    IMPLICIT_X(SP | BP) | OPCODE_STORES | THEN(OPCODE_IMMEDIATE_16_8), /* ENTER */
-                [0xc9] = IMPLICIT_X(SP | BP),                                          /* LEAVE */
-                [0xca] = FAR | IMM_16,
-                [0xcb] = FAR,
+                [0xc8] = IMPLICIT_X(SP | BP) | IMM_16_8, /* ENTER */
+                [0xc9] = IMPLICIT_X(SP | BP),            /* LEAVE */
+                [0xca] = STACK | FAR | IMM_16,
+                [0xcb] = STACK | FAR,
                 [0xcc] = TRAP,
                 [0xcd] = TRAP | IMM_8 | ACTION(OPCODE_INTERRUPT),
-                [0xcf] = FAR,
+                [0xcf] = STACK | FAR,
                 [0xd0] = CHOICE(OPCODE_BY_REG, SHIFT_BYTE_1),
                 [0xd1] = CHOICE(OPCODE_BY_REG, SHIFT_1),
                 [0xd2] = CHOICE(OPCODE_BY_REG, SHIFT_BYTE_CL),
@@ -523,7 +530,7 @@ const uint64_t tr_opcodes[OPCODE_TABLES][256] =
                 [0x00] = CHOICE(OPCODE_BY_REG, GROUP_6),
                 [0x01] = CHOICE(OPCODE_BY_FORM_REG, GROUP_7),
                 [0x02 ... 0x03] = REG_X | RM_R | FLAGS_W(TR_ZF), /* LAR, LSL */
-                [0x05] = KIND(TR_SYSTEM_CALL) | IMPLICIT_W(CX) | FLAGS_R(TR_ALL_FLAGS) |
+                [0x05] = KIND(TR_SYSTEM_CALL) | IMPLICIT_W(CX) | WHOLE | FLAGS_R(TR_ALL_FLAGS) |
                          ACTION(OPCODE_SYSTEM_CALL),
                 [0x06 ... 0x09] = TRAP, /* CLTS, SYSRET, INVD, WBINVD */
                 [0x0b] = TRAP,          /* UD2 */
@@ -551,9 +558,9 @@ const uint64_t tr_opcodes[OPCODE_TABLES][256] =
                 [0x2c ... 0x2d] = CHOICE(OPCODE_BY_PREFIX, CONVERT_TO),
                 [0x2e ... 0x2f] = M | ALL_W, /* UCOMISS, COMISS */
                 [0x30] = TRAP,
-                [0x31] = IMPLICIT_W(AX | DX) | ACTION(OPCODE_TIME_STAMP),
+                [0x31] = IMPLICIT_W(AX | DX) | WHOLE | ACTION(OPCODE_TIME_STAMP),
                 [0x32] = TRAP,
-                [0x33] = IMPLICIT_R(CX) | IMPLICIT_W(AX | DX), /* RDPMC */
+                [0x33] = IMPLICIT_R(CX) | IMPLICIT_W(AX | DX) | WHOLE, /* RDPMC */
                 [0x34] = KIND(TR_INT80) | FLAGS_R(TR_ALL_FLAGS),
                 [0x35] = TRAP,
                 [0x37] = TRAP, /* GETSEC */
@@ -574,12 +581,12 @@ const uint64_t tr_opcodes[OPCODE_TABLES][256] =
                 CONDITIONS(0x90, RM_X | BYTE_RM), /* SETcc */
                 [0xa0] = STACK,
                 [0xa1] = STACK,
-                [0xa2] = IMPLICIT_X(AX | CX) | IMPLICIT_W(BX | DX), /* CPUID */
+                [0xa2] = IMPLICIT_X(AX | CX) | IMPLICIT_W(BX | DX) | WHOLE, /* CPUID */
                 [0xa3] = RM_R | REG_R | BIT,
                 [0xa4] = RM_X | REG_R | IMM_8 | LOGIC | ACTION(OPCODE_DOUBLE_SHIFT),
                 [0xa5] = RM_X | REG_R | IMPLICIT_R(CX),
                 [0xa6 ... 0xa7] =
-                    STORES | IMPLICIT_X(AX | BX | CX | DX | SI | DI), /* VIA PadLock */
+                    STORES | IMPLICIT_X(AX | BX | CX | DX | SI | DI) | STRING_ES, /* VIA PadLock */
                 [0xa8] = STACK,
                 [0xa9] = STACK | GS_BASE,
                 [0xaa] = TRAP,
@@ -695,7 +702,7 @@ const uint64_t tr_opcodes[OPCODE_TABLES][256] =
                 [0xf0] = VECTOR_IMM | TRAP, /* HRESET */
                 [0xf1 ... 0xff] = UNKNOWN | IMM_8,
             },
-        [OPCODES_VEX_0F] =
+        [OPCODES_VEX + 1] =
             {
                 [0x10] = M,
                 [0x11] = STORES,
@@ -739,7 +746,7 @@ const uint64_t tr_opcodes[OPCODE_TABLES][256] =
                 [0xf7] = STORES | IMPLICIT_R(DI) | ACTION(OPCODE_IMPLICIT_MEMORY),
                 [0xf8 ... 0xfe] = M,
             },
-        [OPCODES_VEX_0F38] =
+        [OPCODES_VEX + 2] =
             {
                 [0x00 ... 0x0d] = M,
                 [0x0e ... 0x0f] = M | ALL_W, /* VTESTPS, VTESTPD */
@@ -808,7 +815,7 @@ const uint64_t tr_opcodes[OPCODE_TABLES][256] =
                 [0xf7] = CHOICE(OPCODE_BY_PREFIX, SHIFT_X),
                 [0xf8 ... 0xff] = UNKNOWN_VECTOR,
             },
-        [OPCODES_VEX_0F3A] =
+        [OPCODES_VEX + 3] =
             {
                 [0x00 ... 0x06] = VECTOR_IMM,
                 [0x07] = UNKNOWN_VECTOR | IMM_8,
@@ -848,32 +855,32 @@ const uint64_t tr_opcodes[OPCODE_TABLES][256] =
                 [0xf0] = REG_W | RM_R | IMM_8, /* RORX */
                 [0xf1 ... 0xff] = UNKNOWN_VECTOR | IMM_8,
             },
-        [OPCODES_VEX_MAP5] =
+        [OPCODES_VEX + 5] =
             {
                 [0x00 ... 0xff] = UNKNOWN_VECTOR,
             },
-        [OPCODES_VEX_MAP7] =
+        [OPCODES_VEX + 7] =
             {
                 [0xf6] = M | IMM_32 | TRAP, /* WRMSRNS */
                 [0xf8] = RM_X | IMM_32,     /* URDMSR, UWRMSR */
             },
-        [OPCODES_XOP8] =
+        [OPCODES_XOP] =
             {
                 [0x80 ... 0xff] = VECTOR_IMM,
             },
-        [OPCODES_XOP9] =
+        [OPCODES_XOP + 1] =
             {
                 [0x01] = CHOICE(OPCODE_BY_REG, TBM_1),
                 [0x02] = CHOICE(OPCODE_BY_REG, TBM_2),
                 [0x12] = CHOICE(OPCODE_BY_REG, PROFILE),
                 [0x80 ... 0xff] = M,
             },
-        [OPCODES_XOPA] =
+        [OPCODES_XOP + 2] =
             {
                 [0x10] = REG_W | RM_R | IMM_32 | BIT_FIELD, /* BEXTR */
                 [0x12] = CHOICE(OPCODE_BY_REG, PROFILE_INSERT),
             },
-        [OPCODES_EVEX_0F] =
+        [OPCODES_EVEX + 1] =
             {
                 [0x10] = M,
                 [0x11] = STORES,
@@ -909,7 +916,7 @@ const uint64_t tr_opcodes[OPCODE_TABLES][256] =
                 [0xf1 ... 0xf6] = M,
                 [0xf8 ... 0xfe] = M,
             },
-        [OPCODES_EVEX_0F38] =
+        [OPCODES_EVEX + 2] =
             {
                 [0x00 ... 0x0f] = M,
                 [0x10 ... 0x15] = CHOICE(OPCODE_BY_PREFIX, NARROW),
@@ -931,7 +938,7 @@ const uint64_t tr_opcodes[OPCODE_TABLES][256] =
                 [0xc6 ... 0xc7] = VSIB,
                 [0xc8 ... 0xdf] = M,
             },
-        [OPCODES_EVEX_0F3A] =
+        [OPCODES_EVEX + 3] =
             {
                 [0x00 ... 0x13] = VECTOR_IMM,
                 [0x14 ... 0x17] = RM_W | IMM_8,
@@ -951,7 +958,7 @@ const uint64_t tr_opcodes[OPCODE_TABLES][256] =
                 [0x3b] = STORES | IMM_8,
                 [0x3c ... 0xef] = VECTOR_IMM,
             },
-        [OPCODES_EVEX_MAP5] =
+        [OPCODES_EVEX + 5] =
             {
                 [0x00 ... 0x10] = M,
                 [0x11] = STORES,
@@ -971,7 +978,7 @@ const uint64_t tr_opcodes[OPCODE_TABLES][256] =
                 [0x7e] = CHOICE(OPCODE_BY_PREFIX, MOVE_FROM_VECTOR),
                 [0x7f ... 0xff] = M,
             },
-        [OPCODES_EVEX_MAP6] =
+        [OPCODES_EVEX + 6] =
             {
                 [0x00 ... 0xff] = M,
             },

@@ -7,58 +7,43 @@
 
 #include <stdint.h>
 
-/* A word is 0 (no instruction), a choice, a prefix or escape, or the following fields. A register
- * that is written in part (8 bits) or on a condition is read as well; that writes of 16 bits are
- * partial is for the decoder to see. */
-#define OPCODE_FLAGS_READ_AT 0    /* 6 bits: TR_CF and so on */
-#define OPCODE_FLAGS_WRITTEN_AT 6 /* 6 bits */
-#define OPCODE_READS_AT 12        /* 8 bits: implicit operands among RAX to RDI */
-#define OPCODE_WRITES_AT 20       /* 8 bits */
-#define OPCODE_KIND_AT 28         /* 4 bits: enum tr_kind */
-#define OPCODE_IMMEDIATE_AT 32    /* 4 bits: enum opcode_immediate */
-#define OPCODE_MODRM (UINT64_C(1) << 36)
-/* General registers among the explicit operands, by where their numbers are. */
-#define OPCODE_REG_READ_AT 37 /* ModRM.reg */
-#define OPCODE_REG_WRITTEN_AT 38
-#define OPCODE_RM_READ_AT 39    /* ModRM.rm if it is a register */
-#define OPCODE_RM_WRITTEN_AT 40 /* ... and if it is memory, that is written */
-#define OPCODE_VVVV_READ_AT 41  /* VEX.vvvv */
-#define OPCODE_VVVV_WRITTEN_AT 42
-#define OPCODE_LOW_READ_AT 43 /* the opcode's low three bits */
-#define OPCODE_LOW_WRITTEN_AT 44
+/* A word is 0 (no instruction), a choice, a prefix or escape, or the following fields. Registers
+ * and flags that are written have the bit 16 places beyond that of those that are read, so that
+ * sets of both are made at once. A register that is written in part (8 bits) or on a condition is
+ * read as well; that writes of 16 bits are partial is for the decoder to see. */
+#define OPCODE_WRITTEN 16
+#define OPCODE_IMPLICIT_AT 0 /* 8 bits: implicit operands among RAX to RDI */
+#define OPCODE_FLAGS_AT 8    /* 6 bits: TR_CF and so on */
+#define OPCODE_REG_AT 32     /* ModRM.reg is a general register */
+#define OPCODE_RM_AT                                                                               \
+    33 /* ModRM.rm, if it is a register; if it is memory that is written, this is, too */
+#define OPCODE_VVVV_AT 34      /* VEX.vvvv */
+#define OPCODE_LOW_AT 35       /* the opcode's low three bits */
+#define OPCODE_KIND_AT 36      /* 4 bits: enum tr_kind */
+#define OPCODE_IMMEDIATE_AT 40 /* 4 bits: size of the immediate */
+#define OPCODE_ACTION_AT 52    /* 5 bits: enum opcode_action */
+#define OPCODE_NARROWS                                                                             \
+    (UINT64_C(1) << 14) /* the immediate: 2 bytes if the operands' size is 16 bits */
+#define OPCODE_DISPLACEMENT (UINT64_C(1) << 15) /* the immediate is none but a displacement ... */
+#define OPCODE_RELATIVE (UINT64_C(1) << 30)     /* ... from the next instruction: a branch */
+#define OPCODE_PLAIN (UINT64_C(1) << 31)        /* nothing else is to be said */
+#define OPCODE_MODRM (UINT64_C(1) << 44)
 #define OPCODE_BYTE_REG                                                                            \
     (UINT64_C(1) << 45) /* ModRM.reg or the opcode's low bits number a byte register */
 #define OPCODE_BYTE_RM (UINT64_C(1) << 46)
 #define OPCODE_STORES                                                                              \
     (UINT64_C(1) << 47) /* memory is written though no general register would be */
-#define OPCODE_ADDRESS (UINT64_C(1) << 48)   /* the memory operand is not accessed */
-#define OPCODE_VSIB (UINT64_C(1) << 49)      /* the index is a vector */
-#define OPCODE_WHOLE (UINT64_C(1) << 50)     /* a 66 prefix makes no write partial */
-#define OPCODE_REGISTERS (UINT64_C(1) << 51) /* ModRM.mod is ignored: rm is a register */
-#define OPCODE_ACTION_AT 52                  /* 5 bits: enum opcode_action */
-#define OPCODE_PLAIN (UINT64_C(1) << 57)     /* nothing of the above */
+#define OPCODE_ADDRESS (UINT64_C(1) << 57)   /* the memory operand is not accessed */
+#define OPCODE_VSIB (UINT64_C(1) << 58)      /* the index is a vector */
+#define OPCODE_WHOLE (UINT64_C(1) << 59)     /* a 66 prefix makes no write partial */
+#define OPCODE_REGISTERS (UINT64_C(1) << 60) /* ModRM.mod is ignored: rm is a register */
 /* A prefix or escape: enum opcode_escape says which. */
 #define OPCODE_ESCAPE (UINT64_C(1) << 62)
 /* A choice: another word counts, in row OPCODE_ROW of tr_opcode_choices; the selector says which.
  */
 #define OPCODE_CHOICE (UINT64_C(1) << 63)
-#define OPCODE_SELECTOR_AT 58
+#define OPCODE_SELECTOR_AT 32
 #define OPCODE_ROW 0xff
-
-enum opcode_immediate {
-    OPCODE_NO_IMMEDIATE,
-    OPCODE_IMMEDIATE_8,
-    OPCODE_IMMEDIATE_16,
-    OPCODE_IMMEDIATE_32,
-    OPCODE_IMMEDIATE_Z,    /* of the operand's size, at most 32 bits */
-    OPCODE_IMMEDIATE_V,    /* of the operand's size */
-    OPCODE_IMMEDIATE_8_8,  /* two: EXTRQ, INSERTQ */
-    OPCODE_IMMEDIATE_16_8, /* two: ENTER */
-    OPCODE_OFFSET,         /* a memory operand's address */
-    OPCODE_RELATIVE_8,
-    OPCODE_RELATIVE_32,
-    OPCODE_RELATIVE_Z,
-};
 
 /* What the bits cannot say. */
 enum opcode_action {
@@ -67,6 +52,7 @@ enum opcode_action {
     OPCODE_DOUBLE_SHIFT,    /* the same, SHLD and SHRD */
     OPCODE_STRING,          /* may be repeated; the segment prefix counts */
     OPCODE_STRING_ES,       /* may be repeated; ES, always */
+    OPCODE_ABSOLUTE,        /* MOV between RAX and an address */
     OPCODE_IMPLICIT_MEMORY, /* the segment prefix counts */
     OPCODE_COUNTER,         /* RCX, or ECX with a 67 prefix */
     OPCODE_PUSH_POP,
@@ -88,6 +74,7 @@ enum opcode_selector {
     OPCODE_BY_RM,       /* ModRM.rm */
     OPCODE_BY_PREFIX,   /* 0 none, 1 66, 2 F3, 3 F2: as VEX.pp */
     OPCODE_BY_REX_B,
+    OPCODE_BY_REX_W,
 };
 
 enum opcode_escape {
@@ -108,25 +95,17 @@ enum opcode_escape {
     OPCODE_POP_OR_XOP = 1 << 21, /* a choice as well, that of POP */
 };
 
-enum opcode_table {
+/* Where the tables of the maps of opcodes are. */
+enum {
     OPCODES_ONE_BYTE,
     OPCODES_0F,
     OPCODES_0F38,
     OPCODES_0F3A,
-    OPCODES_VEX_0F,
-    OPCODES_VEX_0F38,
-    OPCODES_VEX_0F3A,
-    OPCODES_VEX_MAP5,
-    OPCODES_VEX_MAP7,
-    OPCODES_XOP8,
-    OPCODES_XOP9,
-    OPCODES_XOPA,
-    OPCODES_EVEX_0F,
-    OPCODES_EVEX_0F38,
-    OPCODES_EVEX_0F3A,
-    OPCODES_EVEX_MAP5,
-    OPCODES_EVEX_MAP6,
-    OPCODE_TABLES,
+    OPCODES_VEX, /* and 7 more: by the map that the prefix names */
+    OPCODES_EVEX = OPCODES_VEX + 8,
+    OPCODES_XOP = OPCODES_EVEX + 8, /* maps 8, 9 and 10 */
+    OPCODE_TABLES = OPCODES_XOP + 3,
+    OPCODE_FIRST_XOP_MAP = 8,
 };
 
 /* Hidden: reached without a relocation. */

@@ -1,8 +1,8 @@
 /* The sideband log from the writer's side: what is not in the path logs (mappings, names, forks and exits).
  *
  * Lock-free, any thread at any time: space is handed out by an atomic add, the record is filled in, `ready` is set
- * last. A record that finds no space is counted. Layouts: the qemu engine's shared.h (struct soft_record and what
- * follows), which the recorder reads for both engines.
+ * last. A record that finds no space is counted, one that comes after the recording's end is dropped. Layouts:
+ * engine/packets/sideband_layout.h.
  */
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_SIDEBAND_H
 #define MAGIC_TRACE_RUNTIME_TRANSLATOR_SIDEBAND_H
@@ -24,7 +24,7 @@ void tr_sideband_reaped(struct tr_thread *thread, uint64_t time, int32_t child);
 void tr_sideband_death(struct tr_thread *thread, uint64_t time, int signal, uint64_t pc);
 void tr_sideband_hit(struct tr_thread *thread, uint64_t time, uint64_t pc, uint64_t passed, int64_t argument,
                      bool has_argument);
-/* `reason` is enum soft_untraced_reason. */
+/* `reason` is enum untraced_reason. */
 void tr_sideband_untraced(struct tr_thread *thread, uint64_t time, int32_t pid, uint32_t reason, const char *name);
 
 #endif

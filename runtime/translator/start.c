@@ -9,6 +9,7 @@
 
 #include <asm/unistd.h>
 #include <linux/auxvec.h>
+#include <linux/mman.h>
 
 struct tr_process tr_process;
 
@@ -35,11 +36,18 @@ static _Noreturn void begin_natively(uint64_t pc, const uint64_t *stack)
     __builtin_unreachable();
 }
 
+/* What lies around a page that is written first is holes: the kernel is not to read them ahead, megabytes of them. */
+static void expect_holes(uint64_t arena, uint64_t size)
+{
+    tr_syscall(__NR_madvise, arena, size, MADV_RANDOM);
+}
+
 _Noreturn void tr_begin(const struct tr_start *start, const uint64_t *stack)
 {
     struct tr_process *process = &tr_process;
     process->control = (void *)start->arena;
     process->arena = (void *)start->arena;
+    expect_holes(start->arena, process->control->arena_size);
     process->image = start->image;
     process->image_size = start->image_size;
     process->pid = (int32_t)tr_syscall(__NR_getpid, 0, 0, 0);
@@ -58,7 +66,7 @@ _Noreturn void tr_begin(const struct tr_start *start, const uint64_t *stack)
     tr_thread_set_base(thread);
     tr_log_begin(thread, start->slot, false);
     tr_process_begun(thread, start);
-    tr_signal_begin_process(process, thread);
+    tr_signal_begin_process(process, thread, tr_thread_signal_stack(thread));
     uint64_t now = tr_time(thread);
     tr_log_event(thread, TR_RESUME, 0, &now, 1);
     tr_enter(thread);

@@ -10,8 +10,10 @@ struct forming {
     struct tr_thread *thread;
     struct tr_code_range range;
     uint64_t cursor;
-    uint64_t returns[SUPERBLOCK_CALLS]; /* addresses that followed calls return to */
+    uint64_t returns[HOT_PATH_CALLS]; /* addresses that followed calls return to */
     unsigned depth;
+    const struct tr_route *route; /* or NULL */
+    unsigned step;                /* of the route: blocks that have been reached */
 };
 
 static uint64_t magnitude(uint64_t a, uint64_t b)
@@ -39,6 +41,7 @@ static bool find_range(struct forming *forming)
         forming->cursor < forming->range.end)
         return true;
     forming->range = tr_code_at(forming->thread, forming->cursor);
+    forming->superblock->fixed &= forming->range.kind == TR_CODE_FILE;
     return forming->range.kind != TR_CODE_NONE;
 }
 
@@ -66,8 +69,9 @@ static bool is_inside(const struct tr_superblock *superblock, uint64_t pc)
 /* Code that can change is taken back page by page: superblocks in it do not reach far. */
 static bool may_follow(const struct forming *forming, uint64_t target)
 {
+    enum { NEAR = 4096, NEAR_ON_ROUTE = 1 << 16, FAR = 1 << 30 };
     const struct tr_superblock *superblock = forming->superblock;
-    uint64_t reach = forming->range.kind == TR_CODE_FILE ? UINT64_C(1) << 30 : 4096;
+    uint64_t reach = forming->range.kind == TR_CODE_FILE ? FAR : forming->route ? NEAR_ON_ROUTE : NEAR;
     return magnitude(target, superblock->pc) < reach && !is_inside(superblock, target);
 }
 
@@ -117,13 +121,36 @@ static bool go_to(struct forming *forming, uint64_t target)
     return true;
 }
 
+/* Where the route's next block begins; 0: it has ended, or there is none. */
+static uint64_t next_on_route(const struct forming *forming)
+{
+    const struct tr_route *route = forming->route;
+    if (!route || forming->step == route->count)
+        return 0;
+    return forming->superblock->pc + (uint64_t)(int64_t)route->starts[forming->step];
+}
+
+/* The cursor is where the route goes on. */
+static void reach_next_on_route(struct forming *forming)
+{
+    if (forming->cursor == next_on_route(forming))
+        forming->step++;
+}
+
+static bool follow_jump(struct forming *forming, uint64_t target)
+{
+    if (forming->range.kind == TR_CODE_CHANGING || (forming->route && target != next_on_route(forming)))
+        return false;
+    return go_to(forming, target);
+}
+
 static bool follow_call(struct forming *forming, uint64_t target)
 {
-    if (forming->depth == SUPERBLOCK_CALLS || forming->superblock->item_count > SUPERBLOCK_CALL_LIMIT ||
-        target == forming->cursor)
-        return false;
     uint64_t back = forming->cursor;
-    if (!go_to(forming, target))
+    bool room = forming->route ? forming->depth < HOT_PATH_CALLS
+                               : forming->depth < SUPERBLOCK_CALLS &&
+                                     forming->superblock->item_count <= SUPERBLOCK_CALL_LIMIT;
+    if (!room || target == back || !follow_jump(forming, target))
         return false;
     forming->returns[forming->depth++] = back;
     return true;
@@ -131,18 +158,67 @@ static bool follow_call(struct forming *forming, uint64_t target)
 
 static bool follow_return(struct forming *forming)
 {
-    if (forming->depth == 0)
+    uint64_t next = next_on_route(forming);
+    uint64_t back = forming->depth > 0 ? forming->returns[forming->depth - 1] : 0;
+    if (forming->route && next != back) {
+        forming->depth = 0;
+        return next && follow_jump(forming, next);
+    }
+    if (!back)
         return false;
-    return go_to(forming, forming->returns[--forming->depth]);
+    forming->depth--;
+    return follow_jump(forming, back);
+}
+
+/* Without a route: expected to fall through when it leads forward. */
+static bool follow_conditional(struct forming *forming, const struct tr_instruction *decoded)
+{
+    struct tr_superblock *superblock = forming->superblock;
+    uint64_t next = next_on_route(forming);
+    if (forming->range.kind == TR_CODE_CHANGING)
+        return false;
+    if (!forming->route)
+        return decoded->target > forming->cursor;
+    if (next == forming->cursor)
+        return true;
+    if (next != decoded->target || decoded->kind == TR_LOOP || !go_to(forming, next))
+        return false;
+    superblock->blocks[superblock->block_count - 1].taken = true;
+    return true;
+}
+
+/* Whether it may go to another place in the stack, or to another stack. What functions do with their own frame does not:
+ * the rule is that of x86/stack_load.h, which decoders rely on. */
+static bool leaves_frame(const struct tr_instruction *decoded)
+{
+    enum { PRESERVED = 1 << TR_RBX | 1 << TR_RBP | 1 << TR_R12 | 1 << TR_R13 | 1 << TR_R14 | 1 << TR_R15 };
+    bool from_register = decoded->modrm >= 0xc0;
+    if (!(decoded->properties & TR_LOADS_STACK) || decoded->map != 0)
+        return false;
+    switch (decoded->opcode) {
+    case 0x89: /* mov */
+    case 0x8b:
+        return !(decoded->reads & (from_register ? PRESERVED : 1 << TR_RBP));
+    case 0x5c: /* pop */
+    case 0x8f:
+    case 0x87: /* xchg */
+    case 0x94:
+    case 0xbc: /* mov from an immediate */
+    case 0xc7:
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* The newest instruction is one after which the block may end. Whether the superblock goes on. */
 static bool goes_on(struct forming *forming, const struct tr_instruction *decoded)
 {
     struct tr_superblock *superblock = forming->superblock;
+    uint64_t next = next_on_route(forming);
     switch ((enum tr_kind)decoded->kind) {
     case TR_PLAIN:
-        if (decoded->properties & TR_LOADS_STACK) {
+        if (leaves_frame(decoded)) {
             close_block(forming, TR_END_FALL, 0);
             superblock->blocks[superblock->block_count - 1].loads_stack = true;
             return false;
@@ -151,22 +227,22 @@ static bool goes_on(struct forming *forming, const struct tr_instruction *decode
     case TR_CONDITIONAL:
     case TR_LOOP:
         close_block(forming, TR_END_CONDITIONAL, decoded->target);
-        return decoded->target > forming->cursor && forming->range.kind != TR_CODE_CHANGING;
+        return follow_conditional(forming, decoded);
     case TR_JUMP:
         close_block(forming, TR_END_JUMP, decoded->target);
-        return forming->range.kind != TR_CODE_CHANGING && go_to(forming, decoded->target);
+        return follow_jump(forming, decoded->target);
     case TR_CALL:
         close_block(forming, TR_END_CALL, decoded->target);
-        return forming->range.kind != TR_CODE_CHANGING && follow_call(forming, decoded->target);
+        return follow_call(forming, decoded->target);
     case TR_RETURN:
         close_block(forming, TR_END_RETURN, 0);
         return follow_return(forming);
     case TR_INDIRECT_JUMP:
         close_block(forming, TR_END_INDIRECT_JUMP, 0);
-        return false;
+        return next && follow_jump(forming, next);
     case TR_INDIRECT_CALL:
         close_block(forming, TR_END_INDIRECT_CALL, 0);
-        return false;
+        return next && follow_call(forming, next);
     default:
         close_block(forming, TR_END_FAR, 0);
         return false;
@@ -221,12 +297,14 @@ static void find_check(struct tr_superblock *superblock)
 static void form(struct forming *forming)
 {
     struct tr_superblock *superblock = forming->superblock;
+    unsigned most = forming->route ? HOT_PATH_INSTRUCTIONS : SUPERBLOCK_INSTRUCTIONS;
     bool at_block_start = true;
     for (;;) {
         uint8_t bytes[16] = {0};
         struct tr_instruction decoded;
         bool first = superblock->item_count == 0;
-        if (!first && (superblock->item_count == SUPERBLOCK_INSTRUCTIONS || !find_range(forming) ||
+        reach_next_on_route(forming);
+        if (!first && (superblock->item_count == most || !find_range(forming) ||
                        is_trigger(forming, forming->cursor) || is_inside(superblock, forming->cursor)))
             break;
         unsigned size = fetch(forming, bytes);
@@ -250,8 +328,9 @@ static void form(struct forming *forming)
     }
     if (!at_block_start)
         close_block(forming, TR_END_FALL, 0);
-    else
-        superblock->blocks[superblock->block_count - 1].expected = 0; /* the way does not go on there after all */
+    else /* the way does not go on there after all */
+        superblock->blocks[superblock->block_count - 1].expected =
+            superblock->blocks[superblock->block_count - 1].taken = 0;
 }
 
 /* Whether the superblock's last block leads to `pc` without an indirect branch. */
@@ -272,6 +351,12 @@ static bool ends_at(const struct tr_superblock *superblock, uint64_t pc)
     }
 }
 
+/* Where the side of a conditional branch leads that the way does not take. */
+static uint64_t side_exit(const struct tr_way *block)
+{
+    return block->taken ? block->end : block->target;
+}
+
 /* Side exits of which the log has to say that they were taken: TR_EXIT in layout.h. */
 static void mark_ambiguous(struct tr_superblock *superblock)
 {
@@ -280,23 +365,25 @@ static void mark_ambiguous(struct tr_superblock *superblock)
         if (block->kind != TR_END_CONDITIONAL)
             continue;
         bool last = i + 1 == superblock->block_count;
-        block->ambiguous = last ? block->target == block->end : ends_at(superblock, block->target);
+        block->ambiguous = last ? block->target == block->end : ends_at(superblock, side_exit(block));
         for (unsigned j = 0; j < i; j++)
-            if (superblock->blocks[j].kind == TR_END_CONDITIONAL && superblock->blocks[j].target == block->target &&
+            if (superblock->blocks[j].kind == TR_END_CONDITIONAL && side_exit(&superblock->blocks[j]) == side_exit(block) &&
                 !last)
                 block->ambiguous = true;
     }
 }
 
-bool tr_superblock_form(struct tr_superblock *superblock, struct tr_thread *thread, uint64_t pc)
+bool tr_superblock_form(struct tr_superblock *superblock, struct tr_thread *thread, uint64_t pc,
+                        const struct tr_route *route)
 {
-    struct forming forming = {.superblock = superblock, .thread = thread, .cursor = pc};
+    struct forming forming = {.superblock = superblock, .thread = thread, .cursor = pc, .route = route};
     forming.range.kind = TR_CODE_NONE;
     superblock->pc = pc;
     superblock->item_count = superblock->block_count = 0;
     superblock->low = UINT64_MAX;
     superblock->high = 0;
     superblock->leaves = false;
+    superblock->fixed = true;
     if (!find_range(&forming))
         return false;
     superblock->code = forming.range.kind;

@@ -1,10 +1,10 @@
 /* A superblock before it is translated: which of the program's instructions a fragment is made of, and where it is
  * left.
  *
- * The way is chosen without running it: forward conditional jumps are expected to fall through (compilers lay code out
+ * Without a route the way is chosen without running it: forward conditional jumps are expected to fall through (compilers lay code out
  * so), direct jumps are followed, calls too while there is room, and returns from calls that were followed. It ends at
  * backward conditional jumps, indirect branches, system calls, loads of the stack pointer, triggers, code already in
- * it, and after SUPERBLOCK_INSTRUCTIONS.
+ * it, and after SUPERBLOCK_INSTRUCTIONS. With a route, it goes where the route goes, past indirect branches too.
  *
  * The same bytes always give the same superblock: translate.c relies on it to find the state inside a fragment.
  */
@@ -18,6 +18,16 @@ enum {
     SUPERBLOCK_INSTRUCTIONS = 40,
     SUPERBLOCK_CALLS = 3,       /* calls that are followed within each other */
     SUPERBLOCK_CALL_LIMIT = 24, /* a call that comes later in the superblock ends it */
+    /* Along a route. */
+    HOT_PATH_INSTRUCTIONS = 96,
+    HOT_PATH_BLOCKS = 40,
+    HOT_PATH_CALLS = 8,
+};
+
+/* A way that was taken often (hot_path.h): the addresses at which its blocks began, relative to that of the first. */
+struct tr_route {
+    uint32_t count;
+    int32_t starts[HOT_PATH_BLOCKS];
 };
 
 struct tr_item {
@@ -33,25 +43,28 @@ struct tr_way {
     uint64_t target;     /* of its direct branch */
     uint8_t instructions, kind; /* enum tr_block_end */
     bool loads_stack;
-    bool ambiguous;      /* an earlier block can be left for the same address */
-    uint64_t expected;   /* of a followed call's return and of the call itself: where the way goes on; else 0 */
+    bool taken;          /* the way goes on at the target of its conditional branch */
+    bool ambiguous;      /* its side exit leads where another exit does, too */
+    uint64_t expected;   /* after a branch that is followed: where the way goes on; else 0 */
 };
 
 struct tr_superblock {
     uint64_t pc;
     unsigned item_count, block_count;
     uint64_t low, high;  /* all its bytes lie in [low, high) */
-    enum tr_code code;
+    enum tr_code code;   /* where it begins */
+    bool fixed;          /* all of it is in files that do not change */
     unsigned check_at;   /* the first item before which the arithmetic flags are dead: written before they are read,
                             without a branch between; item_count: there is none */
     bool needs_test;     /* there is none, and it could be part of a loop of such superblocks */
     bool trigger;        /* its first instruction is one of the trigger */
     bool leaves;         /* its only instruction is one that is not translated */
-    struct tr_item items[SUPERBLOCK_INSTRUCTIONS];
-    struct tr_way blocks[SUPERBLOCK_INSTRUCTIONS];
+    struct tr_item items[HOT_PATH_INSTRUCTIONS];
+    struct tr_way blocks[HOT_PATH_INSTRUCTIONS];
 };
 
-/* False: nothing can be executed at `pc`. */
-bool tr_superblock_form(struct tr_superblock *superblock, struct tr_thread *thread, uint64_t pc);
+/* `route` may be NULL. False: nothing can be executed at `pc`. */
+bool tr_superblock_form(struct tr_superblock *superblock, struct tr_thread *thread, uint64_t pc,
+                        const struct tr_route *route);
 
 #endif

@@ -11,21 +11,35 @@
  * the program goes on; signals that came meanwhile are pending (tr_signal_deliver follows). */
 void tr_syscall_run(struct tr_thread *thread);
 
-/* processes.c: clone, clone3, fork, vfork, execve, execveat, exit, exit_group. Return what the program gets. In a
- * child they do not return: it enters the cache by tr_enter (enter.S). */
-int64_t tr_sys_clone(struct tr_thread *thread);
-int64_t tr_sys_exec(struct tr_thread *thread);
-void tr_sys_exit(struct tr_thread *thread);
-void tr_sys_exit_group(struct tr_thread *thread);
+/* The program's CALL went to one of the three entries of the vsyscall page, `pc`: makes the call and returns to the
+ * program. False: there is no entry, the program gets SIGSEGV. */
+bool tr_sys_vsyscall(struct tr_thread *thread, uint64_t pc);
 
 /* processes.c: the sideband records of a program that begins: its name, its fork (of a program that replaced a traced
  * one: by exec). */
 void tr_process_begun(struct tr_thread *thread, const struct tr_start *start);
 
-/* thread.c: memory for a thread (struct tr_thread, its table, its stacks), new or used before. NULL: there is none. */
+/* processes.c: clone, clone3, fork, vfork, exit, exit_group; exec.c: execve, execveat. Return what the program gets, or
+ * TR_RESTART (signal.h). In a child they do not return: it enters the cache by tr_enter (enter.S). */
+int64_t tr_sys_clone(struct tr_thread *thread);
+int64_t tr_sys_exec(struct tr_thread *thread);
+int64_t tr_sys_exit(struct tr_thread *thread);
+int64_t tr_sys_exit_group(struct tr_thread *thread);
+
+/* processes.c: the log of the thread has ended, or (TR_SLOT_RUNS) goes on after all. */
+void tr_process_end_log(struct tr_thread *thread, enum tr_slot_end end);
+
+/* thread.c: memory for a thread (struct tr_thread, its table, its stacks), new or used before, with all fields 0 but
+ * hot.self, hot.stack, process, state. NULL: there is none. */
 struct tr_thread *tr_thread_allocate(struct tr_process *process);
-/* Sets the gs base of the calling thread. */
+/* Its memory can be used for another one. */
+void tr_thread_release(struct tr_thread *thread);
+/* Its stack for the master handler: TR_SIGNAL_STACK_SIZE bytes. */
+void *tr_thread_signal_stack(const struct tr_thread *thread);
+/* Sets the gs base of the calling thread; NULL: to 0. */
 void tr_thread_set_base(struct tr_thread *thread);
+/* The calling thread, NULL when the gs base is not ours (it went on natively): for the master handler. */
+struct tr_thread *tr_thread_here(void);
 
 /* enter.S: runs the program from thread->app on, in the cache; never returns. From any stack. */
 _Noreturn void tr_enter(struct tr_thread *thread);

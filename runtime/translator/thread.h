@@ -69,18 +69,46 @@ enum {
     TR_SIGNAL_STACK_SIZE = 64 << 10, /* for the master handler; frames with AVX-512 and AMX state fit */
 };
 
-/* See signal.h. */
+/* What the program set for a signal: the kernel's struct sigaction. */
+struct tr_action {
+    uint64_t handler, flags, restorer, mask;
+};
+
+enum {
+    TR_SIGNALS = 64,
+    TR_SIGNAL_INFO = 128,         /* bytes of siginfo_t */
+    TR_SYNCHRONOUS_SIGNALS = 5,   /* SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV */
+    TR_PENDING_HELD = -1,
+};
+
+/* See signal.h. Sets of signals have bit N - 1 for signal N, as the kernel's. */
 struct tr_signals_of_thread {
     uint64_t mask;       /* the program's signal mask */
-    uint64_t alt_start, alt_size; /* the program's sigaltstack */
-    int alt_flags;
-    int pending;         /* signal number to deliver at the next safe point, or 0 */
+    uint64_t saved_mask; /* with `restores_mask`: the program is in sigsuspend, ppoll ..., which set `mask` for as long
+                            as it waits; this is what it returns to (the kernel's saved_sigmask) */
+    bool restores_mask;
     bool pending_is_fault; /* it was raised by the program's own instruction at app.pc */
-    uint8_t info[128];   /* its siginfo_t */
-    uint64_t trap_number, error_code, fault_address; /* of the kernel's frame, for a fault */
-    uint8_t fp_reserved[48]; /* sw_reserved of the kernel's frames: how large the extended state is */
-    uint32_t fp_size;        /* bytes of it, 0: not known yet */
-    uint64_t held;       /* set of synchronous signals that were sent while the program blocked them */
+    bool ignored;          /* a synchronous signal was sent that does not interrupt the program's system call */
+    bool forks;            /* between tr_signal_before_clone and tr_signal_after_clone, without CLONE_VM */
+    bool clears_actions;   /* of the child: CLONE_CLEAR_SIGHAND */
+    uint32_t alt_flags;    /* the program's sigaltstack */
+    uint64_t alt_start, alt_size;
+    volatile int pending;  /* not 0: tr_signal_deliver has something to do. The number of the signal in `info`, or
+                              TR_PENDING_HELD: only some of `held` */
+    uint8_t info[TR_SIGNAL_INFO] __attribute__((aligned(8)));
+    uint64_t trap_number, error_code, fault_address; /* of the program's last fault: all later frames show them */
+    /* How large the extended state is, from the kernel's last frame: struct _fpx_sw_bytes, magic1 0 without XSAVE. */
+    uint8_t extended_state[48] __attribute__((aligned(8)));
+    bool extended_state_known;
+    bool learns;              /* SIGTRAP was sent to learn it */
+    uint32_t protection_keys; /* PKRU that handlers begin with */
+    /* Synchronous signals that were sent, not raised: the kernel always hands them over, the program may block them. */
+    volatile uint64_t held;
+    uint64_t awaited; /* sigtimedwait waits for these */
+    uint8_t held_info[TR_SYNCHRONOUS_SIGNALS][TR_SIGNAL_INFO] __attribute__((aligned(8)));
+    struct tr_action *actions; /* by signal number - 1: tr_process.actions, or `own_actions` of a thread that shares
+                                  memory but not dispositions (a vforked child) */
+    struct tr_action own_actions[TR_SIGNALS];
 };
 
 struct tr_thread {
@@ -91,23 +119,29 @@ struct tr_thread {
     uint8_t *ring, *ring_end;
     uint8_t *private_ring; /* of a thread that is not recorded; NULL before */
     uint64_t checked; /* stream position at the last tr_log_check */
+    uint64_t boundary; /* log address: a record begins there, and from there on none has been overwritten */
+    uint64_t look_at;  /* TSC at which hot_path.c may look again */
     uint64_t wraps;   /* bytes of all complete rounds of the ring: stream position = wraps + (log - ring) */
     uint32_t serial;  /* of the slot, or UINT32_MAX */
     int32_t pid, tid;
     bool in_syscall;  /* in tr_safe_syscall: see signal.h */
     bool stops;       /* the log has ended */
+    bool works;       /* between tr_clock_begin_work and tr_clock_end_work */
+    bool new_code;    /* mapping records were written since the last stamp of a new moment */
     bool let_go;      /* go on natively at the next safe point */
     bool escaped;     /* the program's own code runs natively, to raise its fault, and no fragment was entered for it */
-    bool vforked;     /* a child that shares its parent's memory until it calls exec or exits */
+    bool vforked;     /* a process that shares its parent's memory, until it calls exec or exits, but has signal
+                         dispositions of its own */
+    bool parent_waits; /* until it calls exec or exits; then the parent releases this structure */
     uint64_t last_time; /* ticks, of the newest record with a time: none goes below */
-    uint64_t clear_tid; /* unused by the runtime but for exit */
+    uint64_t exec_cookie; /* struct tr_request */
     struct tr_signals_of_thread signals;
     struct tr_thread *next; /* in process->threads */
     uint32_t state;         /* atomic: TR_THREAD_ */
     uint64_t epoch;         /* of the cache, at the last safe point */
 };
 
-enum { TR_THREAD_FREE, TR_THREAD_USED, TR_THREAD_EXITING };
+enum { TR_THREAD_FREE, TR_THREAD_USED };
 
 /* The traced address space: one per runtime image; fork copies it. Writable, shared by all threads. */
 struct tr_process {
@@ -120,12 +154,16 @@ struct tr_process {
     struct tr_thread *threads;   /* all that were ever made; reused */
     uint32_t thread_lock;
     bool steals_time;            /* what the runtime uses up is taken off the clock */
+    uint32_t running;            /* atomic: threads that run in the cache, vforked ones not counted */
+    uint32_t action_lock;        /* of `actions`, and of changing the kernel's dispositions together with them */
+    struct tr_action actions[TR_SIGNALS]; /* what the program set, by signal number - 1 */
     uint64_t fsgsbase;           /* bool: the kernel allows WRGSBASE */
     bool traced;                 /* false: a child without -follow that could not be let go */
     char name[16];
 };
 
-extern struct tr_process tr_process;
+/* Hidden: there is no dynamic linker that would fill in a global offset table. */
+extern struct tr_process tr_process __attribute__((visibility("hidden")));
 
 static inline struct tr_thread *tr_current(void)
 {

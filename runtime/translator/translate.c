@@ -405,19 +405,21 @@ static void emit_exit(struct translating *t, struct tr_emitter *emitter, bool r1
 static void put_side_exit(struct translating *t, const struct tr_item *item)
 {
     const struct tr_way *block = &t->superblock.blocks[item->block];
+    uint64_t target = block->taken ? block->end : block->target;
     if (!t->now.r11 && !block->ambiguous) {
-        put_link(t, &t->hot, block->target);
+        put_link(t, &t->hot, target);
         return;
     }
     tr_emit_relative(&t->hot, tr_emit_address(&t->cold));
-    emit_exit(t, &t->cold, t->now.r11, block->ambiguous ? item->block : -1, block->target);
+    emit_exit(t, &t->cold, t->now.r11, block->ambiguous ? item->block : -1, target);
 }
 
 static void emit_conditional(struct translating *t, const struct tr_item *item)
 {
     tr_emit_keep_together(&t->hot, 2);
     tr_emit_8(&t->hot, 0x0f);
-    tr_emit_8(&t->hot, 0x80 | (item->decoded.condition & 0xf));
+    /* The lowest bit of a condition is its negation. */
+    tr_emit_8(&t->hot, 0x80 | ((item->decoded.condition & 0xf) ^ t->superblock.blocks[item->block].taken));
     put_side_exit(t, item);
 }
 
@@ -559,8 +561,8 @@ static void emit_guarded_exit(struct translating *t)
     tr_emit_jump(&jump, first);
 }
 
-/* In a fragment's middle: goes on when the return address is the expected one. */
-static void emit_expected_return(struct translating *t, const struct tr_item *item, uint64_t expected)
+/* In a fragment's middle: goes on when the target, in rdx, is the expected one. */
+static void emit_expected_target(struct translating *t, const struct tr_item *item, uint64_t expected)
 {
     uint64_t miss = tr_emit_address(&t->cold);
     tr_emit_log_word(&t->cold, TR_EVENT_WORD(TR_EXIT, item->block));
@@ -588,7 +590,7 @@ static void emit_return(struct translating *t, const struct tr_item *item)
         tr_emit_32(&t->hot, decoded->pop_bytes);
     }
     if (block->expected)
-        emit_expected_return(t, item, block->expected);
+        emit_expected_target(t, item, block->expected);
     else
         emit_guarded_exit(t);
     emit_end_test_exit(t, item, test);
@@ -602,10 +604,14 @@ static void emit_indirect(struct translating *t, const struct tr_item *item)
     emit_borrow(t);
     emit_load_target(t, item);
     hide_r11(t);
-    uint8_t *test = emit_end_test(t);
+    uint64_t expected = t->superblock.blocks[item->block].expected;
+    uint8_t *test = expected ? NULL : emit_end_test(t);
     if (decoded->kind == TR_INDIRECT_CALL)
         emit_push_return_address(t, item);
-    emit_guarded_exit(t);
+    if (expected)
+        emit_expected_target(t, item, expected);
+    else
+        emit_guarded_exit(t);
     emit_end_test_exit(t, item, test);
 }
 
@@ -700,20 +706,40 @@ static void emit(struct translating *t)
     }
 }
 
-struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc, bool *nothing)
+static void note_code(struct tr_thread *thread, const struct tr_superblock *superblock)
 {
-    struct translating t = {.thread = thread};
-    *nothing = !tr_superblock_form(&t.superblock, thread, pc);
+    for (unsigned i = 0; i < superblock->block_count; i++)
+        tr_code_note(thread, superblock->blocks[i].start, superblock->blocks[i].end);
+}
+
+/* The route lies in the cold part, so that the fragment can be formed again. */
+static uint32_t keep_route(struct translating *t, const struct tr_route *route)
+{
+    uint32_t offset = (uint32_t)(t->cold.at - t->region->cold.start);
+    tr_emit_32(&t->cold, route->count);
+    tr_emit_bytes(&t->cold, (const uint8_t *)route->starts, route->count * (unsigned)sizeof *route->starts);
+    return offset;
+}
+
+struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc, const struct tr_route *route,
+                                    bool *nothing)
+{
+    struct translating t;
+    t.thread = thread;
+    t.wanted = 0;
+    *nothing = !tr_superblock_form(&t.superblock, thread, pc, route);
     if (*nothing)
         return NULL;
     t.region = tr_cache_region(pc);
     struct tr_translation *translation = t.region ? tr_fragment_add() : NULL;
     if (!translation || !tr_fragment_describe(translation, &t.superblock))
         return NULL;
-    t.hot.at = t.region->hot.start + t.region->hot.used;
-    t.cold.at = t.region->cold.start + t.region->cold.used;
+    t.hot = (struct tr_emitter){t.region->hot.start + t.region->hot.used, 0};
+    t.cold = (struct tr_emitter){t.region->cold.start + t.region->cold.used, 0};
     if (t.region->cold.used == 0)
         t.cold.at += 16; /* so that no name and no offset is 0 */
+    if (route)
+        translation->route = keep_route(&t, route);
     tr_emit_gap_8(&t.hot);
     t.identifier = translation->identifier;
     translation->pc = pc;
@@ -721,7 +747,8 @@ struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc, bool 
     translation->code = (uint32_t)(t.hot.at - t.region->hot.start);
     translation->low = (uint32_t)(pc - t.superblock.low);
     translation->high = (uint32_t)(t.superblock.high - pc);
-    tr_code_note(thread, t.superblock.low, t.superblock.high);
+    if (!t.superblock.fixed)
+        note_code(thread, &t.superblock);
     emit(&t);
     translation->code_size = (uint16_t)(t.hot.at - t.region->hot.start - translation->code);
     t.region->hot.used = (uint64_t)(t.hot.at - t.region->hot.start);
@@ -747,10 +774,15 @@ bool tr_translate_state(struct tr_thread *thread, const struct tr_translation *t
                         struct tr_state *state)
 {
     uint8_t hot[SCRATCH_SIZE], cold[SCRATCH_SIZE];
-    struct translating t = {.thread = thread, .identifier = translation->identifier};
-    if (!tr_superblock_form(&t.superblock, thread, translation->pc))
-        return false;
+    struct translating t;
+    t.thread = thread;
+    t.identifier = translation->identifier;
+    t.is_found = false;
     t.region = &tr_cache.regions[translation->region];
+    const struct tr_route *route =
+        translation->route ? (const void *)(t.region->cold.start + translation->route) : NULL;
+    if (!tr_superblock_form(&t.superblock, thread, translation->pc, route))
+        return false;
     t.wanted = (uint64_t)t.region->hot.start + translation->code + offset;
     t.hot = (struct tr_emitter){hot, (uint64_t)t.region->hot.start + translation->code - (uint64_t)hot};
     t.cold = (struct tr_emitter){cold, (uint64_t)t.region->cold.start + t.region->cold.used - (uint64_t)cold};

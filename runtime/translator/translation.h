@@ -27,9 +27,11 @@ struct tr_translation {
     uint32_t code;     /* offset in the region's hot part */
     uint32_t indirect; /* offset in its cold part of the entry for indirect branches; 0: none yet */
     uint32_t low, high; /* the bytes that it was made from lie in [pc - low, pc + high) */
+    uint32_t route;    /* offset in the cold part of its struct tr_route; 0: it was formed without one */
     uint16_t code_size;
     uint8_t region;
-    uint8_t valid; /* bool */
+    uint8_t valid : 1;
+    uint8_t considered : 1; /* hot_path.c has looked for a route from here */
 };
 
 enum {
@@ -65,8 +67,9 @@ struct tr_guard {
     uint64_t target_expected; /* the address that it was set to; 0: not yet */
 };
 
-/* Makes the fragment that begins at `pc`. NULL: nothing can be executed there (`*nothing`), or no memory. */
-struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc, bool *nothing);
+/* Makes the fragment that begins at `pc`, along `route` unless that is NULL. NULL: nothing can be executed there (`*nothing`), or no memory. */
+struct tr_translation *tr_translate(struct tr_thread *thread, uint64_t pc, const struct tr_route *route,
+                                    bool *nothing);
 
 /* The state of the program at `offset` in the translation's code: `state` holds the processor's registers. */
 bool tr_translate_state(struct tr_thread *thread, const struct tr_translation *translation, uint32_t offset,
@@ -83,6 +86,11 @@ uint64_t tr_fragment_indirect_body(struct tr_translation *translation);
 uint64_t tr_fragment_indirect_entry(struct tr_translation *translation);
 /* The pc of a fragment by its identifier. */
 uint64_t tr_fragment_pc(uint32_t identifier);
+/* Its description, and the translation that it belongs to. */
+const struct tr_fragment *tr_fragment_description(uint32_t identifier);
+struct tr_translation *tr_fragment_translation(uint32_t identifier);
+/* `newer` was made for the same address and published: whoever enters `older` comes to it. */
+void tr_fragment_replace(struct tr_translation *older, struct tr_translation *newer);
 /* Writes the description into the table. False: no room. */
 bool tr_fragment_describe(struct tr_translation *translation, const struct tr_superblock *superblock);
 /* False: no memory. */

@@ -55,6 +55,16 @@ char thread_state(pid_t pid, pid_t tid)
     return read_stat(path, &state, &parent) ? state : 0;
 }
 
+uint64_t thread_processor_time(pid_t pid, pid_t tid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", pid, tid);
+    char *text = file_read(path, NULL, NULL);
+    uint64_t time = text ? strtoull(text, NULL, 10) : 0;
+    free(text);
+    return time;
+}
+
 void process_name(pid_t pid, char *name, size_t size)
 {
     char path[64];

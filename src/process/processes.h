@@ -4,6 +4,7 @@
 #define MAGIC_TRACE_PROCESS_PROCESSES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -14,6 +15,9 @@ bool process_descends_from(pid_t pid, pid_t ancestor);
  */
 char thread_state(pid_t pid, pid_t tid);
 
+/* Nanoseconds that it has run for; 0 when there is no such thread or the kernel does not count them
+ * (schedstat, "Scheduler Statistics" of the kernel's documentation). */
+uint64_t thread_processor_time(pid_t pid, pid_t tid);
 /* Its name as comm has it (prctl PR_SET_NAME), cut to `size`; "" when there is no such process. */
 void process_name(pid_t pid, char *name, size_t size);
 

@@ -173,6 +173,7 @@ static int take_frame(Dwfl_Frame *state, void *argument)
         dwfl_frame_pc(state, &address, &runs);
     struct unwound_frame *frame = array_add(unwinder->frames);
     frame->address = runs ? address : address - 1;
+    frame->called = !runs;
     if (dwfl_frame_reg(state, SAVED_RSP, &stack_pointer) == 0)
         frame->stack_pointer = stack_pointer;
     return goes_on ? DWARF_CB_OK : DWARF_CB_ABORT;

@@ -42,6 +42,7 @@ struct saved_stack {
 struct unwound_frame {
     uint64_t address;       /* of the innermost frame: what runs next; of others: in the call */
     uint64_t stack_pointer; /* in that frame; 0: not known */
+    bool called; /* the next inner frame; else that frame runs, or a signal interrupted it */
 };
 
 /* Why there are no frames further out. */

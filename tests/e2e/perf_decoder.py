@@ -19,6 +19,7 @@ import re
 import shutil
 import stat
 
+import damage
 import fxt_spans
 import harness
 from harness import Settings
@@ -257,7 +258,8 @@ class PerfDecoder(harness.TestCase):
         recording = self.record([harness.compile_program("longjmp")], "-full-execution")
         data = recording / "perf.data"
         content = bytearray(data.read_bytes())
-        for offset in range(len(content) // 2, len(content), len(content) // 10):
+        begin, size = damage.find_packets(content)
+        for offset in range(begin + size // 2, begin + size, size // 10):
             content[offset] ^= 0xff
         data.write_bytes(content)
         trace, messages = self.decode("perf", recording)

@@ -8,8 +8,10 @@ import shutil
 import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(TESTS / "e2e"), str(TESTS)]
 import fxt_spans  # noqa: E402  (found through the path just set)
+import watchdog  # noqa: E402
 
 
 class Skipped(Exception):
@@ -41,8 +43,8 @@ def expect(good, message):
 
 
 def output_of(command, **options):
-    result = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                            check=False, timeout=600, **options)
+    result = watchdog.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          **options)
     return result.returncode, result.stdout, result.stderr
 
 

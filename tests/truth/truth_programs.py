@@ -15,11 +15,13 @@ import os
 import pathlib
 import re
 import shutil
-import signal
 import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import watchdog  # noqa: E402  (found through the path just set)
+
 ROOT = HERE.parent.parent
 COMPILERS = {".c": ["gcc"], ".cpp": ["g++"], ".rs": ["rustc"], ".ml": ["ocamlopt"],
              ".go": ["go", "build"]}
@@ -56,31 +58,20 @@ def variant_name(variant):
     return f"{variant.source.stem} {' '.join(variant.words)}".strip()
 
 
-def execute(command, timeout, **options):
-    """Exit status and output. What has not ended by then is killed, with all that it has started: a traced program
-    would run on without magic-trace."""
-    with subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, start_new_session=True, **options) as process:
-        try:
-            output, _ = process.communicate(timeout=timeout)
-        except subprocess.TimeoutExpired as expired:
-            raise Failed(f"{pathlib.Path(command[0]).name} did not end within {timeout} s") from expired
-        finally:
-            kill_group(process.pid)
-    return process.returncode, output.decode(errors="replace")
-
-
-def kill_group(leader):
+def execute(command, **options):
+    """Exit status and output. What makes no progress is killed, with all that it has started."""
     try:
-        os.killpg(leader, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
+        finished = watchdog.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, **options)
+    except watchdog.GivenUp as reason:
+        raise Failed(str(reason)) from reason
+    return finished.returncode, finished.stdout.decode(errors="replace")
 
 
 def compile_with(command, folder):
     if not shutil.which(command[0]):
         raise Skipped(f"{command[0]} is not installed")
-    status, output = execute(command, 600, cwd=folder)
+    status, output = execute(command, cwd=folder)
     if status:
         raise Failed(f"does not compile: {' '.join(map(str, command))}\n{output}")
 
@@ -124,7 +115,7 @@ def record(settings, command, folder):
     environment = dict(os.environ, QEMU_PLUGIN=f"{settings.plugin},dir={truth}{callers}", LC_ALL="C")
     status, output = execute([settings.binary, "run", "-full-execution", "-multi-thread", "-follow", "-no-decode",
                               "-working-directory", folder / "recording", "--", *command],
-                             settings.timeout, env=environment, cwd=folder)
+                             env=environment, cwd=folder)
     if status:
         raise Failed(f"magic-trace run ended with {status}\n{output}")
     code = os.waitstatus_to_exitcode(json.loads((folder / "recording" / "session.json").read_text())["exit_status"])
@@ -134,7 +125,7 @@ def record(settings, command, folder):
 def judge(settings, name, recording, truth):
     """The counts of its last line (a dictionary of RESULT's groups), and all that truth_judge says."""
     status, output = execute([settings.tools / "truth_judge", *settings.judge_options, "-all", settings.show, "-name",
-                              name, recording, truth], settings.timeout)
+                              name, recording, truth])
     result = RESULT.match(output.splitlines()[-1]) if output else None
     if not result:
         raise Failed(f"truth_judge ended with {status}\n{output}")
@@ -170,7 +161,6 @@ def argument_parser(description):
     parser.add_argument("-k", "--keep", action="store_true", help="keep programs, recordings and truth")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count(), help="so many at the same time")
     parser.add_argument("--show", default="3", help="differences in a log (3)")
-    parser.add_argument("--timeout", type=int, default=120, help="seconds for each run and judgement (120)")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", help="folder of the build")
     parser.add_argument("--programs", type=pathlib.Path, default=HERE / "programs", help="folder of the programs")
     parser.add_argument("--work", type=pathlib.Path, help="folder for logs and what is kept (BUILD/truth)")
@@ -189,6 +179,7 @@ def judging_parser(description):
 
 def finish_settings(settings, tools):
     """Where things are; `tools` of tests/truth are needed."""
+    watchdog.default_signals()
     settings.build = settings.build.resolve()
     settings.binary = settings.build / "magic-trace"
     settings.tools = settings.build / "tests/truth"

@@ -81,7 +81,7 @@ for (const theme of ['light', 'dark']) {
     const wrong = [];
     for (const panel of PANELS) {
       await page.evaluate(`window.magicTrace.state.setPanel('${panel}')`);
-      await page.waitForTimeout(150);
+      await opened.drawn();
       await opened.picture(`${theme}-${panel}`);
       for (const words of [...(await page.evaluate(lowContrast, CONTRAST)), ...(await page.evaluate(nameless))]) wrong.push(`${panel}: ${words}`);
     }

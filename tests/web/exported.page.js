@@ -18,7 +18,7 @@ const SOURCE = fileURLToPath(new URL('../programs/recursion.c', import.meta.url)
 function exportPage(folder, ...options) {
   if (BINARY === null) throw new Error('MAGIC_TRACE_BINARY names no program');
   const [program, trace, page] = ['recursion', 'trace.fxt', 'page.html'].map((name) => path.join(folder, name));
-  const quiet = /** @type {const} */ ({ stdio: 'pipe', timeout: 120000 });
+  const quiet = /** @type {const} */ ({ stdio: 'pipe' });
   execFileSync('gcc', ['-O0', '-g', '-o', program, SOURCE], quiet);
   execFileSync(BINARY, ['run', '-output', trace, '--', program], quiet);
   execFileSync(BINARY, ['export', '-format', 'html', '-output', page, ...options, trace], quiet);

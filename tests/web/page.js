@@ -26,6 +26,7 @@ export async function openPage({ trace, url, fragment = '', permissions = [], wi
   const browser = await chromium().launch({ executablePath: BROWSER, args: ['--no-sandbox', '--disable-gpu'] });
   const context = await browser.newContext({ viewport: { width, height }, permissions });
   const page = await context.newPage();
+  page.setDefaultTimeout(0); // tests/watchdog.py, which runs the tests, gives up what makes no progress
   /** @type {string[]} */
   const complaints = [];
   page.on('console', (/** @type {any} */ message) => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()));
@@ -39,11 +40,14 @@ export async function openPage({ trace, url, fragment = '', permissions = [], wi
      * @param {string} expression
      */
     async until(expression) {
-      for (let i = 0; i < 200; i++) {
-        if (await page.evaluate(expression)) return;
-        await page.waitForTimeout(50);
-      }
-      assert.fail(`never came true: ${expression}`);
+      while (!(await page.evaluate(expression))) await page.waitForTimeout(50);
+    },
+    /** Waits until the page had so many occasions to draw, and its transitions are over. */
+    async drawn(frames = 20) {
+      await page.evaluate(`(async () => {
+        for (let i = 0; i < ${frames}; i++) await new Promise((resolve) => requestAnimationFrame(resolve));
+        await Promise.all(document.getAnimations().map((animation) => animation.finished));
+      })()`);
     },
     /** @param {string} name */
     async picture(name) {

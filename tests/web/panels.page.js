@@ -150,7 +150,7 @@ test('all calls of a function: figures, histogram, the slowest with a jump to ea
   assert.match((await bar.getAttribute('aria-label')).replaceAll('\u00a0', ' '), /^0 ns to 1 ns: \d+ calls$/);
   await bar.focus();
   await page.keyboard.press('End');
-  assert.match(await text('.histogram-told'), /ms to .*: 2 calls$/);
+  assert.match(await text('.histogram-status'), /ms to .*: 2 calls$/);
   const slowest = page.locator('.slowest button');
   assert.equal(await slowest.count(), 50);
   await slowest.nth(1).click();
@@ -197,7 +197,7 @@ test('the flame graph: zoom, tooltip, keyboard, search', async () => {
   assert.equal(await page.getByRole('button', { name: 'Reset zoom' }).isEnabled(), true);
   await canvas.focus();
   await page.keyboard.press('ArrowDown');
-  assert.match(await text('.flame-told'), /^\S+.*of the range/);
+  assert.match(await text('.flame-status'), /^\S+.*of the range/);
   await page.keyboard.press('Enter');
   await page.keyboard.press('Backspace');
   await page.getByRole('button', { name: 'Reset zoom' }).click();
@@ -307,7 +307,7 @@ test('the theme is switched', async () => {
   await page.getByRole('combobox', { name: 'Theme' }).selectOption('dark');
   assert.equal(await page.evaluate('document.documentElement.dataset.theme'), 'dark');
   await page.evaluate("window.magicTrace.state.setPanel('flame')");
-  await page.waitForTimeout(100);
+  await opened.drawn();
   await opened.picture('dark');
   await page.getByRole('combobox', { name: 'Theme' }).selectOption('system');
 });

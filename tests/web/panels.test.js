@@ -200,14 +200,14 @@ test('the zoom stays while the call can be seen in it', () => {
 test('statistics are of the measured range as soon as there is one, and again of what was chosen before', () => {
   const state = new ViewState(1000);
   const choice = new RangeChoice(state);
-  assert.deepEqual([choice.stretch, choice.range()], ['whole', { from: 0, to: 1001 }]);
+  assert.deepEqual([choice.extent, choice.range()], ['whole', { from: 0, to: 1001 }]);
   state.setSelection({ from: 10, to: 20 }, [1]);
-  assert.deepEqual([choice.stretch, choice.range(), choice.tracks()], ['measured', { from: 10, to: 20 }, [1]]);
+  assert.deepEqual([choice.extent, choice.range(), choice.tracks()], ['measured', { from: 10, to: 20 }, [1]]);
   choice.choose('view');
-  assert.deepEqual([choice.stretch, choice.range(), choice.tracks()], ['view', state.view, null]);
+  assert.deepEqual([choice.extent, choice.range(), choice.tracks()], ['view', state.view, null]);
   choice.choose('measured');
   state.setSelection(null);
-  assert.equal(choice.stretch, 'view');
+  assert.equal(choice.extent, 'view');
 });
 
 test('where a flag goes', () => {

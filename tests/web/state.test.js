@@ -58,10 +58,10 @@ test('the view stays inside the trace and is never too narrow', () => {
   assert.deepEqual(state.view, { from: 790, to: 1000 });
   state.setView({ from: 500, to: 501 });
   assert.equal(state.view.to - state.view.from, NARROWEST);
-  let heard = 0;
-  state.addEventListener('view', () => heard++);
+  let handled = 0;
+  state.addEventListener('view', () => handled++);
   state.setView({ ...state.view });
-  assert.equal(heard, 0, 'nothing changed');
+  assert.equal(handled, 0, 'nothing changed');
 });
 
 test('columns of the server are read, and what is no such answer refused', () => {

@@ -69,19 +69,19 @@ function slowSource() {
 /** @param {{mostBytes?: number, now?: () => number}} [options] */
 function makeStore(options) {
   const { source, asked } = slowSource();
-  const heard = { arrivals: 0, failures: 0 };
-  const store = new TileStore(source, 1e6, { arrived: () => heard.arrivals++, failed: () => heard.failures++ }, options);
-  return { store, asked, heard };
+  const handled = { arrivals: 0, failures: 0 };
+  const store = new TileStore(source, 1e6, { arrived: () => handled.arrivals++, failed: () => handled.failures++ }, options);
+  return { store, asked, handled };
 }
 
 test('six requests at once, the urgent ones first; the next when one is answered', async () => {
-  const { store, asked, heard } = makeStore();
+  const { store, asked, handled } = makeStore();
   store.want(Array.from({ length: 8 }, (_, i) => place(i)), [place(20)]);
   assert.equal(asked.length, 6);
   assert.equal(store.missing, 9);
   await asked[0].answer([]);
   assert.equal(asked.length, 7);
-  assert.equal(heard.arrivals, 1);
+  assert.equal(handled.arrivals, 1);
   assert.ok(store.get(place(0)));
   assert.equal(store.get(place(1)), null);
 });
@@ -124,10 +124,10 @@ test('a coarser tile stands in, else the finer ones', async () => {
 
 test('a tile that could not be had is asked for again later, not at once', async () => {
   let now = 0;
-  const { store, asked, heard } = makeStore({ now: () => now });
+  const { store, asked, handled } = makeStore({ now: () => now });
   store.want([place(0)], []);
   await asked[0].fail(new Error('busy'));
-  assert.equal(heard.failures, 1);
+  assert.equal(handled.failures, 1);
   store.want([place(0)], []);
   assert.equal(asked.length, 1);
   now = 4000;

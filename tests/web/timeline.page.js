@@ -80,7 +80,7 @@ test('a span has the colour of its function, and the picture is only drawn when 
   })()`);
   assert.ok(colour[2] > colour[0], `own code is blue: ${colour}`);
   const frames = await ask('timeline.facts.frames');
-  await page.waitForTimeout(300);
+  await opened.drawn();
   assert.equal(await ask('timeline.facts.frames'), frames);
 });
 

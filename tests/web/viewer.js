@@ -19,16 +19,16 @@ export async function viewTrace(content) {
   writeFileSync(trace, content);
   const viewer = spawn(BINARY, ['view', '-no-browser', trace], { stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = new Promise((resolve) => viewer.on('exit', resolve));
-  let told = '';
+  let printed = '';
   /** @type {Promise<string>} */
   const address = new Promise((resolve, reject) => {
     for (const stream of [viewer.stdout, viewer.stderr])
       stream.on('data', (data) => {
-        told += data;
-        const match = /http:\/\/[^\s]+/.exec(told);
+        printed += data;
+        const match = /http:\/\/[^\s]+/.exec(printed);
         if (match) resolve(match[0]);
       });
-    ended.then((status) => reject(new Error(`magic-trace view ended with ${status}: ${told}`)));
+    ended.then((status) => reject(new Error(`magic-trace view ended with ${status}: ${printed}`)));
   });
   return {
     url: await address,

@@ -20,7 +20,7 @@ export class CallWalk extends EventTarget {
     this.source = source;
     this.state = state;
     state.addEventListener('search', () => {
-      if (state.search.group !== this.#group) this.#tell(state.search.group, '');
+      if (state.search.group !== this.#group) this.#report(state.search.group, '');
     });
   }
 
@@ -35,15 +35,15 @@ export class CallWalk extends EventTarget {
     this.question.run(
       (signal) => stepToCall(source, group, place, direction, state.duration, signal),
       ({ call, ordinal, of, wrapped }) => {
-        if (call === null) return this.#tell(group, 'no calls');
+        if (call === null) return this.#report(group, 'no calls');
         reveal(state, call);
-        this.#tell(group, `${formatCount(ordinal)} of ${formatCount(of)}${wrapped ? ', around' : ''}`);
+        this.#report(group, `${formatCount(ordinal)} of ${formatCount(of)}${wrapped ? ', around' : ''}`);
       },
     );
   }
 
   /** @param {number | null} group @param {string} words */
-  #tell(group, words) {
+  #report(group, words) {
     this.#group = group;
     this.words = words;
     this.dispatchEvent(new Event('step'));

@@ -20,8 +20,8 @@ export function makeCountersPanel(context) {
   const when = element('p', { class: 'quiet' });
   const values = element('dl', { class: 'figures' });
   const moved = new EventTarget();
-  const tell = whenQuiet(() => moved.dispatchEvent(new Event('moment')), POINTER_RESTS_MS);
-  for (const event of ['cursor', 'span']) state.addEventListener(event, tell);
+  const report = whenQuiet(() => moved.dispatchEvent(new Event('moment')), POINTER_RESTS_MS);
+  for (const event of ['cursor', 'span']) state.addEventListener(event, report);
 
   const update = () => {
     const moment = momentOf(state);

@@ -42,13 +42,13 @@ class FlameGraph {
     this.spacer = element('div', { class: 'flame-spacer' }, this.canvas);
     this.scroll = element('div', { class: 'flame', scroll: () => this.#drawSoon() }, this.spacer);
     this.tip = element('div', { class: 'flame-tip', hidden: true });
-    this.told = element('p', { class: 'quiet flame-told', role: 'status' });
+    this.status = element('p', { class: 'quiet flame-status', role: 'status' });
     this.matched = element('span', { class: 'quiet', role: 'status' });
     this.out = button('Zoom out', () => this.#zoomTo(this.#zoom.slice(0, -1)), { disabled: true });
     this.whole = button('Reset zoom', () => this.#zoomTo([]), { disabled: true });
     this.calls = button('All calls', () => this.#showCalls(), { disabled: true });
     this.bar = element('div', { class: 'bar' }, makeRangeControl(context.ranges), this.out, this.whole, this.calls, this.matched);
-    this.content = [this.bar, this.question.element, this.scroll, this.told, this.tip];
+    this.content = [this.bar, this.question.element, this.scroll, this.status, this.tip];
     this.#listen();
   }
 
@@ -159,7 +159,7 @@ class FlameGraph {
   #setCurrent(box) {
     this.#current = box;
     this.calls.disabled = box.node === null || box.parent === null;
-    this.told.textContent = this.#words(box).join(': ');
+    this.status.textContent = this.#words(box).join(': ');
     const top = box.depth * ROW_HEIGHT;
     const lowest = top + ROW_HEIGHT - this.scroll.clientHeight;
     this.scroll.scrollTop = Math.max(Math.min(this.scroll.scrollTop, top), lowest);

@@ -42,7 +42,7 @@ class FunctionTable {
     this.context = context;
     this.filter = element('input', { type: 'search', placeholder: 'Filter by name', 'aria-label': 'Filter by name', spellcheck: 'false' });
     this.filter.addEventListener('input', whenQuiet(() => this.#show(), 80));
-    this.told = element('p', { class: 'quiet', role: 'status' });
+    this.status = element('p', { class: 'quiet', role: 'status' });
     this.heads = COLUMNS.map(([column, words, title]) => {
       const sort = button(words, () => this.#sortBy(column), { title });
       return element('th', { scope: 'col', class: column === 'name' ? '' : 'number', 'data-column': column }, sort);
@@ -51,7 +51,7 @@ class FunctionTable {
     this.roving = makeRoving(this.rows, 'button');
     this.question = new Question('Adding up the functions', this.rows);
     const table = element('table', { 'aria-label': 'Functions' }, element('thead', {}, element('tr', {}, ...this.heads)), this.rows);
-    this.bar = element('div', { class: 'bar' }, makeRangeControl(context.ranges), this.filter, this.told);
+    this.bar = element('div', { class: 'bar' }, makeRangeControl(context.ranges), this.filter, this.status);
     this.content = [this.bar, this.question.element, element('div', { class: 'scroll' }, table)];
   }
 
@@ -85,7 +85,7 @@ class FunctionTable {
       else head.removeAttribute('aria-sort');
     }
     const rows = sortedRows(answer.rows, this.#order, this.filter.value);
-    this.told.textContent = tableWords(rows.length, answer);
+    this.status.textContent = tableWords(rows.length, answer);
     fill(this.rows, ...rows.slice(0, MOST_SHOWN).map((row) => this.#row(row, answer.time)));
     this.roving.refresh();
   }

@@ -17,21 +17,21 @@ const TICK_APART = 60;
 /** @param {CallStatistics} statistics */
 export function makeHistogram({ histogram, median, p99 }) {
   const { bars, ticks, x } = layoutHistogram(histogram, WIDTH, HEIGHT);
-  const told = element('p', { class: 'quiet histogram-told', 'aria-hidden': 'true' });
-  const tell = (/** @type {string} */ words) => {
-    told.textContent = words;
+  const status = element('p', { class: 'quiet histogram-status', 'aria-hidden': 'true' });
+  const report = (/** @type {string} */ words) => {
+    status.textContent = words;
   };
   const rest = `${formatCounted(bars.length, 'bar')}; both axes are logarithmic`;
-  tell(rest);
+  report(rest);
   const drawnBars = bars.map(({ x: left, y, width, height, bin }) => {
     const words = `${formatDuration(bin.from)} to ${formatDuration(bin.to)}: ${formatCounted(bin.count, 'call')}`;
     const bar = svg('rect', {
       class: 'bar', x: left, y: ABOVE + y, width: Math.max(width - 1, 1), height, role: 'listitem', 'aria-label': words, tabindex: -1,
     });
-    bar.addEventListener('pointerenter', () => tell(words));
-    bar.addEventListener('pointerleave', () => tell(rest));
-    bar.addEventListener('focus', () => tell(words));
-    bar.addEventListener('blur', () => tell(rest));
+    bar.addEventListener('pointerenter', () => report(words));
+    bar.addEventListener('pointerleave', () => report(rest));
+    bar.addEventListener('focus', () => report(words));
+    bar.addEventListener('blur', () => report(rest));
     return bar;
   });
   const list = svg('g', { role: 'list', 'aria-label': 'Lengths of the calls, shortest first' }, ...drawnBars);
@@ -39,7 +39,7 @@ export function makeHistogram({ histogram, median, p99 }) {
     'svg', { viewBox: `0 0 ${WIDTH} ${ABOVE + HEIGHT + BELOW}`, class: 'histogram' },
     ...axis(ticks), list, line(x(median), 'median', 11), line(x(p99), '99 %', 22),
   );
-  const figure = element('figure', {}, element('figcaption', {}, 'How long the calls are'), picture, told);
+  const figure = element('figure', {}, element('figcaption', {}, 'How long the calls are'), picture, status);
   makeRoving(figure, '.bar', 'horizontal').refresh();
   return figure;
 }

@@ -27,7 +27,7 @@ export function hitWords({ name, argument, address, start, end }) {
 /** @param {Context} context */
 export function makeMarksPanel(context) {
   const { source, ranges } = context;
-  const told = element('p', { class: 'quiet', role: 'status' });
+  const status = element('p', { class: 'quiet', role: 'status' });
   const list = element('ol', { class: 'marks', 'aria-label': 'Hits, gaps and other marks' });
   const roving = makeRoving(list, 'button');
   const question = new Question('Fetching the marks', list);
@@ -43,7 +43,7 @@ export function makeMarksPanel(context) {
   const show = () => {
     const entries = answer.entries.filter((entry) => kind.value === '' || entry.kind === kind.value);
     const more = answer.more ? ', evenly chosen among more: choose a narrower range to see all' : '';
-    told.textContent = formatCounted(entries.length, 'mark') + more;
+    status.textContent = formatCounted(entries.length, 'mark') + more;
     fill(list, ...entries.map((entry) => line(context, entry)));
     roving.refresh();
   };
@@ -60,7 +60,7 @@ export function makeMarksPanel(context) {
   };
   return makePanel(context, {
     name: 'marks', title: 'Marks',
-    content: [element('div', { class: 'bar' }, makeRangeControl(ranges), kind, told), question.element, jump.element, list],
+    content: [element('div', { class: 'bar' }, makeRangeControl(ranges), kind, status), question.element, jump.element, list],
     update, on: [[ranges, 'range']],
   });
 }

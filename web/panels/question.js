@@ -37,21 +37,21 @@ export class Question {
       const answer = await ask(running.signal);
       if (running.signal.aborted) return;
       this.#finish();
-      this.#tell();
+      this.#report();
       this.answer?.classList.remove('outdated');
       show(answer);
     } catch (error) {
       if (running.signal.aborted) return;
       this.#finish();
       this.answer?.classList.add('outdated');
-      this.#tell(element('span', { role: 'alert', class: 'error' }, wordsOf(error)));
+      this.#report(element('span', { role: 'alert', class: 'error' }, wordsOf(error)));
     }
   }
 
   /** Ends what runs and says nothing: the question has become pointless. */
   cancel() {
     this.#end();
-    this.#tell();
+    this.#report();
   }
 
   /**
@@ -59,7 +59,7 @@ export class Question {
    * @param {string} words
    */
   say(words) {
-    this.#tell(element('span', { role: 'status' }, words));
+    this.#report(element('span', { role: 'status' }, words));
   }
 
   #end() {
@@ -78,11 +78,11 @@ export class Question {
       this.say('Stopped.');
     };
     this.answer?.classList.add('outdated');
-    this.#tell(element('span', { role: 'status' }, `${this.doing} …`), button('Stop', stop));
+    this.#report(element('span', { role: 'status' }, `${this.doing} …`), button('Stop', stop));
   }
 
   /** @param {...Node} words */
-  #tell(...words) {
+  #report(...words) {
     fill(this.element, ...words);
     this.element.hidden = words.length === 0;
   }

@@ -5,52 +5,52 @@ import { formatDuration } from '../format.js';
 import { whenQuiet } from './context.js';
 
 /** @typedef {import('../data/source.js').Range} Range */
-/** @typedef {'whole' | 'view' | 'measured'} Stretch */
+/** @typedef {'whole' | 'view' | 'measured'} Extent */
 
 /** The view moves with every frame; who adds up waits until it rests. */
 const VIEW_RESTS_MS = 200;
 
 /** Tells 'range' when range() or tracks() have changed. */
 export class RangeChoice extends EventTarget {
-  /** @type {Stretch} */
+  /** @type {Extent} */
   #chosen = 'whole';
 
   /** @param {import('../view_state.js').ViewState} state */
   constructor(state) {
     super();
     this.state = state;
-    const tell = () => this.dispatchEvent(new Event('range'));
-    const viewRests = whenQuiet(() => this.stretch === 'view' && tell(), VIEW_RESTS_MS);
+    const report = () => this.dispatchEvent(new Event('range'));
+    const viewRests = whenQuiet(() => this.extent === 'view' && report(), VIEW_RESTS_MS);
     state.addEventListener('view', viewRests);
     this.measuredAtOnce = state.selection !== null;
     state.addEventListener('selection', () => {
       this.measuredAtOnce = state.selection !== null;
-      tell();
+      report();
     });
   }
 
-  /** @returns {Stretch} */
-  get stretch() {
+  /** @returns {Extent} */
+  get extent() {
     return this.measuredAtOnce ? 'measured' : this.#chosen;
   }
 
-  /** @param {Stretch} stretch 'measured' only when there is a selection */
-  choose(stretch) {
-    this.measuredAtOnce = stretch === 'measured';
-    if (stretch !== 'measured') this.#chosen = stretch;
+  /** @param {Extent} extent 'measured' only when there is a selection */
+  choose(extent) {
+    this.measuredAtOnce = extent === 'measured';
+    if (extent !== 'measured') this.#chosen = extent;
     this.dispatchEvent(new Event('range'));
   }
 
   /** @returns {Range} */
   range() {
-    if (this.stretch === 'measured' && this.state.selection) return this.state.selection.range;
+    if (this.extent === 'measured' && this.state.selection) return this.state.selection.range;
     // A span of length zero at the very end lies in [0, duration + 1) only.
-    return this.stretch === 'view' ? this.state.view : { from: 0, to: this.state.duration + 1 };
+    return this.extent === 'view' ? this.state.view : { from: 0, to: this.state.duration + 1 };
   }
 
   /** @returns {number[] | null} null: all */
   tracks() {
-    return this.stretch === 'measured' && this.state.selection ? this.state.selection.tracks : null;
+    return this.extent === 'measured' && this.state.selection ? this.state.selection.tracks : null;
   }
 }
 
@@ -63,13 +63,13 @@ export function makeRangeControl(choice) {
   const view = element('option', { value: 'view' }, 'visible range');
   const measured = element('option', { value: 'measured' }, 'measured range');
   const select = element('select', {}, whole, view, measured);
-  select.addEventListener('change', () => choice.choose(/** @type {Stretch} */ (select.value)));
+  select.addEventListener('change', () => choice.choose(/** @type {Extent} */ (select.value)));
   const length = element('span', { class: 'quiet' });
   const show = () => {
     measured.disabled = choice.state.selection === null;
-    select.value = choice.stretch;
+    select.value = choice.extent;
     const { from, to } = choice.range();
-    length.textContent = formatDuration(choice.stretch === 'whole' ? choice.state.duration : to - from);
+    length.textContent = formatDuration(choice.extent === 'whole' ? choice.state.duration : to - from);
   };
   choice.addEventListener('range', show);
   show();

@@ -117,7 +117,7 @@ export class SearchBox {
     );
   }
 
-  /** @param {Match[]} matches @param {number} total how many there are, told or not */
+  /** @param {Match[]} matches @param {number} total how many there are, shown or not */
   #showMatches(matches, total) {
     this.#matches = matches;
     this.total.textContent = matchesWords(matches.length, total);
@@ -207,9 +207,9 @@ export function exactFirst(matches, functions, text) {
   return [{ group, name, calls }, ...matches.filter((match) => match.group !== group)];
 }
 
-/** @param {number} told @param {number} total */
-function matchesWords(told, total) {
+/** @param {number} shown @param {number} total */
+function matchesWords(shown, total) {
   if (total === 0) return 'No function has that in its name.';
   const found = formatCounted(total, 'function');
-  return told < total ? `${found}; the ${told} with most calls:` : found;
+  return shown < total ? `${found}; the ${shown} with most calls:` : found;
 }

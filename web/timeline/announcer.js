@@ -11,7 +11,7 @@ const WAIT = 200; // ms: who walks fast wants to hear only where they end
 /** @param {HTMLElement} live @param {DataSource} source @param {ViewState} state @param {TraceInfo} info */
 export function announceSpans(live, source, state, info) {
   let timer = 0;
-  const tell = async () => {
+  const report = async () => {
     const place = state.span;
     if (place === null) return;
     const { span } = await source.span(place.track, place.depth, place.start);
@@ -24,6 +24,6 @@ export function announceSpans(live, source, state, info) {
   state.addEventListener('span', () => {
     window.clearTimeout(timer);
     // What cannot be had is told by the panels, which ask the same.
-    timer = window.setTimeout(() => tell().catch(() => {}), WAIT);
+    timer = window.setTimeout(() => report().catch(() => {}), WAIT);
   });
 }

@@ -90,14 +90,14 @@ export class Choice {
   async #spanOf({ track, depth, start, end, spans }) {
     if (spans === 1) return { track, depth, start, end };
     const range = { from: start, to: Math.max(end, start + 1) };
-    return this.#tell(spanBeginningIn(this.#parts.source, track, depth, range, 'first'));
+    return this.#report(spanBeginningIn(this.#parts.source, track, depth, range, 'first'));
   }
 
   /**
    * An answer; null when there is none, which is told.
    * @template Answer @param {Promise<Answer>} answer @returns {Promise<Answer | null>}
    */
-  async #tell(answer) {
+  async #report(answer) {
     try {
       return await answer;
     } catch (error) {
@@ -127,7 +127,7 @@ export class Choice {
     const place = state.span;
     const track = info.tracks.find(({ id }) => id === place?.track);
     if (place === null || track === undefined) return;
-    const next = await this.#tell(walk(source, place, step, { from: track.first, to: track.last + 1 }));
+    const next = await this.#report(walk(source, place, step, { from: track.first, to: track.last + 1 }));
     if (next !== null && state.span === place) reveal(state, next);
   }
 

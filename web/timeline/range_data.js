@@ -15,15 +15,15 @@ export class RangeData {
   /** @type {AbortController | null} */
   #asking = null;
   #ask;
-  #heard;
+  #handlers;
 
   /**
    * @param {(range: Range, signal: AbortSignal) => Promise<Answer>} ask
-   * @param {{arrived: () => void, failed: (error: Error) => void}} heard
+   * @param {{arrived: () => void, failed: (error: Error) => void}} handlers
    */
-  constructor(ask, heard) {
+  constructor(ask, handlers) {
     this.#ask = ask;
-    this.#heard = heard;
+    this.#handlers = handlers;
   }
 
   get isAsking() {
@@ -49,12 +49,12 @@ export class RangeData {
         if (this.#asking !== asking) return;
         this.#asking = null;
         this.answer = answer;
-        this.#heard.arrived();
+        this.#handlers.arrived();
       },
       (error) => {
         if (this.#asking !== asking) return;
         this.#asking = null;
-        this.#heard.failed(error);
+        this.#handlers.failed(error);
       },
     );
   }

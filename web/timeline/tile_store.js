@@ -23,20 +23,20 @@ export class TileStore {
   #failed = new Map();
   #source;
   #duration;
-  #heard;
+  #handlers;
   #now;
   bytes = 0;
   requests = 0;
 
   /**
    * @param {DataSource} source @param {number} duration of the trace
-   * @param {{arrived: () => void, failed: (error: Error) => void}} heard
+   * @param {{arrived: () => void, failed: (error: Error) => void}} handlers
    * @param {{mostBytes?: number, now?: () => number}} [options]
    */
-  constructor(source, duration, heard, options = {}) {
+  constructor(source, duration, handlers, options = {}) {
     this.#source = source;
     this.#duration = duration;
-    this.#heard = heard;
+    this.#handlers = handlers;
     this.#now = options.now ?? (() => performance.now());
     this.mostBytes = options.mostBytes ?? MOST_BYTES;
   }
@@ -138,11 +138,11 @@ export class TileStore {
       );
       if (this.#pending.get(key) !== controller) return; // nobody wants it any more
       this.#keep(key, makeTile(place, pieces));
-      this.#heard.arrived();
+      this.#handlers.arrived();
     } catch (error) {
       if (controller.signal.aborted) return;
       this.#failed.set(key, this.#now() + RETRY_AFTER);
-      this.#heard.failed(/** @type {Error} */ (error));
+      this.#handlers.failed(/** @type {Error} */ (error));
     } finally {
       if (this.#pending.get(key) === controller) this.#pending.delete(key);
       this.#ask();

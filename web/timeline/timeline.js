@@ -91,13 +91,13 @@ class Timeline {
     this.#theme = readTheme(document.body);
     this.#palettes = this.#makePalettes();
 
-    const heard = {
+    const handlers = {
       arrived: () => this.#draw('tracks'),
       failed: (/** @type {Error} */ error) => this.#trouble(error),
     };
-    this.#store = new TileStore(source, info.duration, heard);
-    this.#marks = new RangeData((range, signal) => source.marks(range, MOST_MARKS, signal), heard);
-    this.#counters = new Map(info.counters.map(({ id }) => [id, this.#counterData(id, heard)]));
+    this.#store = new TileStore(source, info.duration, handlers);
+    this.#marks = new RangeData((range, signal) => source.marks(range, MOST_MARKS, signal), handlers);
+    this.#counters = new Map(info.counters.map(({ id }) => [id, this.#counterData(id, handlers)]));
 
     this.#minimap = new Minimap(element('canvas', { class: 'minimap', role: 'img', 'aria-label': 'The whole trace in small' }), info.tracks, info.duration);
     this.#head = new HeadCanvas(element('canvas', { class: 'head', 'aria-hidden': 'true' }));
@@ -121,7 +121,7 @@ class Timeline {
       overlay: this.#overlay.canvas,
       marks: () => this.#marks.answer ?? NO_MARKS,
     });
-    this.#choice = new Choice({ source, state, info, pieceAt, scene: this.#scene, scrollTo: (y) => this.#scrollTo(y), failed: heard.failed });
+    this.#choice = new Choice({ source, state, info, pieceAt, scene: this.#scene, scrollTo: (y) => this.#scrollTo(y), failed: handlers.failed });
     this.#toolbar = makeToolbar(places.toolbar, {
       setMode: (mode) => this.#setMode(mode),
       zoom: (factor) => this.#zoom(factor),
@@ -135,10 +135,10 @@ class Timeline {
     this.#resize();
   }
 
-  /** @param {number} id @param {{arrived: () => void, failed: (error: Error) => void}} heard */
-  #counterData(id, heard) {
+  /** @param {number} id @param {{arrived: () => void, failed: (error: Error) => void}} handlers */
+  #counterData(id, handlers) {
     const { source } = this.#page;
-    return new RangeData((range, signal) => source.counter(id, range, Math.ceil(3 * this.#scene.width), signal), heard);
+    return new RangeData((range, signal) => source.counter(id, range, Math.ceil(3 * this.#scene.width), signal), handlers);
   }
 
   #listen() {

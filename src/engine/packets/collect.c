@@ -74,25 +74,12 @@ static void add_written(struct sideband_log *log, const struct ring *ring,
     };
 }
 
-static int by_time(const void *left, const void *right)
-{
-    const struct sideband_record *const *a = left, *const *b = right;
-    if ((*a)->time.value != (*b)->time.value)
-        return (*a)->time.value < (*b)->time.value ? -1 : 1;
-    /* Both lie in one array, in the order of the log. */
-    return *a < *b ? -1 : *a > *b;
-}
-
 static bool write_records(struct perf_data_writer *writer, const struct sideband_log *log,
                           struct error *error)
 {
-    size_t count = log->records.count;
-    const struct sideband_record **sorted = memory_allocate(count * sizeof(void *));
-    for (size_t i = 0; i < count; i++)
-        sorted[i] = array_at(&log->records, i);
-    qsort(sorted, count, sizeof *sorted, by_time);
+    const struct sideband_record **sorted = sideband_log_sorted(log);
     bool ok = true;
-    for (size_t i = 0; ok && i < count; i++)
+    for (size_t i = 0; ok && i < log->records.count; i++)
         ok = perf_data_write_record(writer, sorted[i], error);
     free(sorted);
     return ok;
@@ -283,26 +270,32 @@ void collection_free(struct collection *collection)
     array_free(&collection->rings);
 }
 
-/* Whether the ring's thread may be writing at this moment. */
-static bool is_busy(const char *folder, uint32_t serial)
+/* Waits while the ring's thread may be writing: for no more than `rounds` milliseconds, of which it
+ * returns those that are left. */
+static int ring_settle(struct ring *ring, int rounds)
 {
-    struct ring ring;
-    if (!ring_open(&ring, folder, serial, NULL))
-        return false;
-    bool busy = !atomic_load(&ring.header->ended) &&
-                thread_state((pid_t)ring.header->pid, (pid_t)ring.header->tid) == 'R';
-    ring_close(&ring);
-    return busy;
+    enum { ENOUGH_NS = 200 * 1000 * 1000 };
+    const struct timespec millisecond = {.tv_nsec = 1000000};
+    pid_t pid = (pid_t)ring->header->pid, tid = (pid_t)ring->header->tid;
+    uint64_t begin = thread_processor_time(pid, tid);
+    while (rounds > 0 && !atomic_load(&ring->header->ended) && thread_state(pid, tid) == 'R' &&
+           thread_processor_time(pid, tid) - begin < ENOUGH_NS) {
+        nanosleep(&millisecond, NULL);
+        rounds--;
+    }
+    return rounds;
 }
 
 void rings_settle(const char *folder)
 {
-    enum { ROUNDS = 200 };
-    struct timespec millisecond = {.tv_nsec = 1000000};
+    int rounds = 60 * 1000;
     struct array serials = ring_list(folder);
-    int rounds = 0;
-    for (size_t i = 0; i < serials.count; i++)
-        while (is_busy(folder, *(uint32_t *)array_at(&serials, i)) && rounds++ < ROUNDS)
-            nanosleep(&millisecond, NULL);
+    for (size_t i = 0; i < serials.count; i++) {
+        struct ring ring;
+        if (!ring_open(&ring, folder, *(uint32_t *)array_at(&serials, i), NULL))
+            continue;
+        rounds = ring_settle(&ring, rounds);
+        ring_close(&ring);
+    }
     array_free(&serials);
 }

@@ -38,7 +38,8 @@ void collection_free(struct collection *collection);
 
 /* Waits until the threads that are still alive have seen that the recording is frozen: those that
  * sleep in the kernel write no more, those that run end at their next packet. A thread that runs
- * without making packets (an endless loop of direct jumps) is waited for a fifth of a second. */
+ * without making packets (an endless loop of direct jumps) is waited for until it has run for a
+ * fifth of a second, which on a busy machine is later; for a minute at most. */
 void rings_settle(const char *folder);
 
 #endif

@@ -242,3 +242,22 @@ void sideband_log_add(struct sideband_log *log, const struct logged_record *reco
         break;
     }
 }
+
+static int by_time(const void *left, const void *right)
+{
+    const struct sideband_record *const *a = left, *const *b = right;
+    if ((*a)->time.value != (*b)->time.value)
+        return (*a)->time.value < (*b)->time.value ? -1 : 1;
+    /* Both lie in one array, in the order of the log. */
+    return *a < *b ? -1 : *a > *b;
+}
+
+const struct sideband_record **sideband_log_sorted(const struct sideband_log *log)
+{
+    size_t count = log->records.count;
+    const struct sideband_record **sorted = memory_allocate(count * sizeof(void *));
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = array_at(&log->records, i);
+    qsort(sorted, count, sizeof *sorted, by_time);
+    return sorted;
+}

@@ -39,6 +39,9 @@ void sideband_log_begin(struct sideband_log *log, const char *directory,
                         const struct clock_conversion *clock, bool renumber);
 void sideband_log_add(struct sideband_log *log, const struct logged_record *record);
 
+/* All records by time, else in the order of the log; to be freed. */
+const struct sideband_record **sideband_log_sorted(const struct sideband_log *log);
+
 /* What a process or thread number of this machine is in the recording. */
 uint32_t sideband_log_number(struct sideband_log *log, uint32_t number);
 

@@ -40,18 +40,22 @@ void call_stack_return(struct call_stack *stack, const struct pt_encoder *encode
         stack->pointer = call->slot + PUSHED;
 }
 
-/* Calls whose place on the stack was made up cannot be compared with one that is known. */
-static void know(struct call_stack *stack, struct pt_encoder *encoder)
+/* The stack pointer is `pointer`, for the first time: calls so far lie relative to that. */
+static void know(struct call_stack *stack, struct pt_encoder *encoder, uint64_t pointer)
 {
-    if (!stack->known)
-        pt_encoder_forget_calls(encoder);
+    struct pt_calls *calls = &encoder->calls;
+    uint64_t moved = pointer - stack->pointer, depth = encoder->depth;
+    if (stack->known)
+        return;
     stack->known = true;
+    while (depth > calls->base && encoder->depth - depth <= calls->mask)
+        pt_calls_at(calls, --depth)->slot += moved;
 }
 
 void call_stack_load(struct call_stack *stack, struct pt_encoder *encoder, uint64_t from,
                      uint64_t to)
 {
-    know(stack, encoder);
+    know(stack, encoder, from);
     stack->pointer = to;
     /* How many calls ended is not known: their places are only known to be this high at most. */
     if (to > from + PUSHED)
@@ -64,7 +68,7 @@ void call_stack_enter_handler(struct call_stack *stack, struct pt_encoder *encod
                               uint64_t from, uint64_t to)
 {
     enum { SAME_STACK = 1 << 20 }; /* bytes */
-    know(stack, encoder);
+    know(stack, encoder, from);
     stack->pointer = to;
     if (from - to < SAME_STACK) {
         pt_encoder_push_interrupted(encoder, ip, from);
@@ -102,6 +106,17 @@ void call_stack_leave_handler(struct call_stack *stack, struct pt_encoder *encod
     stack->handler_runs = false;
     stack->pointer = stack->interrupted_pointer;
     pt_encoder_restore_calls(encoder, &stack->interrupted);
+}
+
+void call_stack_learn(struct call_stack *stack, struct pt_encoder *encoder, uint64_t pointer,
+                      const struct array *calls, bool all)
+{
+    stack->known = true;
+    stack->pointer = pointer;
+    /* The innermost are what packets can report. */
+    size_t most = encoder->calls.mask, left_out = calls->count > most ? calls->count - most : 0;
+    const struct pt_call *first = calls->count ? array_at(calls, left_out) : NULL;
+    pt_encoder_know_calls(encoder, first, calls->count - left_out, all && left_out == 0);
 }
 
 void call_stack_forget(struct call_stack *stack, struct pt_encoder *encoder)

@@ -8,6 +8,7 @@
 #ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_CALL_STACK_H
 #define MAGIC_TRACE_ENGINE_TRANSLATOR_CALL_STACK_H
 
+#include "base/array.h"
 #include "packet/encoder.h"
 
 struct call_stack {
@@ -34,6 +35,11 @@ void call_stack_load(struct call_stack *stack, struct pt_encoder *encoder, uint6
 void call_stack_enter_handler(struct call_stack *stack, struct pt_encoder *encoder, uint64_t ip,
                               uint64_t from, uint64_t to);
 void call_stack_leave_handler(struct call_stack *stack, struct pt_encoder *encoder);
+
+/* The stack pointer is `pointer`, and `calls` (of struct pt_call, the outermost first) are in
+ * progress; `all`: that is all of them. */
+void call_stack_learn(struct call_stack *stack, struct pt_encoder *encoder, uint64_t pointer,
+                      const struct array *calls, bool all);
 
 /* Nothing is known of what ran until now. */
 void call_stack_forget(struct call_stack *stack, struct pt_encoder *encoder);

@@ -67,9 +67,8 @@ static bool refuse(const struct place *place, struct error *error, const char *w
 {
     unsigned long long offset =
         (unsigned long long)((const uint8_t *)place->fragment - place->arena->bytes);
-    return error_set(error, ERROR_FORMAT,
-                     "%s is damaged: fragment %u of table %u, described at byte %llu, %s",
-                     place->arena->path, place->identifier, place->table, offset, why);
+    return error_set(error, ERROR_FORMAT, "fragment %u of table %u, described at byte %llu, %s",
+                     place->identifier, place->table, offset, why);
 }
 
 /* The description's size comes first, and is read once: the rest is within it. */
@@ -215,8 +214,7 @@ static struct known_table *get_table(struct fragments *fragments, uint32_t seria
                                      struct error *error)
 {
     if (serial >= fragments->arena->geometry.table_count) {
-        error_set(error, ERROR_FORMAT, "%s has no fragment table %u", fragments->arena->path,
-                  serial);
+        error_set(error, ERROR_FORMAT, "there is no fragment table %u", serial);
         return NULL;
     }
     struct known_table *table =
@@ -267,9 +265,8 @@ const struct fragment *fragments_get(struct fragments *fragments, uint32_t seria
     while (table && identifier < table->first) {
         /* Parents are older: that ends all chains. */
         if (table->parent >= serial) {
-            error_set(error, ERROR_FORMAT,
-                      "%s is damaged: fragment %u is in no table from %u on to its parents",
-                      fragments->arena->path, identifier, serial);
+            error_set(error, ERROR_FORMAT, "fragment %u is in no table from %u on to its parents",
+                      identifier, serial);
             return NULL;
         }
         serial = table->parent;
@@ -278,8 +275,7 @@ const struct fragment *fragments_get(struct fragments *fragments, uint32_t seria
     if (!table)
         return NULL;
     if (identifier - table->first >= table->count) {
-        error_set(error, ERROR_FORMAT, "%s is damaged: fragment %u is not in table %u",
-                  fragments->arena->path, identifier, serial);
+        error_set(error, ERROR_FORMAT, "fragment %u is not in table %u", identifier, serial);
         return NULL;
     }
     const struct fragment *fragment = atomic_load_explicit(

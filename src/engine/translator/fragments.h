@@ -35,8 +35,8 @@ struct fragments;
 struct fragments *fragments_open(const struct translator_arena *arena);
 void fragments_close(struct fragments *fragments);
 
-/* In the address space whose table is `table`. NULL: there is none, or it is damaged. It lives
- * until fragments_close. */
+/* In the address space whose table is `table`. It lives until fragments_close. NULL: there is none,
+ * or it is damaged: `error` says why, without the arena's name. */
 const struct fragment *fragments_get(struct fragments *fragments, uint32_t table,
                                      uint32_t identifier, struct error *error);
 

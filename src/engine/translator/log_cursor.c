@@ -2,6 +2,9 @@
 
 enum { WORD = sizeof(uint32_t) };
 
+/* No log comes that far: what is beyond was not written by the runtime. */
+static const uint64_t last_position = UINT64_C(1) << 60;
+
 void log_cursor_begin(struct log_cursor *cursor, const struct translator_arena *arena,
                       const struct tr_slot *slot, uint64_t position)
 {
@@ -17,7 +20,7 @@ void log_cursor_begin(struct log_cursor *cursor, const struct translator_arena *
 void log_cursor_extend(struct log_cursor *cursor)
 {
     uint64_t head = atomic_load_explicit(&cursor->slot->head, memory_order_acquire) / WORD * WORD;
-    if (head > cursor->end)
+    if (head > cursor->end && head < last_position)
         cursor->end = head;
     if (cursor->end - cursor->position > cursor->size)
         cursor->end = cursor->position + cursor->size;
@@ -38,7 +41,7 @@ static bool chunk_position(const struct log_cursor *cursor, unsigned index, uint
     /* A writer that was killed may have begun a chunk since it last told its head. */
     bool is_in_ring = *position <= head ? head - *position < cursor->size
                                         : *position - head <= cursor->size / TR_CHUNKS;
-    return is_in_ring && *position % WORD == 0 &&
+    return is_in_ring && *position % WORD == 0 && *position < last_position &&
            *position % cursor->size / (cursor->size / TR_CHUNKS) == index;
 }
 
@@ -62,8 +65,13 @@ bool log_cursor_begin_ring(struct log_cursor *cursor, const struct translator_ar
                            const struct tr_slot *slot)
 {
     log_cursor_begin(cursor, arena, slot, 0);
-    if (!first_chunk(cursor, 0, &cursor->position))
-        return false;
+    /* Of the oldest chunk the writer may have cleared the beginning, or all. */
+    for (uint64_t from = 0;; from = cursor->position + WORD) {
+        if (!first_chunk(cursor, from, &cursor->position))
+            return false;
+        if (cursor->ring[(cursor->position & (cursor->size - 1)) / WORD] != 0)
+            break;
+    }
     cursor->end = cursor->position;
     log_cursor_extend_to_last_word(cursor);
     return true;

@@ -108,15 +108,18 @@ static bool is_indirect(const struct pt_code_block *code)
            code->kind == PT_BLOCK_RETURN;
 }
 
-/* The block by whose direct branch the fragment is left for `pc`: a side exit, or its end. */
+/* The block by whose direct branch the fragment is left for `pc`: its end, else the first side exit.
+ */
 static unsigned direct_exit(const struct path *path, uint64_t pc)
 {
     const struct fragment *fragment = path->fragment;
     unsigned last = last_block(fragment);
+    if (leads_to(fragment->blocks[last].code, pc))
+        return last;
     for (unsigned i = path->next; i < last; i++)
         if (fragment->blocks[i].side == pc)
             return i;
-    return leads_to(fragment->blocks[last].code, pc) ? last : NOT_KNOWN;
+    return NOT_KNOWN;
 }
 
 static bool can_leave_for(const struct path *path, unsigned block, uint64_t pc, bool indirect)
@@ -208,43 +211,45 @@ static void run_before(struct path *path, unsigned end)
         run_to(path, end - 1);
 }
 
-/* Finds `pc` among the blocks that may have run. False: it is in none of them. */
-static bool cut_inside(struct path *path, unsigned last, uint64_t pc)
+/* Finds `pc` in blocks `first` to `last`. False: it is in none of them. */
+static bool cut_inside(struct path *path, unsigned first, unsigned last, uint64_t pc)
 {
     const struct fragment *fragment = path->fragment;
-    for (unsigned i = path->next; i <= last; i++) {
+    for (unsigned i = first; i <= last; i++) {
         const struct pt_code_block *code = fragment->blocks[i].code;
-        unsigned before;
-        if (pc == code->pc) {
-            run_before(path, i);
-            return true;
-        }
-        if (is_inside(code, pc, &before)) {
-            run_before(path, i);
+        unsigned before = 0;
+        if (pc != code->pc && !is_inside(code, pc, &before))
+            continue;
+        run_before(path, i);
+        if (before > 0)
             add_cut(path, i, pc, before);
-            return true;
-        }
+        return true;
     }
     return false;
 }
 
-bool path_cut(struct path *path, uint64_t pc, struct error *error)
+/* By a branch that leads to `pc`, where nothing ran. */
+static bool leave_for(struct path *path, uint64_t pc, struct error *error)
+{
+    unsigned last = last_block(path->fragment);
+    unsigned exit = path->exit == NOT_KNOWN ? direct_exit(path, pc) : path->exit;
+    if (exit == NOT_KNOWN && is_indirect(path->fragment->blocks[last].code))
+        exit = last;
+    if (exit == NOT_KNOWN)
+        return refuse(path, pc, error);
+    run_to(path, exit);
+    return true;
+}
+
+bool path_cut(struct path *path, uint64_t pc, uint32_t block, struct error *error)
 {
     if (!path->fragment)
         return true;
-    unsigned last = last_block(path->fragment), exit = path->exit;
-    bool ok = true;
-    if (exit != NOT_KNOWN) {
-        run_to(path, exit);
-    } else if (!cut_inside(path, last, pc)) {
-        exit = direct_exit(path, pc);
-        if (exit == NOT_KNOWN && is_indirect(path->fragment->blocks[last].code))
-            exit = last;
-        if (exit == NOT_KNOWN)
-            ok = refuse(path, pc, error);
-        else
-            run_to(path, exit);
-    }
+    unsigned first = path->next, last = last_block(path->fragment);
+    if (block > first && block <= last + 1)
+        first = last = block - 1;
+    bool ok = (path->exit == NOT_KNOWN && cut_inside(path, first, last, pc)) ||
+              leave_for(path, pc, error);
     leave(path);
     return ok;
 }

@@ -57,8 +57,8 @@ void path_load(struct path *path, const struct log_record *record);
 /* The fragment entered last, if any, ran to its end: a system call, or what TR_EXIT said. */
 void path_finish(struct path *path);
 
-/* It ran up to the instruction at `pc`, which did not run. */
-bool path_cut(struct path *path, uint64_t pc, struct error *error);
+/* It ran up to the instruction at `pc`, which did not run. `block`: payload of TR_PARTIAL. */
+bool path_cut(struct path *path, uint64_t pc, uint32_t block, struct error *error);
 
 /* Nothing is known of how it went on. Its first block is taken as begun. */
 void path_abandon(struct path *path);

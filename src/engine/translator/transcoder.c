@@ -36,7 +36,8 @@ static void begin_encoder(struct transcoder *transcoder)
     transcoder->call_ring = memory_allocate(CALLS * sizeof *transcoder->call_ring);
     encoder->owner = &transcoder->owner;
     encoder->stop = &never_stop;
-    encoder->calls = (struct pt_calls){.ring = transcoder->call_ring, .mask = CALLS - 1};
+    encoder->calls =
+        (struct pt_calls){.ring = transcoder->call_ring, .mask = CALLS - 1, .all = true};
     pt_encoder_begin(encoder, (uint8_t)transcoder->arena->options.bus_ratio, PSB_INTERVAL);
     transcoder->encoder = encoder;
     call_stack_begin(&transcoder->calls, encoder);
@@ -66,6 +67,18 @@ bool transcoder_begin(struct transcoder *transcoder, const struct translator_are
     for (unsigned i = 0; i < 2; i++)
         transcoder->cut[i] = make_cut_block();
     return true;
+}
+
+void transcoder_begin_ring(struct transcoder *transcoder)
+{
+    struct log_cursor *cursor = &transcoder->cursor;
+    if (!log_cursor_begin_ring(cursor, transcoder->arena, transcoder->slot))
+        return;
+    if (cursor->position == 0)
+        return;
+    /* Nothing is known of what ran before. */
+    transcoder->timeline.from = 0;
+    pt_encoder_forget_calls(transcoder->encoder);
 }
 
 void transcoder_close(struct transcoder *transcoder)
@@ -112,6 +125,9 @@ static void arrive(struct transcoder *transcoder, struct pt_code_block *block)
 
 static void run_block(struct transcoder *transcoder, struct pt_code_block *block)
 {
+    if (transcoder->new_code)
+        pt_encoder_arrive_at_new_code(transcoder->encoder, block);
+    transcoder->new_code = false;
     if (transcoder->arrival_due)
         arrive(transcoder, block);
     else
@@ -161,6 +177,19 @@ static void enter_handler(struct transcoder *transcoder, const struct log_record
     call_stack_enter_handler(&transcoder->calls, transcoder->encoder, ip, from, to);
 }
 
+/* A copy of the stack tells callers where none are known. */
+static void learn_callers(struct transcoder *transcoder, const struct log_record *copy)
+{
+    struct pt_encoder *encoder = transcoder->encoder;
+    if (!transcoder->callers || encoder->calls.all || encoder->depth != encoder->calls.base)
+        return;
+    struct array calls = array_of(sizeof(struct pt_call));
+    uint64_t time = timeline_at(&transcoder->timeline, pt_encoder_instructions(encoder));
+    bool all = callers_find(transcoder->callers, transcoder->slot->pid, time, copy, &calls);
+    call_stack_learn(&transcoder->calls, encoder, log_value(copy, 0), &calls, all);
+    array_free(&calls);
+}
+
 static void lose(struct transcoder *transcoder)
 {
     pt_encoder_lose(transcoder->encoder);
@@ -190,6 +219,12 @@ static void run_event(struct transcoder *transcoder, const struct log_record *ev
         break;
     case TR_LOST:
         lose(transcoder);
+        break;
+    case TR_FORKED:
+        call_stack_forget(&transcoder->calls, transcoder->encoder);
+        break;
+    case TR_CALLS:
+        learn_callers(transcoder, event);
         break;
     default:
         break;
@@ -244,6 +279,20 @@ static void reach_unknown_time(struct transcoder *transcoder)
     run_steps(transcoder);
 }
 
+/* The same, before the newest fragment begins at that time. Decoders take to new code when a packet has
+ * its time: they need to know of all branches before. */
+static void reach_entry(struct transcoder *transcoder, const struct log_record *stamp)
+{
+    uint64_t time = log_value(stamp, 0);
+    bool new_code = TR_EVENT_PAYLOAD(stamp->word) == TR_STAMP_NEW_CODE;
+    if (new_code && time > 0) {
+        reach(transcoder, time - 1);
+        pt_encoder_emit(transcoder->encoder);
+    }
+    reach(transcoder, time);
+    transcoder->new_code = new_code;
+}
+
 /* An event at the time that it tells, behind the steps so far. */
 static void happen(struct transcoder *transcoder, const struct log_record *record)
 {
@@ -251,11 +300,61 @@ static void happen(struct transcoder *transcoder, const struct log_record *recor
     run_event(transcoder, record);
 }
 
-static bool enter(struct transcoder *transcoder, uint32_t word, struct error *error)
+/* What a record that makes no sense says, with its place. */
+static bool refuse_record(const struct transcoder *transcoder, const struct log_record *record,
+                          const struct error *why, struct error *error)
+{
+    const uint8_t *place = (const uint8_t *)(record->payload - 1);
+    return error_set(
+        error, ERROR_FORMAT, "%s is damaged: at byte %llu, in the log of thread %u: %s",
+        transcoder->arena->path, (unsigned long long)(place - transcoder->arena->bytes),
+        transcoder->slot->tid, why->text);
+}
+
+/* The copy was made in the first block of the fragment that is entered now. */
+static void use_stack_copy(struct transcoder *transcoder, const struct log_record *copy)
+{
+    const struct fragment *fragment = transcoder->path.fragment;
+    uint64_t pc = log_value(copy, 2);
+    transcoder->has_stack_copy = false;
+    if (pc >= fragment->pc && pc < fragment->blocks[0].code->end)
+        path_event(&transcoder->path, copy);
+}
+
+static void take_stack_copy(struct transcoder *transcoder, const struct log_record *copy)
+{
+    transcoder->stack_copy = *copy;
+    transcoder->has_stack_copy = true;
+    if (transcoder->path.fragment)
+        use_stack_copy(transcoder, copy);
+}
+
+static bool enter(struct transcoder *transcoder, const struct log_record *record,
+                  struct error *error)
 {
     uint32_t table = atomic_load_explicit(&transcoder->slot->table, memory_order_relaxed);
-    const struct fragment *fragment = fragments_get(transcoder->fragments, table, word >> 1, error);
-    return fragment && path_enter(&transcoder->path, fragment, word & TR_INDIRECT, error);
+    const struct fragment *fragment =
+        fragments_get(transcoder->fragments, table, record->word >> 1, error);
+    if (!fragment || !path_enter(&transcoder->path, fragment, record->word & TR_INDIRECT, error))
+        return false;
+    if (transcoder->has_stack_copy)
+        use_stack_copy(transcoder, &transcoder->stack_copy);
+    if (transcoder->has_next_stamp)
+        reach_entry(transcoder, &transcoder->next_stamp);
+    transcoder->has_next_stamp = false;
+    return true;
+}
+
+/* How the fragment before was left is only known when the next one is entered. */
+static void take_stamp(struct transcoder *transcoder, const struct log_record *record)
+{
+    const struct log_record *next = &transcoder->next_stamp;
+    if (TR_EVENT_PAYLOAD(record->word) == TR_STAMP_ENTRY) {
+        reach(transcoder, log_value(record, 0));
+    } else if (!transcoder->has_next_stamp || TR_EVENT_PAYLOAD(next->word) != TR_STAMP_NEW_CODE) {
+        transcoder->next_stamp = *record;
+        transcoder->has_next_stamp = true;
+    }
 }
 
 static bool take_event(struct transcoder *transcoder, const struct log_record *record,
@@ -268,10 +367,13 @@ static bool take_event(struct transcoder *transcoder, const struct log_record *r
     case TR_STACK:
         path_load(path, record);
         return true;
+    case TR_CALLS:
+        take_stack_copy(transcoder, record);
+        return true;
     case TR_PARTIAL:
-        return path_cut(path, log_value(record, 0), error);
+        return path_cut(path, log_value(record, 0), TR_EVENT_PAYLOAD(record->word), error);
     case TR_STOP:
-        if (!path_cut(path, log_value(record, 2), error))
+        if (!path_cut(path, log_value(record, 2), 0, error))
             return false;
         happen(transcoder, record);
         return true;
@@ -283,11 +385,18 @@ static bool take_event(struct transcoder *transcoder, const struct log_record *r
         path_abandon(path);
         happen(transcoder, record);
         return true;
+    case TR_STAMP:
+        take_stamp(transcoder, record);
+        return true;
     case TR_HANDLER:
+        /* After a branch to where nothing can run there is no entry. */
+        if (!path_cut(path, log_value(record, 2), 0, error))
+            return false;
+        happen(transcoder, record);
+        return true;
     case TR_MARK:
     case TR_SIGRETURN:
     case TR_RESUME:
-    case TR_STAMP:
     case TR_FORKED:
         happen(transcoder, record);
         return true;
@@ -299,9 +408,10 @@ static bool take_event(struct transcoder *transcoder, const struct log_record *r
 static bool take(struct transcoder *transcoder, const struct log_record *record,
                  struct error *error)
 {
-    if (record->word < TR_EVENT)
-        return enter(transcoder, record->word, error);
-    return take_event(transcoder, record, error);
+    struct error why;
+    bool ok = record->word < TR_EVENT ? enter(transcoder, record, &why)
+                                      : take_event(transcoder, record, &why);
+    return ok || refuse_record(transcoder, record, &why, error);
 }
 
 /* A record makes no sense: what it may have told is missing. */
@@ -316,15 +426,12 @@ static void refuse(struct transcoder *transcoder, const struct error *error)
 
 static void refuse_damage(struct transcoder *transcoder)
 {
-    struct error error;
+    static const struct error no_record = {ERROR_FORMAT, "this is no record"};
     const struct log_cursor *cursor = &transcoder->cursor;
-    unsigned long long place =
-        (unsigned long long)((const uint8_t *)cursor->ring +
-                             (cursor->position & (cursor->size - 1)) - transcoder->arena->bytes);
-    error_set(&error, ERROR_FORMAT,
-              "%s is damaged: at byte %llu, in the log of thread %u, is no "
-              "record",
-              transcoder->arena->path, place, transcoder->slot->tid);
+    uint64_t place = cursor->position & (cursor->size - 1);
+    struct log_record record = {.payload = cursor->ring + place / sizeof *cursor->ring + 1};
+    struct error error;
+    refuse_record(transcoder, &record, &no_record, &error);
     refuse(transcoder, &error);
 }
 

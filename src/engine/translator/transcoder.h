@@ -7,6 +7,7 @@
 #define MAGIC_TRACE_ENGINE_TRANSLATOR_TRANSCODER_H
 
 #include "engine/translator/call_stack.h"
+#include "engine/translator/callers.h"
 #include "engine/translator/log_cursor.h"
 #include "engine/translator/packet_file.h"
 #include "engine/translator/path.h"
@@ -16,6 +17,7 @@ struct transcoder {
     struct pt_encoder_owner owner; /* first */
     const struct translator_arena *arena;
     struct fragments *fragments; /* shared with other transcoders */
+    struct callers *callers;     /* likewise; NULL: stacks are not unwound */
     const struct tr_slot *slot;
     struct packet_file file;
     struct pt_encoder *encoder; /* in `file` */
@@ -25,21 +27,28 @@ struct transcoder {
     struct call_stack calls;
     struct pt_call *call_ring;
 
-    bool in_kernel;      /* in a system call: what comes next turns tracing on */
-    bool arrival_due;    /* a trigger hit: the next block's beginning is told ... */
+    struct log_record stack_copy; /* the newest TR_CALLS, if its fragment was not entered yet */
+    bool has_stack_copy;
+    struct log_record next_stamp; /* of the next fragment's beginning, known beforehand */
+    bool has_next_stamp;
+    /* Of the next block: */
+    bool arrival_due;    /* a trigger was hit there: its beginning is reported ... */
     uint64_t arrival;    /* ... with this time, ticks */
-    uint64_t lost_from;  /* stream position from which on a record was refused */
-    struct error damage; /* the first */
+    bool new_code;       /* it may be in the place of other code that has run */
+    struct error damage; /* the first record that made no sense */
 
     /* Blocks that were interrupted in their middle, in turn: the encoder looks at the last one. */
     struct pt_code_block *cut[2];
     unsigned cuts;
 };
 
-/* `folder` is DIR/translator. The slot's log is read from its beginning. */
+/* `folder` is DIR/translator. The log of `slot` will be read from its beginning. */
 bool transcoder_begin(struct transcoder *transcoder, const struct translator_arena *arena,
                       struct fragments *fragments, const struct tr_slot *slot, const char *folder,
                       struct error *error);
+
+/* The log will be read from the oldest record that its ring still holds, to the last word. */
+void transcoder_begin_ring(struct transcoder *transcoder);
 
 /* Transcodes what the cursor has. */
 void transcoder_read(struct transcoder *transcoder);

@@ -23,14 +23,15 @@ struct transcoding *transcoding_begin(struct translator_arena *arena, const char
 }
 
 static bool transcode_slot(struct transcoding *transcoding, const struct tr_slot *slot,
-                           struct error *error)
+                           struct callers *callers, struct error *error)
 {
     struct transcoder transcoder;
     if (!transcoder_begin(&transcoder, transcoding->arena, transcoding->fragments, slot,
                           transcoding->folder, error))
         return false;
-    if (log_cursor_begin_ring(&transcoder.cursor, transcoding->arena, slot))
-        transcoder_read(&transcoder);
+    transcoder.callers = callers;
+    transcoder_begin_ring(&transcoder);
+    transcoder_read(&transcoder);
     transcoder_finish(&transcoder);
     if (transcoder.damage.code != ERROR_NONE)
         log_warning("%s. What it tells is missing from the recording.", transcoder.damage.text);
@@ -38,7 +39,8 @@ static bool transcode_slot(struct transcoding *transcoding, const struct tr_slot
     return true;
 }
 
-bool transcoding_finish(struct transcoding *transcoding, struct error *error)
+bool transcoding_finish(struct transcoding *transcoding, struct callers *callers,
+                        struct error *error)
 {
     bool ok = true;
     uint32_t slots = translator_arena_slots(transcoding->arena);
@@ -46,7 +48,7 @@ bool transcoding_finish(struct transcoding *transcoding, struct error *error)
         struct error refused;
         const struct tr_slot *slot = translator_arena_slot(transcoding->arena, serial, &refused);
         if (slot)
-            ok = transcode_slot(transcoding, slot, error);
+            ok = transcode_slot(transcoding, slot, callers, error);
         else if (refused.code != ERROR_NOT_FOUND)
             log_warning("%s. The recording goes without it.", refused.text);
     }

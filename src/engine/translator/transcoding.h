@@ -6,6 +6,7 @@
 #define MAGIC_TRACE_ENGINE_TRANSLATOR_TRANSCODING_H
 
 #include "engine/translator/arena.h"
+#include "engine/translator/callers.h"
 
 struct transcoding;
 
@@ -15,6 +16,7 @@ struct transcoding *transcoding_begin(struct translator_arena *arena, const char
 
 /* The recording is frozen and quiet (translator_arena_settle). Transcodes what is left and frees.
  * Damage in the arena is warned of; false: a packet file could not be made. */
-bool transcoding_finish(struct transcoding *transcoding, struct error *error);
+bool transcoding_finish(struct transcoding *transcoding, struct callers *callers,
+                        struct error *error);
 
 #endif

@@ -8,9 +8,11 @@
 #include "engine/supervise.h"
 #include "engine/translator/arena.h"
 #include "engine/translator/exec_requests.h"
+#include "engine/translator/finish.h"
 #include "engine/translator/inject.h"
 #include "process/exec_stop.h"
 #include "process/program.h"
+#include "process/vdso.h"
 #include "recording/session.h"
 
 #include <errno.h>
@@ -225,6 +227,34 @@ static bool run(struct recording *recording, struct record_result *result, struc
     return ok;
 }
 
+static bool finish(struct recording *recording, struct record_result *result, struct error *error)
+{
+    translator_arena_settle(&recording->arena);
+    struct transcoding *transcoding =
+        transcoding_begin(&recording->arena, recording->directory, error);
+    struct collection collection = {
+        .command_line = recording->wanted->magic_trace_command,
+        .clock = recording_clock_conversion(&recording->clock),
+    };
+    bool ok = transcoding && translator_finish(&recording->arena, recording->directory, transcoding,
+                                               true, &collection, error);
+    struct session *session = &recording->session;
+    session->instructions = collection.instructions;
+    session->untraced = collection.untraced;
+    session->untraced_count = collection.untraced_count;
+    session->deaths = collection.deaths;
+    session->death_count = collection.death_count;
+    session->hits = collection.hits;
+    session->hit_count = collection.hit_count;
+    ok = ok && session_write(session, recording->directory, error);
+    if (ok) {
+        result->instructions = collection.instructions;
+        result->bytes = collection.bytes;
+    }
+    collection_free(&collection);
+    return ok;
+}
+
 static bool record_into(struct recording *recording, struct record_result *result,
                         struct error *error)
 {
@@ -233,12 +263,12 @@ static bool record_into(struct recording *recording, struct record_result *resul
     if (!translator_arena_create(&recording->arena, recording->directory, &options, error))
         return false;
     inject_store_image(recording->arena.bytes, &recording->image);
+    vdso_keep(recording->directory);
     recording->session = session_at_start(recording);
     bool ok = session_write(&recording->session, recording->directory, error) &&
               signals_hold(&recording->signals, error);
     if (ok) {
-        ok = run(recording, result, error) &&
-             error_set(error, ERROR_UNSUPPORTED, "NOT YET: collecting");
+        ok = run(recording, result, error) && finish(recording, result, error);
         signals_release(&recording->signals, result->interrupted);
     }
     translator_arena_close(&recording->arena);

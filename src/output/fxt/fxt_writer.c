@@ -69,7 +69,7 @@ struct writer {
     struct writer_track *tracks;   /* one for each of the source; owned */
     struct row_reference last_row; /* of the last event */
     struct function_cache *caches; /* by index of the function; owned */
-    size_t memo_count;
+    size_t cache_count;
     uint32_t next_synthetic_tid;
     struct counter_cache *counters; /* by text */
     struct arena names;             /* of rows of deep frames, and counters */
@@ -208,15 +208,15 @@ static void allocate_packet_sequences(struct writer *writer, uint32_t index)
 {
     size_t count = index + index / 2 + 64;
     writer->caches = memory_resize(writer->caches, count * sizeof *writer->caches);
-    memset(writer->caches + writer->memo_count, 0,
-           (count - writer->memo_count) * sizeof *writer->caches);
-    writer->memo_count = count;
+    memset(writer->caches + writer->cache_count, 0,
+           (count - writer->cache_count) * sizeof *writer->caches);
+    writer->cache_count = count;
 }
 
 static inline struct function_cache *cache_of(struct writer *writer,
                                               const struct span_function *function)
 {
-    if (function->index >= writer->memo_count)
+    if (function->index >= writer->cache_count)
         allocate_packet_sequences(writer, function->index);
     return &writer->caches[function->index];
 }

@@ -12,6 +12,8 @@ import shutil
 import subprocess
 import urllib.request
 
+import watchdog
+
 LIBRARY = "libipt-dev"  # whose source it is
 TOOLS = {"apt-get": "apt", "dpkg-query": "dpkg", "dpkg-source": "dpkg-dev", "cmake": "cmake", "cc": "gcc",
          "yasm": "yasm"}
@@ -54,8 +56,8 @@ def write_sources(etc, folder):
 
 
 def run(command, folder):
-    return subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          timeout=600, check=False, env=dict(os.environ, LC_ALL="C"))
+    return watchdog.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                        env=dict(os.environ, LC_ALL="C"))
 
 
 def last_words(finished):

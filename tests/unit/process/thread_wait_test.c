@@ -85,6 +85,18 @@ static void a_leader_dies_before_the_others_are_waited_for(void **state)
     assert_int_equal(thread_state(program.leader, program.leader), 0);
 }
 
+static void what_a_thread_has_run_for_is_counted(void **state)
+{
+    pid_t tid = gettid();
+    uint64_t begin = thread_processor_time(getpid(), tid);
+    assert_true(begin > 0);
+    /* The kernel counts at least at each tick of its clock. */
+    while (thread_processor_time(getpid(), tid) == begin)
+        ;
+    assert_true(thread_processor_time(getpid(), tid) > begin);
+    assert_int_equal(thread_processor_time(getpid(), 1), 0);
+}
+
 static void one_waits_while_others_have_stopped(void **state)
 {
     int status;
@@ -109,6 +121,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stops_are_waited_for),
         cmocka_unit_test(a_leader_dies_before_the_others_are_waited_for),
+        cmocka_unit_test(what_a_thread_has_run_for_is_counted),
         cmocka_unit_test(one_waits_while_others_have_stopped),
         cmocka_unit_test(who_is_not_there_is_not_waited_for),
     };

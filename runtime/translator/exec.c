@@ -1,0 +1,212 @@
+/* execve and execveat.
+ *
+ * The kernel replaces the runtime together with the program. For the new program to be traced, too, the recorder has to
+ * be the process's tracer when that begins: the process asks for it and waits (struct tr_request). */
+#include "engine/packets/sideband_layout.h"
+#include "runtime/translator/clock.h"
+#include "runtime/translator/fault_safe.h"
+#include "runtime/translator/log.h"
+#include "runtime/translator/sideband.h"
+#include "runtime/translator/signal.h"
+#include "runtime/translator/syscall.h"
+#include "runtime/translator/system.h"
+
+#include <asm/stat.h>
+#include <asm/unistd.h>
+#include <linux/errno.h>
+#include <linux/fcntl.h>
+#include <linux/futex.h>
+#include <linux/stat.h>
+#include <linux/time_types.h>
+
+enum {
+    NAME_SIZE = 16,               /* TASK_COMM_LEN */
+    LONGEST_PATH = 4096,
+    WAIT = 50 * 1000 * 1000,      /* nanoseconds */
+    PATIENCE = 20,                /* waits without a heartbeat of the recorder */
+};
+
+/* --- The file --- */
+
+struct exec_call {
+    int32_t number;
+    uint64_t directory, path, flags; /* as execveat has them */
+};
+
+static struct exec_call read_call(const struct tr_thread *thread)
+{
+    const uint64_t *r = thread->app.r;
+    int32_t number = (int32_t)r[TR_RAX];
+    if (number == __NR_execveat)
+        return (struct exec_call){number, r[TR_RDI], r[TR_RSI], r[TR_R8]};
+    return (struct exec_call){number, (uint64_t)AT_FDCWD, r[TR_RDI], 0};
+}
+
+/* Whether its content is found by the descriptor alone. */
+static bool has_empty_path(const struct exec_call *call)
+{
+    char first;
+    return (call->flags & AT_EMPTY_PATH) && tr_read_safely(&first, call->path, 1) && first == 0;
+}
+
+static bool has_capabilities(const struct exec_call *call)
+{
+    static const char attribute[] = "security.capability";
+    int64_t result = -ENODATA;
+    if (has_empty_path(call)) {
+        result = tr_syscall6(__NR_fgetxattr, call->directory, (uint64_t)attribute, 0, 0, 0, 0);
+    } else if ((int32_t)call->directory == AT_FDCWD) {
+        result = tr_syscall6(__NR_getxattr, call->path, (uint64_t)attribute, 0, 0, 0, 0);
+    } else {
+        int64_t file = tr_syscall6(__NR_openat, call->directory, call->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK,
+                                   0, 0, 0);
+        if (file < 0)
+            return false;
+        result = tr_syscall6(__NR_fgetxattr, (uint64_t)file, (uint64_t)attribute, 0, 0, 0, 0);
+        tr_syscall(__NR_close, (uint64_t)file, 0, 0);
+    }
+    return result > 0;
+}
+
+enum file_kind {
+    FILE_MISSING, /* the call will fail */
+    FILE_USUAL,
+    FILE_PRIVILEGED, /* loses its privileges when it is traced */
+};
+
+static enum file_kind kind_of(const struct exec_call *call)
+{
+    struct stat status;
+    uint64_t flags = call->flags & (AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW);
+    if (tr_syscall6(__NR_newfstatat, call->directory, call->path, (uint64_t)&status, flags, 0, 0) != 0 ||
+        (status.st_mode & S_IFMT) != S_IFREG || !(status.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)))
+        return FILE_MISSING;
+    bool privileged = (status.st_mode & (S_ISUID | S_ISGID)) || has_capabilities(call);
+    return privileged ? FILE_PRIVILEGED : FILE_USUAL;
+}
+
+/* The last part of the path, as the kernel will call the process. */
+static void read_name(const struct exec_call *call, char name[NAME_SIZE])
+{
+    size_t used = 0;
+    char c = 0;
+    for (unsigned i = 0; i < LONGEST_PATH && tr_read_safely(&c, call->path + i, 1) && c; i++) {
+        if (c == '/')
+            used = 0;
+        else if (used < NAME_SIZE - 1)
+            name[used++] = c;
+    }
+    name[used] = 0;
+}
+
+/* --- The request --- */
+
+static bool recorder_is_there(const struct tr_control *control)
+{
+    return !atomic_load(&control->frozen) && !atomic_load(&control->recorder_stopped);
+}
+
+static void wake_recorder(struct tr_control *control)
+{
+    atomic_fetch_add(&control->requested, 1);
+    tr_syscall(__NR_futex, (uint64_t)&control->requested, FUTEX_WAKE, INT32_MAX);
+}
+
+/* Waits while the request is in that state. False: the recorder gives no sign of life. */
+static bool wait_for_recorder(const struct tr_control *control, struct tr_request *request, uint32_t state)
+{
+    struct __kernel_timespec timeout = {.tv_nsec = WAIT};
+    uint32_t heartbeat = atomic_load(&control->heartbeat);
+    for (unsigned still = 0; atomic_load(&request->state) == state; still++) {
+        if (still >= PATIENCE || !recorder_is_there(control))
+            return atomic_load(&request->state) != state;
+        tr_syscall6(__NR_futex, (uint64_t)&request->state, FUTEX_WAIT, state, (uint64_t)&timeout, 0, 0);
+        uint32_t now = atomic_load(&control->heartbeat);
+        if (now != heartbeat)
+            still = 0;
+        heartbeat = now;
+    }
+    return true;
+}
+
+static struct tr_request *take_request(struct tr_control *control)
+{
+    for (unsigned i = 0; i < TR_REQUESTS; i++) {
+        uint32_t state = TR_REQUEST_FREE;
+        if (atomic_compare_exchange_strong(&control->requests[i].state, &state, TR_REQUEST_TAKEN))
+            return &control->requests[i];
+    }
+    return NULL;
+}
+
+/* Asks the recorder to be there when the new program begins. NULL: it will not be. */
+static struct tr_request *ask(struct tr_thread *thread)
+{
+    struct tr_control *control = thread->process->control;
+    struct tr_request *request = recorder_is_there(control) ? take_request(control) : NULL;
+    if (!request)
+        return NULL;
+    thread->exec_cookie = tr_rdtsc();
+    request->pid = (uint32_t)thread->pid;
+    request->tid = (uint32_t)thread->tid;
+    request->time = thread->exec_cookie;
+    request->cookie_address = (uint64_t)&thread->exec_cookie;
+    atomic_store(&request->state, TR_REQUEST_MADE);
+    wake_recorder(control);
+    uint32_t state = TR_REQUEST_MADE;
+    if (!wait_for_recorder(control, request, state))
+        atomic_compare_exchange_strong(&request->state, &state, TR_REQUEST_FREE);
+    state = atomic_load(&request->state);
+    if (state == TR_REQUEST_REFUSED)
+        atomic_store(&request->state, TR_REQUEST_FREE);
+    return state == TR_REQUEST_GRANTED ? request : NULL;
+}
+
+/* The recorder stops the thread for a moment, and lets go. */
+static void take_back(struct tr_thread *thread, struct tr_request *request)
+{
+    struct tr_control *control = thread->process->control;
+    atomic_store(&request->state, TR_REQUEST_FAILED);
+    wake_recorder(control);
+    wait_for_recorder(control, request, TR_REQUEST_FAILED);
+}
+
+/* --- The call --- */
+
+/* With its log ended: of a successful call nobody comes back. */
+static int64_t execute(struct tr_thread *thread, const struct exec_call *call)
+{
+    const uint64_t *r = thread->app.r;
+    const uint64_t arguments[6] = {r[TR_RDI], r[TR_RSI], r[TR_RDX], r[TR_R10], r[TR_R8], r[TR_R9]};
+    int64_t result;
+    tr_process_end_log(thread, TR_SLOT_ENDED);
+    tr_signal_before_exec(thread);
+    if (!tr_safe_syscall(thread, call->number, arguments, &result))
+        result = TR_RESTART;
+    tr_signal_after_failed_exec(thread);
+    tr_process_end_log(thread, TR_SLOT_RUNS);
+    return result;
+}
+
+static void log_untraced(struct tr_thread *thread, const struct exec_call *call, enum untraced_reason reason)
+{
+    char name[NAME_SIZE];
+    read_name(call, name);
+    tr_sideband_untraced(thread, tr_time(thread), thread->pid, reason, name);
+}
+
+int64_t tr_sys_exec(struct tr_thread *thread)
+{
+    struct exec_call call = read_call(thread);
+    bool follow = thread->process->control->options.follow;
+    enum file_kind kind = kind_of(&call);
+    if (kind == FILE_MISSING)
+        return execute(thread, &call);
+    struct tr_request *request = follow && kind == FILE_USUAL ? ask(thread) : NULL;
+    if (!request)
+        log_untraced(thread, &call, follow ? UNTRACED_FOREIGN : UNTRACED_PROCESS);
+    int64_t result = execute(thread, &call);
+    if (request)
+        take_back(thread, request);
+    return result;
+}

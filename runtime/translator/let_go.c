@@ -1,0 +1,30 @@
+/* A thread that was traced goes on natively. */
+#include "runtime/translator/code_pages.h"
+#include "runtime/translator/log.h"
+#include "runtime/translator/signal.h"
+#include "runtime/translator/syscall.h"
+#include "runtime/translator/system.h"
+
+/* Whether other threads of the process stay in the cache, and need our signal handlers and the protection of code.
+ * Whoever only shares the memory with its parent has handlers of its own. */
+static bool others_stay(struct tr_thread *thread)
+{
+    return !thread->vforked &&
+           __atomic_sub_fetch(&thread->process->running, 1, __ATOMIC_ACQ_REL) != 0;
+}
+
+void tr_let_go(struct tr_thread *thread, enum tr_slot_end reason)
+{
+    struct tr_process *process = thread->process;
+    tr_signals_block(thread);
+    if (thread->slot && !thread->stops)
+        tr_log_stop(thread, reason, thread->app.pc);
+    bool stay = others_stay(thread);
+    if (!stay && !thread->vforked) {
+        tr_lock(&process->lock);
+        tr_code_let_go(thread);
+        tr_unlock(&process->lock);
+    }
+    tr_signal_let_go(thread, stay);
+    tr_signal_return_natively(thread);
+}

@@ -1,0 +1,161 @@
+#include "runtime/translator/memory_calls.h"
+
+#include "runtime/translator/code_pages.h"
+#include "runtime/translator/own_memory.h"
+#include "runtime/translator/system.h"
+
+#include <asm/mman.h>
+#include <asm/unistd.h>
+#include <linux/errno.h>
+#include <linux/mman.h>
+#include <linux/shm.h>
+
+/* Under process->lock, so that nobody translates code from a mapping that goes. */
+
+static uint64_t end_of(uint64_t start, uint64_t size)
+{
+    uint64_t end = (start + size + TR_PAGE - 1) & ~(uint64_t)(TR_PAGE - 1);
+    return end < start ? UINT64_MAX : end;
+}
+
+static bool is_error(int64_t result)
+{
+    return result < 0 && result > -TR_PAGE;
+}
+
+static int64_t call_kernel(const struct tr_thread *thread, int32_t number)
+{
+    const uint64_t *r = thread->app.r;
+    return tr_syscall6(number, r[TR_RDI], r[TR_RSI], r[TR_RDX], r[TR_R10], r[TR_R8], r[TR_R9]);
+}
+
+static int64_t map(struct tr_thread *thread)
+{
+    const uint64_t *r = thread->app.r;
+    uint64_t flags = r[TR_R10];
+    bool fixed = (flags & MAP_FIXED) && !(flags & MAP_FIXED_NOREPLACE);
+    if (fixed && tr_own_overlaps(r[TR_RDI], end_of(r[TR_RDI], r[TR_RSI])))
+        return -ENOMEM;
+    if (fixed)
+        tr_code_changed(thread, r[TR_RDI], end_of(r[TR_RDI], r[TR_RSI]));
+    int64_t start = call_kernel(thread, __NR_mmap);
+    if (!is_error(start))
+        tr_code_mapped(thread, (uint64_t)start, end_of((uint64_t)start, r[TR_RSI]), flags & MAP_SHARED,
+                       (uint32_t)r[TR_RDX]);
+    return start;
+}
+
+/* What is ours in the range stays. */
+static int64_t unmap(struct tr_thread *thread)
+{
+    const uint64_t *r = thread->app.r;
+    uint64_t start = r[TR_RDI], end = end_of(start, r[TR_RSI]);
+    struct tr_own_range own;
+    if (start % TR_PAGE != 0 || start >= end)
+        return call_kernel(thread, __NR_munmap);
+    tr_code_changed(thread, start, end);
+    int64_t result = 0;
+    while (result == 0 && tr_own_next(start, &own) && own.start < end) {
+        if (own.start > start)
+            result = tr_syscall(__NR_munmap, start, own.start - start, 0);
+        start = own.end;
+    }
+    if (result == 0 && start < end)
+        result = tr_syscall(__NR_munmap, start, end - start, 0);
+    return result;
+}
+
+static int64_t remap(struct tr_thread *thread)
+{
+    const uint64_t *r = thread->app.r;
+    uint64_t start = r[TR_RDI], size = r[TR_RSI], new_size = r[TR_RDX], wanted = r[TR_R8];
+    bool fixed = r[TR_R10] & MREMAP_FIXED;
+    if (tr_own_overlaps(start, end_of(start, size)) ||
+        (fixed && tr_own_overlaps(wanted, end_of(wanted, new_size))))
+        return -EFAULT;
+    tr_code_changed(thread, start, end_of(start, size));
+    if (fixed)
+        tr_code_changed(thread, wanted, end_of(wanted, new_size));
+    int64_t result = call_kernel(thread, __NR_mremap);
+    if (!is_error(result))
+        tr_code_changed(thread, (uint64_t)result, end_of((uint64_t)result, new_size));
+    return result;
+}
+
+/* Only advice that takes the content away. */
+static int64_t advise(struct tr_thread *thread)
+{
+    const uint64_t *r = thread->app.r;
+    uint64_t start = r[TR_RDI], end = end_of(start, r[TR_RSI]);
+    switch ((int32_t)r[TR_RDX]) {
+    case MADV_DONTNEED:
+    case MADV_FREE:
+    case MADV_REMOVE:
+    case MADV_DONTNEED_LOCKED:
+    case MADV_DONTFORK:
+    case MADV_WIPEONFORK:
+        if (tr_own_overlaps(start, end))
+            return -EINVAL;
+        break;
+    default:
+        return call_kernel(thread, __NR_madvise);
+    }
+    int64_t result = call_kernel(thread, __NR_madvise);
+    tr_code_changed(thread, start, end);
+    return result;
+}
+
+/* The end of the heap comes back, whether or not it moved. */
+static int64_t set_break(struct tr_thread *thread)
+{
+    uint64_t before = (uint64_t)tr_syscall(__NR_brk, 0, 0, 0);
+    uint64_t after = (uint64_t)call_kernel(thread, __NR_brk);
+    if (after < before)
+        tr_code_changed(thread, after, end_of(before, 0));
+    return (int64_t)after;
+}
+
+static int64_t attach(struct tr_thread *thread)
+{
+    const uint64_t *r = thread->app.r;
+    if ((r[TR_RDX] & SHM_REMAP) && tr_own_overlaps(r[TR_RSI], r[TR_RSI] + 1))
+        return -EINVAL;
+    int64_t result = call_kernel(thread, __NR_shmat);
+    tr_code_unknown(thread);
+    return result;
+}
+
+static int64_t change(struct tr_thread *thread, int32_t number)
+{
+    const uint64_t *r = thread->app.r;
+    int64_t result;
+    switch (number) {
+    case __NR_mmap:
+        return map(thread);
+    case __NR_mprotect:
+    case __NR_pkey_mprotect:
+        return tr_code_mprotect(thread, number, r[TR_RDI], r[TR_RSI], r[TR_RDX], r[TR_R10]);
+    case __NR_munmap:
+        return unmap(thread);
+    case __NR_mremap:
+        return remap(thread);
+    case __NR_madvise:
+        return advise(thread);
+    case __NR_brk:
+        return set_break(thread);
+    case __NR_shmat:
+        return attach(thread);
+    default: /* shmdt, remap_file_pages */
+        result = call_kernel(thread, number);
+        tr_code_unknown(thread);
+        return result;
+    }
+}
+
+int64_t tr_sys_memory(struct tr_thread *thread, int32_t number)
+{
+    tr_lock(&thread->process->lock);
+    int64_t result = change(thread, number);
+    tr_unlock(&thread->process->lock);
+    return result;
+}

@@ -1,0 +1,13 @@
+/* System calls that change the program's mappings. The runtime's own memory is not theirs to change; what is known of
+ * code is kept up to date.
+ */
+#ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_MEMORY_CALLS_H
+#define MAGIC_TRACE_RUNTIME_TRANSLATOR_MEMORY_CALLS_H
+
+#include "runtime/translator/thread.h"
+
+/* mmap, mprotect, pkey_mprotect, munmap, mremap, madvise, brk, shmat, shmdt, remap_file_pages, with the program's
+ * arguments in thread->app. Returns what the program gets. */
+int64_t tr_sys_memory(struct tr_thread *thread, int32_t number);
+
+#endif

@@ -1,0 +1,104 @@
+#include "runtime/translator/system.h"
+
+#include "runtime/translator/own_memory.h"
+
+#include <asm/unistd.h>
+#include <linux/futex.h>
+#include <linux/mman.h>
+
+void *memcpy(void *to, const void *from, size_t size)
+{
+    void *at = to;
+    __asm__ volatile("rep movsb" : "+D"(at), "+S"(from), "+c"(size) : : "memory");
+    return to;
+}
+
+/* Backward by words where the areas overlap: REP MOVSB with the direction flag set moves a byte at
+ * a time. The empty statements keep the compiler from seeing a memmove in the loops. */
+void *memmove(void *to, const void *from, size_t size)
+{
+    if ((uintptr_t)to - (uintptr_t)from >= size)
+        return memcpy(to, from, size);
+    uint8_t *destination = to;
+    const uint8_t *source = from;
+    while (size >= 8) {
+        uint64_t word;
+        size -= 8;
+        __builtin_memcpy(&word, source + size, 8);
+        __builtin_memcpy(destination + size, &word, 8);
+        __asm__ volatile("" : : : "memory");
+    }
+    while (size > 0) {
+        size--;
+        destination[size] = source[size];
+        __asm__ volatile("" : : : "memory");
+    }
+    return to;
+}
+
+void *memset(void *to, int byte, size_t size)
+{
+    void *at = to;
+    __asm__ volatile("rep stosb" : "+D"(at), "+c"(size) : "a"(byte) : "memory");
+    return to;
+}
+
+int memcmp(const void *a, const void *b, size_t size)
+{
+    const uint8_t *left = a, *right = b;
+    for (size_t i = 0; i < size; i++)
+        if (left[i] != right[i])
+            return left[i] < right[i] ? -1 : 1;
+    return 0;
+}
+
+size_t strlen(const char *text)
+{
+    const volatile char *at = text;
+    while (*at)
+        at++;
+    return (size_t)((const char *)at - text);
+}
+
+void *tr_memory_map(size_t size)
+{
+    int64_t address = tr_syscall6(__NR_mmap, 0, size, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0);
+    if (address < 0 || !tr_own_add((uint64_t)address, size))
+        return NULL;
+    return (void *)address;
+}
+
+/* Ulrich Drepper, "Futexes Are Tricky" (2011), mutex 2. */
+enum { UNLOCKED, LOCKED, CONTENDED };
+
+void tr_lock(uint32_t *lock)
+{
+    uint32_t seen = UNLOCKED;
+    if (__atomic_compare_exchange_n(lock, &seen, LOCKED, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        return;
+    while (__atomic_exchange_n(lock, CONTENDED, __ATOMIC_ACQUIRE) != UNLOCKED)
+        tr_syscall6(__NR_futex, (uint64_t)lock, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, CONTENDED, 0, 0,
+                    0);
+}
+
+void tr_unlock(uint32_t *lock)
+{
+    if (__atomic_exchange_n(lock, UNLOCKED, __ATOMIC_RELEASE) == CONTENDED)
+        tr_syscall6(__NR_futex, (uint64_t)lock, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, 0, 0, 0);
+}
+
+void tr_debug(const char *text, uint64_t value)
+{
+#ifdef TR_DEBUG
+    char number[20] = " 0x";
+    for (unsigned i = 0; i < 16; i++)
+        number[3 + i] = "0123456789abcdef"[value >> (60 - 4 * i) & 15];
+    number[19] = '\n';
+    tr_syscall(__NR_write, 2, (uint64_t)text, strlen(text));
+    tr_syscall(__NR_write, 2, (uint64_t)number, sizeof number);
+#else
+    (void)text;
+    (void)value;
+#endif
+}

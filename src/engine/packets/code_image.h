@@ -1,0 +1,32 @@
+/* Code as it stood in memory, as a small ELF file that perf, debuggers and we can read like any
+ * other.
+ *
+ * The code lies at file offset CODE_IMAGE_OFFSET, which is also what a mapping of it says. Behind it
+ * are CODE_IMAGE_TAIL bytes more, because decoders read an instruction that crosses the end of what
+ * is mapped from one file.
+ *
+ * Called by the qemu plugin, inside the traced program, and by the translator's recorder.
+ */
+#ifndef MAGIC_TRACE_ENGINE_PACKETS_CODE_IMAGE_H
+#define MAGIC_TRACE_ENGINE_PACKETS_CODE_IMAGE_H
+
+#include <elf.h>
+#include <stdint.h>
+
+enum { CODE_IMAGE_OFFSET = 4096, CODE_IMAGE_TAIL = 16 };
+
+/* What stands before the code in the file. */
+struct code_image {
+    Elf64_Ehdr header;
+    Elf64_Phdr segment;
+    Elf64_Shdr sections[3];
+    char
+        names[CODE_IMAGE_OFFSET - sizeof(Elf64_Ehdr) - sizeof(Elf64_Phdr) - 3 * sizeof(Elf64_Shdr)];
+};
+
+_Static_assert(sizeof(struct code_image) == CODE_IMAGE_OFFSET, "mappings name this offset");
+
+/* Of `size` bytes, the tail included, that run at `address`. */
+void code_image_describe(struct code_image *image, uint64_t address, uint64_t size);
+
+#endif
