@@ -1,14 +1,15 @@
 
+#include "runtime/translator/code_pages.h"
 #include "runtime/translator/clock.h"
 #include "runtime/translator/code_dump.h"
 #include "runtime/translator/code_map.h"
-#include "runtime/translator/code_pages.h"
 #include "runtime/translator/fragment.h"
 #include "runtime/translator/own_memory.h"
 #include "runtime/translator/page_table.h"
 #include "runtime/translator/sideband.h"
 #include "runtime/translator/system.h"
 
+#include <asm/stat.h>
 #include <asm/unistd.h>
 #include <linux/errno.h>
 #include <linux/fcntl.h>
@@ -91,9 +92,9 @@ static void log_region(struct tr_thread *thread, const struct tr_region *region,
  * them. */
 static void identify(struct tr_thread *thread, struct tr_region *region)
 {
-    enum { LONGEST_PATH = 4096, STATUS_SIZE = 144, DEVICE = 0, INODE = 8 };
+    enum { LONGEST_PATH = 4096 };
     char path[LONGEST_PATH];
-    uint8_t status[STATUS_SIZE]; /* struct stat: st_dev and st_ino come first */
+    struct stat status;
     if (thread->process->control->options.place_count == 0)
         return;
     const struct tr_map_line *line = &region->line;
@@ -103,10 +104,10 @@ static void identify(struct tr_thread *thread, struct tr_region *region)
                      (uint64_t)(line->major & ~UINT32_C(0xfff)) << 32;
     tr_maps_path(line, path, sizeof path);
     if (map.sealed || tr_syscall6(__NR_newfstatat, (uint64_t)AT_FDCWD, (uint64_t)path,
-                                  (uint64_t)status, 0, 0, 0) != 0)
+                                  (uint64_t)&status, 0, 0, 0) != 0)
         return;
-    memcpy(&region->device, status + DEVICE, sizeof region->device);
-    memcpy(&region->inode, status + INODE, sizeof region->inode);
+    region->device = status.st_dev;
+    region->inode = status.st_ino;
 }
 
 static void report(struct tr_thread *thread, struct tr_region *region)
@@ -155,7 +156,7 @@ static bool unprotect(uint64_t start, uint64_t end)
     for (struct tr_page *page = NULL; (page = tr_page_next(&pages, page, start, end));) {
         if (!(page->flags & TR_PAGE_PROTECTED))
             continue;
-        page->flags &= (uint8_t)~(TR_PAGE_PROTECTED | TR_PAGE_CLEAN | TR_PAGE_NOTED);
+        page->flags &= (uint8_t) ~(TR_PAGE_PROTECTED | TR_PAGE_CLEAN | TR_PAGE_NOTED);
         page->reruns = 0;
     }
     return done > start;
@@ -195,6 +196,11 @@ static bool is_writable(const struct tr_region *region, uint64_t address)
     return (region->protection & PROT_WRITE) || (page && (page->flags & TR_PAGE_PROTECTED));
 }
 
+static bool is_aliased(const struct tr_region *region, uint64_t page)
+{
+    return tr_code_map_is_aliased(&map, region, page, page + TR_PAGE);
+}
+
 /* Whether the page, of a private mapping of a file, shows what lies in the file. */
 static bool page_is_of_file(const struct tr_region *region, uint64_t address)
 {
@@ -227,7 +233,8 @@ static bool has_changed_pages(const struct tr_region *region)
 /* A mapping of a file from which no page differs from the file's. */
 static bool is_unchanged_file(struct tr_region *region)
 {
-    if (region->source != TR_REGION_FILE || region->aliased || (region->protection & PROT_WRITE))
+    if (region->source != TR_REGION_FILE || (region->protection & PROT_WRITE) ||
+        tr_code_map_is_aliased(&map, region, region->start, region->end))
         return false;
     if (!region->checked) {
         region->modified = !map.sealed && !region->line.shared && has_changed_pages(region);
@@ -240,7 +247,7 @@ static enum tr_code kind_of_page(const struct tr_thread *thread, const struct tr
                                  uint64_t address)
 {
     if (!is_writable(region, address))
-        return region->aliased ? TR_CODE_CHANGING : TR_CODE_PROTECTED;
+        return is_aliased(region, address) ? TR_CODE_CHANGING : TR_CODE_PROTECTED;
     return region->line.shared ? TR_CODE_CHANGING : protect_writable(thread, region, address);
 }
 
@@ -281,7 +288,7 @@ static bool is_of_file(struct tr_region *region, uint64_t address)
 
 static bool can_change(const struct tr_region *region, const struct tr_page *page)
 {
-    if (!region || region->aliased)
+    if (!region || is_aliased(region, page->address))
         return true;
     return (region->protection & PROT_WRITE) && !(page->flags & TR_PAGE_PROTECTED);
 }
@@ -369,16 +376,39 @@ static bool forget(struct tr_thread *thread, uint64_t start, uint64_t end)
 bool tr_code_changed(struct tr_thread *thread, uint64_t start, uint64_t end)
 {
     unprotect(start, end);
-    /* Perhaps it was what made shared code writable. */
-    map.stale |= map.shared_code;
     return forget(thread, start, end);
 }
 
-void tr_code_mapped(struct tr_thread *thread, uint64_t start, uint64_t end, bool shared,
-                    uint32_t protection)
+/* UINT64_MAX: not known. */
+static uint64_t inode_of(int32_t file)
+{
+    uint64_t inode = UINT64_MAX;
+    struct stat status;
+    if (!map.sealed && tr_syscall6(__NR_newfstatat, (uint64_t)file, (uint64_t) "",
+                                   (uint64_t)&status, AT_EMPTY_PATH, 0, 0) == 0)
+        inode = status.st_ino;
+    return inode;
+}
+
+void tr_code_mapped(struct tr_thread *thread, uint64_t start, uint64_t end)
 {
     forget(thread, start, end);
-    if (map.shared_code && shared && (protection & PROT_WRITE))
+}
+
+void tr_code_mapped_shared(struct tr_thread *thread, uint64_t start, uint64_t end, int32_t file,
+                           uint64_t offset)
+{
+    forget(thread, start, end);
+    if (!map.shared_code)
+        return;
+    struct tr_alias alias = {start, end, offset, inode_of(file)};
+    tr_code_map_add_alias(&map, &alias, lose, thread);
+}
+
+void tr_code_moved(struct tr_thread *thread, uint64_t start, uint64_t end)
+{
+    forget(thread, start, end);
+    if (map.shared_code)
         tr_code_map_read(&map, lose, thread);
 }
 
@@ -444,8 +474,8 @@ static int64_t protect_in_parts(int64_t number, uint64_t start, uint64_t end, ui
         if (noted > at)
             result = tr_syscall6(number, at, noted - at, protection, key, 0, 0);
         if (after > noted && result == 0)
-            result = tr_syscall6(number, noted, after - noted,
-                                 protection & ~(uint64_t)PROT_WRITE, key, 0, 0);
+            result = tr_syscall6(number, noted, after - noted, protection & ~(uint64_t)PROT_WRITE,
+                                 key, 0, 0);
         at = after;
     }
     return result;

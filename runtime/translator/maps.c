@@ -50,9 +50,9 @@ static void take_rights(struct cursor *cursor, struct tr_map_line *line)
         return;
     }
     const char *rights = cursor->at;
-    line->protection = (uint8_t)((rights[0] == 'r' ? PROT_READ : 0) |
-                                 (rights[1] == 'w' ? PROT_WRITE : 0) |
-                                 (rights[2] == 'x' ? PROT_EXEC : 0));
+    line->protection =
+        (uint8_t)((rights[0] == 'r' ? PROT_READ : 0) | (rights[1] == 'w' ? PROT_WRITE : 0) |
+                  (rights[2] == 'x' ? PROT_EXEC : 0));
     line->shared = rights[3] == 's';
     cursor->at += 4;
 }
@@ -155,9 +155,8 @@ uint64_t tr_maps_written(uint64_t start, uint64_t end)
         return end;
     while (page <= last && written == end) {
         uint64_t wanted = last - page + 1 < COUNT ? last - page + 1 : COUNT;
-        int64_t got =
-            tr_syscall6(__NR_pread64, (uint64_t)descriptor, (uint64_t)flags,
-                        wanted * sizeof *flags, page * sizeof *flags, 0, 0);
+        int64_t got = tr_syscall6(__NR_pread64, (uint64_t)descriptor, (uint64_t)flags,
+                                  wanted * sizeof *flags, page * sizeof *flags, 0, 0);
         if (got < (int64_t)sizeof *flags)
             break;
         uint64_t count = (uint64_t)got / sizeof *flags;
@@ -174,9 +173,8 @@ bool tr_maps_equals_file(uint64_t address, const char *path, uint64_t offset)
 {
     uint8_t bytes[TR_PAGE];
     struct stat status;
-    int64_t descriptor =
-        tr_syscall6(__NR_openat, (uint64_t)AT_FDCWD, (uint64_t)path,
-                    O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0, 0, 0);
+    int64_t descriptor = tr_syscall6(__NR_openat, (uint64_t)AT_FDCWD, (uint64_t)path,
+                                     O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0, 0, 0);
     if (descriptor < 0)
         return false;
     int64_t got = -EINVAL;

@@ -51,7 +51,6 @@ _Noreturn void tr_begin(const struct tr_start *start, const uint64_t *stack)
     process->image = start->image;
     process->image_size = start->image_size;
     process->pid = (int32_t)tr_syscall(__NR_getpid, 0, 0, 0);
-    process->traced = true;
     process->steals_time = process->control->options.clock == CLOCK_DEFAULT;
     process->fsgsbase = (auxiliary_value(stack, AT_HWCAP2) & HWCAP2_FSGSBASE) != 0;
     memcpy(process->name, start->name, sizeof process->name);

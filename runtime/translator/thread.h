@@ -159,7 +159,7 @@ struct tr_process {
     uint32_t action_lock;        /* of `actions`, and of changing the kernel's dispositions together with them */
     struct tr_action actions[TR_SIGNALS]; /* what the program set, by signal number - 1 */
     uint64_t fsgsbase;           /* bool: the kernel allows WRGSBASE */
-    bool traced;                 /* false: a child without -follow that could not be let go */
+    bool files_forbidden;        /* the program's seccomp filter may kill it for looking at files */
     char name[16];
 };
 
