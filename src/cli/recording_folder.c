@@ -52,7 +52,7 @@ static bool remove_older_recording(const char *path, struct error *error)
 
 static bool clear(const char *path, struct error *error)
 {
-    if (exists_in(path, "soft"))
+    if (recording_unfinished_part(path))
         return error_set(
             error, ERROR_USAGE,
             "%s holds a recording that is still running, or whose magic-trace was killed. "
@@ -115,7 +115,7 @@ bool recording_folder_make(struct recording_folder *folder, const char *wanted, 
 
 bool recording_folder_holds_data(const struct recording_folder *folder)
 {
-    return exists_in(folder->path, "perf.data") || exists_in(folder->path, "soft");
+    return exists_in(folder->path, "perf.data") || recording_unfinished_part(folder->path);
 }
 
 void recording_folder_remove(struct recording_folder *folder)

@@ -51,14 +51,24 @@ static int by_snapshot(const struct dirent **left, const struct dirent **right)
     return (a > b) - (a < b);
 }
 
+const char *recording_unfinished_part(const char *directory)
+{
+    static const char *const parts[] = {"soft", "translator"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (has_entry(directory, parts[i]))
+            return parts[i];
+    return NULL;
+}
+
 static bool no_snapshots(const char *directory, struct error *error)
 {
-    if (has_entry(directory, "soft"))
+    const char *unfinished = recording_unfinished_part(directory);
+    if (unfinished)
         return error_set(
             error, ERROR_FORMAT,
             "the recording in %s was never finished: magic-trace was killed before it wrote "
-            "perf.data, and what it left in soft/ could not be completed. Record again.",
-            directory);
+            "perf.data, and what it left in %s/ could not be completed. Record again.",
+            directory, unfinished);
     return error_set(error, ERROR_NOT_FOUND,
                      "there is no recording in the folder %s: it has no file perf.data. Name the "
                      "folder given to magic-trace run -working-directory, or a perf.data file.",

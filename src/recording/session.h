@@ -48,7 +48,7 @@ struct session_death {
 
 struct session {
     const char *version; /* of magic-trace */
-    const char *engine;  /* "soft", "pt", ... */
+    const char *engine;  /* "translator", "pt", ... */
     const char *clock;   /* "default", "host", "instructions" */
     /* How the stacks of samples were found: "fp", "dwarf", "lbr", "lbr-no-stitch"; NULL: it has
      * none. */
