@@ -1,6 +1,6 @@
 #include "engine/translator/translator.h"
 
-#include "base/log.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "engine/pt_packets_setup.h"
 #include "engine/recording_clock.h"
@@ -25,9 +25,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A log is two to seven times as large as the packets that it becomes, so it has a default of its
- * own; one of 64 KiB is the smallest there is (layout.h). */
-static const uint64_t default_ring_size = UINT64_C(32) << 20, smallest_ring_size = 64 << 10;
+/* What -snapshot-size asks for are bytes of packets. A log of the same path is two to seven times as
+ * large, and where a thread's stack is copied into it, so that its callers are known, some of the
+ * ring cannot be used: of a small one nearly all. */
+enum { LOG_PER_PACKETS = 8 };
+static const uint64_t smallest_ring_size = UINT64_C(1) << 20, largest_ring_size = UINT64_C(64)
+                                                                                  << 30;
 /* Bytes of log between time stamps: some hundred nanoseconds of most programs. */
 enum { STAMP_INTERVAL = 1024 };
 
@@ -98,16 +101,22 @@ static void set_trigger(struct tr_options *options, const struct recording_clock
     }
 }
 
+static uint64_t ring_size(uint64_t snapshot_size)
+{
+    uint64_t size = snapshot_size * LOG_PER_PACKETS;
+    size = size > smallest_ring_size ? size : smallest_ring_size;
+    return size < largest_ring_size ? size : largest_ring_size;
+}
+
 static struct tr_options make_options(const struct record_options *wanted,
                                       const struct recording_clock *clock)
 {
-    uint64_t size = wanted->sized ? wanted->snapshot_size : default_ring_size;
     struct tr_options options = {
         .clock = wanted->clock,
         .full_execution = wanted->full_execution,
         .multi_thread = wanted->multi_thread,
         .follow = wanted->follow,
-        .ring_size = size > smallest_ring_size ? size : smallest_ring_size,
+        .ring_size = ring_size(wanted->snapshot_size),
         .tsc_hz = clock->hz,
         .bus_ratio = clock->bus_ratio,
         .stamp_interval = STAMP_INTERVAL,
@@ -134,7 +143,7 @@ static struct session session_at_start(const struct recording *recording)
         .full_execution = wanted->full_execution,
         .multi_thread = wanted->multi_thread,
         .follow = wanted->follow,
-        .snapshot_size = recording->arena.options.ring_size,
+        .snapshot_size = wanted->snapshot_size,
         .trigger = wanted->trigger.name,
         .exit_status = -1,
     };
@@ -282,10 +291,13 @@ static bool finish(const char *directory, struct translator_arena *arena,
 /* There was nothing to record: nothing is left that would look like a recording. */
 static void forget_recording(const char *directory)
 {
-    translator_arena_remove(directory);
+    char *images = memory_format("%s/images", directory);
     char *session = memory_format("%s/session.json", directory);
+    file_remove_tree(images, NULL);
     unlink(session);
+    free(images);
     free(session);
+    translator_arena_remove(directory);
 }
 
 static bool explain_nothing_recorded(const struct recording *recording, int status,
@@ -426,6 +438,11 @@ static bool salvage(const char *directory, struct error *error)
 
 static bool serves(const struct record_options *options, struct error *error)
 {
+    if (options->clock == RECORD_CLOCK_INSTRUCTIONS)
+        return error_set(error, ERROR_USAGE,
+                         "-clock instructions is of no use to the %s engine, which measures time "
+                         "while the program runs. Use -engine qemu.",
+                         translator_engine.name);
     return processor_options_served(&options->processor, 0, translator_engine.name, error);
 }
 
