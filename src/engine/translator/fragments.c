@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/memory.h"
+#include "engine/translator/ways.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -20,6 +21,7 @@ struct fragments {
     const struct translator_arena *arena;
     pthread_mutex_t lock; /* for whoever adds to what is below */
     struct arena memory;
+    struct ways **ways;                     /* by table; one more for those that do not exist */
     _Atomic(struct known_table *) tables[]; /* by serial */
 };
 
@@ -31,6 +33,8 @@ struct fragments *fragments_open(const struct translator_arena *arena)
                   arena->geometry.table_count * sizeof(_Atomic(struct known_table *));
     struct fragments *fragments = memory_allocate_zeroed(size);
     fragments->arena = arena;
+    fragments->ways =
+        memory_allocate_zeroed((arena->geometry.table_count + (size_t)1) * sizeof *fragments->ways);
     pthread_mutex_init(&fragments->lock, NULL);
     return fragments;
 }
@@ -49,6 +53,9 @@ void fragments_close(struct fragments *fragments)
         if (table)
             munmap(table, size_of_table(table->count));
     }
+    for (uint32_t i = 0; i <= fragments->arena->geometry.table_count; i++)
+        ways_close(fragments->ways[i]);
+    free(fragments->ways);
     arena_free(&fragments->memory);
     pthread_mutex_destroy(&fragments->lock);
     free(fragments);
@@ -281,4 +288,13 @@ const struct fragment *fragments_get(struct fragments *fragments, uint32_t seria
     const struct fragment *fragment = atomic_load_explicit(
         &table->by_identifier[identifier - table->first], memory_order_acquire);
     return fragment ? fragment : add_fragment(fragments, table, serial, identifier, error);
+}
+
+struct ways *fragments_ways(struct fragments *fragments, uint32_t table)
+{
+    uint32_t count = fragments->arena->geometry.table_count;
+    struct ways **ways = &fragments->ways[table < count ? table : count];
+    if (!*ways)
+        *ways = ways_open();
+    return *ways;
 }

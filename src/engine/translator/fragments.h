@@ -40,6 +40,10 @@ void fragments_close(struct fragments *fragments);
 const struct fragment *fragments_get(struct fragments *fragments, uint32_t table,
                                      uint32_t identifier, struct error *error);
 
+/* Ways between fragments of that address space; an empty table for one that does not exist. */
+struct ways;
+struct ways *fragments_ways(struct fragments *fragments, uint32_t table);
+
 /* Instructions of blocks `first` to `last`. */
 static inline uint32_t fragment_instructions(const struct fragment *fragment, unsigned first,
                                              unsigned last)

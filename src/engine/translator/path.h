@@ -10,11 +10,13 @@
 #include "base/array.h"
 #include "engine/translator/fragments.h"
 #include "engine/translator/log_cursor.h"
+#include "engine/translator/ways.h"
 
 enum path_step_kind {
     PATH_RUN,  /* blocks `first` to `last` ran */
     PATH_LOAD, /* block `first` ran, which loads the stack pointer: `load` says with what */
     PATH_CUT,  /* block `first` ran up to the instruction at `pc` */
+    PATH_WAY,  /* to the next fragment, whose first block began */
     PATH_EVENT,
 };
 
@@ -30,6 +32,7 @@ struct path_step {
     union {
         struct log_record event;
         struct stack_load load;
+        const struct way *way;
         uint64_t pc;
     };
 };
@@ -55,6 +58,11 @@ void path_free(struct path *path);
  * cannot have led there; then nothing changes. */
 bool path_enter(struct path *path, const struct fragment *fragment, bool indirect,
                 struct error *error);
+
+/* The same by ways, for as long as the `count` words, entries and TR_EXIT, lead from fragment to fragment.
+ * Returns how many were used. */
+size_t path_follow(struct path *path, struct fragments *fragments, struct ways *ways,
+                   uint32_t table, const uint32_t *words, size_t count);
 
 /* TR_EXIT and TR_STACK, of the fragment entered last. */
 bool path_exit(struct path *path, uint32_t block, struct error *error);

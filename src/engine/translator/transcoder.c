@@ -57,6 +57,7 @@ static void begin(struct transcoder *transcoder)
     timeline_begin(&transcoder->timeline, arena->options.clock == RECORD_CLOCK_INSTRUCTIONS,
                    slot->first_time);
     log_cursor_begin(&transcoder->cursor, arena, slot, 0);
+    transcoder->ways = fragments_ways(transcoder->fragments, atomic_load(&slot->table));
     for (unsigned i = 0; i < 2; i++)
         transcoder->cut[i] = make_cut_block();
 }
@@ -218,6 +219,26 @@ static void lose(struct transcoder *transcoder)
     call_stack_forget(&transcoder->calls, transcoder->encoder);
 }
 
+static void lower_stack(void *context)
+{
+    call_stack_call(context);
+}
+
+/* The first block of the first run has begun already. */
+static void run_way(struct transcoder *transcoder, const struct way *way)
+{
+    for (unsigned i = 0; i < way->run_count; i++) {
+        const struct way_run *part = &way->runs[i];
+        if (i > 0)
+            step(transcoder, part->run.first);
+        if (part->end - part->begin == 1 ||
+            pt_encoder_run(transcoder->encoder, &part->run, lower_stack, &transcoder->calls))
+            continue;
+        for (unsigned k = part->begin + 1u; k < part->end; k++)
+            step(transcoder, way_block(way, k));
+    }
+}
+
 static void run_event(struct transcoder *transcoder, const struct log_record *event)
 {
     switch ((enum tr_event)TR_EVENT_KIND(event->word)) {
@@ -264,6 +285,9 @@ static void run_step(struct transcoder *transcoder, const struct path_step *next
         break;
     case PATH_CUT:
         run_cut(transcoder, next);
+        break;
+    case PATH_WAY:
+        run_way(transcoder, next->way);
         break;
     case PATH_EVENT:
         run_event(transcoder, &next->event);
@@ -461,10 +485,25 @@ static void refuse_damage(struct transcoder *transcoder)
     refuse(transcoder, &error);
 }
 
+/* Entries that nothing stands between, which is nearly all of a log. */
+static void follow_entries(struct transcoder *transcoder)
+{
+    const uint32_t *words;
+    struct log_cursor *cursor = &transcoder->cursor;
+    if (transcoder->next_entry || transcoder->has_stack_copy)
+        return;
+    uint32_t table = atomic_load_explicit(&transcoder->slot->table, memory_order_relaxed);
+    size_t count = log_cursor_entries(cursor, &words);
+    size_t used = path_follow(&transcoder->path, transcoder->fragments, transcoder->ways, table,
+                              words, count < WAITING_STEPS ? count : WAITING_STEPS);
+    cursor->position += used * sizeof *words;
+}
+
 void transcoder_read(struct transcoder *transcoder)
 {
     struct log_record record;
     for (;;) {
+        follow_entries(transcoder);
         enum log_reading reading = log_cursor_next(&transcoder->cursor, &record);
         if (reading == LOG_END)
             break;

@@ -17,6 +17,7 @@ struct transcoder {
     struct pt_encoder_owner owner; /* first */
     const struct translator_arena *arena;
     struct fragments *fragments; /* shared with other transcoders */
+    struct ways *ways;           /* likewise, with those of the same address space */
     struct callers *callers;     /* likewise; NULL: stacks are not unwound */
     const struct tr_slot *slot;
     struct packet_file file;

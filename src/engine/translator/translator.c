@@ -78,7 +78,7 @@ struct recording {
     struct signals signals;
     struct exec_requests requests;
     struct transcoding *transcoding; /* from before the program starts until finish() */
-    char *path; /* of the program, as execve gets it */
+    char *path;                      /* of the program, as execve gets it */
 };
 
 static void set_trigger(struct tr_options *options, const struct recording_clock *clock,
