@@ -1,5 +1,6 @@
 #include "runtime/translator/cache.h"
 
+#include "runtime/translator/own_memory.h"
 #include "runtime/translator/system.h"
 
 #include <asm/unistd.h>
@@ -24,7 +25,7 @@ static uint8_t *map(uint64_t hint, uint64_t size)
 bool tr_area_reserve(struct tr_area *area, uint64_t size)
 {
     *area = (struct tr_area){.start = map(0, size), .size = size};
-    return area->start != NULL;
+    return area->start && tr_own_add((uint64_t)area->start, size);
 }
 
 bool tr_area_prepare(struct tr_area *area, uint64_t size)
@@ -72,7 +73,8 @@ static struct tr_region *make_region(uint64_t pc)
         return NULL;
     struct tr_region *region = &tr_cache.regions[tr_cache.region_count];
     uint8_t *start = map_near(pc);
-    if (!start || !tr_area_reserve(&region->fragments, TR_REGION_PART / 8))
+    if (!start || !tr_own_add((uint64_t)start, 2 * (uint64_t)TR_REGION_PART) ||
+        !tr_area_reserve(&region->fragments, TR_REGION_PART / 8))
         return NULL;
     region->hot = (struct tr_area){.start = start, .size = TR_REGION_PART, .executable = 1};
     region->cold = (struct tr_area){.start = start + TR_REGION_PART, .size = TR_REGION_PART, .executable = 1};

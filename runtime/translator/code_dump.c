@@ -1,7 +1,7 @@
 
+#include "runtime/translator/code_dump.h"
 #include "engine/packets/code_image.h"
 #include "runtime/translator/clock.h"
-#include "runtime/translator/code_dump.h"
 #include "runtime/translator/fault_safe.h"
 #include "runtime/translator/sideband.h"
 #include "runtime/translator/system.h"

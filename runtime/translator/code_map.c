@@ -57,8 +57,7 @@ static bool has_space(struct tr_code_map *map, uint32_t more)
 
 static void remove_regions(struct tr_code_map *map, uint32_t first, uint32_t last)
 {
-    memmove(&map->regions[first], &map->regions[last],
-            (map->count - last) * sizeof *map->regions);
+    memmove(&map->regions[first], &map->regions[last], (map->count - last) * sizeof *map->regions);
     map->count -= last - first;
 }
 
@@ -78,10 +77,87 @@ static bool split(struct tr_code_map *map, uint64_t address)
     return true;
 }
 
+/* --- Aliases --- */
+
+/* The part of the region that shows what the alias does; empty: none. */
+static struct tr_own_range aliased_part(const struct tr_region *region,
+                                        const struct tr_alias *alias)
+{
+    struct tr_own_range none = {0, 0};
+    if (!region->line.shared || (alias->inode != region->line.inode && alias->inode != UINT64_MAX))
+        return none;
+    if (alias->inode == UINT64_MAX)
+        return (struct tr_own_range){region->start, region->end};
+    /* Where the alias's beginning would be in the region's mapping. */
+    uint64_t shift = region->line.start - region->line.offset;
+    uint64_t start = alias->offset + shift, end = start + (alias->end - alias->start);
+    start = start > region->start ? start : region->start;
+    end = end < region->end ? end : region->end;
+    return start < end ? (struct tr_own_range){start, end} : none;
+}
+
+static bool is_itself(const struct tr_region *region, const struct tr_alias *alias)
+{
+    return alias->start <= region->start && region->end <= alias->end;
+}
+
+bool tr_code_map_is_aliased(const struct tr_code_map *map, const struct tr_region *region,
+                            uint64_t start, uint64_t end)
+{
+    for (uint32_t i = 0; i < map->alias_count; i++) {
+        struct tr_own_range part = aliased_part(region, &map->aliases[i]);
+        if (part.start < end && start < part.end && !is_itself(region, &map->aliases[i]))
+            return true;
+    }
+    return false;
+}
+
+static void put_alias(struct tr_code_map *map, const struct tr_alias *alias)
+{
+    enum { LEAST = 32 };
+    if (map->alias_count == map->alias_capacity) {
+        uint32_t capacity = map->alias_capacity ? 2 * map->alias_capacity : LEAST;
+        struct tr_alias *aliases = tr_memory_map(capacity * sizeof *aliases);
+        if (!aliases) { /* too many to be told apart */
+            map->aliases[map->alias_count - 1].inode = UINT64_MAX;
+            return;
+        }
+        memcpy(aliases, map->aliases, map->alias_count * sizeof *aliases);
+        map->aliases = aliases;
+        map->alias_capacity = capacity;
+    }
+    map->aliases[map->alias_count++] = *alias;
+}
+
+void tr_code_map_add_alias(struct tr_code_map *map, const struct tr_alias *alias,
+                           tr_code_lost *lost, void *context)
+{
+    put_alias(map, alias);
+    for (uint32_t i = 0; i < map->count; i++) {
+        const struct tr_region *region = &map->regions[i];
+        struct tr_own_range part = aliased_part(region, alias);
+        if (region->used && part.start < part.end && !is_itself(region, alias))
+            lost(context, part.start, part.end);
+    }
+}
+
+/* One that lies in the range only in part stays as it is: code is compared once too often then. */
+static void remove_aliases(struct tr_code_map *map, uint64_t start, uint64_t end)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < map->alias_count; i++)
+        if (map->aliases[i].start < start || map->aliases[i].end > end)
+            map->aliases[kept++] = map->aliases[i];
+    map->alias_count = kept;
+}
+
+/* --- Changes --- */
+
 bool tr_code_map_forget(struct tr_code_map *map, uint64_t start, uint64_t end)
 {
     uint32_t first = search(map, start), last = first;
     bool used = false;
+    remove_aliases(map, start, end);
     for (; last < map->count && map->regions[last].start < end; last++)
         used |= map->regions[last].used;
     if (first == last)
@@ -117,8 +193,7 @@ void tr_code_map_protect(struct tr_code_map *map, uint64_t start, uint64_t end, 
 
 static bool ends_with(const struct tr_map_line *line, const char *end, size_t size)
 {
-    return line->path_size >= size &&
-           memcmp(line->path + line->path_size - size, end, size) == 0;
+    return line->path_size >= size && memcmp(line->path + line->path_size - size, end, size) == 0;
 }
 
 static bool path_is(const struct tr_map_line *line, const char *path, size_t size)
@@ -170,82 +245,98 @@ static void add_line(struct tr_code_map *map, const struct tr_map_line *line)
     add_region(map, line, start, line->end);
 }
 
-static bool overlaps_in_file(const struct tr_region *region, const struct tr_map_line *line)
-{
-    const struct tr_map_line *own = &region->line;
-    uint64_t offset = own->offset + region->start - own->start;
-    return own->inode == line->inode && own->major == line->major && own->minor == line->minor &&
-           line->offset < offset + (region->end - region->start) &&
-           offset < line->offset + (line->end - line->start);
-}
-
-static void find_aliases(struct tr_code_map *map)
-{
-    const char *end = map->text.text + map->text.size;
-    struct tr_map_line line;
-    if (!map->shared_code)
-        return;
-    for (const char *at = map->text.text; (at = tr_maps_line(at, end, &line));) {
-        if (!line.shared || !(line.protection & PROT_WRITE))
-            continue;
-        for (uint32_t i = 0; i < map->count; i++) {
-            struct tr_region *region = &map->regions[i];
-            bool itself = line.start <= region->start && region->end <= line.end;
-            region->aliased |= region->line.shared && !itself && overlaps_in_file(region, &line);
-        }
-    }
-}
-
 /* Whether both show the same bytes at the same addresses. */
 static bool shows_same(const struct tr_region *a, const struct tr_region *b)
 {
     return a->line.inode == b->line.inode && a->line.major == b->line.major &&
            a->line.minor == b->line.minor && a->line.shared == b->line.shared &&
            a->source == b->source &&
-           (a->line.inode == 0 ||
-            a->line.offset - a->line.start == b->line.offset - b->line.start);
+           (a->line.inode == 0 || a->line.offset - a->line.start == b->line.offset - b->line.start);
 }
 
-/* What was known of the old region goes to those that are in its place. False when it is not there any
- * more, or only in part, or can be written to now by way of another mapping. */
-static bool hand_over(const struct tr_region *old, struct tr_code_map *map)
+static uint64_t maximum(uint64_t a, uint64_t b)
 {
-    uint64_t covered = old->start;
-    bool written_elsewhere = false;
-    for (uint32_t i = search(map, old->start); i < map->count && map->regions[i].start < old->end;
-         i++) {
+    return a > b ? a : b;
+}
+
+static uint64_t minimum(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static void copy_knowledge(struct tr_region *to, const struct tr_region *from)
+{
+    to->used |= from->used;
+    if (to->start < from->start || to->end > from->end)
+        return;
+    to->reported = from->reported;
+    to->device = from->device;
+    to->inode = from->inode;
+    to->modified = from->modified;
+    to->checked = from->checked;
+}
+
+/* What was known of the old region goes to those that are in its place. Where others are, or none, it is
+ * lost. */
+static void hand_over(const struct tr_region *old, struct tr_code_map *map, tr_code_lost *lost,
+                      void *context)
+{
+    uint64_t at = old->start;
+    for (uint32_t i = search(map, at); i < map->count && map->regions[i].start < old->end; i++) {
         struct tr_region *region = &map->regions[i];
-        if (region->start > covered || !shows_same(old, region))
-            return false;
-        covered = region->end;
-        written_elsewhere |= region->aliased && !old->aliased;
-        region->used |= old->used;
-        if (region->start < old->start || region->end > old->end)
+        if (!shows_same(old, region))
             continue;
-        region->reported = old->reported;
-        region->device = old->device;
-        region->inode = old->inode;
-        region->modified = old->modified;
-        region->checked = old->checked;
+        copy_knowledge(region, old);
+        if (old->used && region->start > at)
+            lost(context, at, region->start);
+        at = maximum(at, minimum(region->end, old->end));
     }
-    return covered >= old->end && !written_elsewhere;
+    if (old->used && at < old->end)
+        lost(context, at, old->end);
 }
 
 /* Code that may not be executed for now: a just-in-time compiler writes it. */
 static void add_inactive_code(struct tr_code_map *map, const struct tr_code_map *old,
                               const struct tr_map_line *line)
 {
-    for (uint32_t i = search(old, line->start);
-         i < old->count && old->regions[i].start < line->end; i++) {
+    for (uint32_t i = search(old, line->start); i < old->count && old->regions[i].start < line->end;
+         i++) {
         const struct tr_region *region = &old->regions[i];
         if (region->used)
-            add_region(map, line, region->start > line->start ? region->start : line->start,
-                       region->end < line->end ? region->end : line->end);
+            add_region(map, line, maximum(region->start, line->start),
+                       minimum(region->end, line->end));
     }
 }
 
-bool tr_code_map_read(struct tr_code_map *map,
-                      void (*lost)(void *context, uint64_t start, uint64_t end), void *context)
+static bool is_known(const struct tr_alias *aliases, uint32_t count, const struct tr_alias *alias)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (memcmp(&aliases[i], alias, sizeof *alias) == 0)
+            return true;
+    return false;
+}
+
+/* New ones are put behind the `known` first ones, which then go. */
+static void find_aliases(struct tr_code_map *map, tr_code_lost *lost, void *context)
+{
+    uint32_t known = map->alias_count;
+    const char *end = map->text.text + map->text.size;
+    struct tr_map_line line;
+    for (const char *at = map->text.text;
+         map->shared_code && (at = tr_maps_line(at, end, &line));) {
+        struct tr_alias alias = {line.start, line.end, line.offset, line.inode};
+        if (!line.shared || !(line.protection & PROT_WRITE))
+            continue;
+        if (is_known(map->aliases, known, &alias))
+            put_alias(map, &alias);
+        else
+            tr_code_map_add_alias(map, &alias, lost, context);
+    }
+    memmove(map->aliases, map->aliases + known, (map->alias_count - known) * sizeof *map->aliases);
+    map->alias_count -= known;
+}
+
+bool tr_code_map_read(struct tr_code_map *map, tr_code_lost *lost, void *context)
 {
     if (map->sealed || !tr_maps_read(&map->text))
         return false;
@@ -263,9 +354,8 @@ bool tr_code_map_read(struct tr_code_map *map,
             add_line(map, &line);
         else
             add_inactive_code(map, &old, &line);
-    find_aliases(map);
     for (uint32_t i = 0; i < old.count; i++)
-        if (!hand_over(&old.regions[i], map) && old.regions[i].used)
-            lost(context, old.regions[i].start, old.regions[i].end);
+        hand_over(&old.regions[i], map, lost, context);
+    find_aliases(map, lost, context);
     return !map->stale;
 }

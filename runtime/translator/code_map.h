@@ -26,7 +26,13 @@ struct tr_region {
     bool reported;  /* there is a mapping record */
     bool modified;  /* pages of it may differ from its file's */
     bool checked;   /* `modified` is known */
-    bool aliased;   /* shared memory that is mapped writable somewhere else, too */
+};
+
+/* A writable mapping of shared memory: what is written there may be code elsewhere. */
+struct tr_alias {
+    uint64_t start, end;
+    uint64_t offset; /* in the file, of `start` */
+    uint64_t inode;  /* UINT64_MAX: not known which */
 };
 
 struct tr_code_map {
@@ -37,8 +43,13 @@ struct tr_code_map {
     struct tr_maps_text text; /* that their paths are in */
     bool stale;  /* something changed, it is not known what */
     bool sealed; /* the program has given up opening files: /proc is not read any more */
-    bool shared_code; /* there is a shared region */
+    bool shared_code; /* there is a shared region: aliases are kept */
+    struct tr_alias *aliases;
+    uint32_t alias_count, alias_capacity;
 };
+
+/* Called for code that was translated and is not there as it was, or can be written to by an alias now. */
+typedef void tr_code_lost(void *context, uint64_t start, uint64_t end);
 
 /* The region at `address`; NULL: none that is known. Valid until the map changes. */
 struct tr_region *tr_code_map_find(struct tr_code_map *map, uint64_t address);
@@ -47,10 +58,15 @@ struct tr_region *tr_code_map_find(struct tr_code_map *map, uint64_t address);
 struct tr_region *tr_code_map_next(struct tr_code_map *map, const struct tr_region *region, uint64_t start,
                                    uint64_t end);
 
-/* Reads /proc/self/maps. `lost` is called for every region that was used and is not there as it was.
- * False: it cannot be read (the map is as it was), or there is no memory for all of it. */
-bool tr_code_map_read(struct tr_code_map *map, void (*lost)(void *context, uint64_t start, uint64_t end),
-                      void *context);
+/* Reads /proc/self/maps. False: it cannot be read (the map is as it was), or there is no memory for all of it. */
+bool tr_code_map_read(struct tr_code_map *map, tr_code_lost *lost, void *context);
+
+/* A writable mapping of shared memory was made. */
+void tr_code_map_add_alias(struct tr_code_map *map, const struct tr_alias *alias, tr_code_lost *lost, void *context);
+
+/* Whether the bytes in [start, end), of the region, can be written to by an alias. */
+bool tr_code_map_is_aliased(const struct tr_code_map *map, const struct tr_region *region, uint64_t start,
+                            uint64_t end);
 
 /* Nothing is known of [start, end) any more. Returns whether code there was translated. */
 bool tr_code_map_forget(struct tr_code_map *map, uint64_t start, uint64_t end);

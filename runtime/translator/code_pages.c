@@ -1,14 +1,15 @@
 
+#include "runtime/translator/code_pages.h"
 #include "runtime/translator/clock.h"
 #include "runtime/translator/code_dump.h"
 #include "runtime/translator/code_map.h"
-#include "runtime/translator/code_pages.h"
 #include "runtime/translator/fragment.h"
 #include "runtime/translator/own_memory.h"
 #include "runtime/translator/page_table.h"
 #include "runtime/translator/sideband.h"
 #include "runtime/translator/system.h"
 
+#include <asm/stat.h>
 #include <asm/unistd.h>
 #include <linux/errno.h>
 #include <linux/fcntl.h>
@@ -42,6 +43,7 @@ static uint64_t minimum(uint64_t a, uint64_t b)
 
 /* --- Looking up --- */
 
+/* What was there is not there any more, nor any protection of ours. */
 static void lose(void *context, uint64_t start, uint64_t end)
 {
     struct tr_thread *thread = context;
@@ -90,9 +92,9 @@ static void log_region(struct tr_thread *thread, const struct tr_region *region,
  * them. */
 static void identify(struct tr_thread *thread, struct tr_region *region)
 {
-    enum { LONGEST_PATH = 4096, STATUS_SIZE = 144, DEVICE = 0, INODE = 8 };
+    enum { LONGEST_PATH = 4096 };
     char path[LONGEST_PATH];
-    uint8_t status[STATUS_SIZE]; /* struct stat: st_dev and st_ino come first */
+    struct stat status;
     if (thread->process->control->options.place_count == 0)
         return;
     const struct tr_map_line *line = &region->line;
@@ -102,10 +104,10 @@ static void identify(struct tr_thread *thread, struct tr_region *region)
                      (uint64_t)(line->major & ~UINT32_C(0xfff)) << 32;
     tr_maps_path(line, path, sizeof path);
     if (map.sealed || tr_syscall6(__NR_newfstatat, (uint64_t)AT_FDCWD, (uint64_t)path,
-                                  (uint64_t)status, 0, 0, 0) != 0)
+                                  (uint64_t)&status, 0, 0, 0) != 0)
         return;
-    memcpy(&region->device, status + DEVICE, sizeof region->device);
-    memcpy(&region->inode, status + INODE, sizeof region->inode);
+    region->device = status.st_dev;
+    region->inode = status.st_ino;
 }
 
 static void report(struct tr_thread *thread, struct tr_region *region)
@@ -121,23 +123,43 @@ static void report(struct tr_thread *thread, struct tr_region *region)
 
 /* --- Protecting --- */
 
-static bool protect(uint64_t page, uint8_t protection)
+static bool protect(uint64_t start, uint64_t end, uint8_t protection)
 {
-    return tr_syscall(__NR_mprotect, page, TR_PAGE, protection) == 0;
+    return tr_syscall(__NR_mprotect, start, end - start, protection) == 0;
 }
 
-/* The page is writable again, if the program wants it to be. */
-static void unprotect(struct tr_page *page)
+/* The end of the pages from `page` on that are protected and side by side, with the same rights otherwise. */
+static uint64_t end_of_protected(const struct tr_page *page, uint64_t end)
 {
-    page->flags &= (uint8_t)~(TR_PAGE_PROTECTED | TR_PAGE_CLEAN | TR_PAGE_NOTED);
-    page->reruns = 0;
-    protect(page->address, page->protection);
+    uint64_t at = page->address;
+    uint8_t protection = page->protection;
+    while (page && page->address == at && (page->flags & TR_PAGE_PROTECTED) &&
+           page->protection == protection) {
+        at += TR_PAGE;
+        page = tr_page_next(&pages, page, at, end);
+    }
+    return at;
 }
 
-static void take_back(struct tr_thread *thread, struct tr_page *page)
+/* The pages are writable again, as the program wants them to be. Returns whether any was protected. */
+static bool unprotect(uint64_t start, uint64_t end)
 {
-    unprotect(page);
-    tr_invalidate(thread, page->address, page->address + TR_PAGE);
+    uint64_t done = start;
+    for (struct tr_page *page = NULL; (page = tr_page_next(&pages, page, start, end));) {
+        if (!(page->flags & TR_PAGE_PROTECTED))
+            continue;
+        if (page->address >= done) {
+            done = end_of_protected(page, end);
+            protect(page->address, done, page->protection);
+        }
+    }
+    for (struct tr_page *page = NULL; (page = tr_page_next(&pages, page, start, end));) {
+        if (!(page->flags & TR_PAGE_PROTECTED))
+            continue;
+        page->flags &= (uint8_t) ~(TR_PAGE_PROTECTED | TR_PAGE_CLEAN | TR_PAGE_NOTED);
+        page->reruns = 0;
+    }
+    return done > start;
 }
 
 static bool is_stack(const struct tr_thread *thread, const struct tr_region *region, uint64_t page)
@@ -161,7 +183,7 @@ static enum tr_code protect_writable(const struct tr_thread *thread, const struc
         return TR_CODE_PROTECTED;
     page->protection = region->protection;
     if (page->writes >= WRITES_LIMIT || is_stack(thread, region, address) ||
-        !protect(address, page->protection & (uint8_t)~PROT_WRITE))
+        !protect(address, address + TR_PAGE, page->protection & (uint8_t)~PROT_WRITE))
         return TR_CODE_CHANGING;
     page->flags |= TR_PAGE_PROTECTED;
     return TR_CODE_PROTECTED;
@@ -174,14 +196,48 @@ static bool is_writable(const struct tr_region *region, uint64_t address)
     return (region->protection & PROT_WRITE) || (page && (page->flags & TR_PAGE_PROTECTED));
 }
 
+static bool is_aliased(const struct tr_region *region, uint64_t page)
+{
+    return tr_code_map_is_aliased(&map, region, page, page + TR_PAGE);
+}
+
+/* Whether the page, of a private mapping of a file, shows what lies in the file. */
+static bool page_is_of_file(const struct tr_region *region, uint64_t address)
+{
+    enum { LONGEST_PATH = 4096 };
+    char path[LONGEST_PATH];
+    if (tr_maps_written(address, address + TR_PAGE) != address)
+        return true;
+    tr_maps_path(&region->line, path, sizeof path);
+    return tr_maps_equals_file(address, path, file_offset(region, address));
+}
+
+/* Pages that a debugger has touched, or the recorder, are as they were. */
+static bool has_changed_pages(const struct tr_region *region)
+{
+    enum { MOST_LOOKS = 16 };
+    uint64_t at = region->start;
+    for (unsigned i = 0; i < MOST_LOOKS; i++) {
+        at = tr_maps_written(at, region->end);
+        if (at == region->end)
+            return false;
+        if (!page_is_of_file(region, at))
+            return true;
+        at += TR_PAGE;
+        if (at == region->end)
+            return false;
+    }
+    return true;
+}
+
 /* A mapping of a file from which no page differs from the file's. */
 static bool is_unchanged_file(struct tr_region *region)
 {
-    if (region->source != TR_REGION_FILE || region->aliased || (region->protection & PROT_WRITE))
+    if (region->source != TR_REGION_FILE || (region->protection & PROT_WRITE) ||
+        tr_code_map_is_aliased(&map, region, region->start, region->end))
         return false;
     if (!region->checked) {
-        region->modified = !map.sealed && !region->line.shared &&
-                           tr_maps_modified(region->start, region->end);
+        region->modified = !map.sealed && !region->line.shared && has_changed_pages(region);
         region->checked = true;
     }
     return !region->modified;
@@ -191,7 +247,7 @@ static enum tr_code kind_of_page(const struct tr_thread *thread, const struct tr
                                  uint64_t address)
 {
     if (!is_writable(region, address))
-        return region->aliased ? TR_CODE_CHANGING : TR_CODE_PROTECTED;
+        return is_aliased(region, address) ? TR_CODE_CHANGING : TR_CODE_PROTECTED;
     return region->line.shared ? TR_CODE_CHANGING : protect_writable(thread, region, address);
 }
 
@@ -227,12 +283,12 @@ struct tr_code_range tr_code_at(struct tr_thread *thread, uint64_t pc)
 static bool is_of_file(struct tr_region *region, uint64_t address)
 {
     return region->source == TR_REGION_FILE && !region->line.shared && !map.sealed &&
-           !tr_maps_modified(address, address + TR_PAGE);
+           page_is_of_file(region, address);
 }
 
 static bool can_change(const struct tr_region *region, const struct tr_page *page)
 {
-    if (!region || region->aliased)
+    if (!region || is_aliased(region, page->address))
         return true;
     return (region->protection & PROT_WRITE) && !(page->flags & TR_PAGE_PROTECTED);
 }
@@ -266,6 +322,12 @@ void tr_code_note(struct tr_thread *thread, uint64_t pc, uint64_t end)
 
 /* --- Changes --- */
 
+static void count_write(struct tr_page *page, unsigned weight)
+{
+    if (page->writes < WRITES_LIMIT)
+        page->writes = (uint16_t)(page->writes + weight);
+}
+
 static bool was_written(struct tr_thread *thread, uint64_t address, uint64_t writer_pc)
 {
     struct tr_page *page = tr_page_find(&pages, page_of(address));
@@ -273,10 +335,9 @@ static bool was_written(struct tr_thread *thread, uint64_t address, uint64_t wri
         return false;
     if (!(page->flags & TR_PAGE_PROTECTED))
         return page->reruns++ < RERUNS_LIMIT;
-    unsigned weight = page_of(writer_pc) == page->address ? WRITES_OF_OWN_PAGE : 1;
-    if (page->writes < WRITES_LIMIT)
-        page->writes = (uint16_t)(page->writes + weight);
-    take_back(thread, page);
+    count_write(page, page_of(writer_pc) == page->address ? WRITES_OF_OWN_PAGE : 1);
+    unprotect(page->address, page->address + TR_PAGE);
+    tr_invalidate(thread, page->address, page->address + TR_PAGE);
     return true;
 }
 
@@ -290,40 +351,64 @@ bool tr_code_written(struct tr_thread *thread, uint64_t address, uint64_t writer
 
 bool tr_code_unprotect(struct tr_thread *thread, uint64_t start, uint64_t end)
 {
-    bool any = false;
-    for (struct tr_page *page = NULL; (page = tr_page_next(&pages, page, start, end));) {
-        if (!(page->flags & TR_PAGE_PROTECTED))
-            continue;
-        page->writes++;
-        take_back(thread, page);
-        any = true;
-    }
-    return any;
+    for (struct tr_page *page = NULL; (page = tr_page_next(&pages, page, start, end));)
+        if (page->flags & TR_PAGE_PROTECTED) {
+            count_write(page, 1);
+            tr_invalidate(thread, page->address, page->address + TR_PAGE);
+        }
+    return unprotect(start, end);
 }
 
 void tr_code_let_go(struct tr_thread *thread)
 {
-    for (struct tr_page *page = NULL; (page = tr_page_next(&pages, page, 0, UINT64_MAX));)
-        if (page->flags & TR_PAGE_PROTECTED)
-            unprotect(page);
+    unprotect(0, UINT64_MAX);
 }
 
-bool tr_code_changed(struct tr_thread *thread, uint64_t start, uint64_t end)
+static bool forget(struct tr_thread *thread, uint64_t start, uint64_t end)
 {
     bool used = tr_code_map_forget(&map, start, end);
     used |= tr_page_next(&pages, NULL, start, end) != NULL;
     if (used)
         lose(thread, start, end);
-    /* Perhaps it was what made shared code writable. */
-    map.stale |= map.shared_code;
     return used;
 }
 
-void tr_code_mapped(struct tr_thread *thread, uint64_t start, uint64_t end, bool shared,
-                    uint32_t protection)
+bool tr_code_changed(struct tr_thread *thread, uint64_t start, uint64_t end)
 {
-    tr_code_changed(thread, start, end);
-    if (map.shared_code && shared && (protection & PROT_WRITE))
+    unprotect(start, end);
+    return forget(thread, start, end);
+}
+
+/* UINT64_MAX: not known. */
+static uint64_t inode_of(int32_t file)
+{
+    uint64_t inode = UINT64_MAX;
+    struct stat status;
+    if (!map.sealed && tr_syscall6(__NR_newfstatat, (uint64_t)file, (uint64_t) "",
+                                   (uint64_t)&status, AT_EMPTY_PATH, 0, 0) == 0)
+        inode = status.st_ino;
+    return inode;
+}
+
+void tr_code_mapped(struct tr_thread *thread, uint64_t start, uint64_t end)
+{
+    forget(thread, start, end);
+}
+
+void tr_code_mapped_shared(struct tr_thread *thread, uint64_t start, uint64_t end, int32_t file,
+                           uint64_t offset)
+{
+    forget(thread, start, end);
+    if (!map.shared_code)
+        return;
+    struct tr_alias alias = {start, end, offset, inode_of(file)};
+    tr_code_map_add_alias(&map, &alias, lose, thread);
+}
+
+void tr_code_moved(struct tr_thread *thread, uint64_t start, uint64_t end)
+{
+    forget(thread, start, end);
+    if (map.shared_code)
         tr_code_map_read(&map, lose, thread);
 }
 
@@ -389,8 +474,8 @@ static int64_t protect_in_parts(int64_t number, uint64_t start, uint64_t end, ui
         if (noted > at)
             result = tr_syscall6(number, at, noted - at, protection, key, 0, 0);
         if (after > noted && result == 0)
-            result = tr_syscall6(number, noted, after - noted,
-                                 protection & ~(uint64_t)PROT_WRITE, key, 0, 0);
+            result = tr_syscall6(number, noted, after - noted, protection & ~(uint64_t)PROT_WRITE,
+                                 key, 0, 0);
         at = after;
     }
     return result;

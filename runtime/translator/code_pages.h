@@ -48,8 +48,14 @@ bool tr_code_written(struct tr_thread *thread, uint64_t address, uint64_t writer
  * invalidates the fragments there. Returns whether there was code. */
 bool tr_code_changed(struct tr_thread *thread, uint64_t start, uint64_t end);
 
-/* A mapping was made in the range. `shared` and writable, it may show the same memory as some code. */
-void tr_code_mapped(struct tr_thread *thread, uint64_t start, uint64_t end, bool shared, uint32_t protection);
+/* A mapping was made in the range. */
+void tr_code_mapped(struct tr_thread *thread, uint64_t start, uint64_t end);
+
+/* The same of a writable one of shared memory, which may show what is code elsewhere. */
+void tr_code_mapped_shared(struct tr_thread *thread, uint64_t start, uint64_t end, int32_t file, uint64_t offset);
+
+/* A mapping was moved to the range. */
+void tr_code_moved(struct tr_thread *thread, uint64_t start, uint64_t end);
 
 /* Something was mapped or unmapped, it is not known where: everything is looked up again. */
 void tr_code_unknown(struct tr_thread *thread);

@@ -1,10 +1,13 @@
-#include "decode.h"
+#include "runtime/translator/decode.h"
 
-#include "opcodes.h"
+#include "runtime/translator/opcodes.h"
 
 enum {
-    LONGEST = 15,    /* bytes of an instruction */
-    READ_AHEAD = 40, /* so many bytes are looked at, at most, even if no instruction is that long */
+    LONGEST = 15, /* bytes of an instruction */
+    /* so many bytes after the legacy prefixes may be looked at before the length is known: REX and an opcode of three
+     * bytes, or EVEX and an opcode, ModRM, SIB. */
+    LOOKED_AT = 7,
+
     STACK_POINTER = 4,
 };
 
@@ -13,6 +16,7 @@ enum { REX_B = 1, REX_X = 2, REX_R = 4, REX_W = 8 };
 
 /* What prefixes, escapes and the opcode say of the instruction. */
 struct encoding {
+    const uint8_t *bytes;
     uint64_t word;     /* the opcode's */
     unsigned at;       /* offset of what follows the opcode */
     unsigned prefixes; /* OPCODE_PREFIX_66 and so on */
@@ -34,18 +38,18 @@ static uint32_t read_32(const uint8_t *bytes)
 
 /* Reads the prefixes from the beginning; `at` is the next byte. Of F2 and F3, and of FS and GS, the
  * last counts. REX counts only if it is the last of all. */
-static void read_prefixes(struct encoding *encoding, const uint8_t *bytes)
+static void read_prefixes(struct encoding *encoding)
 {
     static const unsigned repeats = OPCODE_PREFIX_F2 | OPCODE_PREFIX_F3;
     static const unsigned segments = OPCODE_PREFIX_FS | OPCODE_PREFIX_GS;
     encoding->rex = 0;
     encoding->at = 0;
     for (; encoding->at < LONGEST; encoding->at++) {
-        uint64_t word = tr_opcodes[OPCODES_ONE_BYTE][bytes[encoding->at]];
+        uint64_t word = tr_opcodes[OPCODES_ONE_BYTE][encoding->bytes[encoding->at]];
         unsigned prefix = word & OPCODE_ESCAPE ? word & OPCODE_PREFIXES : 0;
         if (!prefix)
             break;
-        encoding->rex = prefix == OPCODE_PREFIX_REX ? bytes[encoding->at] : 0;
+        encoding->rex = prefix == OPCODE_PREFIX_REX ? encoding->bytes[encoding->at] : 0;
         if (prefix & repeats)
             encoding->prefixes &= ~repeats;
         if (prefix & segments)
@@ -61,14 +65,14 @@ static void read_prefixes(struct encoding *encoding, const uint8_t *bytes)
         encoding->simd_prefix = (encoding->prefixes & OPCODE_PREFIX_66) != 0;
 }
 
-static void read_two_byte_opcode(struct encoding *encoding, const uint8_t *bytes)
+static void read_two_byte_opcode(struct encoding *encoding)
 {
     enum { ESCAPE_38 = 0x38, ESCAPE_3A = 0x3a };
     encoding->map = 1;
-    encoding->opcode = bytes[encoding->at++];
+    encoding->opcode = encoding->bytes[encoding->at++];
     if (encoding->opcode == ESCAPE_38 || encoding->opcode == ESCAPE_3A) {
         encoding->map = encoding->opcode == ESCAPE_38 ? 2 : 3;
-        encoding->opcode = bytes[encoding->at++];
+        encoding->opcode = encoding->bytes[encoding->at++];
     }
     encoding->word = tr_opcodes[OPCODES_ONE_BYTE + encoding->map][encoding->opcode];
 }
@@ -92,20 +96,20 @@ static void read_vector_fields(struct encoding *encoding, unsigned first, unsign
 }
 
 /* VEX of two bytes lacks a byte: X, B and W are 0, the map is 0F. */
-static void read_vex_2(struct encoding *encoding, const uint8_t *bytes)
+static void read_vex_2(struct encoding *encoding)
 {
     enum { NO_X_AND_B = 0x60, W = 0x80 };
-    const uint8_t *at = bytes + encoding->at;
+    const uint8_t *at = encoding->bytes + encoding->at;
     read_vector_fields(encoding, at[0] | NO_X_AND_B, at[0] & ~(unsigned)W, at[1]);
     encoding->at += 2;
     encoding->map = 1;
     encoding->word = tr_opcodes[OPCODES_VEX + 1][encoding->opcode];
 }
 
-static void read_vex_3(struct encoding *encoding, const uint8_t *bytes)
+static void read_vex_3(struct encoding *encoding)
 {
     enum { MAP = 31, MAPS = 8 };
-    const uint8_t *at = bytes + encoding->at;
+    const uint8_t *at = encoding->bytes + encoding->at;
     read_vector_fields(encoding, at[0], at[1], at[2]);
     encoding->at += 3;
     encoding->map = at[0] & MAP;
@@ -113,10 +117,10 @@ static void read_vex_3(struct encoding *encoding, const uint8_t *bytes)
         encoding->map < MAPS ? tr_opcodes[OPCODES_VEX + encoding->map][encoding->opcode] : 0;
 }
 
-static void read_xop(struct encoding *encoding, const uint8_t *bytes)
+static void read_xop(struct encoding *encoding)
 {
     enum { MAP = 31, MAPS = 3 };
-    const uint8_t *at = bytes + encoding->at;
+    const uint8_t *at = encoding->bytes + encoding->at;
     read_vector_fields(encoding, at[0], at[1], at[2]);
     encoding->at += 3;
     encoding->map = at[0] & MAP;
@@ -126,10 +130,10 @@ static void read_xop(struct encoding *encoding, const uint8_t *bytes)
 
 /* The bits that EVEX keeps at 0 and at 1 mean registers R16 to R31 (APX), which are out of scope,
  * or a Xeon Phi of the first generation. */
-static void read_evex(struct encoding *encoding, const uint8_t *bytes)
+static void read_evex(struct encoding *encoding)
 {
     enum { MAP = 7, ALWAYS_0 = 8, ALWAYS_1 = 4 };
-    const uint8_t *at = bytes + encoding->at;
+    const uint8_t *at = encoding->bytes + encoding->at;
     read_vector_fields(encoding, at[0], at[1], at[3]);
     encoding->at += 4;
     encoding->map = at[0] & MAP;
@@ -137,37 +141,50 @@ static void read_evex(struct encoding *encoding, const uint8_t *bytes)
     encoding->word = is_evex ? tr_opcodes[OPCODES_EVEX + encoding->map][encoding->opcode] : 0;
 }
 
-static void read_escaped_opcode(struct encoding *encoding, const uint8_t *bytes)
+static void read_escaped_opcode(struct encoding *encoding)
 {
     uint64_t escape = encoding->word;
     if (escape & OPCODE_TWO_BYTES)
-        read_two_byte_opcode(encoding, bytes);
-    else if ((escape & OPCODE_POP_OR_XOP) && (bytes[encoding->at] & 31) < OPCODE_FIRST_XOP_MAP)
+        read_two_byte_opcode(encoding);
+    else if ((escape & OPCODE_POP_OR_XOP) &&
+             (encoding->bytes[encoding->at] & 31) < OPCODE_FIRST_XOP_MAP)
         return; /* POP, whose word is a choice as well */
     else if (!may_be_vector(encoding))
         encoding->word = 0;
     else if (escape & OPCODE_VEX2)
-        read_vex_2(encoding, bytes);
+        read_vex_2(encoding);
     else if (escape & OPCODE_VEX3)
-        read_vex_3(encoding, bytes);
+        read_vex_3(encoding);
     else if (escape & OPCODE_EVEX)
-        read_evex(encoding, bytes);
+        read_evex(encoding);
     else
-        read_xop(encoding, bytes);
+        read_xop(encoding);
 }
 
-/* The encoding whose first byte, after REX, turned out to be a prefix or an escape. By value: what
- * no pointer refers to stays in registers. */
-static struct encoding escaped(struct encoding encoding, const uint8_t *bytes)
+/* A copy of the code's last bytes, padded with zeros. */
+static const uint8_t *with_zeros(uint8_t copy[LONGEST + LOOKED_AT], const uint8_t *bytes,
+                                 size_t size)
+{
+    for (size_t i = 0; i < LONGEST + LOOKED_AT; i++)
+        copy[i] = i < size ? bytes[i] : 0;
+    return copy;
+}
+
+/* The encoding whose first byte, after REX, turned out to be a prefix or an escape; `copy` is room for one of the code.
+ * By value: what no pointer refers to stays in registers. */
+static struct encoding escaped(struct encoding encoding, size_t size,
+                               uint8_t copy[LONGEST + LOOKED_AT])
 {
     if (encoding.word & OPCODE_PREFIXES) {
-        read_prefixes(&encoding, bytes);
+        read_prefixes(&encoding);
+        if (encoding.prefix_size + LOOKED_AT > LONGEST)
+            encoding.bytes = with_zeros(copy, encoding.bytes, size);
         encoding.extension = encoding.rex & 15;
-        encoding.opcode = bytes[encoding.at++];
+        encoding.opcode = encoding.bytes[encoding.at++];
         encoding.word = encoding.at <= LONGEST ? tr_opcodes[OPCODES_ONE_BYTE][encoding.opcode] : 0;
     }
     if (encoding.word & OPCODE_ESCAPE)
-        read_escaped_opcode(&encoding, bytes);
+        read_escaped_opcode(&encoding);
     return encoding;
 }
 
@@ -244,8 +261,7 @@ static const uint8_t shapes[] = {
 
 /* What is gathered of the explicit operands. */
 struct operands {
-    unsigned sets; /* of registers: those that are read, and OPCODE_WRITTEN places beyond, those
-                      that are written */
+    unsigned sets; /* of registers that are read and, from bit OPCODE_WRITTEN on, written */
     unsigned properties;
     unsigned modrm, modrm_at;
     unsigned displacement_size;
@@ -264,11 +280,10 @@ static unsigned byte_register(unsigned number, uint8_t rex)
 }
 
 /* The ModRM byte and what belongs to it, but for the displacement. */
-static void decode_modrm(struct operands *operands, uint64_t word, struct encoding *encoding,
-                         const uint8_t *bytes)
+static void decode_modrm(struct operands *operands, uint64_t word, struct encoding *encoding)
 {
     enum { REGISTER = 0xc0, NO_BASE = 5, NO_INDEX = 4 };
-    unsigned modrm = bytes[encoding->at];
+    unsigned modrm = encoding->bytes[encoding->at];
     operands->modrm = modrm;
     operands->modrm_at = encoding->at++;
     if (word & OPCODE_REGISTERS)
@@ -281,7 +296,7 @@ static void decode_modrm(struct operands *operands, uint64_t word, struct encodi
     rm_set |= (shape & SHAPE_HAS_BASE) != 0;
 
     if (shape & SHAPE_HAS_SIB) {
-        unsigned sib = bytes[encoding->at++];
+        unsigned sib = encoding->bytes[encoding->at++];
         unsigned index = (sib >> 3 & 7) | (encoding->extension & REX_X) << 2;
         rm = sib & 7;
         if (size == 0 && rm == NO_BASE) {
@@ -301,7 +316,6 @@ static void decode_modrm(struct operands *operands, uint64_t word, struct encodi
         (shape & SHAPE_PROPERTIES) | (encoding->extension & REX_B ? TR_EXTENDED_BASE : 0);
     bool stores = word & (OPCODE_STORES | UINT64_C(1) << OPCODE_RM_AT << OPCODE_WRITTEN);
     operands->properties |= (unsigned)(stores & is_memory) * TR_WRITES_MEMORY;
-
     if (word & OPCODE_ADDRESS)
         operands->properties &= ~(unsigned)TR_MEMORY;
 }
@@ -413,7 +427,6 @@ static void act(struct tr_instruction *instruction, uint64_t word, const struct 
         instruction->properties |= TR_MEMORY | (word & OPCODE_STORES ? TR_WRITES_MEMORY : 0);
         break;
     case OPCODE_IMPLICIT_MEMORY:
-
         if (word & OPCODE_STORES)
             instruction->properties |= TR_WRITES_MEMORY;
         break;
@@ -460,6 +473,8 @@ static void apply_prefixes(struct tr_instruction *instruction, uint64_t word,
     if ((prefixes & OPCODE_PREFIX_67) &&
         (has_address || is_implicit || action == OPCODE_COUNTER || action == OPCODE_STRING_ES))
         instruction->properties |= TR_ADDRESS_32;
+    if ((prefixes & OPCODE_PREFIX_67) && (instruction->properties & TR_RIP_RELATIVE))
+        instruction->target = (uint32_t)instruction->target;
     if (prefixes & OPCODE_PREFIX_LOCK)
         instruction->properties |= TR_SYNCHRONISES;
     if ((prefixes & OPCODE_PREFIX_66) && !(encoding->extension & REX_W) && !(word & OPCODE_WHOLE))
@@ -495,93 +510,97 @@ static bool may_lock(const struct tr_instruction *instruction)
     return instruction->kind == TR_PLAIN && (instruction->properties & TR_WRITES_MEMORY) != 0;
 }
 
-/* A copy of the code's last bytes with zeros behind, so that all may be read that an instruction
- * might have. */
-static const uint8_t *with_zeros(uint8_t *copy, const uint8_t *bytes, size_t size)
+static void store_opcode(struct tr_instruction *instruction, uint64_t word,
+                         const struct encoding *encoding)
 {
-    for (size_t i = 0; i < READ_AHEAD; i++)
-        copy[i] = i < size ? bytes[i] : 0;
-    return copy;
+    instruction->kind = word >> OPCODE_KIND_AT & 15;
+    instruction->condition = encoding->opcode & 15;
+    instruction->opcode = encoding->opcode;
+    instruction->map = encoding->map;
+    instruction->reg = 0;
+    instruction->rex = encoding->rex;
+    instruction->prefix_size = (uint8_t)encoding->prefix_size;
+    instruction->flags_read = word >> OPCODE_FLAGS_AT & TR_ALL_FLAGS;
+    instruction->flags_written = word >> (OPCODE_FLAGS_AT + OPCODE_WRITTEN) & TR_ALL_FLAGS;
+    instruction->pop_bytes = 0;
+    instruction->target = 0;
+}
+
+/* `number_size` bytes at the end are an immediate or a displacement. */
+static void store_operands(struct tr_instruction *instruction, uint64_t word,
+                           const struct encoding *encoding, const struct operands *operands,
+                           unsigned number_size)
+{
+    unsigned implicit = word >> OPCODE_IMPLICIT_AT & (0xff | 0xff << OPCODE_WRITTEN);
+    unsigned sets = operands->sets | implicit;
+    bool is_displacement = word & OPCODE_DISPLACEMENT;
+    unsigned displacement_size = is_displacement ? number_size : operands->displacement_size;
+    instruction->modrm = (uint8_t)operands->modrm;
+    instruction->modrm_at = (uint8_t)operands->modrm_at;
+    instruction->displacement_at = (uint8_t)encoding->at;
+    instruction->displacement_size = (uint8_t)displacement_size;
+    instruction->immediate_at = (uint8_t)(encoding->at + operands->displacement_size);
+    instruction->immediate_size = (uint8_t)(is_displacement ? 0 : number_size);
+    instruction->reads = (uint16_t)sets;
+    instruction->writes = (uint16_t)(sets >> OPCODE_WRITTEN);
+    instruction->properties = operands->properties;
+}
+
+/* One byte, or two of which the first is REX: the usual opcodes. */
+static struct encoding first_encoding(const uint8_t *bytes)
+{
+    unsigned has_rex = (bytes[0] & 0xf0) == 0x40;
+    uint8_t rex = (uint8_t)(bytes[0] & (0 - has_rex)), opcode = bytes[has_rex];
+    return (struct encoding){.bytes = bytes,
+                             .word = tr_opcodes[OPCODES_ONE_BYTE][opcode],
+                             .at = has_rex + 1,
+                             .extension = rex & 15,
+                             .rex = rex,
+                             .opcode = opcode};
 }
 
 bool tr_decode(struct tr_instruction *restrict instruction, const uint8_t *restrict bytes,
                size_t size, uint64_t pc)
 {
-    uint8_t copy[READ_AHEAD];
-    if (size < READ_AHEAD)
-        bytes = with_zeros(copy, bytes, size);
-    unsigned has_rex = (bytes[0] & 0xf0) == 0x40;
-    uint8_t rex = (uint8_t)(bytes[0] & (0 - has_rex));
-
-    struct encoding encoding = {.at = has_rex, .rex = rex, .extension = rex & 15};
-    encoding.opcode = bytes[encoding.at++];
-    encoding.word = tr_opcodes[OPCODES_ONE_BYTE][encoding.opcode];
+    uint8_t copy[LONGEST + LOOKED_AT];
+    struct encoding encoding =
+        first_encoding(size < LONGEST ? with_zeros(copy, bytes, size) : bytes);
     if (encoding.word & OPCODE_ESCAPE)
-        encoding = escaped(encoding, bytes);
+        encoding = escaped(encoding, size, copy);
     uint64_t word = encoding.word;
     bool is_choice = word & OPCODE_CHOICE;
     if (is_choice)
-        word = chosen(word, &encoding, bytes[encoding.at]);
+        word = chosen(word, &encoding, encoding.bytes[encoding.at]);
     if (!word)
         return undefined(instruction, bytes, size, encoding.at + is_choice);
+    store_opcode(instruction, word, &encoding);
 
-    instruction->kind = word >> OPCODE_KIND_AT & 15;
-    instruction->condition = encoding.opcode & 15;
-    instruction->opcode = encoding.opcode;
-    instruction->map = encoding.map;
-    instruction->reg = 0;
-    instruction->rex = encoding.rex;
-    instruction->prefix_size = (uint8_t)encoding.prefix_size;
-    instruction->flags_read = word >> OPCODE_FLAGS_AT & TR_ALL_FLAGS;
-    instruction->flags_written = word >> (OPCODE_FLAGS_AT + OPCODE_WRITTEN) & TR_ALL_FLAGS;
-    instruction->pop_bytes = 0;
-    instruction->target = 0;
-    struct operands operands = {0};
-
+    struct operands operands = {.properties = encoding.is_vector ? TR_VECTOR : 0};
     if (word & OPCODE_MODRM)
-        decode_modrm(&operands, word, &encoding, bytes);
+        decode_modrm(&operands, word, &encoding);
     else
         operands.sets = low_bits(word, &encoding);
-    if (encoding.is_vector) {
+    if (encoding.is_vector)
         operands.sets |= set_of(word, OPCODE_VVVV_AT, encoding.vvvv);
-        operands.properties |= TR_VECTOR;
-    }
-    unsigned number_at = encoding.at + operands.displacement_size;
     unsigned number_size = word >> OPCODE_IMMEDIATE_AT & 15;
     if (encoding.prefixes)
         number_size = immediate_size(word, &encoding, number_size);
-    unsigned length = number_at + number_size;
+    unsigned length = encoding.at + operands.displacement_size + number_size;
     if (length > size || length > LONGEST)
         return undefined(instruction, bytes, size, length);
-
-    unsigned sets = operands.sets | (word >> OPCODE_IMPLICIT_AT & (0xff | 0xff << OPCODE_WRITTEN));
-    bool is_displacement = word & OPCODE_DISPLACEMENT;
     instruction->length = (uint8_t)length;
-
-    instruction->modrm = (uint8_t)operands.modrm;
-    instruction->modrm_at = (uint8_t)operands.modrm_at;
-    instruction->displacement_at = (uint8_t)encoding.at;
-    instruction->displacement_size =
-        (uint8_t)(is_displacement ? number_size : operands.displacement_size);
-    instruction->immediate_at = (uint8_t)number_at;
-    instruction->immediate_size = (uint8_t)(is_displacement ? 0 : number_size);
-
-    instruction->reads = (uint16_t)sets;
-    instruction->writes = (uint16_t)(sets >> OPCODE_WRITTEN);
-    instruction->properties = operands.properties;
+    store_operands(instruction, word, &encoding, &operands, number_size);
 
     if ((operands.sets & 1u << STACK_POINTER << OPCODE_WRITTEN) &&
         !adjusts_stack(instruction, &encoding, bytes))
         instruction->properties |= TR_LOADS_STACK;
     if (word >> OPCODE_ACTION_AT & 31)
         act(instruction, word, &encoding, bytes);
+    if ((word & OPCODE_RELATIVE) || (operands.properties & TR_RIP_RELATIVE))
+        instruction->target = pc + length + displacement(instruction, bytes);
     if (encoding.prefixes)
         apply_prefixes(instruction, word, &encoding);
     if ((encoding.prefixes & OPCODE_PREFIX_LOCK) && !may_lock(instruction))
         return undefined(instruction, bytes, size, length);
-    if ((word & OPCODE_RELATIVE) || (operands.properties & TR_RIP_RELATIVE))
-        instruction->target = pc + length + displacement(instruction, bytes);
-    if ((operands.properties & TR_RIP_RELATIVE) && (encoding.prefixes & OPCODE_PREFIX_67))
-        instruction->target = (uint32_t)instruction->target;
     return true;
 }

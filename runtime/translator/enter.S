@@ -19,6 +19,8 @@
 #define STAMP_INTERVAL 0xb8
 #define APP 0xd0 /* struct tr_state */
 #define APP_FLAGS (APP + 16 * 8)
+#define FLAG_AC 0x40000
+#define FLAGS_USUAL 0x202
 #define STAMP_WORD 0xf0200000 /* TR_EVENT_WORD(TR_STAMP, 0) */
 #define CLEARED_AHEAD 0x1000
 
@@ -40,6 +42,11 @@
     pushf
     pop %gs:APP_FLAGS
     cld
+    testl $FLAG_AC, %gs:APP_FLAGS /* the program may want its unaligned accesses to fault, not ours */
+    jz 9f
+    pushq $FLAGS_USUAL
+    popf
+9:
     mov %rax, %gs:APP + 0 * 8
     mov %rcx, %gs:APP + 1 * 8
     mov %rdx, %gs:APP + 2 * 8
@@ -155,7 +162,9 @@ ENTRY tr_leave_check
     or %rdx, %rax
     mov %gs:STOLEN, %rdx
     sub (%rdx), %rax
-    mov %rax, 4(%r11)
+    mov %eax, 4(%r11) /* in halves: the program may have unaligned accesses checked */
+    shr $32, %rax
+    mov %eax, 8(%r11)
     movl $STAMP_WORD, (%r11)
     add $12, %r11
     mov %gs:STAMP_INTERVAL, %rax

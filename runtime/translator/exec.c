@@ -20,10 +20,10 @@
 #include <linux/time_types.h>
 
 enum {
-    NAME_SIZE = 16,               /* TASK_COMM_LEN */
+    NAME_SIZE = 16, /* TASK_COMM_LEN */
     LONGEST_PATH = 4096,
-    WAIT = 50 * 1000 * 1000,      /* nanoseconds */
-    PATIENCE = 20,                /* waits without a heartbeat of the recorder */
+    WAIT = 50 * 1000 * 1000, /* nanoseconds */
+    PATIENCE = 20,           /* waits without a heartbeat of the recorder */
 };
 
 /* --- The file --- */
@@ -58,8 +58,8 @@ static bool has_capabilities(const struct exec_call *call)
     } else if ((int32_t)call->directory == AT_FDCWD) {
         result = tr_syscall6(__NR_getxattr, call->path, (uint64_t)attribute, 0, 0, 0, 0);
     } else {
-        int64_t file = tr_syscall6(__NR_openat, call->directory, call->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK,
-                                   0, 0, 0);
+        int64_t file = tr_syscall6(__NR_openat, call->directory, call->path,
+                                   O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0, 0, 0);
         if (file < 0)
             return false;
         result = tr_syscall6(__NR_fgetxattr, (uint64_t)file, (uint64_t)attribute, 0, 0, 0, 0);
@@ -72,13 +72,15 @@ enum file_kind {
     FILE_MISSING, /* the call will fail */
     FILE_USUAL,
     FILE_PRIVILEGED, /* loses its privileges when it is traced */
+    FILE_UNKNOWN,    /* perhaps one of these */
 };
 
 static enum file_kind kind_of(const struct exec_call *call)
 {
     struct stat status;
     uint64_t flags = call->flags & (AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW);
-    if (tr_syscall6(__NR_newfstatat, call->directory, call->path, (uint64_t)&status, flags, 0, 0) != 0 ||
+    if (tr_syscall6(__NR_newfstatat, call->directory, call->path, (uint64_t)&status, flags, 0, 0) !=
+            0 ||
         (status.st_mode & S_IFMT) != S_IFREG || !(status.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)))
         return FILE_MISSING;
     bool privileged = (status.st_mode & (S_ISUID | S_ISGID)) || has_capabilities(call);
@@ -113,14 +115,16 @@ static void wake_recorder(struct tr_control *control)
 }
 
 /* Waits while the request is in that state. False: the recorder gives no sign of life. */
-static bool wait_for_recorder(const struct tr_control *control, struct tr_request *request, uint32_t state)
+static bool wait_for_recorder(const struct tr_control *control, struct tr_request *request,
+                              uint32_t state)
 {
     struct __kernel_timespec timeout = {.tv_nsec = WAIT};
     uint32_t heartbeat = atomic_load(&control->heartbeat);
     for (unsigned still = 0; atomic_load(&request->state) == state; still++) {
         if (still >= PATIENCE || !recorder_is_there(control))
             return atomic_load(&request->state) != state;
-        tr_syscall6(__NR_futex, (uint64_t)&request->state, FUTEX_WAIT, state, (uint64_t)&timeout, 0, 0);
+        tr_syscall6(__NR_futex, (uint64_t)&request->state, FUTEX_WAIT, state, (uint64_t)&timeout, 0,
+                    0);
         uint32_t now = atomic_load(&control->heartbeat);
         if (now != heartbeat)
             still = 0;
@@ -151,6 +155,7 @@ static struct tr_request *ask(struct tr_thread *thread)
     request->tid = (uint32_t)thread->tid;
     request->time = thread->exec_cookie;
     request->cookie_address = (uint64_t)&thread->exec_cookie;
+    request->nonce_address = (uint64_t)&request->nonce;
     atomic_store(&request->state, TR_REQUEST_MADE);
     wake_recorder(control);
     uint32_t state = TR_REQUEST_MADE;
@@ -188,7 +193,8 @@ static int64_t execute(struct tr_thread *thread, const struct exec_call *call)
     return result;
 }
 
-static void log_untraced(struct tr_thread *thread, const struct exec_call *call, enum untraced_reason reason)
+static void log_untraced(struct tr_thread *thread, const struct exec_call *call,
+                         enum untraced_reason reason)
 {
     char name[NAME_SIZE];
     read_name(call, name);
@@ -199,7 +205,7 @@ int64_t tr_sys_exec(struct tr_thread *thread)
 {
     struct exec_call call = read_call(thread);
     bool follow = thread->process->control->options.follow;
-    enum file_kind kind = kind_of(&call);
+    enum file_kind kind = thread->process->files_forbidden ? FILE_UNKNOWN : kind_of(&call);
     if (kind == FILE_MISSING)
         return execute(thread, &call);
     struct tr_request *request = follow && kind == FILE_USUAL ? ask(thread) : NULL;

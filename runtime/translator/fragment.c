@@ -1,6 +1,7 @@
 #include "runtime/translator/translation.h"
 
 #include "runtime/translator/emit.h"
+#include "runtime/translator/own_memory.h"
 #include "runtime/translator/system.h"
 
 #include <asm/unistd.h>
@@ -74,8 +75,10 @@ static bool allocate_slots(uint32_t count)
         if (number)
             *slot_for(translation_at(number - 1)->pc) = number;
     }
-    if (old.start)
+    if (old.start) {
+        tr_own_remove((uint64_t)old.start);
         tr_syscall(__NR_munmap, (uint64_t)old.start, old.size, 0);
+    }
     return true;
 }
 

@@ -1,12 +1,15 @@
 #include "runtime/translator/maps.h"
 
+#include "runtime/translator/fault_safe.h"
 #include "runtime/translator/layout.h"
 #include "runtime/translator/system.h"
 
+#include <asm/stat.h>
 #include <asm/unistd.h>
 #include <linux/errno.h>
 #include <linux/fcntl.h>
 #include <linux/mman.h>
+#include <linux/stat.h>
 
 /* --- Parsing --- */
 
@@ -47,9 +50,9 @@ static void take_rights(struct cursor *cursor, struct tr_map_line *line)
         return;
     }
     const char *rights = cursor->at;
-    line->protection = (uint8_t)((rights[0] == 'r' ? PROT_READ : 0) |
-                                 (rights[1] == 'w' ? PROT_WRITE : 0) |
-                                 (rights[2] == 'x' ? PROT_EXEC : 0));
+    line->protection =
+        (uint8_t)((rights[0] == 'r' ? PROT_READ : 0) | (rights[1] == 'w' ? PROT_WRITE : 0) |
+                  (rights[2] == 'x' ? PROT_EXEC : 0));
     line->shared = rights[3] == 's';
     cursor->at += 4;
 }
@@ -141,28 +144,46 @@ bool tr_maps_read(struct tr_maps_text *maps)
     return got == 0 && maps->size > 0;
 }
 
-bool tr_maps_modified(uint64_t start, uint64_t end)
+uint64_t tr_maps_written(uint64_t start, uint64_t end)
 {
     enum { COUNT = 512 };
     static const uint64_t present = UINT64_C(1) << 63, swapped = UINT64_C(1) << 62,
                           of_file = UINT64_C(1) << 61;
+    uint64_t flags[COUNT], page = start / TR_PAGE, last = (end - 1) / TR_PAGE, written = end;
     int64_t descriptor = open_own("/proc/thread-self/pagemap", "/proc/self/pagemap");
     if (descriptor < 0)
-        return false;
-    bool modified = false;
-    uint64_t flags[COUNT], page = start / TR_PAGE, last = (end - 1) / TR_PAGE;
-    while (page <= last && !modified) {
+        return end;
+    while (page <= last && written == end) {
         uint64_t wanted = last - page + 1 < COUNT ? last - page + 1 : COUNT;
-        int64_t got =
-            tr_syscall6(__NR_pread64, (uint64_t)descriptor, (uint64_t)flags,
-                        wanted * sizeof *flags, page * sizeof *flags, 0, 0);
+        int64_t got = tr_syscall6(__NR_pread64, (uint64_t)descriptor, (uint64_t)flags,
+                                  wanted * sizeof *flags, page * sizeof *flags, 0, 0);
         if (got < (int64_t)sizeof *flags)
             break;
         uint64_t count = (uint64_t)got / sizeof *flags;
-        for (uint64_t i = 0; i < count; i++)
-            modified |= (flags[i] & swapped) || ((flags[i] & present) && !(flags[i] & of_file));
+        for (uint64_t i = 0; i < count && written == end; i++)
+            if ((flags[i] & swapped) || ((flags[i] & present) && !(flags[i] & of_file)))
+                written = (page + i) * TR_PAGE;
         page += count;
     }
     tr_syscall(__NR_close, (uint64_t)descriptor, 0, 0);
-    return modified;
+    return written;
+}
+
+bool tr_maps_equals_file(uint64_t address, const char *path, uint64_t offset)
+{
+    uint8_t bytes[TR_PAGE];
+    struct stat status;
+    int64_t descriptor = tr_syscall6(__NR_openat, (uint64_t)AT_FDCWD, (uint64_t)path,
+                                     O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0, 0, 0);
+    if (descriptor < 0)
+        return false;
+    int64_t got = -EINVAL;
+    if (tr_syscall(__NR_fstat, (uint64_t)descriptor, (uint64_t)&status, 0) == 0 &&
+        (status.st_mode & S_IFMT) == S_IFREG)
+        got = tr_syscall6(__NR_pread64, (uint64_t)descriptor, (uint64_t)bytes, sizeof bytes, offset,
+                          0, 0);
+    tr_syscall(__NR_close, (uint64_t)descriptor, 0, 0);
+    uint8_t here[TR_PAGE];
+    return got > 0 && tr_read_safely(here, address, sizeof here) &&
+           memcmp(bytes, here, (size_t)got) == 0;
 }

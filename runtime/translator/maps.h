@@ -37,8 +37,12 @@ struct tr_maps_text {
 /* False when it cannot be opened, or there is no memory. */
 bool tr_maps_read(struct tr_maps_text *maps);
 
-/* Whether a page in [start, end), which lies in a private mapping of a file, has a content of its own: it was written
- * to. False also when that cannot be known. */
-bool tr_maps_modified(uint64_t start, uint64_t end);
+/* The first page in [start, end), which lies in a private mapping of a file, that was written to and has a memory of
+ * its own; `end` when there is none, or when nobody can say. */
+uint64_t tr_maps_written(uint64_t start, uint64_t end);
+
+/* Whether the page at `address` is what lies at `offset` of the file. False also when the file cannot
+ * be read. Bytes behind the file's end are nobody's code. */
+bool tr_maps_equals_file(uint64_t address, const char *path, uint64_t offset);
 
 #endif

@@ -39,9 +39,13 @@ static int64_t map(struct tr_thread *thread)
     if (fixed)
         tr_code_changed(thread, r[TR_RDI], end_of(r[TR_RDI], r[TR_RSI]));
     int64_t start = call_kernel(thread, __NR_mmap);
-    if (!is_error(start))
-        tr_code_mapped(thread, (uint64_t)start, end_of((uint64_t)start, r[TR_RSI]), flags & MAP_SHARED,
-                       (uint32_t)r[TR_RDX]);
+    uint64_t end = end_of((uint64_t)start, r[TR_RSI]);
+    if (is_error(start))
+        return start;
+    if ((flags & MAP_SHARED) && (r[TR_RDX] & PROT_WRITE) && !(flags & MAP_ANONYMOUS))
+        tr_code_mapped_shared(thread, (uint64_t)start, end, (int32_t)r[TR_R8], r[TR_R9]);
+    else
+        tr_code_mapped(thread, (uint64_t)start, end);
     return start;
 }
 
@@ -78,7 +82,7 @@ static int64_t remap(struct tr_thread *thread)
         tr_code_changed(thread, wanted, end_of(wanted, new_size));
     int64_t result = call_kernel(thread, __NR_mremap);
     if (!is_error(result))
-        tr_code_changed(thread, (uint64_t)result, end_of((uint64_t)result, new_size));
+        tr_code_moved(thread, (uint64_t)result, end_of((uint64_t)result, new_size));
     return result;
 }
 

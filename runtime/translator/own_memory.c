@@ -1,5 +1,6 @@
 #include "runtime/translator/own_memory.h"
 
+#include "runtime/translator/layout.h"
 #include "runtime/translator/system.h"
 
 #include <asm/unistd.h>
@@ -57,11 +58,21 @@ bool tr_own_add(uint64_t start, uint64_t size)
         uint32_t index = atomic_fetch_add(&block->taken, 1);
         if (index >= RANGES)
             continue;
-        block->slots[index].end = start + size;
+        block->slots[index].end = (start + size + TR_PAGE - 1) & ~(uint64_t)(TR_PAGE - 1);
         atomic_store(&block->slots[index].start, start);
         return true;
     }
     return false;
+}
+
+void tr_own_remove(uint64_t start)
+{
+    for (struct own_block *block = &first_block; block; block = atomic_load(&block->next))
+        for (uint32_t i = 0; i < RANGES; i++) {
+            uint64_t found = start;
+            if (atomic_compare_exchange_strong(&block->slots[i].start, &found, 0))
+                return;
+        }
 }
 
 bool tr_own_next(uint64_t address, struct tr_own_range *range)

@@ -1,7 +1,7 @@
 /* Memory that belongs to the runtime inside the traced address space: its image, the arena, the code cache, threads'
  * memory. The program's system calls must not change it, and code in it is never reported.
  *
- * Ranges are only ever added. Any thread, at any time, without a lock; fork copies them.
+ * Any thread, at any time, without a lock; fork copies them. A range that is removed leaves its place unused: few are.
  */
 #ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_OWN_MEMORY_H
 #define MAGIC_TRACE_RUNTIME_TRANSLATOR_OWN_MEMORY_H
@@ -13,8 +13,11 @@ struct tr_own_range {
     uint64_t start, end;
 };
 
-/* False when there is no memory to remember it in. */
+/* Whole pages. False when there is no memory to remember it in. */
 bool tr_own_add(uint64_t start, uint64_t size);
+
+/* The range that begins at `start` is about to be unmapped. */
+void tr_own_remove(uint64_t start);
 
 /* The lowest own range that ends above `address`. False: there is none. */
 bool tr_own_next(uint64_t address, struct tr_own_range *range);

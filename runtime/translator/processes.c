@@ -22,8 +22,8 @@ _Noreturn void tr_exit_raw(int status, uint32_t *state);
 _Noreturn void tr_child_begin(struct tr_thread *thread);
 
 enum {
-    SIGNAL_CHILD = 17,           /* SIGCHLD */
-    LEAST_CLONE_ARGUMENTS = 64,  /* CLONE_ARGS_SIZE_VER0 */
+    SIGNAL_CHILD = 17,          /* SIGCHLD */
+    LEAST_CLONE_ARGUMENTS = 64, /* CLONE_ARGS_SIZE_VER0 */
     LARGEST_CLONE_ARGUMENTS = TR_PAGE,
     SYSCALL_SIZE = 2,
 };
@@ -249,7 +249,7 @@ static int64_t fork(struct tr_thread *thread, struct clone_call *call)
 static bool read_clone3(const struct tr_thread *thread, struct clone_call *call, int64_t *result)
 {
     uint64_t address = thread->app.r[TR_RDI], size = thread->app.r[TR_RSI];
-    *result = size > LARGEST_CLONE_ARGUMENTS  ? -E2BIG
+    *result = size > LARGEST_CLONE_ARGUMENTS ? -E2BIG
               : size < LEAST_CLONE_ARGUMENTS ? -EINVAL
                                              : -EFAULT;
     if (*result != -EFAULT || !tr_read_safely(call->bytes, address, size))

@@ -9,6 +9,7 @@
 
 #include <asm/unistd.h>
 #include <linux/auxvec.h>
+#include <linux/mman.h>
 
 struct tr_process tr_process;
 
@@ -35,15 +36,21 @@ static _Noreturn void begin_natively(uint64_t pc, const uint64_t *stack)
     __builtin_unreachable();
 }
 
+/* What lies around a page that is written first is holes: the kernel is not to read them ahead, megabytes of them. */
+static void expect_holes(uint64_t arena, uint64_t size)
+{
+    tr_syscall(__NR_madvise, arena, size, MADV_RANDOM);
+}
+
 _Noreturn void tr_begin(const struct tr_start *start, const uint64_t *stack)
 {
     struct tr_process *process = &tr_process;
     process->control = (void *)start->arena;
     process->arena = (void *)start->arena;
+    expect_holes(start->arena, process->control->arena_size);
     process->image = start->image;
     process->image_size = start->image_size;
     process->pid = (int32_t)tr_syscall(__NR_getpid, 0, 0, 0);
-    process->traced = true;
     process->steals_time = process->control->options.clock == CLOCK_DEFAULT;
     process->fsgsbase = (auxiliary_value(stack, AT_HWCAP2) & HWCAP2_FSGSBASE) != 0;
     memcpy(process->name, start->name, sizeof process->name);

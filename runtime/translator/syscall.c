@@ -1,13 +1,14 @@
 
+#include "runtime/translator/syscall.h"
 #include "engine/packets/sideband_layout.h"
 #include "runtime/translator/clock.h"
 #include "runtime/translator/code_pages.h"
 #include "runtime/translator/fault_safe.h"
 #include "runtime/translator/log.h"
 #include "runtime/translator/memory_calls.h"
+#include "runtime/translator/seccomp_filter.h"
 #include "runtime/translator/sideband.h"
 #include "runtime/translator/signal.h"
-#include "runtime/translator/syscall.h"
 #include "runtime/translator/system.h"
 
 #include <asm/prctl.h>
@@ -47,8 +48,7 @@ static bool unprotect_code(struct tr_thread *thread)
 static int64_t call_kernel(struct tr_thread *thread)
 {
     const uint64_t *r = thread->app.r;
-    const uint64_t arguments[6] = {r[TR_RDI], r[TR_RSI], r[TR_RDX],
-                                   r[TR_R10], r[TR_R8],  r[TR_R9]};
+    const uint64_t arguments[6] = {r[TR_RDI], r[TR_RSI], r[TR_RDX], r[TR_R10], r[TR_R8], r[TR_R9]};
     int32_t number = (int32_t)r[TR_RAX];
     int64_t result;
     if (!tr_safe_syscall(thread, number, arguments, &result))
@@ -101,12 +101,18 @@ static void log_name(struct tr_thread *thread)
         memcpy(thread->process->name, name, sizeof name);
 }
 
-/* From now on calls of ours, too, may be answered with an error, or a signal. */
-static void expect_filter(struct tr_thread *thread)
+/* The filter decides of the runtime's own calls, too. */
+static int64_t install_filter(struct tr_thread *thread, uint64_t filter)
 {
-    tr_lock(&thread->process->lock);
-    tr_code_seal(thread);
-    tr_unlock(&thread->process->lock);
+    if (!tr_filter_allows_translator(filter))
+        give_up(thread, "seccomp filter");
+    if (!tr_filter_allows_files(filter)) {
+        tr_lock(&thread->process->lock);
+        tr_code_seal(thread);
+        tr_unlock(&thread->process->lock);
+        thread->process->files_forbidden = true;
+    }
+    return call_kernel(thread);
 }
 
 static int64_t call_prctl(struct tr_thread *thread)
@@ -128,8 +134,7 @@ static int64_t call_prctl(struct tr_thread *thread)
     case PR_SET_SECCOMP:
         if (r[TR_RSI] == SECCOMP_MODE_STRICT)
             give_up(thread, "seccomp strict mode");
-        expect_filter(thread);
-        return call_kernel(thread);
+        return install_filter(thread, r[TR_RDX]);
     default:
         return call_kernel(thread);
     }
@@ -141,7 +146,7 @@ static int64_t call_seccomp(struct tr_thread *thread)
     if (operation == SECCOMP_SET_MODE_STRICT)
         give_up(thread, "seccomp strict mode");
     if (operation == SECCOMP_SET_MODE_FILTER)
-        expect_filter(thread);
+        return install_filter(thread, thread->app.r[TR_RDX]);
     return call_kernel(thread);
 }
 
@@ -173,8 +178,8 @@ static int64_t call_waitid(struct tr_thread *thread)
     } info = {0};
     uint64_t address = thread->app.r[TR_RDX], options = thread->app.r[TR_R10];
     int64_t result = call_kernel(thread);
-    if (result == 0 && !(options & WNOWAIT) && address && tr_read_safely(&info, address, sizeof info) &&
-        info.code >= EXITED && info.code <= DUMPED)
+    if (result == 0 && !(options & WNOWAIT) && address &&
+        tr_read_safely(&info, address, sizeof info) && info.code >= EXITED && info.code <= DUMPED)
         tr_sideband_reaped(thread, tr_time(thread), info.child);
     return result;
 }

@@ -1,5 +1,7 @@
 #include "runtime/translator/system.h"
 
+#include "runtime/translator/own_memory.h"
+
 #include <asm/unistd.h>
 #include <linux/futex.h>
 #include <linux/mman.h>
@@ -62,7 +64,9 @@ void *tr_memory_map(size_t size)
 {
     int64_t address = tr_syscall6(__NR_mmap, 0, size, PROT_READ | PROT_WRITE,
                                   MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0);
-    return address < 0 && address > -4096 ? NULL : (void *)address;
+    if (address < 0 || !tr_own_add((uint64_t)address, size))
+        return NULL;
+    return (void *)address;
 }
 
 /* Ulrich Drepper, "Futexes Are Tricky" (2011), mutex 2. */

@@ -77,7 +77,7 @@ struct tr_action {
 enum {
     TR_SIGNALS = 64,
     TR_SIGNAL_INFO = 128,         /* bytes of siginfo_t */
-    TR_SYNCHRONOUS_SIGNALS = 5,   /* SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV */
+    TR_SYNCHRONOUS_SIGNALS = 6,   /* SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS */
     TR_PENDING_HELD = -1,
 };
 
@@ -104,6 +104,7 @@ struct tr_signals_of_thread {
     uint32_t protection_keys; /* PKRU that handlers begin with */
     /* Synchronous signals that were sent, not raised: the kernel always hands them over, the program may block them. */
     volatile uint64_t held;
+    uint64_t forced;  /* those of `held` that cannot be blocked or ignored: the end comes instead (force_sig) */
     uint64_t awaited; /* sigtimedwait waits for these */
     uint8_t held_info[TR_SYNCHRONOUS_SIGNALS][TR_SIGNAL_INFO] __attribute__((aligned(8)));
     struct tr_action *actions; /* by signal number - 1: tr_process.actions, or `own_actions` of a thread that shares
@@ -158,7 +159,7 @@ struct tr_process {
     uint32_t action_lock;        /* of `actions`, and of changing the kernel's dispositions together with them */
     struct tr_action actions[TR_SIGNALS]; /* what the program set, by signal number - 1 */
     uint64_t fsgsbase;           /* bool: the kernel allows WRGSBASE */
-    bool traced;                 /* false: a child without -follow that could not be let go */
+    bool files_forbidden;        /* the program's seccomp filter may kill it for looking at files */
     char name[16];
 };
 

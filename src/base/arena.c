@@ -23,7 +23,7 @@ static void *add_chunk(struct arena *arena, size_t size)
 void *arena_allocate(struct arena *arena, size_t size)
 {
     size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    /* A large piece gets a chunk of its own; the current one stays in use. */
+    /* A large allocation gets a chunk of its own; the current one stays in use. */
     if (size > CHUNK_SIZE / 4)
         return add_chunk(arena, size);
     if ((size_t)(arena->end - arena->next) < size) {

@@ -1,7 +1,7 @@
-/* Memory that lives together and dies together: names, paths, records of one recording.
+/* Memory that is freed all at once: names, paths, records of one recording.
  *
- * Allocation is a pointer bump; nothing is freed singly. Memory never moves. An all-zero arena is
- * empty and ready for use. Not shared between threads.
+ * Allocation is a pointer bump; single allocations are not freed. Memory never moves. An all-zero
+ * arena is empty and ready for use. Not shared between threads.
  */
 #ifndef MAGIC_TRACE_BASE_ARENA_H
 #define MAGIC_TRACE_BASE_ARENA_H

@@ -24,18 +24,18 @@ struct array {
 
 struct array array_of(size_t element_size);
 
-/* Makes room for `count` more elements: worth while where their number is known, for many that are
- * added one by one are moved many times. */
+/* Allocates for `count` more elements. Worth while where their number is known: arrays that grow
+ * one by one are moved many times. */
 void array_reserve(struct array *array, size_t count);
 
-/* Adds one element, all bytes 0, and returns where it lies. */
+/* Adds one element, all bytes 0, and returns its address, valid until the next is added. */
 void *array_add(struct array *array);
 
-/* Adds one element, all bytes 0, as number `index`; those from there on move up. */
+/* Adds one element, all bytes 0, at `index`; elements from there on move up. */
 void *array_insert(struct array *array, size_t index);
 
-/* Of elements that begin with a uint32_t and are in its order: index of the first that is not
- * smaller than `key`; their number when all are. */
+/* For elements that begin with a uint32_t key and are sorted by it: the index of the first one
+ * whose key is not smaller than `key`, or their number if there is none. */
 size_t array_find_key(const struct array *array, uint32_t key);
 
 /* Adds `count` elements copied from `elements`. */

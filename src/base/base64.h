@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* Ended by NUL; the caller frees. */
+/* NUL-terminated; the caller frees. */
 char *base64_encode(const void *bytes, size_t size);
 
 #endif

@@ -1,8 +1,8 @@
-/* The two kinds of time, and the way from one to the other.
+/* The two kinds of time, and the conversion between them.
  *
  * Packets carry ticks of the processor's time-stamp counter; people, perf's records and trace files
  * use nanoseconds. They are different C types so that one cannot be taken for the other. Ticks live
- * in decode/ and stack/; nanoseconds from the border of output/ on, and in recording/'s side-band
+ * in decode/ and stack/; nanoseconds in output/ and what follows it, and in recording/'s sideband
  * records.
  *
  * The conversion is the kernel's (struct perf_event_mmap_page in linux/perf_event.h,

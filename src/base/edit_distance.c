@@ -4,8 +4,8 @@
 #include <string.h>
 
 enum {
-    LONGEST = 64,      /* longer names are never typing errors of ours */
-    SHORTEST_PART = 4, /* of a name, by which to know it */
+    LONGEST = 64,      /* longer names are not taken for typing errors */
+    SHORTEST_PART = 4, /* bytes that a name must have in common with a longer one */
 };
 
 static size_t smaller(size_t a, size_t b)
@@ -36,13 +36,13 @@ static size_t edit_distance(const char *a, const char *b)
     return rows[length_a][length_b];
 }
 
-/* A name that contains what was written is near, however much longer it is. */
+/* A name that contains what was written is close, however much longer it is. */
 static size_t distance_to(const struct closest_names *closest, const char *candidate)
 {
     size_t length = strlen(closest->wanted);
     if (length >= SHORTEST_PART && strstr(candidate, closest->wanted))
         return 1;
-    /* A name much longer or shorter differs by as much. */
+    /* The distance is at least the difference in length. */
     size_t other = strlen(candidate);
     size_t difference = length > other ? length - other : other - length;
     if (difference >= closest->distances[CLOSEST_NAMES - 1])
@@ -53,7 +53,8 @@ static size_t distance_to(const struct closest_names *closest, const char *candi
 struct closest_names closest_names_to(const char *wanted)
 {
     struct closest_names closest = {.wanted = wanted};
-    /* A third of the letters may be wrong, and one always: "rum" is "run", "xyz" is nothing. */
+    /* A third of the letters may be wrong, and one letter always: "rum" suggests "run", "xyz"
+     * suggests nothing. */
     for (size_t i = 0; i < CLOSEST_NAMES; i++)
         closest.distances[i] = strlen(wanted) / 3 + 2;
     return closest;

@@ -1,9 +1,9 @@
-/* The name a person probably meant: the nearest by edit distance (insert, delete, replace, swap
+/* The names a user probably meant: the closest by edit distance (insert, delete, replace, swap
  * neighbours); of long names also those that contain what was written.
  *
- *     struct closest_names nearest = closest_names_to("ouput");
- *     closest_names_offer(&nearest, "output");
- *     if (nearest.names[0]) ...
+ *     struct closest_names closest = closest_names_to("ouput");
+ *     closest_names_offer(&closest, "output");
+ *     if (closest.names[0]) ...
  *
  * Called by the command line for flags and commands, by engine/trigger.c for functions.
  */
@@ -17,20 +17,22 @@ enum { CLOSEST_NAMES = 5 };
 
 struct closest_names {
     const char *wanted;
-    /* The nearest, nearest first; NULL: nothing (more) that was offered comes near. */
+    /* The closest first; NULL: no (further) candidate was close enough. */
     const char *names[CLOSEST_NAMES];
-    size_t distances[CLOSEST_NAMES]; /* an offer has to be nearer than the initial value */
+    size_t distances[CLOSEST_NAMES]; /* a candidate is taken if its distance is below the initial
+                                      * value */
 };
 
 struct closest_names closest_names_to(const char *wanted);
 
-/* `candidate` must live as long as the nearest is used. */
+/* `candidate` must live as long as `closest` is used. */
 void closest_names_offer(struct closest_names *closest, const char *candidate);
 
-/* Whether offering it would change anything: for candidates that do not live long. */
+/* Whether offering it would change anything: lets callers copy only the candidates that are taken.
+ */
 bool closest_names_would_take(const struct closest_names *closest, const char *candidate);
 
-/* "a, b or c"; empty when nothing came near. */
+/* Writes "a, b or c"; empty when no candidate was close enough. */
 void closest_names_list(const struct closest_names *closest, char *text, size_t size);
 
 #endif

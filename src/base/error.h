@@ -1,4 +1,4 @@
-/* What went wrong, in a form a person can act on.
+/* What went wrong, in a form that the user can act on.
  *
  * Every function that can fail for reasons outside the program (a file, the kernel, the traced
  * program, the bytes of a recording) returns false and fills a `struct error`. The text is one or
@@ -13,7 +13,7 @@
 
 enum error_code {
     ERROR_NONE,        /* nothing failed */
-    ERROR_USAGE,       /* the person asked for something that makes no sense; exit status 2 */
+    ERROR_USAGE,       /* the user asked for something that makes no sense; exit status 2 */
     ERROR_IO,          /* the operating system refused: open, read, write, mmap, disk full */
     ERROR_FORMAT,      /* bytes are not what they claim to be: damaged or foreign file */
     ERROR_UNSUPPORTED, /* understood, but this machine or this version cannot do it */
@@ -25,8 +25,8 @@ struct error {
     char text[2048];
 };
 
-/* Fills `error` (which may be NULL when nobody listens). Always returns false, so that a failing
- * function can say `return error_set(...)`. */
+/* Fills `error` (which may be NULL when the caller does not want the message). Always returns
+ * false, so that a failing function can say `return error_set(...)`. */
 __attribute__((format(printf, 3, 4))) bool error_set(struct error *error, enum error_code code,
                                                      const char *format, ...);
 

@@ -154,7 +154,8 @@ int file_create_private(const char *path, struct error *error)
         error_set_errno(error, ERROR_IO, errno, "cannot create %s", path);
         return -1;
     }
-    /* An existing file keeps its mode through O_CREAT: narrow it. Devices (/dev/null) keep theirs.
+    /* An existing file keeps its mode through O_CREAT, so restrict it here. Devices (/dev/null)
+     * keep theirs.
      */
     struct stat status;
     if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
@@ -187,7 +188,7 @@ bool file_is_executable(const char *path)
            faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0;
 }
 
-/* An empty element of PATH is the current folder. */
+/* An empty element of PATH is the current directory. */
 char *file_find_in_path(const char *name, bool (*suits)(const char *path))
 {
     const char *path = getenv("PATH");

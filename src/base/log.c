@@ -27,7 +27,7 @@ void log_warning(const char *format, ...)
     va_end(arguments);
 }
 
-/* There is one terminal per process, so its progress line is the one piece of global state here. */
+/* There is one terminal per process, so its progress line is global state. */
 static struct {
     const char *what;
     double began;

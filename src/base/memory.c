@@ -45,7 +45,8 @@ void *memory_allocate_to_fill(size_t size)
     enum { PAGE = 4096 };
     char *memory = memory_allocate(size);
     size_t skipped = -(uintptr_t)memory % PAGE; /* up to the first whole page */
-    if (skipped < size) /* before Linux 5.14 it fails, and they are made one by one after all */
+    if (skipped < size) /* before Linux 5.14 it fails, and the pages are made one by one when
+                         * they are touched */
         madvise(memory + skipped, size - skipped, MADV_POPULATE_WRITE);
     return memory;
 }
@@ -55,8 +56,8 @@ void *memory_align(void *memory, size_t alignment)
     return (char *)memory + (-(uintptr_t)memory & (alignment - 1));
 }
 
-/* See mallopt(3). Threads that share an arena use what others have freed; they wait for each other
- * seldom, for they allocate seldom. */
+/* See mallopt(3). Threads that share an arena reuse what others have freed. They rarely wait for
+ * each other, because they rarely allocate. */
 void memory_keep_freed(void)
 {
     enum { LARGEST_MMAP_THRESHOLD = 32 << 20, KEPT = 256 << 20, PAD = 32 << 20 };

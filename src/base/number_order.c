@@ -13,7 +13,7 @@ static uint8_t digit_of(uint64_t number, unsigned digit)
     return (uint8_t)(number >> 8 * digit);
 }
 
-/* How many have each value of each digit. */
+/* How many numbers have each value of each digit. */
 static void count_values(const struct numbered *elements, size_t count,
                          size_t counts[DIGITS][VALUES])
 {
@@ -23,7 +23,7 @@ static void count_values(const struct numbered *elements, size_t count,
             counts[digit][digit_of(elements[i].number, digit)]++;
 }
 
-/* By one digit, into `sorted`. `counts` become where the next with each value goes. */
+/* Sorts by one digit, into `sorted`. `counts` holds where the next number with each digit goes. */
 static void sort_by_digit(const struct numbered *elements, size_t count, unsigned digit,
                           size_t *counts, struct numbered *sorted)
 {
@@ -55,7 +55,7 @@ void number_order(struct numbered *elements, size_t count)
     struct numbered *from = elements, *to = other;
     for (unsigned digit = 0; digit < DIGITS; digit++) {
         if (counts[digit][digit_of(elements[0].number, digit)] == count)
-            continue; /* all have the same */
+            continue; /* all numbers have the same digit */
         sort_by_digit(from, count, digit, counts[digit], to);
         struct numbered *sorted = to;
         to = from;

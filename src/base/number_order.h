@@ -1,13 +1,13 @@
-/* Sorts by numbers, such as addresses: what lies in order of them costs a few instructions each,
- * where qsort takes some hundred.
+/* Sorts elements by numbers, such as addresses: a few instructions per element, where qsort takes
+ * some hundred.
  *
  *     struct numbered *order = memory_allocate(count * sizeof *order);
  *     for (size_t i = 0; i < count; i++)
  *         order[i] = (struct numbered){things[i].start, i};
  *     number_order(order, count);     // things[order[0].index] starts first
  *
- * A radix sort, byte by byte, of those bytes in which the numbers differ. Who has the same number
- * stays in order. Called by symbol/.
+ * A radix sort, byte by byte, of the bytes in which the numbers differ. Stable: elements with equal
+ * numbers keep their order. Called by symbol/.
  */
 #ifndef MAGIC_TRACE_BASE_NUMBER_ORDER_H
 #define MAGIC_TRACE_BASE_NUMBER_ORDER_H
@@ -17,7 +17,7 @@
 
 struct numbered {
     uint64_t number;
-    size_t index; /* of whatever has that number */
+    size_t index; /* of the element with that number */
 };
 
 void number_order(struct numbered *elements, size_t count);

@@ -9,8 +9,8 @@
 
 const char own_file_installed_folder[] = MAGIC_TRACE_INSTALLED_LIBDIR "/magic-trace";
 
-/* From the binary's folder: lib is a sibling of bin, or has the distribution's own name, which is
- * what was configured. */
+/* Relative to the binary's directory: lib is a sibling of bin, or has the distribution's own name,
+ * as it was configured. */
 static const char *const folders_beside[] = {
     "../" MAGIC_TRACE_LIBDIR "/magic-trace",
     "../lib/magic-trace",

@@ -1,20 +1,20 @@
-/* The files that belong to magic-trace and lie beside it: what it loads into other programs.
+/* The files that belong to magic-trace and that it loads into other programs.
  *
- * In the build tree they are where Meson put them, below the binary's folder; installed they are in
- * LIBDIR/magic-trace. Asked by the engines and by recording/perf_script/perf_script.c.
+ * In the build tree they are where Meson put them, below the binary's directory; installed they are
+ * in LIBDIR/magic-trace. Called by the engines, `hardware-check` and
+ * recording/perf_script/perf_script.c.
  */
 #ifndef MAGIC_TRACE_BASE_OWN_FILE_H
 #define MAGIC_TRACE_BASE_OWN_FILE_H
 
-/* The path of the binary that runs; the caller frees. NULL and errno when the kernel does not say.
- */
+/* The path of the running binary; the caller frees. NULL and errno if the kernel does not say. */
 char *own_file_binary(void);
 
-/* The absolute path of `name`, which the build puts into `build_folder` (relative to the binary's).
- * The caller frees; NULL when it is nowhere. */
+/* The absolute path of `name`, which the build puts into the directory `build_folder`, relative to
+ * the binary's. The caller frees; NULL if it is in neither place. */
 char *own_file_find(const char *name, const char *build_folder);
 
-/* Where it is when magic-trace was installed as it was configured; for messages. */
+/* The directory in which it is installed if it stands where it was configured; for messages. */
 extern const char own_file_installed_folder[];
 
 #endif

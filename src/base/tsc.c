@@ -15,8 +15,8 @@ static uint64_t clock_ns(clockid_t clock)
 
 struct tsc_anchor tsc_anchor_now(void)
 {
-    /* The narrowest of some readings is the one that was least disturbed (by an interrupt, or by
-     * the hypervisor taking the processor away). */
+    /* Of several readings the one with the narrowest bounds was disturbed least (by an interrupt,
+     * or by the hypervisor taking the processor away). */
     enum { READINGS = 16 };
     struct tsc_anchor best = {0};
     uint64_t best_width = UINT64_MAX;
@@ -53,7 +53,7 @@ uint64_t tsc_measure_rate(const struct tsc_anchor *start)
 
 struct clock_conversion tsc_conversion(const struct tsc_anchor *anchor, uint64_t rate)
 {
-    /* The largest shift whose multiplier fits 32 bits loses the least. */
+    /* The largest shift whose multiplier fits 32 bits is the most precise. */
     struct clock_conversion clock = {.shift = 32};
     uint64_t mult;
     while ((mult = ((uint64_t)NS_PER_SECOND << clock.shift) / rate) > UINT32_MAX)

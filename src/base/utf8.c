@@ -18,10 +18,10 @@ static bool is_ascii(const char *bytes)
 
 char *utf8_repaired(const char *bytes)
 {
-    if (is_ascii(bytes)) /* nearly all names are, and iconv takes a microsecond to begin */
+    if (is_ascii(bytes)) /* nearly all names are ASCII, and iconv takes a microsecond to begin */
         return memory_copy_string(bytes);
     size_t left = strlen(bytes);
-    /* Each byte may become a replacement character, which has three. */
+    /* Each byte may become a replacement character, which has three bytes. */
     size_t room = 3 * left;
     char *repaired = memory_allocate(room + 1);
     char *next = repaired;

@@ -1,10 +1,10 @@
-/* The calls in progress behind a PSB, told in packets.
+/* The active calls after a PSB, in packets.
  *
- * From a PSB on a decoder knows what happens, but not who had called the function that runs. A
- * recorder that knows tells the return addresses, in MNT packets behind the PSB: first one that
- * says how many follow, then one for each, from the innermost caller outwards. Processors leave MNT
- * packets to their vendor (SDM volume 3, "Maintenance (MNT) Packet"); decoders skip those they do
- * not know, and the first one is marked.
+ * From a PSB on a decoder knows what happens, but not who called the function that runs. A recorder
+ * that knows emits the return addresses in MNT packets after the PSB: first a header that says how
+ * many follow, then one for each caller, from the innermost outwards. Processors leave the meaning
+ * of MNT packets to the vendor (SDM volume 3, "Maintenance (MNT) Packet"). Decoders skip those they
+ * do not know; the header carries CALLCHAIN_MARK.
  */
 #ifndef MAGIC_TRACE_PACKET_CALLCHAIN_SNAPSHOT_H
 #define MAGIC_TRACE_PACKET_CALLCHAIN_SNAPSHOT_H
@@ -14,7 +14,7 @@
 
 enum { CALLCHAIN_MARK = 0x4d544353, CALLCHAIN_PACKETS_MOST = 4096 };
 
-/* The first one. `all`: the last caller was called by nobody. */
+/* The header. `all`: the last caller is the outermost frame of its stack. */
 static inline uint64_t callchain_header(uint32_t count, bool all)
 {
     return (uint64_t)CALLCHAIN_MARK << 32 | (uint64_t)count << 1 | all;
@@ -35,8 +35,9 @@ static inline bool callchain_is_whole(uint64_t header)
     return header & 1;
 }
 
-/* The others: in the low 47 bits a return address, or, marked, the instruction at which a signal
- * interrupted the caller; above it how many more callers in a row are the same. */
+/* The payload of the packets that follow: in the low 47 bits a return address, or with
+ * CALLCHAIN_INTERRUPTED the instruction at which a signal interrupted the caller; above it how many
+ * more callers in a row are the same. */
 enum { CALLCHAIN_REPEATED_SHIFT = 47, CALLCHAIN_REPEATED_MOST = 0xffff };
 #define CALLCHAIN_INTERRUPTED ((uint64_t)1 << 63)
 #define CALLCHAIN_ADDRESS_MASK (((uint64_t)1 << CALLCHAIN_REPEATED_SHIFT) - 1)

@@ -13,7 +13,7 @@ uint64_t pt_calls_drop_dead(struct pt_calls *calls, uint64_t count, uint64_t poi
     return count;
 }
 
-/* A caller's slot is above its callee's. */
+/* On one stack a caller's slot is above its callee's. */
 uint64_t pt_calls_drop_all_dead(struct pt_calls *calls, uint64_t count, uint64_t pointer)
 {
     count = pt_calls_drop_dead(calls, count, pointer);
@@ -31,15 +31,15 @@ uint64_t pt_calls_drop_all_dead(struct pt_calls *calls, uint64_t count, uint64_t
 
 bool pt_calls_same_stack(const struct pt_calls *calls, uint64_t count, uint64_t from, uint64_t to)
 {
-    /* Bytes that code which keeps its stack may push meanwhile, and that code of which no caller is
-     * known may unwind. */
+    /* PUSHED: bytes that code on the same stack may push meanwhile. UNWOUND: bytes that it may
+     * unwind when none of its callers is known. */
     enum { PUSHED = 512, UNWOUND = 64 << 10 };
     bool known = count > calls->base;
     uint64_t highest = known ? pt_calls_at(calls, calls->base)->slot : from + UNWOUND;
     return to + PUSHED >= from && to <= highest + PUSHED;
 }
 
-/* How many calls, the innermost of `count` and those next to it, return to the same place. */
+/* How many of `count` calls, from the innermost outwards, return to the same address. */
 static uint64_t count_same(const struct pt_calls *calls, uint64_t count)
 {
     uint64_t address = pt_calls_at(calls, count - 1)->return_address, same = 1;

@@ -7,12 +7,12 @@
 enum {
     NO_BRANCHES = 1, /* of encoder->tnt */
 
-    /* Cycles that go into a CYC packet; more (a blocking system call) is told by a TSC packet,
-       which is shorter. */
+    /* Cycles that one CYC packet may hold. A longer time (a blocking system call) is emitted as a
+     * TSC packet, which is shorter. */
     LONGEST_CYCLES = 1 << 26,
 };
 
-/* Never written: its edges are never seen. */
+/* Never written: the inline path never takes its edges. */
 struct pt_code_block pt_code_block_none = {
     .seen_target = PT_NOWHERE,
     .seen_fall = PT_NOWHERE,
@@ -25,8 +25,8 @@ struct pt_code_block pt_code_block_none = {
 
 static const uint64_t unknown_stack_pointer;
 
-/* Packets being written: the stream grows by all of them at once, so that none is seen without the
- * next. */
+/* Packets being written: the stream grows by all of them at once, so that a reader sees all or
+ * none. */
 struct group {
     uint8_t *start;
     uint8_t *end;
@@ -40,7 +40,7 @@ static struct group group_begin(const struct pt_encoder *encoder)
 }
 
 /* Everything stored before (the packets, and an emptied encoder->tnt) is visible before the new
- * head: whoever finds the state of a killed owner may miss branches but never sees them twice. */
+ * head: a reader of a killed owner's state may miss branches but never sees them twice. */
 static void group_end(struct pt_encoder *encoder, const struct group *group)
 {
     uint64_t head = atomic_load_explicit(&encoder->head, memory_order_relaxed);
@@ -67,7 +67,8 @@ static void put_tsc(struct pt_encoder *encoder, struct group *group, uint64_t no
     encoder->last_time = now;
 }
 
-/* A processor writes an MTC for each period. Decoders take one for up to 255 of them. */
+/* A processor writes an MTC packet for each period. Decoders take one packet for up to 255 periods.
+ */
 static void put_period(struct pt_encoder *encoder, struct group *group, uint64_t now)
 {
     enum { PERIOD = PT_CRYSTAL_TICKS << PT_MTC_FREQUENCY, MOST_PERIODS = 128 };
@@ -80,13 +81,13 @@ static void put_period(struct pt_encoder *encoder, struct group *group, uint64_t
     }
 }
 
-/* The time of what follows in the group, or little or nothing with coarse time: then the owner is
- * asked all the same, for he may have to do something at some moment.
+/* Puts the time of the packets that follow in the group; with coarse time an MTC packet or nothing.
+ * The owner is asked for the time in any case, because it may have work to do at that moment.
  *
- * All time that passes is told in CYC packets, because perf adds them up from one TSC that directly
+ * All time that passes goes into CYC packets, because perf adds them up from one TSC that directly
  * follows a CYC to the next such TSC (intel_pt_calc_tsc_timestamp() in
- * tools/perf/util/intel-pt-decoder): a TSC without one would leave perf's sum behind, and its clock
- * would stand still until the sum has caught up. */
+ * tools/perf/util/intel-pt-decoder). If a TSC came without a CYC, perf's sum would be too small,
+ * and its clock would stand still until the sum has caught up. */
 static void put_time(struct pt_encoder *encoder, struct group *group)
 {
     uint64_t now = encoder->owner->time(encoder->owner);
@@ -103,7 +104,8 @@ static void put_time(struct pt_encoder *encoder, struct group *group)
         put_tsc(encoder, group, now);
 }
 
-/* The time of a moment that decoders have to know: something else happens at it, too. */
+/* Puts a time that decoders must know exactly, because something outside the trace happens then,
+ * too. */
 static void put_moment(struct pt_encoder *encoder, struct group *group)
 {
     if (encoder->coarse_time)
@@ -128,7 +130,7 @@ static void put_untimed_branches(struct pt_encoder *encoder, struct group *group
     }
 }
 
-/* The time, and the branches up to it. What follows in the group happened at that time, too. */
+/* Puts the time and the branches up to it. What follows in the group happens at that time, too. */
 static void put_branches(struct pt_encoder *encoder, struct group *group)
 {
     put_time(encoder, group);
@@ -151,7 +153,7 @@ static void put_ip(struct pt_encoder *encoder, struct group *group, enum pt_ip_p
     encoder->last_ip = ip;
 }
 
-/* `ip` is the address about to run, or 0 when tracing is off. No branch may be pending. */
+/* `ip` is the address to be executed next, or 0 if tracing is off. No branch may be pending. */
 static void put_psb(struct pt_encoder *encoder, struct group *group, uint64_t ip)
 {
     bool first = encoder->last_time == 0;
@@ -187,7 +189,8 @@ static bool may_go_on(struct pt_encoder *encoder)
     return head < encoder->limit || encoder->owner->make_room(encoder->owner);
 }
 
-/* Decoders know nothing of what is dropped: no return is compressed against what lies below. */
+/* Drops calls that have ended. Decoders do not know that they were dropped, so no later return may
+ * be compressed against what the return stack holds. */
 static void drop_dead_calls(struct pt_encoder *encoder, uint64_t stack_pointer)
 {
     uint64_t depth = pt_calls_drop_dead(&encoder->calls, encoder->depth, stack_pointer);
@@ -200,7 +203,7 @@ static void drop_dead_calls(struct pt_encoder *encoder, uint64_t stack_pointer)
 enum { POPPED = 8 };
 
 /* vfork keeps its return address in a register while it makes its system call (glibc,
- * sysdeps/unix/sysv/linux/x86_64/vfork.S), and is in progress all the same. */
+ * sysdeps/unix/sysv/linux/x86_64/vfork.S), and is still active. */
 static uint64_t stack_pointer_after_system_call(const struct pt_encoder *encoder)
 {
     uint64_t pointer = *encoder->stack_pointer;
@@ -213,8 +216,8 @@ static bool reports_calls(const struct pt_encoder *encoder)
            encoder->stack_pointer != &unknown_stack_pointer;
 }
 
-/* A PSB was written just now. In groups of packets that fit into what make_room leaves; when there
- * is no more room, the list stays incomplete, and decoders drop it. */
+/* Emits a callchain snapshot just after a PSB, in groups of packets that fit into what make_room
+ * leaves. If the room runs out, the snapshot stays incomplete, and decoders drop it. */
 static void report_calls(struct pt_encoder *encoder, uint64_t stack_pointer)
 {
     enum { MNT_SIZE = 11, MOST_PER_GROUP = PT_ENCODER_SLACK / 2 / MNT_SIZE, SHARE = 8 };
@@ -242,7 +245,7 @@ static void report_calls(struct pt_encoder *encoder, uint64_t stack_pointer)
         encoder->next_psb = encoder->last_psb + SHARE * MNT_SIZE * count;
 }
 
-/* Takes instructions of `block` from `pc` on, which were counted when it began, off the count. */
+/* Subtracts the instructions of `block` from `pc` on, which were counted when it began. */
 static void uncount(struct pt_encoder *encoder, const struct pt_code_block *block, uint64_t pc)
 {
     uint64_t counted = block->work & (((uint64_t)1 << PT_WORK_COST_SHIFT) - 1);
@@ -276,11 +279,11 @@ void pt_encoder_stop_at(struct pt_encoder *encoder, uint64_t pc)
     if (encoder->previous->kind == PT_BLOCK_NONE)
         return;
     if (is_inside(encoder->previous, pc))
-        uncount(encoder, encoder->previous, pc); /* it was counted and will not be seen */
+        uncount(encoder, encoder->previous, pc); /* counted, but will not be seen */
     put_asynchronous_end(encoder, pc);
 }
 
-/* The stream tells how execution came to `pc`: the moment to look after the ring. */
+/* After a step to `pc`: makes room in the ring, and writes a PSB+ if one is due. */
 static void settle(struct pt_encoder *encoder, uint64_t pc)
 {
     if (!may_go_on(encoder)) {
@@ -316,8 +319,8 @@ void pt_code_block_describe(struct pt_code_block *block)
         block->push = block->target != block->end;
         break;
     case PT_BLOCK_REPEAT:
-        /* One block per iteration, but one instruction: it is counted when the loop is left, which
-         * is not the inline path's business. */
+        /* One block per iteration, but one instruction: put_edge counts it when the loop is left,
+         * an edge that the inline path does not take. */
         block->target = block->end - block->length[block->instructions - 1];
         counted--;
         falls = false;
@@ -332,8 +335,7 @@ void pt_code_block_describe(struct pt_code_block *block)
         break;
     }
     block->fall = falls ? block->end : PT_NOWHERE;
-    /* A branch into the block itself looks like a restart of it: decided in pt_encoder_step_slow.
-     */
+    /* A branch into the block itself looks like a restart of it: pt_encoder_step_slow decides. */
     if (block->restartable && block->kind != PT_BLOCK_REPEAT && is_inside(block, block->target))
         block->slow = 1;
     atomic_init(&block->seen_target, PT_NOWHERE);
@@ -443,12 +445,12 @@ struct pt_encoder_progress pt_encoder_progress(const struct pt_encoder *encoder)
 }
 
 /* EXSTOP is the packet that binds a time to an address without a branch. libipt and perf read it on
- * every machine, and nobody takes it for a part of the flow. */
+ * every machine, and no decoder takes it for a branch. */
 void pt_encoder_emit_arrival(struct pt_encoder *encoder, uint64_t pc,
                              struct pt_encoder_progress before)
 {
     struct pt_encoder_progress now = pt_encoder_progress(encoder);
-    /* A PSB tells where, but decoders make no moment of it. */
+    /* A PSB gives the address, but decoders do not bind a time to it. */
     bool synchronised = encoder->last_psb >= before.head;
     bool reported = !synchronised && (now.head != before.head || now.tnt != before.tnt);
     if (encoder->stopped || encoder->previous->kind == PT_BLOCK_NONE ||
@@ -586,7 +588,7 @@ static void edge_return(struct pt_encoder *encoder, uint64_t pc)
     reported_return(encoder, pc);
 }
 
-/* Nothing known leads to `pc`: say so and go on from there. */
+/* No known edge leads to `pc`: emits an overflow and continues there. */
 static void edge_lost(struct pt_encoder *encoder, uint64_t pc)
 {
     encoder->losses++;
@@ -613,10 +615,10 @@ void pt_encoder_lose(struct pt_encoder *encoder)
     encoder->previous = &pt_code_block_none;
 }
 
-/* The edge from the block that ran last to `pc`, whatever it is. A block may also be left in its
- * middle and continued there (the emulator gave up on it: self-modifying code, an instruction that
- * needs the whole machine): `pc` inside of it is such a continuation, which the processor never
- * did; the instructions from there on are taken off the count. */
+/* Emits the edge from the block that ran last to `pc`, of any kind. The emulator may also leave a
+ * block in its middle and continue there (self-modifying code, an instruction that needs the whole
+ * machine). The processor would not have branched, so nothing is emitted; the instructions from
+ * `pc` on are subtracted from the count. */
 static void put_edge(struct pt_encoder *encoder, uint64_t pc)
 {
     const struct pt_code_block *previous = encoder->previous;
@@ -625,7 +627,7 @@ static void put_edge(struct pt_encoder *encoder, uint64_t pc)
         edge_enable(encoder, pc);
         return;
     case PT_BLOCK_FAR:
-        /* Left user mode without a system call, and came back. */
+        /* The program left user mode without a system call, and came back. */
         pt_encoder_disable(encoder);
         edge_enable(encoder, pc);
         return;
@@ -666,15 +668,16 @@ static void put_edge(struct pt_encoder *encoder, uint64_t pc)
         edge_lost(encoder, pc);
 }
 
-/* The emulator gave `previous` up in its middle and runs the instruction there by itself. */
+/* The emulator left `previous` in its middle and runs the next instruction as a block of its own.
+ */
 static bool is_restart(const struct pt_code_block *previous, const struct pt_code_block *block)
 {
     return previous->restartable && is_inside(previous, block->pc) && block->instructions == 1 &&
            block->kind == PT_BLOCK_SEQUENTIAL && previous->instructions > 1;
 }
 
-/* Where it is noted that the direct edge from `block` to `pc` was taken; NULL when the inline path
- * is not to follow it. */
+/* Where a taken direct edge from `block` to `pc` is noted; NULL if the inline path must not follow
+ * it. */
 static _Atomic uint64_t *edge_note(struct pt_code_block *block, uint64_t pc)
 {
     if (block->slow)
@@ -690,7 +693,7 @@ bool pt_encoder_edge_is_new(const struct pt_encoder *encoder, uint64_t pc)
     return note && atomic_load_explicit(note, memory_order_relaxed) != pc;
 }
 
-/* From now on the inline path takes this edge. */
+/* Lets the inline path take this edge from now on. */
 static void see_edge(struct pt_code_block *block, uint64_t pc)
 {
     _Atomic uint64_t *note = edge_note(block, pc);
@@ -698,8 +701,8 @@ static void see_edge(struct pt_code_block *block, uint64_t pc)
         atomic_store_explicit(note, pc, memory_order_relaxed);
 }
 
-/* The branch that ended the last block leads out of what can be traced. libipt takes a TIP.PGD
- * without an address for the end of a far branch only. */
+/* The branch at the end of the last block leads to code that is not traced. libipt accepts a
+ * TIP.PGD without an address only at the end of a far branch. */
 static void leave(struct pt_encoder *encoder, uint64_t target)
 {
     if (encoder->previous->kind == PT_BLOCK_NONE)
@@ -721,7 +724,7 @@ void pt_encoder_step_slow(struct pt_encoder *encoder, struct pt_code_block *bloc
         leave(encoder, block->pc);
         return;
     }
-    /* What stopped while tracing was off does not begin again only to say so. */
+    /* A stop while tracing is off takes effect without turning tracing on. */
     if (previous->kind == PT_BLOCK_NONE &&
         atomic_load_explicit(encoder->stop, memory_order_relaxed)) {
         encoder->stopped = 1;
@@ -757,7 +760,8 @@ void pt_encoder_interrupt(struct pt_encoder *encoder, uint64_t ip, bool faulted)
         return;
     }
     if (ip == 0) {
-        /* A call through a null pointer. perf takes address 0 for none and looks for code there. */
+        /* A call through a null pointer. perf takes address 0 for a missing one and looks for code
+         * there. */
         leave(encoder, ip);
         return;
     }
@@ -768,7 +772,7 @@ void pt_encoder_interrupt(struct pt_encoder *encoder, uint64_t ip, bool faulted)
     put_asynchronous_end(encoder, ip);
 }
 
-/* Whether the way from the block that ran last to `block` is told by a packet. */
+/* Whether a packet records the edge from the block that ran last to `block`. */
 static bool edge_has_packet(const struct pt_encoder *encoder, const struct pt_code_block *block)
 {
     const struct pt_code_block *previous = encoder->previous;

@@ -1,32 +1,31 @@
 /* Turns "block B ran, then block C" into Intel PT packets.
  *
- * Whoever can see a program run block by block (the qemu plugin; a ptrace stepper) describes each
- * basic block once, as a struct pt_code_block, and then reports every execution with
+ * A recorder that sees a program run block by block (the qemu plugin; the ptrace stepper) describes
+ * each basic block once, as a struct pt_code_block, and then reports every execution with
  * pt_encoder_step. The encoder writes what a processor would have written: TNT bits for conditional
  * jumps, TIP for indirect ones, nothing for direct ones.
  *
- * All state lives in struct pt_encoder, which holds no pointer that anybody but its owner follows
- * and may lie in memory shared with another process. Its owner may be killed between any two
- * instructions: packets are written first, `head` moves last, so that the bytes before `head`
- * always decode; what had been gathered for the next TNT packet is recovered by pt_encoder_drain.
- * Not for use by two threads at a time.
+ * All state is in struct pt_encoder, which may be in memory shared with another process: only its
+ * owner follows the pointers in it. The owner may be killed between any two instructions: packets
+ * are written first and `head` moves last, so that the bytes before `head` always decode;
+ * pt_encoder_drain recovers the bits gathered for the next TNT packet. Not for use by two threads
+ * at a time.
  *
- * The rules, where both perf and libipt have to understand the result:
+ * The rules, chosen so that both perf and libipt understand the result:
  *   - Return compression (SDM "Indirect Transfer Compression for Returns"): 64 return addresses; a
- *     return that goes to the newest one is a TNT bit 1. The stack is emptied at PSB, at an
- *     overflow, and whenever a return misses a stack that is not empty, because perf pops on every
- *     return and libipt only on compressed ones. A call to the next instruction is not
- *     pushed (SDM).
- *   - Behind a PSB the calls in progress are told (callchain_snapshot.h). Longer lists make PSBs rarer, so
- *     that they take an eighth of the packets at most.
+ *     return to the newest one is a TNT bit 1. The stack is emptied at PSB, at an overflow, and
+ *     whenever a return misses a stack that is not empty, because perf pops on every return and
+ *     libipt only on compressed ones. A call to the next instruction is not pushed (SDM).
+ *   - A callchain snapshot follows each PSB (callchain_snapshot.h). Longer snapshots make PSBs
+ *     rarer, so that they take an eighth of the packets at most.
  *   - last_ip is 0 after PSB and overflow: perf 6.1 does not reset its own, so the next FUP carries
  *     a whole address.
  *   - PSB+ is PSB, TSC, CBR, MODE.Exec, FUP when tracing is on, PSBEND.
- *   - Time: TSC in PSB+ and after long waits, else CYC in front of TNT and TIP, in ticks of the
- *     same clock (CBR says that one cycle is one tick). A time that belongs to an address rather
- *     than to a branch is CYC, EXSTOP, FUP. With coarse time there are no CYC packets: TSC stands
- *     in PSB+, where tracing begins, and where something outside the trace happens at that time; or
- * MTC packets tell how many periods of a slow clock have passed, and each TSC is followed by a TMA.
+ *   - Time: TSC in PSB+ and after long waits, else CYC before TNT and TIP, in ticks of the same
+ *     clock (CBR says that one cycle is one tick). A time that belongs to an address rather than to
+ *     a branch is CYC, EXSTOP, FUP. With coarse time there are no CYC packets: TSC stands in PSB+,
+ *     where tracing begins, and where something outside the trace happens at that time; or MTC
+ *     packets count the periods of a slow clock, and a TMA follows each TSC.
  */
 #ifndef MAGIC_TRACE_PACKET_ENCODER_H
 #define MAGIC_TRACE_PACKET_ENCODER_H
@@ -41,13 +40,13 @@
 
 enum {
     PT_RETURN_STACK = 64,
-    PT_ENCODER_SLACK = 256, /* bytes behind `head` that a killed owner may have been writing */
+    PT_ENCODER_SLACK = 256, /* bytes after `head` that a killed owner may have been writing */
     PT_DRAIN_SIZE = 32,     /* bytes that pt_encoder_drain may write */
     PT_CRYSTAL_TICKS = 64,  /* TSC ticks per tick of the crystal clock (CTC) */
     PT_MTC_FREQUENCY = 3,   /* an MTC packet comes every 2^3 ticks of the crystal clock */
 };
 
-/* How a block ends, which is all the encoder needs to know of its code. */
+/* How a block ends, which is all that the encoder needs to know of its code. */
 enum pt_code_block_kind {
     PT_BLOCK_SEQUENTIAL,  /* no branch: the next block follows in memory */
     PT_BLOCK_CONDITIONAL, /* Jcc, LOOP, JRCXZ */
@@ -56,12 +55,11 @@ enum pt_code_block_kind {
     PT_BLOCK_INDIRECT_JUMP,
     PT_BLOCK_INDIRECT_CALL,
     PT_BLOCK_RETURN,
-    PT_BLOCK_REPORTED_RETURN, /* a return that is always told by its address: no return compression */
+    PT_BLOCK_REPORTED_RETURN, /* a return whose address is always emitted: no return compression */
     PT_BLOCK_FAR,             /* syscall, int n, far jump, iret: the processor leaves user mode */
-    PT_BLOCK_REPEAT,  /* ends with a rep string instruction that runs one iteration at a time */
-    PT_BLOCK_OUTSIDE, /* code that decoders cannot read (vsyscall page): tracing is off while it
-                             runs */
-    PT_BLOCK_NONE,    /* not a block: tracing is off */
+    PT_BLOCK_REPEAT,          /* ends with a rep string instruction; each run is one iteration */
+    PT_BLOCK_OUTSIDE,         /* code that decoders cannot read (vsyscall page): not traced */
+    PT_BLOCK_NONE,            /* not a block: tracing is off */
 };
 
 /* One basic block, made with pt_code_block_describe. Read-only afterwards, shared by all threads.
@@ -69,17 +67,18 @@ enum pt_code_block_kind {
 struct pt_code_block {
     uint64_t pc, end; /* addresses: first byte, and the byte after the last */
     /* The edges that the inline path follows, PT_NOWHERE before they have been taken. A call that
-     * pushes a return address has its own, so that other blocks need not look after the stack. */
+     * pushes a return address has its own, so that other blocks need not check the return stack. */
     _Atomic uint64_t seen_target, seen_fall, seen_call;
     uint64_t work;       /* what one execution adds to pt_encoder.work */
     uint8_t bits;        /* TNT bits per execution: 1 for conditional jumps, else 0 */
     uint8_t push;        /* bool: the block's call pushes a return address */
-    uint8_t slow;        /* 1 when the inline path must not be taken for what follows this block */
+    uint8_t slow;        /* 1 if the inline path must not be taken after this block */
     uint8_t kind;        /* enum pt_code_block_kind */
-    uint8_t restartable; /* bool: the emulator may give it up in its middle and go on there */
-    /* bool, for the owner: holds an instruction that lets other threads know what was done. */
+    uint8_t restartable; /* bool: the emulator may leave it in its middle and continue there */
+    /* bool, for the owner: holds an instruction that orders memory between threads
+     * (x86_synchronises) */
     uint8_t synchronises;
-    /* bool, for the owner: loads the stack pointer, perhaps to go on in another stack. */
+    /* bool, for the owner: loads the stack pointer, perhaps to switch to another stack */
     uint8_t loads_stack;
     uint64_t target;       /* where its branch goes, or PT_NOWHERE */
     uint64_t fall;         /* where it goes without a branch, or PT_NOWHERE */
@@ -91,16 +90,17 @@ struct pt_code_block {
 #define PT_NOWHERE UINT64_MAX
 
 /* pt_code_block.work and pt_encoder.work: instructions below, cost from this bit on. The packets of
- * a loop without conditional branches are never due, so both must last for long: instructions (38
- * bits) for minutes; the cost (26 bits) may wrap, see pt_encoder_cost. */
+ * a loop without conditional branches are never due, so instructions (38 bits) must last for
+ * minutes; the cost (26 bits) may wrap, see pt_encoder_cost. */
 enum { PT_WORK_COST_SHIFT = 38 };
 
 /* What the encoder asks of its owner. Called only when packets are written. */
 struct pt_encoder_owner {
-    /* The time now, in ticks, never less than before. */
+    /* The time now, in ticks, which never decreases. */
     uint64_t (*time)(struct pt_encoder_owner *owner);
-    /* Packets reach `limit`: makes room for PT_ENCODER_SLACK bytes or more and sets packets, mask
-     * and limit. False: there is none, tracing ends here (within the slack that is left). */
+    /* The packets have reached `limit`: makes room for PT_ENCODER_SLACK bytes or more and sets
+     * packets, mask and limit. False: there is no room, and tracing ends here (within the slack
+     * that is left). */
     bool (*make_room)(struct pt_encoder_owner *owner);
 };
 
@@ -126,7 +126,7 @@ struct pt_encoder {
     uint8_t coarse_time;   /* bool: no CYC packets */
     uint8_t periods;       /* bool, with coarse_time: MTC packets */
 
-    /* For the owner alone: addresses of its process. */
+    /* For the owner only, as the pointers below: addresses in its process. */
     struct pt_code_block *previous; /* the block that runs now, or &pt_code_block_none */
     struct pt_encoder_owner *owner;
     const _Atomic uint32_t *stop; /* becomes non-zero when tracing shall stop */
@@ -134,16 +134,17 @@ struct pt_encoder {
     uint64_t mask;
     uint64_t limit; /* stream position at which make_room is called */
 
-    /* For the owner alone, as the next two. Where the stack pointer of the program that runs is, at
-     * the beginning of every block: pt_encoder_know_stack. */
+    /* Where the owner keeps the program's stack pointer at the beginning of every block:
+     * pt_encoder_know_stack. */
     const uint64_t *stack_pointer;
-    struct pt_calls calls;     /* the owner has set ring, mask and all; NULL: none are told */
-    struct pt_call unreported; /* stands for the ring then */
+    struct pt_calls calls;     /* the owner has set ring, mask and all; ring NULL: no callchain
+                                * snapshots */
+    struct pt_call unreported; /* takes the place of the ring in that case */
 
     uint64_t return_address[PT_RETURN_STACK];
 };
 
-/* Calls in progress at some moment, while the encoder goes on. */
+/* The calls that are active at some moment, to be restored later. */
 struct pt_saved_calls {
     struct pt_calls calls;
     uint64_t depth; /* how many */
@@ -152,13 +153,12 @@ struct pt_saved_calls {
 /* Stands for "no block ran before": tracing is off. */
 extern struct pt_code_block pt_code_block_none;
 
-/* Fills a block whose pc, end, kind, target (of direct branches), instructions, length and cost are
- * set. */
+/* Completes a block whose pc, end, kind, target (of direct branches), instructions, length and cost
+ * are set. */
 void pt_code_block_describe(struct pt_code_block *block);
 
-/* Sets up an encoder, all bytes 0 before, except packets, mask, limit, owner, stop, coarse_time
- * and periods, which its owner has set. Tracing begins with the first step. `psb_interval` in
- * bytes. */
+/* Sets up an encoder that is all 0 except packets, mask, limit, owner, stop, coarse_time and
+ * periods, which its owner has set. Tracing begins with the first step. `psb_interval` in bytes. */
 void pt_encoder_begin(struct pt_encoder *encoder, uint8_t bus_ratio, uint32_t psb_interval);
 
 /* Instructions executed so far. Up to date at every step. */
@@ -167,21 +167,21 @@ static inline uint64_t pt_encoder_instructions(const struct pt_encoder *encoder)
     return encoder->instructions + (encoder->work & (((uint64_t)1 << PT_WORK_COST_SHIFT) - 1));
 }
 
-/* The sum of the costs of all blocks that began. A multiple of 2^26 may be missing from it when
- * so much was done without writing a packet. */
+/* The sum of the costs of all blocks that began. A multiple of 2^26 may be missing from it if that
+ * much was executed without a packet. */
 static inline uint64_t pt_encoder_cost(const struct pt_encoder *encoder)
 {
     return encoder->cost + (encoder->work >> PT_WORK_COST_SHIFT);
 }
 
-/* Writes the gathered TNT bits, with their time; and a PSB+ at `pc`, which runs next, when one is
- * due. */
+/* Writes the gathered TNT bits, with their time; and a PSB+ at `pc`, which is executed next, if one
+ * is due. */
 void pt_encoder_flush(struct pt_encoder *encoder, uint64_t pc);
 
 /* Writes the gathered TNT bits, if any, with their time. */
 void pt_encoder_emit(struct pt_encoder *encoder);
 
-/* How much of the way has been told or gathered: to see whether a step added to it. */
+/* How much of the control flow was emitted or gathered: shows whether a step added to it. */
 struct pt_encoder_progress {
     uint64_t head, tnt;
 };
@@ -189,69 +189,67 @@ struct pt_encoder_progress {
 struct pt_encoder_progress pt_encoder_progress(const struct pt_encoder *encoder);
 
 /* The block at `pc` begins to run; the step into it was made, and `before` was the progress before
- * it. Writes what is gathered with the time now, and makes decoders arrive at `pc` at that time:
- * also when no packet tells the way there, which would else be placed anywhere between this time
- * and the next one. */
+ * that step. Writes what is gathered with the time now, and makes decoders arrive at `pc` at that
+ * time even if no packet leads there: otherwise they would place the block anywhere between this
+ * time and the next. */
 void pt_encoder_emit_arrival(struct pt_encoder *encoder, uint64_t pc,
                              struct pt_encoder_progress before);
 
-/* The stack pointer is `value` at the instruction at `ip`, one of the block that runs now: before
- * it, or behind it if it is the block's last. Said by a PTWRITE packet, which no instruction has to
- * be behind: perf and libipt tell of it, and nobody takes it for a part of the flow. At most once
- * per instruction, and not at the block's first: libipt 2.0 would not end the block before there.
+/* The stack pointer is `value` at the instruction at `ip` of the block that runs now: before it, or
+ * after it if it is the block's last. Emits a PTWRITE packet, which needs no PTWRITE instruction at
+ * `ip`: perf and libipt report the value, and do not take it for a branch. At most once per
+ * instruction, and not at the block's first: libipt 2.0 would not end the block before there.
  */
 void pt_encoder_emit_stack_pointer(struct pt_encoder *encoder, uint64_t ip, uint64_t value);
 
-/* The program's stack pointer can be read there from now on. */
+/* From now on `*stack_pointer` is the program's stack pointer. */
 void pt_encoder_know_stack(struct pt_encoder *encoder, const uint64_t *stack_pointer);
 
 /* A signal handler begins on top of the interrupted code at `ip`, whose stack pointer was
  * `stack_pointer`. */
 void pt_encoder_push_interrupted(struct pt_encoder *encoder, uint64_t ip, uint64_t stack_pointer);
 
-/* The code that runs has taken the stack pointer from `from` to where it is now: calls of what it
- * has unwound are over; if it is another stack now, nothing is known of who has called what runs
- * there. */
+/* The code that runs has changed the stack pointer from `from` to its present value: the calls that
+ * this unwinds have ended; if it is another stack now, its callers are unknown. */
 void pt_encoder_stack_moved(struct pt_encoder *encoder, uint64_t from);
 
-/* Nothing is known of who has called what runs from now on. */
+/* The callers of what runs from now on are unknown. */
 void pt_encoder_forget_calls(struct pt_encoder *encoder);
 
-/* The calls in progress are these, of which the first is the outermost; `all`: it was called by
- * nobody. */
+/* Replaces the active calls by these, of which the first is the outermost one known; `all`: it is
+ * the outermost of its stack. */
 void pt_encoder_know_calls(struct pt_encoder *encoder, const struct pt_call *calls, size_t count,
                            bool all);
 
 /* Packets are missing up to where the next step arrives: OVF. */
 void pt_encoder_lose(struct pt_encoder *encoder);
 
-/* Which calls are in progress now, and that they are again: the ring must still hold them. */
+/* Saves the active calls, and makes saved ones active again; the ring must still hold them. */
 struct pt_saved_calls pt_encoder_save_calls(const struct pt_encoder *encoder);
 void pt_encoder_restore_calls(struct pt_encoder *encoder, const struct pt_saved_calls *saved);
 
-/* The next return is told by its address, and goes through pt_encoder_step_slow. */
+/* The next return is emitted with its address, and goes through pt_encoder_step_slow. */
 void pt_encoder_forget_returns(struct pt_encoder *encoder);
 
-/* The stream ends before the instruction at `pc`, which execution has come to: the start of the
+/* The stream ends before the instruction at `pc`, which execution has reached: the start of the
  * block that runs now, or an instruction in it. Steps are ignored from now on. */
 void pt_encoder_stop_at(struct pt_encoder *encoder, uint64_t pc);
 
-/* Other code has taken the place of what was at `block`, which runs next, at a moment since
- * pt_encoder_emit. Decoders change to it once a packet's time has reached that moment, so there has
- * to be such a packet before its first instruction: a branch that needs one, or else it looks as if
+/* New code replaces the old code at `block`, which runs next, at a moment since pt_encoder_emit.
+ * Decoders switch to it once a packet's time has reached that moment, so such a packet must come
+ * before its first instruction: a branch that needs one; without one the trace looks as if
  * something had interrupted the program there. */
 void pt_encoder_arrive_at_new_code(struct pt_encoder *encoder, const struct pt_code_block *block);
 
-/* `block` begins to run: the general case. */
+/* `block` begins to run: all cases. */
 void pt_encoder_step_slow(struct pt_encoder *encoder, struct pt_code_block *block);
 
-/* Whether the edge from the block that ran last to `pc` is a direct one that nobody has taken
+/* Whether the edge from the block that ran last to `pc` is a direct one that has not been taken
  * before. */
 bool pt_encoder_edge_is_new(const struct pt_encoder *encoder, uint64_t pc);
 
-/* `block` begins to run: what nearly always happens, without a branch that the host processor
- * cannot predict. False: nothing was done but counting, the caller goes to pt_encoder_step_slow (or
- * knows of a signal). */
+/* `block` begins to run: the common case, without a branch that the host processor cannot predict.
+ * False: it only counted, and the caller must call pt_encoder_step_slow (or knows of a signal). */
 static inline __attribute__((always_inline)) bool pt_encoder_step_fast(struct pt_encoder *encoder,
                                                                        struct pt_code_block *block)
 {
@@ -261,7 +259,7 @@ static inline __attribute__((always_inline)) bool pt_encoder_step_fast(struct pt
     uint64_t taken = pc == atomic_load_explicit(&previous->seen_target, memory_order_relaxed);
     uint64_t falls = pc == atomic_load_explicit(&previous->seen_fall, memory_order_relaxed);
     uint64_t direct = taken | falls;
-    /* Or the compiler makes two branches of it, one of which follows the program's own. */
+    /* Otherwise the compiler makes two branches of it, one of which follows the program's own. */
     __asm__("" : "+r"(direct));
     encoder->work += block->work;
     if (__builtin_expect(direct, 1)) {
@@ -336,17 +334,17 @@ static inline __attribute__((always_inline)) bool pt_encoder_run(struct pt_encod
     return true;
 }
 
-/* Tracing goes off behind the last block (a system call): TIP.PGD. The next step turns it on again.
+/* Tracing goes off after the last block (a system call): TIP.PGD. The next step turns it on again.
  */
 void pt_encoder_disable(struct pt_encoder *encoder);
 
 /* Something (a signal) interrupted the program before the instruction at `ip`: FUP, TIP.PGD.
- * `faulted`: that instruction raised it; when `ip` is in the block that runs, the block got no
- * further. */
+ * `faulted`: that instruction raised it; if `ip` is in the block that runs, the block ends there.
+ */
 void pt_encoder_interrupt(struct pt_encoder *encoder, uint64_t ip, bool faulted);
 
-/* For whoever finds the state of a dead owner: writes to `out` the packets that complete the stream
- * behind encoder->head (a TNT packet with the bits gathered) and returns their length, 0 when there
+/* For the reader of a dead owner's state: writes to `out` the packets that complete the stream
+ * after encoder->head (a TNT packet with the bits gathered) and returns their length, 0 when there
  * is nothing. Trusts no field. Bytes of the stream from head - size + PT_ENCODER_SLACK (in a ring)
  * to head are valid. */
 size_t pt_encoder_drain(const struct pt_encoder *encoder, uint8_t out[PT_DRAIN_SIZE]);

@@ -1,7 +1,7 @@
 /* The bytes of Intel Processor Trace packets, written one at a time.
  *
  * Each function stores one packet at `out` and returns its length in bytes; none writes more than
- * PT_PACKET_LONGEST. Which packet may follow which is the encoder's business (encoder.h).
+ * PT_PACKET_LONGEST. encoder.h decides which packet may follow which.
  *
  * Source of every format: Intel SDM volume 3, chapter "Intel Processor Trace", section "Packet
  * Definitions".
@@ -31,14 +31,14 @@ size_t pt_packet_overflow(uint8_t *out);
 size_t pt_packet_mode_exec_64(uint8_t *out);
 size_t pt_packet_cbr(uint8_t *out, uint8_t ratio);
 
-/* EXSTOP with the IP bit: execution stood still where the FUP that follows says. */
+/* EXSTOP with the IP bit: execution stopped at the address in the FUP that follows. */
 size_t pt_packet_stop_at_ip(uint8_t *out);
 
-/* PTWRITE of eight bytes with the IP bit: written by the instruction that the FUP names which
+/* PTWRITE of eight bytes with the IP bit: written by the instruction at the address in the FUP that
  * follows. */
 size_t pt_packet_ptwrite_at_ip(uint8_t *out, uint64_t value);
 
-/* MNT, which carries eight bytes of the recorder's choice. */
+/* MNT, which carries eight bytes defined by the recorder. */
 size_t pt_packet_mnt(uint8_t *out, uint64_t payload);
 
 /* `ticks` of the time-stamp counter; the packet holds the low 56 bits. */
@@ -47,8 +47,8 @@ size_t pt_packet_tsc(uint8_t *out, uint64_t ticks);
 /* Bits of the always-running crystal clock (CTC): those of one MTC period and above. */
 size_t pt_packet_mtc(uint8_t *out, uint8_t periods);
 
-/* Behind a TSC: the low 16 bits of the crystal clock then, and the TSC ticks since it ticked, at
- * most 511. */
+/* Follows a TSC: the low 16 bits of the crystal clock at that time, and the TSC ticks since it
+ * ticked, at most 511. */
 size_t pt_packet_tma(uint8_t *out, uint16_t crystal_ticks, uint16_t fast_ticks);
 
 /* Core cycles since the last CYC packet; at most ten bytes. */
@@ -62,10 +62,10 @@ size_t pt_packet_tnt(uint8_t *out, uint64_t marked_bits);
 /* An address, sent as the difference to the address of the packet before (`last_ip`). */
 size_t pt_packet_ip(uint8_t *out, enum pt_ip_packet kind, uint64_t ip, uint64_t last_ip);
 
-/* An address sent whole (six bytes, sign-extended), for decoders that have no last address. */
+/* An address in full (six bytes, sign-extended), for decoders that have no last address. */
 size_t pt_packet_ip_whole(uint8_t *out, enum pt_ip_packet kind, uint64_t ip);
 
-/* Without an address: where tracing went is not to be told. */
+/* Without an address, for a destination that must not be recorded. */
 size_t pt_packet_ip_suppressed(uint8_t *out, enum pt_ip_packet kind);
 
 #endif

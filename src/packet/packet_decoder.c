@@ -3,7 +3,7 @@
 #include <string.h>
 
 enum {
-    EXTENDED = 0x02, /* the first byte of packets whose second byte tells their kind */
+    EXTENDED = 0x02, /* the first byte of packets whose kind the second byte determines */
     PSB_SIZE = 16,
     CYC_LONGEST = 15,
 };
@@ -11,7 +11,7 @@ enum {
 static const uint8_t psb_bytes[PSB_SIZE] = {0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82,
                                             0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82};
 
-/* `count` is a constant wherever this is called from, so it becomes one or two loads. */
+/* All callers pass a constant `count`, so it becomes one or two loads. */
 static inline uint64_t load(const uint8_t *bytes, size_t count)
 {
     uint64_t value = 0;
@@ -128,7 +128,7 @@ static enum pt_packet_status decode_long_tnt(struct pt_packet *packet, const uin
 {
     uint64_t marked = load(bytes + 2, 6);
     if (marked <= 1)
-        return PT_PACKET_BAD; /* no branch, or not even the mark above the oldest */
+        return PT_PACKET_BAD; /* no branch, or not even the leading 1 */
     return say(packet, PT_PACKET_TNT, 8, marked, 0);
 }
 
@@ -182,8 +182,8 @@ static enum pt_packet_status decode_bip(struct pt_packet *packet, const uint8_t 
     return say(packet, PT_PACKET_BIP, 1 + item_size, item, bytes[0] >> 3);
 }
 
-/* Bytes of an extended packet, told by its second byte; 0 when there is none. Of those whose size
- * depends on more, as many as tell it. */
+/* The size of an extended packet by its second byte; 0 if there is no such packet. Where the size
+ * depends on more bytes, as many as determine it. */
 static size_t extended_size(uint8_t second)
 {
     switch (second) {
@@ -213,7 +213,7 @@ static size_t extended_size(uint8_t second)
     case 0xe2:
     case 0x33: /* BEP */
     case 0xb3:
-    case 0xc3: /* a third byte tells */
+    case 0xc3: /* the third byte determines the size */
         return 2;
     default:
         return (second & 0x1f) == 0x12 ? 2 : 0; /* PTWRITE */
@@ -276,7 +276,7 @@ static enum pt_packet_status decode_extended(struct pt_packet *packet, const uin
     }
 }
 
-/* All but those that the first byte alone tells and TNT. */
+/* All packets except TNT and those that the first byte alone determines. */
 static enum pt_packet_status decode_odd(struct pt_packet *packet, const uint8_t *bytes, size_t size)
 {
     switch (bytes[0] & 0x1f) {

@@ -1,13 +1,13 @@
 /* Reads Intel PT packets, one at a time.
  *
- * Knows how packets are laid out, not what they mean together: that is decode/'s business, which
- * takes the few kinds that make up nearly all of a trace apart by itself and everything else here.
- * Also called by `dump -packets` and the tests.
+ * Knows the layout of packets, not what they mean together: that is for decode/, which parses the
+ * few kinds that make up nearly all of a trace by itself and calls this for all others. Also called
+ * by `dump -packets` and the tests.
  *
  * Source of every format: Intel SDM volume 3, chapter "Intel Processor Trace", section "Packet
  * Definitions"; MNT and TRIG: libipt's intel-pt.h and pt_opcodes.h. Where peers disagree about what
  * is malformed (libipt's pt_packet.c, perf's intel-pt-pkt-decoder.c), what either refuses is
- * refused, but for CYC packets of ten bytes and more, which libipt refuses.
+ * refused, except CYC packets of ten bytes and more, which libipt refuses.
  */
 #ifndef MAGIC_TRACE_PACKET_PACKET_DECODER_H
 #define MAGIC_TRACE_PACKET_PACKET_DECODER_H
@@ -90,7 +90,7 @@ struct pt_packet {
      * - EVD: payload; `second`: type, 6 bits
      * - MNT: payload
      * - TRIG: instructions since the trigger, 16 bits; `second`: the triggers, 8 bits, 0x100 when
-     *   there were several, 0x200 when instructions are told */
+     *   there were several, 0x200 when it counts instructions */
     uint64_t payload;
     uint32_t second;
 };
@@ -99,36 +99,36 @@ enum pt_packet_status {
     PT_PACKET_OK,
     PT_PACKET_CUT,     /* the data ends within the packet */
     PT_PACKET_UNKNOWN, /* no packet begins with these bytes */
-    PT_PACKET_BAD,     /* a packet whose reserved bits or fields cannot be so */
+    PT_PACKET_BAD,     /* its reserved bits or fields have values that are not allowed */
 };
 
-/* Reads the packet whose first of `size` bytes is at `bytes`. `item_size`: inside a block (behind
- * BBP, before BEP) the size of its items, 4 or 8; else 0: BIP packets can be told from TNT packets
- * only so. */
+/* Reads the packet whose first of `size` bytes is at `bytes`. `item_size`: inside a block (after
+ * BBP, before BEP) the size of its items, 4 or 8; else 0: only this distinguishes BIP packets from
+ * TNT packets. */
 enum pt_packet_status pt_packet_decode(struct pt_packet *packet, const uint8_t *bytes, size_t size,
                                        unsigned item_size);
 
-/* The `item_size` for the packet behind `packet`, which was read with `item_size`. Blocks also end
+/* The `item_size` for the packet after `packet`, which was read with `item_size`. Blocks also end
  * without BEP. */
 unsigned pt_packet_next_item_size(const struct pt_packet *packet, unsigned item_size);
 
-/* The offset of the first PSB at or behind `from`; `size` when there is none. */
+/* The offset of the first PSB at or after `from`; `size` if there is none. */
 size_t pt_packet_find_psb(const uint8_t *bytes, size_t size, size_t from);
 
-/* The offset of the first PSB that ends behind `place`, where packets did not fit together: one
- * that was cut before the PSB seems to reach into it. `size` when there is none. */
+/* The offset of the first PSB that ends after `place`, where decoding failed: a packet that was cut
+ * off before the PSB may seem to reach into it. `size` if there is none. */
 size_t pt_packet_find_psb_after(const uint8_t *bytes, size_t size, size_t place);
 
 /* What a packet is called by `perf script -D`: "TIP.PGE". */
 const char *pt_packet_name(enum pt_packet_kind kind);
 
 /* The address of a packet with one, given that of the packet before it. Packets without an address
- * (compression 0) leave `last_ip` as it is; a PSB sets it to 0. False when the compression is
+ * (compression 0) do not change `last_ip`; a PSB sets it to 0. False when the compression is
  * reserved. */
 static inline bool pt_last_ip_update(uint64_t *last_ip, uint8_t compression, uint64_t payload)
 {
-    /* How many bits the packet has, and from which one on the old address stays. Without jumps:
-     * nobody can foresee which compression is next. */
+    /* How many low bits the packet replaces; the others stay. A table, not branches: the next
+     * compression is hard to predict. */
     static const uint8_t bits[] = {64, 16, 32, 48, 48, 64, 64};
     static const uint64_t kept[] = {UINT64_MAX, ~UINT64_C(0xffff),         ~UINT64_C(0xffffffff),
                                     0,          ~UINT64_C(0xffffffffffff), UINT64_MAX,

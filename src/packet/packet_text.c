@@ -118,7 +118,7 @@ const char *pt_packet_text(char text[PT_PACKET_TEXT_SIZE], const struct pt_packe
     case PT_PACKET_TRIG:
         put_trigger(text, packet);
         break;
-    default: /* the name says it all */
+    default: /* the name is all */
         snprintf(text, PT_PACKET_TEXT_SIZE, "%s", pt_packet_name(packet->kind));
         break;
     }

@@ -1,8 +1,9 @@
-/* All packets of a stretch of bytes, one after the other, from its first byte to its last.
+/* All packets of a range of bytes, one after the other, from its first byte to its last.
  *
- * Called by those who show or count packets as such: `dump -packets`, `decode -stats`. What is no
- * packet is passed over a byte at a time, as `perf script -D` does, so that nothing is hidden;
- * decoders, to whom a packet read out of step is worse than none, go on at the next PSB instead.
+ * Called by those who show or count single packets: `dump -packets`, `decode -stats`. Bytes that
+ * are no packet are skipped one at a time, as `perf script -D` does, so that nothing is hidden.
+ * Decoders continue at the next PSB instead, because packets read from the wrong offset would
+ * mislead them.
  */
 #ifndef MAGIC_TRACE_PACKET_PACKET_WALK_H
 #define MAGIC_TRACE_PACKET_PACKET_WALK_H
@@ -16,8 +17,8 @@ struct pt_packet_walk {
     unsigned item_size; /* of the block that `next` is in; 0 to begin with */
 };
 
-/* One packet, or with a status other than PT_PACKET_OK a byte that begins none: `size` alone is set
- * then. */
+/* One packet, or with a status other than PT_PACKET_OK a byte that begins no packet: then only
+ * `size` is set. */
 struct pt_walked_packet {
     size_t offset;
     enum pt_packet_status status;

@@ -8,7 +8,7 @@ enum {
     LOCK_PREFIX = 0xf0,
     XCHG_BYTE = 0x86,
     XCHG = 0x87,
-    GROUP_15 = 0xae,           /* behind 0f: MFENCE and others */
+    GROUP_15 = 0xae,           /* after 0f: MFENCE and others */
     LONGEST_OPCODE_OFFSET = 5, /* bytes: one prefix of each of four groups, and REX */
 };
 
@@ -18,7 +18,7 @@ static enum x86_flow direct_or_indirect(const ZydisDecodedInstruction *decoded,
     return decoded->raw.imm[0].is_relative ? direct : indirect;
 }
 
-/* Zydis counts them among the branches, but they branch only when a transaction aborts. */
+/* Zydis counts these among the branches, but they branch only when a transaction aborts. */
 static bool is_transactional(const ZydisDecodedInstruction *decoded)
 {
     return decoded->mnemonic == ZYDIS_MNEMONIC_XBEGIN ||
@@ -94,7 +94,7 @@ bool x86_decode(struct x86_instruction *instruction, const uint8_t *bytes, size_
     return true;
 }
 
-/* Nearly all instructions are ruled out by their first bytes; this is asked for each one. */
+/* Called for each instruction; the first bytes rule out nearly all of them. */
 static bool may_synchronise(const uint8_t *bytes, size_t size)
 {
     for (size_t i = 0; i < size && i <= LONGEST_OPCODE_OFFSET; i++)

@@ -1,8 +1,8 @@
 /* What an x86-64 instruction does to the flow of control, and how long it is.
  *
  * Called once per basic block or branch, when it is first seen: by the qemu engine's plugin and by
- * decode/. Decoding is Zydis's; this file only sorts the result. The most usual instructions of
- * 64-bit code do without it (usual_instruction.h).
+ * decode/. Zydis decodes; this file only classifies the result. usual_instruction.h decodes the
+ * most frequent instructions of 64-bit code without it.
  */
 #ifndef MAGIC_TRACE_X86_INSTRUCTION_H
 #define MAGIC_TRACE_X86_INSTRUCTION_H
@@ -16,8 +16,8 @@ enum {
 };
 
 enum x86_flow {
-    X86_SEQUENTIAL,    /* goes on behind itself; also ud2, hlt and other instructions that can only
-                          fault */
+    X86_SEQUENTIAL,    /* continues with the next instruction; also ud2, hlt and others that can
+                        * only fault */
     X86_CONDITIONAL,   /* Jcc, LOOPcc, JRCXZ */
     X86_JUMP,          /* direct */
     X86_CALL,          /* direct */
@@ -30,7 +30,7 @@ enum x86_flow {
     X86_REPEAT, /* string instruction with a rep prefix */
 };
 
-/* How the processor reads the code: by the CS.L and CS.D bits. */
+/* The mode in which the processor decodes the code: by the CS.L and CS.D bits. */
 enum x86_mode { X86_MODE_16, X86_MODE_32, X86_MODE_64 };
 
 struct x86_instruction {
@@ -41,14 +41,13 @@ struct x86_instruction {
 };
 
 /* Decodes the instruction whose first `size` bytes are at `bytes` and which runs at address `pc`.
- * False when it is not whole or not an instruction: nothing may be concluded from the bytes that
- * are there. */
+ * False when the bytes are not an instruction or only the beginning of one. */
 bool x86_decode(struct x86_instruction *instruction, const uint8_t *bytes, size_t size, uint64_t pc,
                 enum x86_mode mode);
 
-/* Whether the instruction puts what its thread did before in order for the others: a LOCK prefix,
- * XCHG with memory, MFENCE (SDM volume 3, "Strengthening or Weakening the Memory-Ordering Model").
- * 64-bit code; false when the bytes are not a whole instruction. */
+/* Whether the instruction makes what its thread did before visible to other threads in order: a
+ * LOCK prefix, XCHG with memory, MFENCE (SDM volume 3, "Strengthening or Weakening the
+ * Memory-Ordering Model"). 64-bit code; false when the bytes are not a whole instruction. */
 bool x86_synchronises(const uint8_t *bytes, size_t size);
 
 #endif

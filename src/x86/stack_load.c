@@ -8,7 +8,7 @@ enum {
     LONGEST_OPCODE_OFFSET = 5, /* bytes: one prefix of each of four groups, and REX */
 };
 
-/* Registers that a called function gives back as they were (System V ABI). */
+/* Registers that a called function preserves (System V ABI). */
 static bool is_preserved(ZydisRegister reg)
 {
     return reg == ZYDIS_REGISTER_RBX || reg == ZYDIS_REGISTER_RBP ||
@@ -41,7 +41,7 @@ static bool is_load(const ZydisDecodedInstruction *decoded, const ZydisDecodedOp
     }
 }
 
-/* Nearly all instructions are ruled out by an opcode and perhaps its ModRM byte: these two. */
+/* The opcode and perhaps its ModRM byte rule out nearly all instructions. */
 static bool may_load(uint8_t opcode, uint8_t modrm)
 {
     enum { TO_REG = 0x38, REG_IS_4 = 0x20, TO_OPERAND = 0xc7, OPERAND_IS_4 = 0xc4 };
@@ -53,7 +53,7 @@ static bool may_load(uint8_t opcode, uint8_t modrm)
         return true;
     case 0x8b: /* mov */
         return (modrm & TO_REG) == REG_IS_4;
-    case 0x20: /* mov from a control register, and the next from a debug register */
+    case 0x20: /* mov from a control register; 0x21: from a debug register */
     case 0x21:
     case 0x89: /* mov from a register */
     case 0x8c: /* from a segment register */
@@ -65,7 +65,7 @@ static bool may_load(uint8_t opcode, uint8_t modrm)
     }
 }
 
-/* Decodes the operands of those instructions alone that can be loads. */
+/* Decodes the operands only of instructions that can be loads. */
 bool x86_is_stack_load(const uint8_t *bytes, size_t size)
 {
     ZydisDecoder decoder;

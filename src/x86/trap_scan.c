@@ -9,7 +9,7 @@ enum { WORD = 8, TRAP_SIZE = 2 * WORD };
 
 enum operation_kind { OTHER, MOVE, ADDRESS, PUSH, POP, ADD, JUMP, RETURN };
 
-/* One instruction, as far as it matters here. */
+/* The parts of an instruction that matter here. */
 struct operation {
     enum operation_kind kind;
     unsigned length; /* bytes */
@@ -29,7 +29,7 @@ static struct x86_place a_register(ZydisRegister reg)
     return (struct x86_place){.reg = (uint16_t)reg};
 }
 
-/* Memory `displacement` bytes behind where `pointer` points. */
+/* Memory `displacement` bytes after the address in `pointer`. */
 static struct x86_place after(const struct x86_place *pointer, int64_t displacement)
 {
     return (struct x86_place){.base = pointer->reg, .displacement = displacement};
@@ -62,7 +62,7 @@ static enum operation_kind kind_of(const ZydisDecodedInstruction *decoded)
     }
 }
 
-/* False for a part of a register and for memory behind a segment register. */
+/* False for a part of a register and for memory relative to a segment register. */
 static bool place_of(const ZydisDecodedOperand *operand, uint64_t next, struct x86_place *place)
 {
     *place = (struct x86_place){0};
@@ -127,7 +127,7 @@ static bool read_operands(const ZydisDecodedInstruction *decoded, ZydisDecodedOp
     return true;
 }
 
-/* The instruction at `offset`. False when it is none. */
+/* The instruction at `offset`. False if there is none. */
 static bool decode(const struct x86_code *code, size_t offset, struct operation *operation)
 {
     ZydisDecoder decoder;
@@ -156,7 +156,7 @@ static bool decode_before(const struct x86_code *code, size_t end, size_t length
     return length <= end && decode(code, end - length, operation) && operation->length == length;
 }
 
-/* Moves of a word between places. */
+/* A move of one word between places. */
 static bool is_move(const struct operation *operation, const struct x86_place *to,
                     const struct x86_place *from)
 {
@@ -164,7 +164,7 @@ static bool is_move(const struct operation *operation, const struct x86_place *t
            same_place(&operation->from, from);
 }
 
-/* Whether a `mov` between these places ends at *offset, which is moved to its beginning. */
+/* Whether a `mov` between these places ends at *offset; sets *offset to its beginning. */
 static bool move_before(const struct x86_code *code, size_t *offset, const struct x86_place *to,
                         const struct x86_place *from)
 {
@@ -178,7 +178,7 @@ static bool move_before(const struct x86_code *code, size_t *offset, const struc
     return false;
 }
 
-/* The same of a `mov` from any register to memory; tells which. */
+/* As move_before, of a `mov` from any register to memory; returns which register. */
 static bool store_before(const struct x86_code *code, size_t *offset, const struct x86_place *to,
                          struct x86_place *from)
 {
@@ -241,7 +241,7 @@ static bool load_before(const struct x86_code *code, size_t offset, const struct
     return false;
 }
 
-/* The address of the handler was pushed by the one or two bytes before `offset`. */
+/* The one or two instructions before `offset` push the address of the handler. */
 static bool handler_before(const struct x86_code *code, size_t offset, uint64_t *handler)
 {
     struct operation operation;
@@ -260,7 +260,7 @@ static bool handler_before(const struct x86_code *code, size_t offset, uint64_t 
     return false;
 }
 
-/* `store`, at `offset`, makes the chain point to a pair that was pushed just before. */
+/* `store`, at `offset`, makes the chain point to a pair that the instructions before it pushed. */
 static bool is_push(const struct x86_code *code, size_t offset, const struct operation *store,
                     uint64_t *handler)
 {
@@ -269,7 +269,7 @@ static bool is_push(const struct x86_code *code, size_t offset, const struct ope
            push_before(code, &offset, &store->to) && handler_before(code, offset, handler);
 }
 
-/* The same of a pair on another stack, whose address was in a register. */
+/* As is_push, of a pair on another stack, whose address is in a register. */
 static bool is_push_elsewhere(const struct x86_code *code, size_t offset,
                               const struct operation *store, uint64_t *handler)
 {
@@ -282,8 +282,8 @@ static bool is_push_elsewhere(const struct x86_code *code, size_t offset,
            store_before(code, &offset, &second, &reg) && load_before(code, offset, &reg, handler);
 }
 
-/* `offset` is behind the instruction that took the trap before the newest off the stack: the rest
- * of the newest follows. */
+/* `offset` is after the instruction that pops the address of the previous trap: the handler's
+ * address follows on the stack. */
 static bool drops_handler(const struct x86_code *code, size_t offset)
 {
     struct operation operation;
@@ -385,8 +385,9 @@ static bool classify(const struct x86_code *code, size_t offset, const struct op
     return true;
 }
 
-/* Nearly all code is ruled out by its bytes: an instruction that names the chain, a field behind a
- * register, has the register and the displacement in two bytes, one behind the other. */
+/* Whether the bytes can name the chain, which rules out nearly all code: an instruction that names
+ * it, a field relative to a register, has the register and the displacement in two consecutive
+ * bytes. */
 static bool may_name_chain(const struct x86_code *code, const struct x86_place *chain, size_t first,
                            size_t last)
 {

@@ -1,8 +1,9 @@
-/* Where OCaml code pushes exception handlers, takes them off, and raises: read from instructions.
+/* Where OCaml code pushes exception handlers, pops them, and raises, read from its instructions.
  *
  * A trap is a pair on the stack, the address of the trap before it and that of the handler. The
  * chain is the place that holds the address of the newest trap: a field of the domain state, which
- * r14 points to, before OCaml 4.10 r14 itself. Any place will do here: it is learnt from the code.
+ * r14 points to; before OCaml 4.10, r14 itself. It is learnt from the code, so it may be any
+ * register or memory.
  *
  *     push:   lea HANDLER(%rip),R (or mov $HANDLER,R); push R; push CHAIN; mov %rsp,CHAIN
  *     pop:    pop CHAIN; add $8,%rsp (or pop R, or lea 8(%rsp),%rsp)
@@ -13,14 +14,14 @@
  *     push:   lea HANDLER(%rip),R; mov R,8(S); mov CHAIN,R; mov R,(S); mov S,CHAIN
  *     pop:    mov (%rsp),R; mov R,CHAIN; lea 16(%rsp),S
  *
- * The instruction that writes to the chain decides; what has to stand around it is looked for
- * backwards and forwards from there, so it does not matter how the code was cut into blocks.
+ * The scan finds the instruction that writes to the chain and examines the instructions before and
+ * after it, so the borders of blocks do not matter.
  *
- * symbol/ocaml_code.c learns, decode/pt/blocks/block_facts.c scans each block once.
- * Not found: the trap of a fiber (caml_runstack of OCaml 5), which begins a chain of its own.
+ * symbol/ocaml_code.c learns, decode/pt/blocks/block_facts.c scans each block once. Not found: the
+ * trap of a fiber (caml_runstack of OCaml 5), which begins a chain of its own.
  *
  * Source: OCaml's asmcomp/amd64/emit.mlp (Lpushtrap, Lpoptrap, Lraise) and runtime/amd64.S, 4.13 to
- * 5.1; of older ones by their description in the change log of 4.10.
+ * 5.1; older ones by their description in the change log of 4.10.
  */
 #ifndef MAGIC_TRACE_X86_TRAP_SCAN_H
 #define MAGIC_TRACE_X86_TRAP_SCAN_H
@@ -38,16 +39,16 @@ struct x86_code {
 
 /* A register or memory, as an instruction names it. Registers are Zydis's numbers; 0: none. */
 struct x86_place {
-    uint16_t reg; /* 0: memory */
+    uint16_t reg; /* 0: it is memory */
     uint16_t base, index;
     uint8_t scale;
-    int64_t displacement; /* without base and index: the address, also of what %rip is added to */
+    int64_t displacement; /* if neither base nor index: the address, to which %rip has been added */
 };
 
 enum x86_trap_kind {
     X86_TRAP_PUSH,
     X86_TRAP_POP,
-    X86_TRAP_RAISE, /* a jump or return to the newest trap's handler, which it takes off */
+    X86_TRAP_RAISE, /* a jump or return to the newest trap's handler, which it pops */
 };
 
 struct x86_trap {
@@ -57,23 +58,23 @@ struct x86_trap {
     uint8_t kind;          /* enum x86_trap_kind */
 };
 
-/* Whether the instruction at `address`, in `code`, loads a constant into a register: a handler's
- * address, where a push begins. */
+/* Whether the instruction at `address`, in `code`, loads a constant, such as the address of a
+ * handler, into a register: a push begins so. */
 bool x86_loads_constant(const struct x86_code *code, uint64_t address, uint64_t *constant);
 
 /* Finds the chain by the first push in `code`, which may contain data. False when there is none. */
 bool x86_trap_learn(const struct x86_code *code, struct x86_place *chain);
 
-/* Goes through the instructions from the address `next` to the one at `last`. */
+/* Iterates over the instructions from the address `next` to the one at `last`. */
 struct x86_trap_scan {
-    const struct x86_code *code; /* NULL: there are no traps */
+    const struct x86_code *code; /* NULL: the code has no traps */
     const struct x86_place *chain;
     uint64_t next, last;
-    uint32_t instructions; /* gone through */
+    uint32_t instructions; /* of those scanned so far */
 };
 
-/* All instructions from `first` to `last` have to be in `code`. What it holds before and behind
- * them is looked at, too. `code` and `chain` are borrowed. */
+/* `code` must hold all instructions from `first` to `last`; those that it holds before and after
+ * them are examined, too. `code` and `chain` are borrowed. */
 struct x86_trap_scan x86_trap_begin(const struct x86_code *code, const struct x86_place *chain,
                                     uint64_t first, uint64_t last);
 

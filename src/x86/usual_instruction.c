@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* What follows an opcode. A capital is what its small letter is, and an immediate besides. */
+/* What follows an opcode. A capital letter means the same as its small letter with an immediate. */
 enum form {
     UNUSUAL = '.',
     ALONE = '-',
@@ -65,9 +65,9 @@ static const char two_bytes[] = "................"  /* 00 */
 
 enum { OPERAND_SIZE = 0x66, TWO_BYTES = 0x0f, REX = 0x40, REX_MASK = 0xf0, REX_WIDE = 0x08 };
 
-/* Where the reading is, and what the prefixes say. */
+/* The position, and what the prefixes say. */
 struct reading {
-    const uint8_t *at; /* behind the opcode */
+    const uint8_t *at; /* the byte after the opcode */
     bool narrow;       /* operands of 16 bits */
     bool wide;         /* of 64 bits */
 };
@@ -101,7 +101,7 @@ static unsigned wide_size(const struct reading *reading)
     return reading->wide ? 8 : word_size(reading);
 }
 
-/* What follows the opcode of an instruction that is no branch, in bytes; 0: it is not usual. */
+/* What follows the opcode of an instruction that is no branch, in bytes; 0: leave it to Zydis. */
 static unsigned operands_size(const struct reading *reading, enum form form)
 {
     unsigned operand = operand_size(reading->at), which = field(reading->at[0]);
@@ -124,7 +124,7 @@ static unsigned operands_size(const struct reading *reading, enum form form)
         return which ? 0 : operand + 1;
     case MOVE_WORD:
         return which ? 0 : operand + word_size(reading);
-    case UNARY_BYTE: /* test has an immediate; twice, but nobody writes the other */
+    case UNARY_BYTE: /* test has an immediate; compilers use only the first of its two numbers */
         return which > 1 ? operand : which ? 0 : operand + 1;
     case UNARY_WORD:
         return which > 1 ? operand : which ? 0 : operand + word_size(reading);
@@ -180,7 +180,7 @@ static bool indirect(struct x86_instruction *instruction, const uint8_t *bytes,
     return is_whole(instruction, bytes, reading, flow, operand);
 }
 
-/* The prefixes and the opcode. */
+/* Reads the prefixes and the opcode. */
 static enum form read_opcode(struct reading *reading)
 {
     if (*reading->at == OPERAND_SIZE) {

@@ -1,4 +1,4 @@
-/* The base room: what every other room takes for granted. */
+/* src/base/: what every other module is built on. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,7 +71,7 @@ static void arena_memory_is_aligned_and_never_moves(void **state)
         snprintf(text, sizeof text, "name %d", i);
         names[i] = arena_copy_string(&arena, text);
         assert_int_equal((uintptr_t)names[i] % 16, 0);
-        if (i % 1000 == 0) /* larger than a chunk: the small ones go on in theirs */
+        if (i % 1000 == 0) /* larger than a chunk: small allocations stay in theirs */
             memset(arena_allocate(&arena, 300000), i, 300000);
     }
     for (int i = 0; i < 5000; i++) {
@@ -223,7 +223,7 @@ static void folders_are_made_with_parents_and_removed_with_contents(void **state
     free(path);
 }
 
-/* What may not be executed, and folders, do not end the search. */
+/* Files that may not be executed and directories do not end the search. */
 static void programs_are_found_along_the_path(void **state)
 {
     struct folder *folder = *state;

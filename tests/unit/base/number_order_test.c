@@ -1,4 +1,4 @@
-/* Sorting by numbers, against a slow sort that is plainly right. */
+/* Sorting by numbers, against a simple, slow sort. */
 #include "base/number_order.h"
 
 #include <setjmp.h>
@@ -42,7 +42,7 @@ static void few(void **state)
     check((uint64_t[]){0x100, 0x001, 0x101, 0x000}, 4);
 }
 
-/* Equal ones stay in order, whichever bytes the numbers differ in. */
+/* Elements with equal numbers keep their order, whichever bytes the numbers differ in. */
 static void many(void **state)
 {
     enum { COUNT = 500 };

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- An encoder over plain memory, with a clock that ticks once per look --- */
+/* --- An encoder over plain memory, with a clock that ticks whenever it is read --- */
 
 enum { BUFFER = 1 << 20, STEP = 16 };
 
@@ -455,7 +455,7 @@ static void new_code_is_entered_at_a_packet_of_its_own(void **state)
     end(recording);
 }
 
-/* A step into `block`, and its moment. */
+/* A step into `block`, which writes the time of its arrival. */
 static void arrive(struct recording *recording, struct pt_code_block *block)
 {
     struct pt_encoder_progress before = pt_encoder_progress(&recording->encoder);
@@ -519,7 +519,7 @@ static void an_arrival_at_a_psb_has_a_moment_of_its_own(void **state)
     end(recording);
 }
 
-static void where_tracing_is_off_or_over_nobody_arrives(void **state)
+static void no_arrival_where_tracing_is_off_or_over(void **state)
 {
     struct recording *recording = begin(4096);
     struct pt_code_block *outside = block(0xffffffffff600000, 1, PT_BLOCK_OUTSIDE, 0);
@@ -590,7 +590,7 @@ static void expect_reported(const struct recording *recording, uint64_t from,
     free(written);
 }
 
-/* A call of `callee`, whose first block runs then. */
+/* A call of `callee`, whose first block then runs. */
 static void call_into(struct recording *recording, struct caller *caller,
                       struct pt_code_block *callee)
 {
@@ -871,7 +871,7 @@ static void an_edge_is_new_once(void **state)
     end(recording);
 }
 
-/* --- Round trip: a random program, walked at random, is followed from its packets alone --- */
+/* --- Round trip: a random program, walked at random, is decoded from its packets alone --- */
 
 enum { BLOCKS = 64, WALK = 20000 };
 
@@ -898,7 +898,7 @@ static void make_program(struct program *program)
     for (unsigned i = 0; i < BLOCKS; i++)
         pc[i + 1] = pc[i] + 4 * (1 + i % 7);
     for (unsigned i = 0; i < BLOCKS; i++) {
-        /* The last one must not fall off the end. */
+        /* The last one must not fall through. */
         enum pt_code_block_kind kind =
             i + 1 == BLOCKS ? PT_BLOCK_JUMP : kinds[(unsigned)rand() % 9];
         program->blocks[i] = block(pc[i], 1 + i % 7, kind, pc[(unsigned)rand() % BLOCKS]);
@@ -922,10 +922,11 @@ static struct pt_code_block *choose_next(const struct program *program,
     else if (now->kind == PT_BLOCK_CONDITIONAL || now->kind == PT_BLOCK_SEQUENTIAL)
         pc = now->end;
     struct pt_code_block *next = block_at(program, pc);
-    return next ? next : program->blocks[0]; /* behind the last block: as if by another way */
+    return next ? next : program->blocks[0]; /* after the last block: as if control came from
+                                              * elsewhere */
 }
 
-/* libipt's query decoder tells TNT bits and TIP addresses; the program's blocks tell where they are
+/* libipt's query decoder gives TNT bits and TIP addresses; the program's blocks say where they are
  * needed. */
 static void follow(const struct program *program, const struct recording *recording,
                    const uint64_t *walk, size_t length)
@@ -1029,7 +1030,7 @@ int main(void)
         cmocka_unit_test(an_arrival_is_reported_at_its_branch_or_else_at_its_address),
         cmocka_unit_test(an_arrival_reports_what_was_gathered_before_it),
         cmocka_unit_test(an_arrival_at_a_psb_has_a_moment_of_its_own),
-        cmocka_unit_test(where_tracing_is_off_or_over_nobody_arrives),
+        cmocka_unit_test(no_arrival_where_tracing_is_off_or_over),
         cmocka_unit_test(the_stack_pointer_is_reported_at_an_instruction),
         cmocka_unit_test(callers_are_reported_after_each_psb),
         cmocka_unit_test(another_stack_has_no_known_callers),

@@ -27,8 +27,8 @@ struct sample {
 
 #define PSB_BYTES 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82
 
-/* The byte strings are those of perf's own test (Linux, tools/perf/arch/x86/tests/intel-pt-test.c),
- * what they mean is told in our terms; further ones are behind them. */
+/* First the byte strings of perf's own test (Linux, tools/perf/arch/x86/tests/intel-pt-test.c),
+ * with their meaning in our terms; then more of our own. */
 static const struct sample samples[] = {
     {1, {0}, PT_PACKET_PAD, .payload = 0},
     {1, {0x04}, PT_PACKET_TNT, .payload = 0x2},
@@ -216,7 +216,7 @@ static const struct sample samples[] = {
      .payload = 0x8070605040302,
      .second = 0x3f},
 
-    /* Cycles that no 64 bits hold. */
+    /* Cycles that do not fit 64 bits. */
     {10,
      {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x10},
      PT_PACKET_CYC,
@@ -237,7 +237,7 @@ static bool has_address(enum pt_packet_kind kind)
            kind == PT_PACKET_FUP;
 }
 
-/* `bytes` at the end of memory: who reads beyond dies. */
+/* `bytes` at the end of memory: reading beyond it faults. */
 static uint8_t *at_the_end(const uint8_t *bytes, size_t size)
 {
     static uint8_t *pages;
@@ -336,7 +336,8 @@ static void malformed_packets(void **state)
     }
 }
 
-/* The first two bytes tell nearly all; every string of two gets an answer, whatever follows. */
+/* The first two bytes determine nearly everything; every string of two gets an answer, whatever
+ * follows. */
 static void every_two_bytes_have_an_answer(void **state)
 {
     static const uint8_t fills[] = {0x00, 0x01, 0x82, 0xff};

@@ -15,7 +15,7 @@ struct line {
     const char *text;
 };
 
-/* The packets in `bytes`, in words, are `lines`. */
+/* The text of the packets in `bytes` is `lines`. */
 static void expect_lines(const uint8_t *bytes, size_t size, const struct line *lines, size_t count)
 {
     struct pt_packet_walk walk = {.bytes = bytes, .size = size};
@@ -40,7 +40,7 @@ static void expect_text(const char *text, const uint8_t *bytes, size_t size)
 #define EXPECT(text, ...)                                                                          \
     expect_text(text, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
 
-/* The words are perf 6.1's, for the same bytes. */
+/* The text of perf 6.1 for the same bytes. */
 static void every_kind(void **state)
 {
     EXPECT("PAD", 0);

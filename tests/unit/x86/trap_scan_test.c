@@ -1,5 +1,4 @@
-/* OCaml's exception handlers, in bytes of real programs: of OCaml 4.13.1 where nothing else is
- * said.
+/* OCaml's exception handlers, in bytes of real programs: of OCaml 4.13.1 unless stated otherwise.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,7 +49,7 @@ static void expect_in(const struct x86_place *chain, enum x86_trap_kind kind, ui
     assert_false(x86_trap_next(&scan, &trap));
 }
 
-/* One trap is in the bytes, and nothing else. */
+/* The bytes hold this trap and no other. */
 static void expect(enum x86_trap_kind kind, uint64_t address, uint64_t handler,
                    const uint8_t *bytes, size_t size)
 {
@@ -67,7 +66,7 @@ static void expect_nothing(const uint8_t *bytes, size_t size)
     assert_false(x86_trap_next(&scan, &trap));
 }
 
-/* The chain is learnt from `push`, which ends with its store, and `pop` is of the same chain. */
+/* The chain is learnt from `push`, which ends with its store; `pop` pops from the same chain. */
 static void expect_variant(uint64_t handler, uint64_t store, const uint8_t *push, size_t push_size,
                            const uint8_t *pop, size_t pop_size)
 {
@@ -242,7 +241,7 @@ static uint8_t next_byte(uint64_t *state)
 
 static void any_bytes_do_no_harm(void **state)
 {
-    static const uint8_t pieces[] = {WHOLE_PUSH, POP_CHAIN, DROP, LOAD_CHAIN, 0xc3};
+    static const uint8_t fragments[] = {WHOLE_PUSH, POP_CHAIN, DROP, LOAD_CHAIN, 0xc3};
     struct x86_place chain = usual_chain();
     uint64_t random = 1;
     for (int round = 0; round < 20000; round++) {
@@ -250,7 +249,7 @@ static void any_bytes_do_no_harm(void **state)
         /* On the heap, so that sanitizers see reads beyond the end. */
         uint8_t *bytes = malloc(size + 1);
         for (size_t i = 0; i < size; i++)
-            bytes[i] = round % 2 ? next_byte(&random) : pieces[(i + 7) % sizeof pieces];
+            bytes[i] = round % 2 ? next_byte(&random) : fragments[(i + 7) % sizeof fragments];
         if (size)
             bytes[next_byte(&random) % size] = next_byte(&random);
         struct x86_code code = {realloc(bytes, size + !size), size, PC};

@@ -38,7 +38,7 @@ static void compare(struct counts *counts, const uint8_t *bytes)
     fail();
 }
 
-/* The opcodes of one and of two bytes, each with any ModRM byte, behind these prefixes. */
+/* The opcodes of one and of two bytes, each with any ModRM byte, after these prefixes. */
 static void compare_opcodes(struct counts *counts, const uint8_t *prefixes, size_t prefix_count)
 {
     static const uint8_t sibs[] = {0x00, 0x05, 0x24, 0xe5};

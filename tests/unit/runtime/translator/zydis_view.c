@@ -103,7 +103,7 @@ static enum tr_kind kind_of(const struct decoded *decoded)
 {
     switch (decoded->instruction.mnemonic) {
     case ZYDIS_MNEMONIC_SYSCALL:
-        return TR_SYSCALL;
+        return TR_SYSTEM_CALL;
     case ZYDIS_MNEMONIC_SYSENTER:
         return TR_INT80;
     case ZYDIS_MNEMONIC_XBEGIN:
@@ -313,8 +313,8 @@ static void see_flags(struct tr_instruction *view, const struct decoded *decoded
     view->flags_written = flags_written(decoded, view->flags_written);
     if (view->properties & TR_REPEAT)
         view->flags_read = view->flags_written = 0;
-    if (view->kind == TR_SYSCALL || view->kind == TR_INT80 || view->kind == TR_FAR ||
-        view->kind == TR_XBEGIN) { /* somebody else sees the flags */
+    if (view->kind == TR_SYSTEM_CALL || view->kind == TR_INT80 || view->kind == TR_FAR ||
+        view->kind == TR_XBEGIN) { /* the kernel, or a handler, sees the flags */
         view->flags_read = TR_ALL_FLAGS;
         view->flags_written = 0;
     }

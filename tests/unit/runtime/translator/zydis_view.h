@@ -4,7 +4,7 @@
 #ifndef MAGIC_TRACE_TESTS_RUNTIME_TRANSLATOR_ZYDIS_VIEW_H
 #define MAGIC_TRACE_TESTS_RUNTIME_TRANSLATOR_ZYDIS_VIEW_H
 
-#include "translator/decode.h"
+#include "runtime/translator/decode.h"
 
 #include <Zydis/Zydis.h>
 
