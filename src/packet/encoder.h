@@ -287,7 +287,7 @@ static inline __attribute__((always_inline)) bool pt_encoder_step_fast(struct pt
     return true;
 }
 
-/* Blocks that ran one after the other, where nothing but TNT bits tells so: for owners who know many
+/* Blocks that ran one after the other, whose edges need no packets but TNT bits: for owners who know many
  * of them at once. */
 struct pt_block_run {
     struct pt_code_block *first, *last;
@@ -304,8 +304,8 @@ struct pt_block_run {
 void pt_block_run_begin(struct pt_block_run *run, struct pt_code_block *block);
 bool pt_block_run_extend(struct pt_block_run *run, struct pt_code_block *block);
 
-/* The run's blocks behind the first, which was stepped into last, begin and end, but for the last one,
- * which begins. `lower` is told of each call that is in progress behind the run, before it is noted with
+/* The run's blocks after the first, which was stepped into last, begin and end, but for the last one,
+ * which begins. `lower` is called for each call that is in progress after the run, before it is noted with
  * the stack pointer. False: nothing was done, the blocks are to be stepped into one by one. */
 static inline __attribute__((always_inline)) bool pt_encoder_run(struct pt_encoder *encoder,
                                                                  const struct pt_block_run *run,

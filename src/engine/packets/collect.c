@@ -19,7 +19,7 @@
 #include <string.h>
 #include <time.h>
 
-/* ---- side-band records ---- */
+/* ---- sideband records ---- */
 
 /* A process's first record is its name, or its birth. */
 static void keep_perf_map(const struct collection *collection, struct sideband_log *log,
@@ -154,7 +154,7 @@ static bool write_perf_data(struct collection *collection, struct sideband_log *
     return false;
 }
 
-/* Adds one ring to the totals and the side band. Returns whether its recording ended for want of
+/* Adds one ring to the totals and the sideband. Returns whether its recording ended for want of
  * space. */
 static bool survey_ring(struct collection *collection, struct sideband_log *log,
                         const struct ring *ring, uint32_t serial)

@@ -5,7 +5,7 @@
  * `first` are those of the parent's table. What was described is never changed by the runtime; what
  * makes no sense is refused with its place in the arena.
  *
- * Several threads may look up fragments at the same time.
+ * For one thread of ours.
  */
 #ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_FRAGMENTS_H
 #define MAGIC_TRACE_ENGINE_TRANSLATOR_FRAGMENTS_H
@@ -39,10 +39,6 @@ void fragments_close(struct fragments *fragments);
  * or it is damaged: `error` says why, without the arena's name. */
 const struct fragment *fragments_get(struct fragments *fragments, uint32_t table,
                                      uint32_t identifier, struct error *error);
-
-/* Ways between fragments of that address space; an empty table for one that does not exist. */
-struct ways;
-struct ways *fragments_ways(struct fragments *fragments, uint32_t table);
 
 /* Instructions of blocks `first` to `last`. */
 static inline uint32_t fragment_instructions(const struct fragment *fragment, unsigned first,

@@ -38,14 +38,14 @@ static bool chunk_position(const struct log_cursor *cursor, unsigned index, uint
                            uint64_t *position)
 {
     *position = atomic_load_explicit(&cursor->slot->chunks[index].position, memory_order_acquire);
-    /* A writer that was killed may have begun a chunk since it last told its head. */
+    /* A writer that was killed may have begun a chunk since it last set its head. */
     bool is_in_ring = *position <= head ? head - *position < cursor->size
                                         : *position - head <= cursor->size / TR_CHUNKS;
     return is_in_ring && *position % WORD == 0 && *position < last_position &&
            *position % cursor->size / (cursor->size / TR_CHUNKS) == index;
 }
 
-/* The first chunk at or behind `from`. */
+/* The first chunk at or after `from`. */
 static bool first_chunk(const struct log_cursor *cursor, uint64_t from, uint64_t *first)
 {
     uint64_t head = atomic_load_explicit(&cursor->slot->head, memory_order_acquire);

@@ -167,8 +167,8 @@ bool path_enter(struct path *path, const struct fragment *fragment, bool indirec
     return true;
 }
 
-static const struct way *find_way(struct path *path, struct fragments *fragments, struct ways *ways,
-                                  uint32_t table, struct way_words words)
+static const struct way *find_way(struct path *path, struct fragments *fragments,
+                                  struct way_table *ways, uint32_t table, struct way_words words)
 {
     const struct way *way = ways_find(ways, path->fragment, words);
     if (way)
@@ -191,7 +191,7 @@ static void follow(struct path *path, const struct way *way)
     path->next = 1;
 }
 
-size_t path_follow(struct path *path, struct fragments *fragments, struct ways *ways,
+size_t path_follow(struct path *path, struct fragments *fragments, struct way_table *ways,
                    uint32_t table, const uint32_t *words, size_t count)
 {
     if (!path->fragment || path->exit != NOT_KNOWN || path->load_count > 0 || path->next > 1 ||

@@ -61,7 +61,7 @@ bool path_enter(struct path *path, const struct fragment *fragment, bool indirec
 
 /* The same by ways, for as long as the `count` words, entries and TR_EXIT, lead from fragment to fragment.
  * Returns how many were used. */
-size_t path_follow(struct path *path, struct fragments *fragments, struct ways *ways,
+size_t path_follow(struct path *path, struct fragments *fragments, struct way_table *ways,
                    uint32_t table, const uint32_t *words, size_t count);
 
 /* TR_EXIT and TR_STACK, of the fragment entered last. */
@@ -77,7 +77,7 @@ bool path_cut(struct path *path, uint64_t pc, uint32_t block, struct error *erro
 /* Nothing is known of how it went on. Its first block is taken as begun. */
 void path_abandon(struct path *path);
 
-/* Something else happens behind all steps so far. */
+/* Something else happens after all steps so far. */
 void path_event(struct path *path, const struct log_record *record);
 
 /* All steps were taken. */

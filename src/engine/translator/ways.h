@@ -31,7 +31,7 @@ struct way {
     struct way_words words;
     uint16_t exit;
     uint16_t run_count;    /* of them all blocks are part, in order */
-    uint32_t instructions; /* of the blocks behind the first */
+    uint32_t instructions; /* of the blocks after the first */
     struct way_run runs[];
 };
 
@@ -41,16 +41,20 @@ static inline struct pt_code_block *way_block(const struct way *way, unsigned in
 }
 
 struct ways;
+struct way_table; /* of one address space */
 
 struct ways *ways_open(void);
 void ways_close(struct ways *ways);
 
+/* Those between fragments of the address space whose fragment table is `serial`. */
+struct way_table *ways_table(struct ways *ways, uint32_t serial);
+
 /* NULL: not gone before. */
-const struct way *ways_find(const struct ways *ways, const struct fragment *from,
+const struct way *ways_find(const struct way_table *table, const struct fragment *from,
                             struct way_words words);
 
 /* `from` was left by block `exit`. Lives until ways_close. */
-const struct way *ways_add(struct ways *ways, const struct fragment *from,
+const struct way *ways_add(struct way_table *table, const struct fragment *from,
                            const struct fragment *to, struct way_words words, unsigned exit);
 
 #endif
