@@ -1,6 +1,7 @@
 #include "recording/recording.h"
 
 #include "base/memory.h"
+#include "recording/flags.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -61,7 +62,8 @@ static bool no_snapshots(const char *directory, struct error *error)
             directory);
     return error_set(error, ERROR_NOT_FOUND,
                      "there is no recording in the folder %s: it has no file perf.data. Name the "
-                     "folder given to magic-trace run -working-directory, or a perf.data file.",
+                     "folder given to magic-trace run " FLAG_WORKING_DIRECTORY
+                     ", or a perf.data file.",
                      directory);
 }
 

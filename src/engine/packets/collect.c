@@ -12,6 +12,7 @@
 #include "engine/perf_map_copy.h"
 #include "engine/pt_packets_setup.h"
 #include "process/processes.h"
+#include "recording/flags.h"
 #include "recording/perf_data/perf_data_writer.h"
 
 #include <linux/perf_event.h>
@@ -206,7 +207,7 @@ static void survey_rings(struct collection *collection, struct sideband_log *log
     if (out_of_space)
         log_warning("the recording of %u thread%s in %s ends before the program did: %s. Free some "
                     "space, or "
-                    "record less with -snapshot-size.",
+                    "record less with " FLAG_SNAPSHOT_SIZE ".",
                     out_of_space, out_of_space == 1 ? "" : "s", collection->recorded.directory,
                     why_not_written);
 }
