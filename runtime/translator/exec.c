@@ -155,6 +155,7 @@ static struct tr_request *ask(struct tr_thread *thread)
     request->tid = (uint32_t)thread->tid;
     request->time = thread->exec_cookie;
     request->cookie_address = (uint64_t)&thread->exec_cookie;
+    request->nonce_address = (uint64_t)&request->nonce;
     atomic_store(&request->state, TR_REQUEST_MADE);
     wake_recorder(control);
     uint32_t state = TR_REQUEST_MADE;
