@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "recording/flags.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -150,7 +151,7 @@ static const char *reason_of(const struct event_request *request, int problem)
     case ENOENT:
     case EOPNOTSUPP:
         return "this machine has no such event: virtual machines often lack the hardware's "
-               "counters. Choose another engine with -engine, see magic-trace doctor.";
+               "counters. Choose another engine with " FLAG_ENGINE ", see magic-trace doctor.";
     case ENOMEM:
         return "the kernel is out of memory.";
     case ENFILE:
@@ -181,7 +182,7 @@ bool event_refused(struct error *error, const struct kernel *kernel,
         return error_set(error, ERROR_IO,
                          "cannot %s: magic-trace may have no more than %llu open files, and needs "
                          "some per thread and processor. Raise the limit with `ulimit -n "
-                         "1000000` as root, or leave -multi-thread out.",
+                         "1000000` as root, or leave " FLAG_MULTI_THREAD " out.",
                          request->what, limit_of(RLIMIT_NOFILE));
     const char *reason = reason_of(request, problem);
     if (reason)
@@ -200,7 +201,7 @@ bool event_ring_refused(struct error *error, const struct kernel *kernel, uint64
     if (problem == ENOMEM)
         return error_set(error, ERROR_IO,
                          "cannot map a ring of %llu bytes for the kernel's records: there is not "
-                         "enough memory. Use a smaller -snapshot-size.",
+                         "enough memory. Use a smaller " FLAG_SNAPSHOT_SIZE ".",
                          (unsigned long long)size);
     char *text = read_proc(kernel, "sys/kernel/perf_event_mlock_kb");
     uint64_t own = text ? strtoull(text, NULL, 10) : 0;
@@ -209,7 +210,7 @@ bool event_ring_refused(struct error *error, const struct kernel *kernel, uint64
         error, ERROR_UNSUPPORTED,
         "cannot map a ring of %llu bytes for the kernel's records: this user may lock "
         "%llu KiB of memory per processor for perf (/proc/sys/kernel/perf_event_mlock_kb) and "
-        "%llu KiB besides (ulimit -l). Use a smaller -snapshot-size, raise the limit with "
+        "%llu KiB besides (ulimit -l). Use a smaller " FLAG_SNAPSHOT_SIZE ", raise the limit with "
         "`sudo sysctl kernel.perf_event_mlock_kb=%llu`, or " PRIVILEGE,
         (unsigned long long)size, (unsigned long long)own, limit_of(RLIMIT_MEMLOCK) / 1024,
         (unsigned long long)(own + size / 1024 * 2));

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "perf_event/record_layouts.h"
+#include "recording/flags.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,18 +83,18 @@ static void add(struct untraced *untraced, uint32_t pid, const char *flag)
 
 void untraced_add_thread(struct untraced *untraced, pid_t pid)
 {
-    add(untraced, (uint32_t)pid, "-multi-thread");
+    add(untraced, (uint32_t)pid, FLAG_MULTI_THREAD);
 }
 
 static void handle_creation(struct untraced *untraced, const struct birth_record *birth)
 {
     bool is_thread = birth->pid == birth->parent_pid;
     const struct session_untraced *process = find(untraced, birth->pid);
-    bool of_child = process && strcmp(process->flag, "-follow") == 0;
+    bool of_child = process && strcmp(process->flag, FLAG_FOLLOW) == 0;
     if (is_thread && (of_child || !untraced->threads))
-        add(untraced, birth->pid, "-multi-thread");
+        add(untraced, birth->pid, FLAG_MULTI_THREAD);
     else if (!is_thread && !untraced->children)
-        add(untraced, birth->pid, "-follow");
+        add(untraced, birth->pid, FLAG_FOLLOW);
 }
 
 /* A process is called what its program is. `room`: bytes for the name. */

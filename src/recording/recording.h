@@ -25,10 +25,6 @@ struct recording {
  * perf.data.NUMBER; not perf.data.old, which is perf record's or a person's own). */
 bool recording_is_data_name(const char *name);
 
-/* The name of the folder in a recording's folder that holds what an engine records while a program
- * runs, until it becomes perf.data; NULL when there is none. */
-const char *recording_unfinished_part(const char *directory);
-
 /* False when there is no such file or folder, or no perf.data in it. */
 bool recording_open(struct recording *recording, const char *path, struct error *error);
 void recording_close(struct recording *recording);

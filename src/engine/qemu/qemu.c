@@ -346,6 +346,10 @@ const struct engine qemu_engine = {
     .name = "qemu",
     .former_name = "soft",
     .description = "runs the program in an emulator; exact, on any machine, 4 to 10 times slower",
+    .manual =
+        "Runs the program under qemu: exact, on any machine, 4 to 10 times slower. `soft`, its "
+        "former name, is accepted, too.",
+    .unfinished_name = "soft",
     .probe = probe,
     .serves = serves,
     .record = record,

@@ -453,4 +453,5 @@ const struct engine translator_engine = {
     .serves = serves,
     .record = record,
     .salvage = salvage,
+    .unfinished_name = "translator",
 };
