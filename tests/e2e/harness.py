@@ -228,7 +228,7 @@ class TestCase(unittest.TestCase):
         when nothing was left out. `unfinished`: so many more may have been counted, in a block whose end a killed
         program did not live to see."""
         judge = Settings.judges / "insn_judge"
-        finished = run([judge, traced.directory / "perf.data"])
+        finished = run([judge, traced.directory])
         text = (finished.stdout + finished.stderr).decode(errors="replace")
         self.assertEqual(finished.status, 0, text[:4000])
         judged = sum(int(number) for number in re.findall(r": (\d+) instructions", text))

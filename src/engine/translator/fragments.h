@@ -5,7 +5,7 @@
  * `first` are those of the parent's table. What was described is never changed by the runtime; what
  * makes no sense is refused with its place in the arena.
  *
- * Several threads may look up fragments at the same time.
+ * For one thread of ours.
  */
 #ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_FRAGMENTS_H
 #define MAGIC_TRACE_ENGINE_TRANSLATOR_FRAGMENTS_H

@@ -1,4 +1,4 @@
-# What the module refuses, perf passes on; nothing is left behind.
+# perf passes on what the module refuses; no event is left.
 . "$SHARE/guest/lib.sh"
 set_knob fail_errno 16
 perf record -o busy.data -e intel_pt//u "$DIGITS" --rounds 1 >busy.out 2>&1

@@ -313,7 +313,7 @@ static bool leads_to(const struct made_block *block, uint64_t pc)
     }
 }
 
-/* The exit that the log's reader takes without being told, as layout.h has it. */
+/* The exit that the log's reader takes without TR_EXIT, as layout.h has it. */
 static unsigned usual_exit(const struct made_superblock *superblock, uint64_t pc)
 {
     unsigned last = superblock->count - 1;
@@ -347,7 +347,7 @@ static void log_signal(struct runtime *runtime, const struct walk_step *step,
                handler->stack_pointer, handler->pc);
 }
 
-/* What happened behind the last block that ran of a fragment. */
+/* What happened after the last block that ran of a fragment. */
 static void log_event(struct runtime *runtime, const struct walk_step *step,
                       const struct walk_step *next, unsigned block)
 {

@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "made_arena.h"
 
-/* What happens behind a block. */
+/* What happens after a block. */
 enum walk_event {
     WALK_NOTHING,
     WALK_SYSTEM_CALL, /* the block's last instruction */

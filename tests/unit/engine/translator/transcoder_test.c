@@ -25,11 +25,14 @@ struct packets {
 static struct packets transcode(struct made_arena *made)
 {
     struct transcoder *transcoder = calloc(1, sizeof *transcoder);
-    struct fragments *fragments = fragments_open(&made->arena);
-    struct error error;
     char folder[96];
     snprintf(folder, sizeof folder, "%s/translator", made->directory);
-    if (!transcoder_begin(transcoder, &made->arena, fragments, made->slot, folder, &error))
+    struct transcoder_shared shared = {.arena = &made->arena,
+                                       .folder = folder,
+                                       .fragments = fragments_open(&made->arena),
+                                       .ways = ways_open()};
+    struct error error;
+    if (!transcoder_begin(transcoder, &shared, made->slot, &error))
         fail_msg("%s", error.text);
     transcoder_begin_ring(transcoder);
     transcoder_read(transcoder);
@@ -45,7 +48,8 @@ static struct packets transcode(struct made_arena *made)
     memcpy(packets.bytes, transcoder->file.packets, packets.size);
     packets.size += pt_encoder_drain(encoder, packets.bytes + packets.size);
     transcoder_close(transcoder);
-    fragments_close(fragments);
+    fragments_close(shared.fragments);
+    ways_close(shared.ways);
     free(transcoder);
     return packets;
 }
@@ -149,7 +153,7 @@ static void expect_way(const struct walk_options *options)
                      (long long)(value_at(&decoded.instructions, i) - (uintptr_t)walked_code),
                      (long long)(value_at(&expected, i) - (uintptr_t)walked_code));
     if (decoded.status != -pte_eos && decoded.status < 0)
-        fail_msg("seed %u: libipt: %s behind %zu of %zu instructions", options->seed,
+        fail_msg("seed %u: libipt: %s after %zu of %zu instructions", options->seed,
                  pt_errstr(pt_errcode(decoded.status)), count, expected.count);
     assert_true(count <= expected.count + 20);
     assert_true(count + LAST_FRAGMENT >= expected.count);
