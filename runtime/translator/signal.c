@@ -461,6 +461,8 @@ static void refuse_frame(struct tr_thread *thread)
 void tr_sys_rt_sigreturn(struct tr_thread *thread)
 {
     struct ucontext context;
+    thread->app.r[TR_RCX] = thread->app.pc; /* SYSCALL itself */
+    thread->app.r[TR_R11] = thread->app.flags;
     if (!tr_frame_read(thread, &context)) {
         refuse_frame(thread);
         return;
