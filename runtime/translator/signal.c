@@ -195,7 +195,9 @@ static void handle_fault_in_cache(struct tr_thread *thread, siginfo_t *info,
     if (info->si_signo == SIGSEGV && is_log_full(thread, registers))
         return;
     tr_frame_registers(&state, registers);
+    tr_lock(&thread->process->lock);
     bool found = tr_find_state(thread, &state);
+    tr_unlock(&thread->process->lock);
     if (is_code_write(thread, info, registers, found ? state.pc : 0))
         return;
     if (!found && info->si_signo == SIGTRAP) {
