@@ -107,6 +107,16 @@ PROGRAM static void hide_own_pids(uint64_t *values, size_t count)
             values[i] = 1;
 }
 
+/* Whether a component that has its initial value counts as being in use is up to the processor (SDM volume 1, 13.6); of
+ * frames, x87 and SSE state always do. */
+PROGRAM static void hide_use(uint8_t *xsave_area, uint64_t kept)
+{
+    uint64_t components;
+    memcpy(&components, xsave_area + 512, sizeof components);
+    components &= kept;
+    memcpy(xsave_area + 512, &components, sizeof components);
+}
+
 PROGRAM static void record(siginfo_t *info, ucontext_t *context, uint8_t *frame)
 {
     struct record *to = &results->records[results->record_count++];
@@ -120,6 +130,8 @@ PROGRAM static void record(siginfo_t *info, ucontext_t *context, uint8_t *frame)
     if (to->frame_size > FRAME_LIMIT)
         to->frame_size = FRAME_LIMIT;
     memcpy(to->frame, frame, to->frame_size);
+    hide_use(to->state, 0);
+    hide_use(to->frame + (state - frame), 3);
     hide_own_pid((siginfo_t *)(void *)(to->frame + ((uint8_t *)info - frame)));
     hide_own_pids((uint64_t *)&to->noted, sizeof to->noted / 8);
     hide_own_pids((uint64_t *)(void *)(to->frame + ((uint8_t *)context->uc_mcontext.gregs - frame)),
