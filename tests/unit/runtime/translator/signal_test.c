@@ -271,15 +271,27 @@ static void begin_process(bool translated)
 
 static void (*sender)(pid_t child); /* sends signals to the program while it runs */
 
+/* Not what a register may hold for another reason: see hide_own_pids. */
+static bool is_distinct(pid_t pid)
+{
+    return pid > 0x1000 && pid % 0x100 != 0;
+}
+
 /* The results are at the same address in all runs. */
 static pid_t start(void (*function)(void), bool translated)
 {
     memset(results, 0, sizeof *results);
     program = function;
-    pid_t child = fork();
-    if (child == 0)
-        begin_process(translated);
-    return child;
+    for (;;) {
+        pid_t child = fork();
+        if (child == 0 && is_distinct(getpid()))
+            begin_process(translated);
+        if (child == 0)
+            _exit(0);
+        if (is_distinct(child))
+            return child;
+        waitpid(child, NULL, 0);
+    }
 }
 
 static struct results *run(void (*function)(void), bool translated)
@@ -796,7 +808,7 @@ PROGRAM static void waits(void)
     note("read", program_syscall(SYS_read, program_pipe[0], &byte, 1));
     note("nanosleep",
          program_syscall(SYS_nanosleep, &(struct timespec){.tv_sec = 1000}, &remaining));
-    note("remaining", remaining.tv_sec);
+    note("remaining", remaining.tv_sec >= 999);
     note("pause", program_syscall(SYS_pause));
     note("poll", program_syscall(SYS_poll, NULL, 0, -1));
     note("rt_sigtimedwait",
