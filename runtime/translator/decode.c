@@ -4,7 +4,7 @@
 
 enum {
     LONGEST = 15, /* bytes of an instruction */
-    /* So many bytes behind the legacy prefixes may be looked at before the length is known: REX and an opcode of three
+    /* so many bytes after the legacy prefixes may be looked at before the length is known: REX and an opcode of three
      * bytes, or EVEX and an opcode, ModRM, SIB. */
     LOOKED_AT = 7,
 
@@ -161,7 +161,7 @@ static void read_escaped_opcode(struct encoding *encoding)
         read_xop(encoding);
 }
 
-/* A copy of the code's last bytes with zeros behind. */
+/* A copy of the code's last bytes, padded with zeros. */
 static const uint8_t *with_zeros(uint8_t copy[LONGEST + LOOKED_AT], const uint8_t *bytes,
                                  size_t size)
 {
@@ -261,8 +261,7 @@ static const uint8_t shapes[] = {
 
 /* What is gathered of the explicit operands. */
 struct operands {
-    unsigned sets; /* of registers: those that are read, and OPCODE_WRITTEN places beyond, those
-                      that are written */
+    unsigned sets; /* of registers that are read and, from bit OPCODE_WRITTEN on, written */
     unsigned properties;
     unsigned modrm, modrm_at;
     unsigned displacement_size;
@@ -317,7 +316,6 @@ static void decode_modrm(struct operands *operands, uint64_t word, struct encodi
         (shape & SHAPE_PROPERTIES) | (encoding->extension & REX_B ? TR_EXTENDED_BASE : 0);
     bool stores = word & (OPCODE_STORES | UINT64_C(1) << OPCODE_RM_AT << OPCODE_WRITTEN);
     operands->properties |= (unsigned)(stores & is_memory) * TR_WRITES_MEMORY;
-
     if (word & OPCODE_ADDRESS)
         operands->properties &= ~(unsigned)TR_MEMORY;
 }
@@ -429,7 +427,6 @@ static void act(struct tr_instruction *instruction, uint64_t word, const struct 
         instruction->properties |= TR_MEMORY | (word & OPCODE_STORES ? TR_WRITES_MEMORY : 0);
         break;
     case OPCODE_IMPLICIT_MEMORY:
-
         if (word & OPCODE_STORES)
             instruction->properties |= TR_WRITES_MEMORY;
         break;
@@ -476,6 +473,8 @@ static void apply_prefixes(struct tr_instruction *instruction, uint64_t word,
     if ((prefixes & OPCODE_PREFIX_67) &&
         (has_address || is_implicit || action == OPCODE_COUNTER || action == OPCODE_STRING_ES))
         instruction->properties |= TR_ADDRESS_32;
+    if ((prefixes & OPCODE_PREFIX_67) && (instruction->properties & TR_RIP_RELATIVE))
+        instruction->target = (uint32_t)instruction->target;
     if (prefixes & OPCODE_PREFIX_LOCK)
         instruction->properties |= TR_SYNCHRONISES;
     if ((prefixes & OPCODE_PREFIX_66) && !(encoding->extension & REX_W) && !(word & OPCODE_WHOLE))
@@ -511,19 +510,61 @@ static bool may_lock(const struct tr_instruction *instruction)
     return instruction->kind == TR_PLAIN && (instruction->properties & TR_WRITES_MEMORY) != 0;
 }
 
+static void store_opcode(struct tr_instruction *instruction, uint64_t word,
+                         const struct encoding *encoding)
+{
+    instruction->kind = word >> OPCODE_KIND_AT & 15;
+    instruction->condition = encoding->opcode & 15;
+    instruction->opcode = encoding->opcode;
+    instruction->map = encoding->map;
+    instruction->reg = 0;
+    instruction->rex = encoding->rex;
+    instruction->prefix_size = (uint8_t)encoding->prefix_size;
+    instruction->flags_read = word >> OPCODE_FLAGS_AT & TR_ALL_FLAGS;
+    instruction->flags_written = word >> (OPCODE_FLAGS_AT + OPCODE_WRITTEN) & TR_ALL_FLAGS;
+    instruction->pop_bytes = 0;
+    instruction->target = 0;
+}
+
+/* `number_size` bytes at the end are an immediate or a displacement. */
+static void store_operands(struct tr_instruction *instruction, uint64_t word,
+                           const struct encoding *encoding, const struct operands *operands,
+                           unsigned number_size)
+{
+    unsigned implicit = word >> OPCODE_IMPLICIT_AT & (0xff | 0xff << OPCODE_WRITTEN);
+    unsigned sets = operands->sets | implicit;
+    bool is_displacement = word & OPCODE_DISPLACEMENT;
+    unsigned displacement_size = is_displacement ? number_size : operands->displacement_size;
+    instruction->modrm = (uint8_t)operands->modrm;
+    instruction->modrm_at = (uint8_t)operands->modrm_at;
+    instruction->displacement_at = (uint8_t)encoding->at;
+    instruction->displacement_size = (uint8_t)displacement_size;
+    instruction->immediate_at = (uint8_t)(encoding->at + operands->displacement_size);
+    instruction->immediate_size = (uint8_t)(is_displacement ? 0 : number_size);
+    instruction->reads = (uint16_t)sets;
+    instruction->writes = (uint16_t)(sets >> OPCODE_WRITTEN);
+    instruction->properties = operands->properties;
+}
+
+/* One byte, or two of which the first is REX: the usual opcodes. */
+static struct encoding first_encoding(const uint8_t *bytes)
+{
+    unsigned has_rex = (bytes[0] & 0xf0) == 0x40;
+    uint8_t rex = (uint8_t)(bytes[0] & (0 - has_rex)), opcode = bytes[has_rex];
+    return (struct encoding){.bytes = bytes,
+                             .word = tr_opcodes[OPCODES_ONE_BYTE][opcode],
+                             .at = has_rex + 1,
+                             .extension = rex & 15,
+                             .rex = rex,
+                             .opcode = opcode};
+}
+
 bool tr_decode(struct tr_instruction *restrict instruction, const uint8_t *restrict bytes,
                size_t size, uint64_t pc)
 {
     uint8_t copy[LONGEST + LOOKED_AT];
-    if (size < LONGEST)
-        bytes = with_zeros(copy, bytes, size);
-
-    unsigned has_rex = (bytes[0] & 0xf0) == 0x40;
-    uint8_t rex = (uint8_t)(bytes[0] & (0 - has_rex));
-
-    struct encoding encoding = {.bytes = bytes, .at = has_rex, .rex = rex, .extension = rex & 15};
-    encoding.opcode = bytes[encoding.at++];
-    encoding.word = tr_opcodes[OPCODES_ONE_BYTE][encoding.opcode];
+    struct encoding encoding =
+        first_encoding(size < LONGEST ? with_zeros(copy, bytes, size) : bytes);
     if (encoding.word & OPCODE_ESCAPE)
         encoding = escaped(encoding, size, copy);
     uint64_t word = encoding.word;
@@ -532,64 +573,34 @@ bool tr_decode(struct tr_instruction *restrict instruction, const uint8_t *restr
         word = chosen(word, &encoding, encoding.bytes[encoding.at]);
     if (!word)
         return undefined(instruction, bytes, size, encoding.at + is_choice);
+    store_opcode(instruction, word, &encoding);
 
-    instruction->kind = word >> OPCODE_KIND_AT & 15;
-    instruction->condition = encoding.opcode & 15;
-    instruction->opcode = encoding.opcode;
-    instruction->map = encoding.map;
-    instruction->reg = 0;
-    instruction->rex = encoding.rex;
-    instruction->prefix_size = (uint8_t)encoding.prefix_size;
-    instruction->flags_read = word >> OPCODE_FLAGS_AT & TR_ALL_FLAGS;
-    instruction->flags_written = word >> (OPCODE_FLAGS_AT + OPCODE_WRITTEN) & TR_ALL_FLAGS;
-    instruction->pop_bytes = 0;
-    instruction->target = 0;
-    struct operands operands = {0};
-
+    struct operands operands = {.properties = encoding.is_vector ? TR_VECTOR : 0};
     if (word & OPCODE_MODRM)
         decode_modrm(&operands, word, &encoding);
     else
         operands.sets = low_bits(word, &encoding);
-    if (encoding.is_vector) {
+    if (encoding.is_vector)
         operands.sets |= set_of(word, OPCODE_VVVV_AT, encoding.vvvv);
-        operands.properties |= TR_VECTOR;
-    }
-    unsigned number_at = encoding.at + operands.displacement_size;
     unsigned number_size = word >> OPCODE_IMMEDIATE_AT & 15;
     if (encoding.prefixes)
         number_size = immediate_size(word, &encoding, number_size);
-    unsigned length = number_at + number_size;
+    unsigned length = encoding.at + operands.displacement_size + number_size;
     if (length > size || length > LONGEST)
         return undefined(instruction, bytes, size, length);
-
-    unsigned sets = operands.sets | (word >> OPCODE_IMPLICIT_AT & (0xff | 0xff << OPCODE_WRITTEN));
-    bool is_displacement = word & OPCODE_DISPLACEMENT;
     instruction->length = (uint8_t)length;
-
-    instruction->modrm = (uint8_t)operands.modrm;
-    instruction->modrm_at = (uint8_t)operands.modrm_at;
-    instruction->displacement_at = (uint8_t)encoding.at;
-    instruction->displacement_size =
-        (uint8_t)(is_displacement ? number_size : operands.displacement_size);
-    instruction->immediate_at = (uint8_t)number_at;
-    instruction->immediate_size = (uint8_t)(is_displacement ? 0 : number_size);
-
-    instruction->reads = (uint16_t)sets;
-    instruction->writes = (uint16_t)(sets >> OPCODE_WRITTEN);
-    instruction->properties = operands.properties;
+    store_operands(instruction, word, &encoding, &operands, number_size);
 
     if ((operands.sets & 1u << STACK_POINTER << OPCODE_WRITTEN) &&
         !adjusts_stack(instruction, &encoding, bytes))
         instruction->properties |= TR_LOADS_STACK;
     if (word >> OPCODE_ACTION_AT & 31)
         act(instruction, word, &encoding, bytes);
+    if ((word & OPCODE_RELATIVE) || (operands.properties & TR_RIP_RELATIVE))
+        instruction->target = pc + length + displacement(instruction, bytes);
     if (encoding.prefixes)
         apply_prefixes(instruction, word, &encoding);
     if ((encoding.prefixes & OPCODE_PREFIX_LOCK) && !may_lock(instruction))
         return undefined(instruction, bytes, size, length);
-    if ((word & OPCODE_RELATIVE) || (operands.properties & TR_RIP_RELATIVE))
-        instruction->target = pc + length + displacement(instruction, bytes);
-    if ((operands.properties & TR_RIP_RELATIVE) && (encoding.prefixes & OPCODE_PREFIX_67))
-        instruction->target = (uint32_t)instruction->target;
     return true;
 }

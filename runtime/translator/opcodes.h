@@ -15,33 +15,31 @@
 #define OPCODE_IMPLICIT_AT 0 /* 8 bits: implicit operands among RAX to RDI */
 #define OPCODE_FLAGS_AT 8    /* 6 bits: TR_CF and so on */
 #define OPCODE_REG_AT 32     /* ModRM.reg is a general register */
-#define OPCODE_RM_AT                                                                               \
-    33 /* ModRM.rm, if it is a register; if it is memory that is written, this is, too */
-#define OPCODE_VVVV_AT 34      /* VEX.vvvv */
-#define OPCODE_LOW_AT 35       /* the opcode's low three bits */
-#define OPCODE_KIND_AT 36      /* 4 bits: enum tr_kind */
+#define OPCODE_RM_AT 33   /* ModRM.rm, if it is one; written memory has the bit of writing, too */
+#define OPCODE_VVVV_AT 34 /* VEX.vvvv */
+#define OPCODE_LOW_AT 35  /* the opcode's low three bits */
+#define OPCODE_KIND_AT 36 /* 4 bits: enum tr_kind */
 #define OPCODE_IMMEDIATE_AT 40 /* 4 bits: size of the immediate */
 #define OPCODE_ACTION_AT 52    /* 5 bits: enum opcode_action */
-#define OPCODE_NARROWS                                                                             \
-    (UINT64_C(1) << 14) /* the immediate: 2 bytes if the operands' size is 16 bits */
-#define OPCODE_DISPLACEMENT (UINT64_C(1) << 15) /* the immediate is none but a displacement ... */
-#define OPCODE_RELATIVE (UINT64_C(1) << 30)     /* ... from the next instruction: a branch */
-#define OPCODE_PLAIN (UINT64_C(1) << 31)        /* nothing else is to be said */
-#define OPCODE_MODRM (UINT64_C(1) << 44)
-#define OPCODE_BYTE_REG                                                                            \
-    (UINT64_C(1) << 45) /* ModRM.reg or the opcode's low bits number a byte register */
-#define OPCODE_BYTE_RM (UINT64_C(1) << 46)
-#define OPCODE_STORES                                                                              \
-    (UINT64_C(1) << 47) /* memory is written though no general register would be */
-#define OPCODE_ADDRESS (UINT64_C(1) << 57)   /* the memory operand is not accessed */
-#define OPCODE_VSIB (UINT64_C(1) << 58)      /* the index is a vector */
-#define OPCODE_WHOLE (UINT64_C(1) << 59)     /* a 66 prefix makes no write partial */
-#define OPCODE_REGISTERS (UINT64_C(1) << 60) /* ModRM.mod is ignored: rm is a register */
+
+#define OPCODE_BIT(n) (UINT64_C(1) << (n))
+#define OPCODE_NARROWS OPCODE_BIT(14)      /* the immediate has 2 bytes if operands have 16 bits */
+#define OPCODE_DISPLACEMENT OPCODE_BIT(15) /* the immediate is none but a displacement ... */
+#define OPCODE_RELATIVE OPCODE_BIT(30)     /* ... from the next instruction: a branch */
+#define OPCODE_PLAIN OPCODE_BIT(31)        /* nothing else is to be said */
+#define OPCODE_MODRM OPCODE_BIT(44)
+#define OPCODE_BYTE_REG OPCODE_BIT(45)  /* ModRM.reg or the opcode numbers a byte register */
+#define OPCODE_BYTE_RM OPCODE_BIT(46)   /* ModRM.rm does */
+#define OPCODE_STORES OPCODE_BIT(47)    /* writes memory, but no general register instead */
+#define OPCODE_ADDRESS OPCODE_BIT(57)   /* the memory operand is not accessed */
+#define OPCODE_VSIB OPCODE_BIT(58)      /* the index is a vector */
+#define OPCODE_WHOLE OPCODE_BIT(59)     /* a 66 prefix makes no write partial */
+#define OPCODE_REGISTERS OPCODE_BIT(60) /* ModRM.mod is ignored: rm is a register */
+
 /* A prefix or escape: enum opcode_escape says which. */
-#define OPCODE_ESCAPE (UINT64_C(1) << 62)
-/* A choice: another word counts, in row OPCODE_ROW of tr_opcode_choices; the selector says which.
- */
-#define OPCODE_CHOICE (UINT64_C(1) << 63)
+#define OPCODE_ESCAPE OPCODE_BIT(62)
+/* A choice: another word counts, in row OPCODE_ROW of tr_opcode_choices; a selector says which. */
+#define OPCODE_CHOICE OPCODE_BIT(63)
 #define OPCODE_SELECTOR_AT 32
 #define OPCODE_ROW 0xff
 

@@ -107,14 +107,25 @@ static void resume_in_runtime(struct tr_thread *thread, struct ucontext *context
     context->uc_mcontext.eflags &= ~(uint64_t)(X86_EFLAGS_DF | X86_EFLAGS_TF | X86_EFLAGS_AC);
 }
 
+/* A filter of the program's (seccomp) raises SIGSYS instead of a system call. It means the program's calls; one of the
+ * runtime's own fails. */
+static void handle_filtered_call(struct tr_thread *thread, siginfo_t *info,
+                                 struct sigcontext *context)
+{
+    if (context->rip != (uint64_t)tr_syscall_made) {
+        context->rax = (uint64_t)-ENOSYS;
+        return;
+    }
+    info->si_call_addr = (void *)thread->app.pc;
+    tr_force_signal(&thread->signals, SIGSYS, info);
+}
+
 /* A signal that was sent. At the program's own code, where an instruction runs that the translator
  * left to the processor, it is delivered at once: that instruction may be a trap, which does not
  * happen again. */
 static void keep(struct tr_thread *thread, siginfo_t *info, struct ucontext *context)
 {
     struct tr_signals_of_thread *signals = &thread->signals;
-    if (info->si_signo == SIGSYS && info->si_code == SYS_SECCOMP)
-        info->si_call_addr = (void *)thread->app.pc;
     if (is_synchronous(info->si_signo)) {
         hold(thread, info);
     } else {
@@ -279,7 +290,9 @@ void tr_master_handler(int signal, void *info_, void *context_)
         return;
     }
     tr_frame_learn(&thread->signals, &context->uc_mcontext);
-    if (is_fault(info, context->uc_mcontext.rip))
+    if (signal == SIGSYS && info->si_code == SYS_SECCOMP)
+        handle_filtered_call(thread, info, &context->uc_mcontext);
+    else if (is_fault(info, context->uc_mcontext.rip))
         handle_fault(thread, info, context);
     else if (signal != SIGTRAP || !thread->signals.learns)
         keep(thread, info, context);
@@ -298,14 +311,15 @@ struct occurrence {
 static bool take_pending(struct tr_signals_of_thread *signals, struct occurrence *occurrence)
 {
     if (signals->pending == TR_PENDING_HELD)
-        signals->pending = 0; /* before the look at `held`: one that comes after it makes it pending again */
+        signals->pending =
+            0; /* before the look at `held`: one that comes after it makes it pending again */
     __asm__ volatile("" : : : "memory");
-    uint64_t held = signals->held & ~signals->mask;
+    uint64_t held = tr_deliverable(signals);
     int signal = signals->pending;
     occurrence->is_fault = signal && signals->pending_is_fault;
     if (held && !occurrence->is_fault) {
         occurrence->signal = lowest_signal(held);
-        tr_take_held(signals, occurrence->signal, occurrence->info);
+        occurrence->is_fault = tr_take_held(signals, occurrence->signal, occurrence->info);
         return true;
     }
     if (!signal)
@@ -421,7 +435,8 @@ bool tr_signal_deliver(struct tr_thread *thread, bool in_fragment)
     struct delivery delivery = {.thread = thread, .in_fragment = in_fragment};
     if (signals->pending == 0)
         return false;
-    tr_set_kernel_mask(~synchronous_signals);
+    if (signals->pending == TR_PENDING_HELD) /* else they are blocked since it was caught */
+        tr_set_kernel_mask(~synchronous_signals);
     do {
         struct occurrence occurrence;
         while (take_pending(signals, &occurrence))
@@ -434,28 +449,30 @@ bool tr_signal_deliver(struct tr_thread *thread, bool in_fragment)
     return delivery.handled;
 }
 
-/* A signal that was caught comes before the return; one that the frame's mask blocks is not to be
- * delivered after it. */
+static void refuse_frame(struct tr_thread *thread)
+{
+    struct occurrence occurrence;
+    thread->app.r[TR_RAX] = 0;
+    force_segmentation_fault(&occurrence);
+    tr_force_signal(&thread->signals, SIGSEGV, occurrence.info);
+}
+
+/* A signal that was caught comes before the return: the frame's mask may block it. */
 void tr_sys_rt_sigreturn(struct tr_thread *thread)
 {
-    struct tr_signals_of_thread *signals = &thread->signals;
-    if (tr_signals_block(thread)) {
+    struct ucontext context;
+    if (!tr_frame_read(thread, &context)) {
+        refuse_frame(thread);
+        return;
+    }
+    if (!tr_change_mask(&thread->signals, context.uc_sigmask & ~unblockable_signals)) {
         thread->app.pc -= SYSCALL_SIZE;
         return;
     }
-    if (!tr_frame_pop(thread)) {
-        struct occurrence occurrence;
-        thread->app.r[TR_RAX] = 0;
-        force_segmentation_fault(&occurrence);
-        memcpy(signals->info, occurrence.info, TR_SIGNAL_INFO);
-        signals->pending_is_fault = true;
-        signals->pending = SIGSEGV;
-        return;
-    }
+    if (!tr_frame_restore(thread, &context))
+        refuse_frame(thread);
     uint64_t time = tr_time(thread);
     tr_log_event(thread, TR_SIGRETURN, 0, &time, 1);
-    tr_notice_held(signals);
-    tr_signals_unblock(thread);
 }
 
 /* ---- system calls that wait ---- */

@@ -1,7 +1,7 @@
 /* Signals of the traced program.
  *
  * The kernel knows one handler, ours (tr_master_handler), for every signal that the program handles, and for SIGSEGV,
- * SIGBUS, SIGILL, SIGFPE and SIGTRAP always: these five are called synchronous here, and the kernel's mask never
+ * SIGBUS, SIGILL, SIGFPE, SIGTRAP and SIGSYS always: these six are called synchronous here, and the kernel's mask never
  * blocks them while the runtime or the cache runs. The handler runs on a stack of its own (sigaltstack; the program's
  * own sigaltstack is kept in tr_thread.signals and given to the program's handlers by us), with all signals blocked,
  * and always leaves by sigreturn. Signals with default or ignored disposition are the kernel's own business, but for

@@ -148,7 +148,7 @@ void tr_signal_begin_thread(struct tr_thread *thread, void *signal_stack)
     struct tr_signals_of_thread *signals = &thread->signals;
     install_alt_stack(signal_stack);
     signals->pending = 0;
-    signals->held = 0;
+    signals->held = signals->forced = 0;
     if (signals->clears_actions)
         clear_actions(signals);
     tr_signal_after_clone(thread);
@@ -169,21 +169,37 @@ void tr_signals_unblock(struct tr_thread *thread)
         tr_set_kernel_mask(thread->signals.mask & ~synchronous_signals);
 }
 
+uint64_t tr_deliverable(const struct tr_signals_of_thread *signals)
+{
+    return signals->held & (~signals->mask | signals->forced);
+}
+
 void tr_notice_held(struct tr_signals_of_thread *signals)
 {
-    if (signals->pending == 0 && (signals->held & ~signals->mask))
+    if (signals->pending == 0 && tr_deliverable(signals))
         signals->pending = TR_PENDING_HELD;
 }
 
-void tr_take_held(struct tr_signals_of_thread *signals, int signal, void *info)
+void tr_force_signal(struct tr_signals_of_thread *signals, int signal, const void *info)
 {
+    memcpy(signals->held_info[synchronous_index(signal)], info, TR_SIGNAL_INFO);
+    signals->forced |= signal_bit(signal);
+    __atomic_fetch_or(&signals->held, signal_bit(signal), __ATOMIC_SEQ_CST);
+    tr_notice_held(signals);
+}
+
+bool tr_take_held(struct tr_signals_of_thread *signals, int signal, void *info)
+{
+    bool forced = signals->forced & signal_bit(signal);
     memcpy(info, signals->held_info[synchronous_index(signal)], TR_SIGNAL_INFO);
+    signals->forced &= ~signal_bit(signal);
     __atomic_fetch_and(&signals->held, ~signal_bit(signal), __ATOMIC_SEQ_CST);
+    return forced;
 }
 
 /* The system call that sets the kernel's mask is one that a signal that comes first prevents: its
  * handler is not to run after the program has blocked it. */
-static bool change_mask(struct tr_signals_of_thread *signals, uint64_t mask)
+bool tr_change_mask(struct tr_signals_of_thread *signals, uint64_t mask)
 {
     uint64_t before = signals->mask, kernel_mask = mask & ~synchronous_signals;
     const uint64_t arguments[6] = {SIG_SETMASK, (uint64_t)&kernel_mask, 0, SET_SIZE};
@@ -223,7 +239,7 @@ int64_t tr_sys_rt_sigprocmask(struct tr_thread *thread)
             return -EINVAL;
         }
     }
-    if (mask != before && !change_mask(signals, mask))
+    if (mask != before && !tr_change_mask(signals, mask))
         return TR_RESTART;
     return !r[TR_RDX] || tr_write_safely(r[TR_RDX], &before, sizeof before) ? 0 : -EFAULT;
 }

@@ -34,9 +34,15 @@ struct tr_action tr_take_action(struct tr_action *actions, int signal);
 /* Sends the calling thread a signal with that siginfo; blocked ones stay in the kernel's queue. */
 bool tr_queue_again(int signal, void *info);
 
-/* Makes the signals of `held` that the program does not block pending. */
+/* Those of `held` that the program does not block, or cannot. */
+uint64_t tr_deliverable(const struct tr_signals_of_thread *signals);
+/* Makes them pending. */
 void tr_notice_held(struct tr_signals_of_thread *signals);
-/* Takes a signal out of `held`. */
-void tr_take_held(struct tr_signals_of_thread *signals, int signal, void *info);
+/* Sends the program a synchronous signal in the way that it cannot escape (force_sig of kernel/signal.c). */
+void tr_force_signal(struct tr_signals_of_thread *signals, int signal, const void *info);
+/* Takes a signal out of `held`. Whether it was forced. */
+bool tr_take_held(struct tr_signals_of_thread *signals, int signal, void *info);
+/* Sets the program's mask and the kernel's. False: a signal came first, nothing has changed. */
+bool tr_change_mask(struct tr_signals_of_thread *signals, uint64_t mask);
 
 #endif

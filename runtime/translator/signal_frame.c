@@ -193,8 +193,8 @@ union initial_area {
 static void reset_components(uint64_t features)
 {
     enum { FORM = LEGACY_SIZE / 4 + 3, COMPACTED = INT32_MIN }; /* high half of XCOMP_BV */
-    static const union initial_area standard __attribute__((aligned(64))) = {
-        .words = {[MXCSR_OFFSET / 4] = MXCSR_INITIAL}};
+    static const union initial_area standard
+        __attribute__((aligned(64))) = {.words = {[MXCSR_OFFSET / 4] = MXCSR_INITIAL}};
     static const union initial_area compacted __attribute__((aligned(64))) = {
         .words = {[MXCSR_OFFSET / 4] = MXCSR_INITIAL, [FORM] = (uint32_t)COMPACTED}};
     if ((features & SSE_COMPONENT) || !tr_xrstor_safely((uint64_t)&compacted, features))
@@ -300,7 +300,8 @@ static bool write_frame(uint64_t to, const struct tr_signal_frame *frame, bool w
         {0, offsetof(struct tr_signal_frame, context.uc_stack.ss_flags) + sizeof(int)},
         {offsetof(struct tr_signal_frame, context.uc_stack.ss_size),
          offsetof(struct tr_signal_frame, context.uc_mcontext.reserved1)},
-        {offsetof(struct tr_signal_frame, context.uc_sigmask), offsetof(struct tr_signal_frame, info)},
+        {offsetof(struct tr_signal_frame, context.uc_sigmask),
+         offsetof(struct tr_signal_frame, info)},
         {offsetof(struct tr_signal_frame, info), sizeof *frame},
     };
     for (unsigned i = 0; i < (with_info ? 4 : 3); i++)
@@ -334,22 +335,23 @@ bool tr_frame_push(struct tr_thread *thread, int signal, const void *info,
     return true;
 }
 
-/* sys_rt_sigreturn of arch/x86/kernel/signal_64.c, Linux 6.12 and later: the sigaltstack is set while
- * the handler's stack is the current one, and what is wrong with it does not count. */
-bool tr_frame_pop(struct tr_thread *thread)
+bool tr_frame_read(const struct tr_thread *thread, struct ucontext *context)
 {
-    struct tr_signals_of_thread *signals = &thread->signals;
-    struct ucontext context;
     uint64_t at =
         thread->app.r[TR_RSP] - sizeof(uint64_t) + offsetof(struct tr_signal_frame, context);
-    if (!tr_read_safely(&context, at, sizeof context))
-        return false;
-    signals->mask = context.uc_sigmask & ~unblockable_signals;
-    tr_set_alt_stack(signals, &context.uc_stack, thread->app.r[TR_RSP]);
+    return tr_read_safely(context, at, sizeof *context);
+}
+
+/* sys_rt_sigreturn of arch/x86/kernel/signal_64.c, Linux 6.12 and later: the sigaltstack is set while
+ * the handler's stack is the current one, and what is wrong with it does not count. */
+bool tr_frame_restore(struct tr_thread *thread, const struct ucontext *context)
+{
+    struct tr_signals_of_thread *signals = &thread->signals;
+    tr_set_alt_stack(signals, &context->uc_stack, thread->app.r[TR_RSP]);
     uint64_t flags = thread->app.flags;
-    tr_frame_registers(&thread->app, &context.uc_mcontext);
+    tr_frame_registers(&thread->app, &context->uc_mcontext);
     thread->app.flags = (flags & ~restorable_flags) | (thread->app.flags & restorable_flags);
-    return restore_extended_state(signals, (uint64_t)context.uc_mcontext.fpstate);
+    return restore_extended_state(signals, (uint64_t)context->uc_mcontext.fpstate);
 }
 
 /* A sigaltstack that was never set has no flags: the kernel would refuse that, and keep ours. */

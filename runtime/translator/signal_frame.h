@@ -33,10 +33,12 @@ void tr_frame_learn(struct tr_signals_of_thread *signals, const struct sigcontex
 bool tr_frame_push(struct tr_thread *thread, int signal, const void *info,
                    const struct tr_action *action, uint64_t saved_mask);
 
-/* Reads the frame that the program's stack pointer stands behind, and sets thread->app, the vector
- * state, the program's mask and sigaltstack from it. False: the kernel would refuse it; the mask
- * may have been set. */
-bool tr_frame_pop(struct tr_thread *thread);
+/* Reads the frame that the program's stack pointer stands behind. False: it cannot be read. */
+bool tr_frame_read(const struct tr_thread *thread, struct ucontext *context);
+
+/* Sets thread->app, the vector state and the program's sigaltstack from it, but not its mask. False: the kernel would
+ * refuse it. */
+bool tr_frame_restore(struct tr_thread *thread, const struct ucontext *context);
 
 /* A frame by which the kernel's rt_sigreturn makes the thread go on at thread->app, made in the
  * runtime's own memory. `area` is for the extended state: tr_extended_state_size() bytes, aligned

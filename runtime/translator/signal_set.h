@@ -24,7 +24,7 @@ static const uint64_t unblockable_signals = UINT64_C(1) << (SIGKILL - 1) | UINT6
                                                                                << (SIGSTOP - 1);
 static const uint64_t synchronous_signals =
     UINT64_C(1) << (SIGILL - 1) | UINT64_C(1) << (SIGTRAP - 1) | UINT64_C(1) << (SIGBUS - 1) |
-    UINT64_C(1) << (SIGFPE - 1) | UINT64_C(1) << (SIGSEGV - 1);
+    UINT64_C(1) << (SIGFPE - 1) | UINT64_C(1) << (SIGSEGV - 1) | UINT64_C(1) << (SIGSYS - 1);
 
 static inline bool is_synchronous(int signal)
 {
@@ -35,7 +35,7 @@ static inline bool is_synchronous(int signal)
 static inline unsigned synchronous_index(int signal)
 {
     static const uint8_t indexes[] = {
-        [SIGILL] = 0, [SIGTRAP] = 1, [SIGBUS] = 2, [SIGFPE] = 3, [SIGSEGV] = 4};
+        [SIGILL] = 0, [SIGTRAP] = 1, [SIGBUS] = 2, [SIGFPE] = 3, [SIGSEGV] = 4, [SIGSYS] = 5};
     return indexes[signal];
 }
 

@@ -77,7 +77,7 @@ struct tr_action {
 enum {
     TR_SIGNALS = 64,
     TR_SIGNAL_INFO = 128,         /* bytes of siginfo_t */
-    TR_SYNCHRONOUS_SIGNALS = 5,   /* SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV */
+    TR_SYNCHRONOUS_SIGNALS = 6,   /* SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS */
     TR_PENDING_HELD = -1,
 };
 
@@ -104,6 +104,7 @@ struct tr_signals_of_thread {
     uint32_t protection_keys; /* PKRU that handlers begin with */
     /* Synchronous signals that were sent, not raised: the kernel always hands them over, the program may block them. */
     volatile uint64_t held;
+    uint64_t forced;  /* those of `held` that cannot be blocked or ignored: the end comes instead (force_sig) */
     uint64_t awaited; /* sigtimedwait waits for these */
     uint8_t held_info[TR_SYNCHRONOUS_SIGNALS][TR_SIGNAL_INFO] __attribute__((aligned(8)));
     struct tr_action *actions; /* by signal number - 1: tr_process.actions, or `own_actions` of a thread that shares

@@ -6,13 +6,14 @@
 #include <string.h>
 
 enum {
-    /* Events handed over at once: enough to make the call free, few enough to stay in the cache. */
+    /* Events passed on at once: enough that the call costs nothing, few enough to stay in the
+     * cache. */
     BATCH_EVENTS = 512,
-    /* Events held while their time is unknown. A recording with no timing packets but those at each
-     * PSB has some ten thousand branches between them; what exceeds this gets the time of the last
-     * anchor. */
+    /* Events held while their time is unknown. A recording whose only timing packets are those at
+     * each PSB has some ten thousand branches between them; events beyond this limit get the time
+     * of the last anchor. */
     HELD_EVENTS_LIMIT = 65536,
-    /* Text has one batch for each of its threads, most of them small. */
+    /* A batch for text begins this small: there is one per thread, most of them with few events. */
     FIRST_CAPACITY = 64,
 };
 
@@ -21,7 +22,7 @@ void event_batch_init(struct event_batch *batch)
     *batch = (struct event_batch){.plain = true};
 }
 
-/* Whether delivered events stay in the batch's chunk. */
+/* Whether events that have been passed on stay in the batch's chunk. */
 static bool is_kept(const struct event_batch *batch)
 {
     return batch->reorder_buffer && !batch->reorder_buffer->direct;
@@ -43,8 +44,8 @@ void event_batch_forget(struct event_batch *batch)
     batch->plain = true;
 }
 
-/* The events not yet delivered are moved to the beginning of the chunk, which may be the one that
- * they are in. */
+/* Moves the events that have not been passed on to the beginning of `chunk`, which may be the one
+ * that holds them. */
 static void begin_chunk(struct event_batch *batch, struct event_chunk chunk)
 {
     if (batch->count && batch->events != chunk.events)
@@ -54,8 +55,8 @@ static void begin_chunk(struct event_batch *batch, struct event_chunk chunk)
     batch->capacity = chunk.capacity;
 }
 
-/* Hands the timed events to the receiver and keeps the others. What is kept for the receiver stays
- * where it is. */
+/* Passes on the events that have their time and keeps the others. Events that the reorder buffer
+ * keeps are not moved. */
 static void deliver_timed(struct event_batch *batch)
 {
     size_t timed = batch->timed;
@@ -72,7 +73,7 @@ static void deliver_timed(struct event_batch *batch)
         batch->plain = true;
 }
 
-/* Times all events up to and including `position`. */
+/* Gives all events up to and including `position` their time. */
 static void interpolate(struct event_batch *batch, uint64_t position, struct ticks time)
 {
     struct interpolation between = event_batch_interpolation(batch, position, time);
@@ -83,7 +84,7 @@ static void interpolate(struct event_batch *batch, uint64_t position, struct tic
     batch->timed = (size_t)(event - batch->events);
 }
 
-/* Nothing is kept in the chunk. */
+/* Called when the chunk holds no kept events. */
 static void grow(struct event_batch *batch, size_t capacity)
 {
     struct event_chunk *chunk = &batch->chunk;
@@ -121,7 +122,7 @@ void event_batch_make_room(struct event_batch *batch, size_t count)
         grow(batch, capacity);
 }
 
-/* At the anchor itself nothing is left to find out. */
+/* An event at the anchor itself gets the anchor's time at once. */
 static void time_at_anchor(struct event_batch *batch, uint64_t position)
 {
     if (position <= batch->anchor_position)
@@ -165,7 +166,7 @@ void event_batch_restart(struct event_batch *batch, uint64_t position, struct ti
 {
     event_batch_anchor(batch, position, time);
     if (time.value < batch->anchor_time.value)
-        deliver_timed(batch); /* within one delivery times do not go back */
+        deliver_timed(batch); /* times never decrease within one call */
     batch->anchor_time = time;
 }
 

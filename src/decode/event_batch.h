@@ -1,9 +1,9 @@
-/* Gives flow events their times and hands them on in batches.
+/* Gives flow events their times and passes them on in batches.
  *
- * Packets tell the time at some instructions only. Those are anchors: (position, time), where a
+ * Packets give the time of some instructions only. Those are anchors: (position, time), where a
  * position counts the instructions that the decoder has executed. Events between two anchors are
  * held until the second is known, and then get times in proportion to the instructions executed. So
- * an event is never earlier than the anchor before it nor later than the one behind it.
+ * an event is neither earlier than the anchor before it nor later than the one after it.
  *
  * One batch per decoder; used from that decoder's thread only.
  */
@@ -18,12 +18,12 @@
 
 struct event_batch {
     struct reorder_buffer *reorder_buffer; /* borrowed; NULL only where `output` is */
-    struct thread_sink *output; /* NULL: nobody knows whose events these are; they are dropped */
-    struct event_chunk chunk;   /* owned; in front of `events` there may be kept ones in it */
-    struct flow_event *events;  /* `time` is a position where it is not known yet */
-    size_t count, capacity;     /* `capacity`: up to the end of the chunk */
-    size_t timed;               /* events before this index have their time */
-    bool plain;                 /* as in thread_output_add */
+    struct thread_sink *output;            /* NULL: the thread is unknown; its events are dropped */
+    struct event_chunk chunk;              /* owned; it may hold kept events before `events` */
+    struct flow_event *events;             /* `time` is a position while the time is unknown */
+    size_t count, capacity;                /* `capacity`: up to the end of the chunk */
+    size_t timed;                          /* events before this index have their time */
+    bool plain;                            /* as in thread_output_add */
     uint64_t anchor_position;
     struct ticks anchor_time;
 };
@@ -31,7 +31,7 @@ struct event_batch {
 void event_batch_init(struct event_batch *batch);
 void event_batch_free(struct event_batch *batch);
 
-/* Adds an event that happened when `position` instructions had been executed; its time is found
+/* Adds an event that happened when `position` instructions had been executed; its time is computed
  * later. Positions never decrease. */
 void event_batch_add(struct event_batch *batch, const struct flow_event *event, uint64_t position);
 
@@ -44,8 +44,8 @@ static inline void event_batch_reserve(struct event_batch *batch, size_t count)
         event_batch_make_room(batch, count);
 }
 
-/* The same as event_batch_add for plain events whose `time` is how far their positions are behind
- * `position`, and which are not at an anchor. */
+/* As event_batch_add for plain events that are not at an anchor; their `time` is their position
+ * relative to `position`. */
 static inline void event_batch_add_path(struct event_batch *batch, const struct flow_event *events,
                                         size_t count, uint64_t position)
 {
@@ -59,12 +59,12 @@ static inline void event_batch_add_path(struct event_batch *batch, const struct 
 }
 
 /* Events between two anchors get time + elapsed * share. Numbers are below 2^63, where processors
- * can convert them at once. */
+ * can convert them with one instruction. */
 struct interpolation {
     uint64_t position, instructions; /* of the first anchor; from there to the second */
-    uint64_t time, elapsed;          /* in the same way */
+    uint64_t time, elapsed;          /* likewise */
     double share;
-    double end; /* from here on a double cannot tell times apart from the second anchor's */
+    double end; /* from here on a double would round to the second anchor's time */
 };
 
 static inline struct interpolation event_batch_interpolation(const struct event_batch *batch,
@@ -91,16 +91,16 @@ static inline uint64_t interpolation_time(const struct interpolation *between, u
     return between->time + (at_end ? between->elapsed : (uint64_t)(int64_t)since);
 }
 
-/* It was `time` when `position` instructions had been executed. An anchor that contradicts an
- * earlier one is moved to it. */
+/* The time was `time` when `position` instructions had been executed. An anchor that is earlier
+ * than the last one is moved to it. */
 void event_batch_anchor(struct event_batch *batch, uint64_t position, struct ticks time);
 
-/* Delivers what has its time, if that is worth while by now. */
+/* Passes on the events that have their time, if they are enough to be worth a call. */
 void event_batch_deliver_some(struct event_batch *batch);
 
-/* Adds events as event_batch_add_path does, those up to `position` (the last one is before
- * `behind`), where there is an anchor. Returns the first that was not added. Room has been reserved
- * for all, and event_batch_deliver_some is to be called some time. */
+/* As event_batch_add_path, for the events from `event` up to `position`, where there is an anchor;
+ * `after` is the end of the events. Returns the first that was not added. The caller has reserved
+ * space for all of them, and calls event_batch_deliver_some later. */
 static inline const struct flow_event *event_batch_add_to_anchor(struct event_batch *batch,
                                                                  const struct flow_event *event,
                                                                  const struct flow_event *after,
@@ -130,17 +130,18 @@ static inline const struct flow_event *event_batch_add_to_anchor(struct event_ba
     return event;
 }
 
-/* As event_batch_anchor, and nothing is concluded for what follows from what was before. */
+/* As event_batch_anchor, but time may go back: what follows is independent of the anchors before.
+ */
 void event_batch_restart(struct event_batch *batch, uint64_t position, struct ticks time);
 
-/* Delivers all events; those behind the last anchor get its time. */
+/* Passes on all events; those after the last anchor get its time. */
 void event_batch_finish(struct event_batch *batch);
 
-/* The same. The events to come belong to `output`, and tracing of the former output's thread has
- * stopped. */
+/* As event_batch_finish. The events that follow belong to `output`, and tracing of the former
+ * output's thread has stopped. */
 void event_batch_flush(struct event_batch *batch, struct thread_sink *output);
 
-/* Forgets all events, and that there ever were any. */
+/* Drops all events and anchors. */
 void event_batch_forget(struct event_batch *batch);
 
 #endif

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 enum {
-    /* Events. Enough for what is usually held until its time is known, and few enough not to be
-     * missed in the processor's cache. */
+    /* Events. Enough for those that are usually held until their time is known, and few enough to
+     * stay in the processor's cache. */
     CHUNK_CAPACITY = 4096,
 };
 

@@ -1,8 +1,8 @@
-/* Memory for a worker's events, used again and again.
+/* Memory for a worker's events, reused all the time.
  *
- * What has been used last is given first: most of it is still in the processor's cache, and the
- * kernel need not be asked for pages. Taken by the worker, given back by whichever thread has
- * passed the events on (reorder_buffer.c).
+ * The chunk that was returned last is given out first: most of it is still in the processor's
+ * cache. Taken by the worker, returned by the thread that has passed the events on
+ * (reorder_buffer.c).
  */
 #ifndef MAGIC_TRACE_DECODE_EVENT_POOL_H
 #define MAGIC_TRACE_DECODE_EVENT_POOL_H
@@ -12,9 +12,9 @@
 
 #include <pthread.h>
 
-/* Owned by whoever has it, freed by free(). */
+/* Owned by its holder, freed by free(). */
 struct event_chunk {
-    struct flow_event *events; /* NULL where capacity is 0 */
+    struct flow_event *events; /* NULL if capacity is 0 */
     size_t capacity;
 };
 
@@ -24,7 +24,7 @@ struct event_pool {
 };
 
 void event_pool_init(struct event_pool *pool);
-/* When all chunks have been given back; others stay their owner's. */
+/* Frees the chunks that have been returned; others belong to their holders. */
 void event_pool_free(struct event_pool *pool);
 
 /* A chunk for at least `capacity` events, not initialised. */

@@ -29,16 +29,17 @@ struct flow {
     struct decoder_shared *shared;
     struct flow_statistics statistics;
     struct text_flow
-        *text; /* NULL: it is no text, and else there is nothing of the above but symbols */
-    struct session session; /* empty when there is none that can be read */
+        *text; /* NULL: the recording is not text. If it is text, of the fields above only the
+                * symbols are set */
+    struct session session; /* empty if there is none or it cannot be read */
     struct perf_tool perf;  /* of FLOW_DECODER_PERF */
-    char *images;           /* where perf finds them (image_links.h) */
+    char *images;           /* the directory where perf finds them (image_links.h) */
     struct error perf_damage;
-    bool sampled; /* there are samples and no packets */
+    bool sampled; /* the recording has samples and no packets */
 };
 
-/* The times of samples are nanoseconds, and so are ticks. The kernel is in them if it was not left
- * out. */
+/* The times of samples are nanoseconds, and so are ticks. Samples include the kernel unless it was
+ * excluded. */
 static void prepare_samples(struct flow *flow)
 {
     struct pt_setup *setup = &flow->data.setup;
@@ -50,7 +51,7 @@ static void prepare_samples(struct flow *flow)
             setup->kernel = true;
 }
 
-/* What follows when the perf data is there. */
+/* The rest of opening, once the perf data is open. */
 static bool open_perf_data(struct flow *flow, struct error *error)
 {
     if (sampled_flow_recognizes(&flow->data))
@@ -96,8 +97,8 @@ static bool is_stream(const char *path)
     return strcmp(path, "-") == 0 || (stat(path, &status) == 0 && S_ISFIFO(status.st_mode));
 }
 
-/* Standard input, a pipe, or a file of text. A pipe can be read but once: what it is shows when it
- * is there. */
+/* Standard input, a pipe, or a file of text. A pipe can be read only once, so its type is
+ * determined after it was read. */
 static bool open_input(struct flow *flow, const char *path, struct error *error)
 {
     struct file_view view;
@@ -133,7 +134,7 @@ static void close_recording(struct flow *flow)
     perf_tool_free(&flow->perf);
 }
 
-/* All that perf prints of the recording, in an unnamed file: its descriptor, or -1. */
+/* Writes all that perf prints of the recording to an unnamed file: its descriptor, or -1. */
 static int print_text(const struct flow *flow, struct error *error)
 {
     struct perf_script script;
@@ -152,7 +153,7 @@ static int print_text(const struct flow *flow, struct error *error)
     return -1;
 }
 
-/* The recording, of which perf can only print text, becomes that text. */
+/* Replaces a recording that perf can only print by the text that perf prints. */
 static bool become_text(struct flow *flow, struct error *error)
 {
     int text = print_text(flow, error);
@@ -249,7 +250,7 @@ bool flow_decode(struct flow *flow, const struct flow_sink *sink, struct error *
     return true;
 }
 
-/* A sink for which flow events do not matter. */
+/* A sink for callers that need no flow events. */
 
 static void *begin_thread(void *context, const struct thread *thread)
 {

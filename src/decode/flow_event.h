@@ -1,8 +1,8 @@
 /* A flow event: one step of a thread's control flow that can change its call stack.
  *
  * Made by the flow decoder, consumed by stack/, in batches in the order of execution. A conditional
- * jump, or a jump inside one function, is no event *unless* it lands on the function's first
- * instruction from elsewhere in it by a call: direct recursion is a call and is always kept.
+ * jump, or a jump inside one function, is not an event, except where a flag below says so. A call
+ * is always one, also of the function itself.
  */
 #ifndef MAGIC_TRACE_DECODE_FLOW_EVENT_H
 #define MAGIC_TRACE_DECODE_FLOW_EVENT_H
@@ -13,12 +13,12 @@
 #include <stdint.h>
 
 enum flow_kind {
-    FLOW_CALL,    /* from: the call instruction; to: its target; return address = next */
+    FLOW_CALL,    /* from: the call instruction; to: its target; return address: next */
     FLOW_RETURN,  /* from: the ret; to: where it went */
     FLOW_JUMP,    /* any jump into another function: tail call, PLT stub, longjmp, unwinder */
     FLOW_SYSCALL, /* from: the syscall instruction; user-only tracing stops here (to = 0), else to =
                      kernel entry */
-    FLOW_INTERRUPT, /* from: the instruction not executed; to: handler, 0 when tracing stopped */
+    FLOW_INTERRUPT, /* from: the instruction not executed; to: handler, 0 if tracing stopped */
     FLOW_RESUME, /* tracing starts again: to = first instruction. After a SYSCALL or INTERRUPT that
                     stopped tracing, after a GAP, or at the very start */
     FLOW_KERNEL_RETURN, /* sysret, iret: from, to */
@@ -26,31 +26,34 @@ enum flow_kind {
                   known ip */
     FLOW_TRAP_PUSH, /* OCaml handler `to` pushed by instruction `from` */
     FLOW_TRAP_POP,  /* newest handler popped by `from` */
-    FLOW_STACK,  /* the stack pointer is `to` at the instruction at `from`: told before and behind
-                    code that loads it (pt_encoder_emit_stack_pointer) */
-    FLOW_CALLER, /* behind a RESUME: what runs there, or the caller before, was called by `function`
-                    and will return to `to`, or has interrupted it there (FLOW_INTERRUPTED); to = 0:
-                    it was called by nobody. From the innermost outwards, as far as it is told */
-    FLOW_GAP,    /* control flow is not known between the events before and after; see gap */
-    FLOW_ABORT,  /* a TSX transaction has failed at `from`, and all that it did is undone; to: its
-                    fallback, in the function that began it (SDM volume 1, "RTM"), 0 when tracing
-                    stopped with it and it is not known */
+    FLOW_STACK,     /* the stack pointer is `to` at the instruction at `from`: recorded before and
+                  * after code that loads it (pt_encoder_emit_stack_pointer) */
+    FLOW_CALLER,    /* after a RESUME: `function` called what runs there, or the previous caller,
+                  * and it will return to `to`, or was interrupted there (FLOW_INTERRUPTED); to =
+                  * 0: the caller before is the outermost frame. From the innermost outwards, as
+                  * far as the recording goes */
+    FLOW_GAP,       /* control flow between the events before and after is unknown; see gap */
+    FLOW_ABORT,     /* a TSX transaction failed at `from` and was rolled back; to: its fallback, in
+                  * the function that began it (SDM volume 1, "RTM"), 0 if tracing stopped with
+                  * it and the fallback is unknown */
 };
 
 enum flow_gap {
     FLOW_GAP_NONE,
     FLOW_GAP_OVERFLOW, /* the processor dropped packets */
     FLOW_GAP_LOST,     /* AUX data was lost or cut */
-    FLOW_GAP_ERROR,    /* packets and code do not fit; from = ip where it was seen, 0 unknown */
+    FLOW_GAP_ERROR,    /* packets and code do not agree; from: the address where this was
+                        * noticed, 0 unknown */
     FLOW_GAP_NO_IMAGE, /* code at `from` is in no known file */
 };
 
 enum flow_flag {
     FLOW_TIME_EXACT = 1,  /* time comes from a packet at this very event; else it is interpolated */
-    FLOW_TIME_LOST = 2,   /* of a GAP: tracing went on unseen, its end is the next event's time */
+    FLOW_TIME_LOST = 2,   /* of a GAP: tracing continued unseen; the gap ends at the next event's
+                           * time */
     FLOW_TRANSACTION = 4, /* inside a TSX transaction */
-    /* Of a JUMP: its target is in the instruction (or it is none: the code runs on). It stays in
-     * the same activation, for longjmp and unwinders jump indirectly. */
+    /* Of a JUMP: its target is in the instruction, or the code runs on without a branch. It stays
+     * in the same activation, because longjmp and unwinders jump indirectly. */
     FLOW_DIRECT = 8,
     /* Of a JUMP: the code before it has loaded the stack pointer: longjmp, an unwinder, a switch to
      * another stack. Such a jump is an event even inside one function. */
@@ -59,12 +62,12 @@ enum flow_flag {
 };
 
 struct flow_event {
-    struct ticks time; /* never smaller than that of the event before */
-    uint64_t from, to; /* addresses in the process; 0 when unknown */
-    uint64_t next; /* of CALL: the return address; of SYSCALL: the address after it; of RETURN and
-                      JUMP: the stack pointer behind it, 0 when it was not told; else 0 */
-    function_id function; /* that holds `to` (of STOP and of SYSCALL/INTERRUPT without to: that
-                             holds `from`) */
+    struct ticks time; /* never less than that of the event before */
+    uint64_t from, to; /* addresses in the process; 0: unknown */
+    uint64_t next;     /* of CALL: the return address; of SYSCALL: the address after it; of RETURN
+                    * and JUMP: the stack pointer after it, 0 if it was not recorded; else 0 */
+    function_id function; /* the one at `to` (of STOP, and of SYSCALL and INTERRUPT without `to`:
+                           * at `from`) */
     uint8_t kind;         /* enum flow_kind */
     uint8_t flags;        /* enum flow_flag */
     uint8_t gap;          /* enum flow_gap */

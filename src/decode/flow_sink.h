@@ -1,6 +1,7 @@
-/* Where flow events go, and what is counted on their way: what every decoder is given besides its input.
+/* The consumer of flow events, and what is counted on the way to it: the arguments of every decoder
+ * besides its input.
  *
- * Filled by the caller of flow_decode (flow.h); passed on to whichever decoder the recording needs.
+ * Filled by the caller of flow_decode (flow.h); passed to the decoder that the recording needs.
  */
 #ifndef MAGIC_TRACE_DECODE_FLOW_SINK_H
 #define MAGIC_TRACE_DECODE_FLOW_SINK_H
@@ -19,12 +20,11 @@
  * call only. */
 struct flow_sink {
     void *context;
-    /* Returns the receiver's own object for `thread`, given back in `events` and `end`. `thread` is
+    /* Returns the sink's own object for `thread`, which `events` and `end` get back. `thread` is
      * valid until flow_decode returns. */
     void *(*begin)(void *context, const struct thread *thread);
     void (*events)(void *thread_object, const struct flow_event *events, size_t count);
-    /* In place of `events`, when the recording has samples and no packets. NULL: they are dropped.
-     */
+    /* In place of `events`, if the recording has samples and no packets. NULL: they are dropped. */
     void (*sample)(void *thread_object, const struct stack_sample *sample);
     void (*end)(void *thread_object);
 };
@@ -35,11 +35,11 @@ struct flow_statistics {
     uint64_t events;
     uint64_t errors; /* gaps of kind ERROR and NO_IMAGE */
     uint64_t overflows;
-    bool sampled;          /* it was recorded by samples; else it has packets, or is text */
+    bool sampled;          /* recorded by samples; else it has packets or is text */
     uint64_t samples;      /* that were followed */
-    uint64_t cut_samples;  /* whose callers are not all known */
-    uint64_t lost_samples; /* and other records */
-    uint64_t text_lines;   /* 0: it is no text */
+    uint64_t cut_samples;  /* not all of whose callers are known */
+    uint64_t lost_samples; /* and other lost records */
+    uint64_t text_lines;   /* 0: it is not text */
     struct perf_text_statistics text;
 };
 

@@ -1,10 +1,9 @@
-/* Every step of a thread's control flow, one by one: for those who compare decoders.
+/* Every step of a thread's control flow, one by one, for comparing decoders.
  *
- * Flow events leave out what no call stack needs; steps leave out nothing: each instruction that
- * ran, each branch with where it went, each error with the packet at which it was noticed. A
- * decoder with an observer takes no shortcuts and works on one core, so it is many times slower; it
- * goes the way by which the shortcuts are learnt. Told by flow_steps (flow.h)
- * to `dump` and `decode -stats`.
+ * Flow events omit what call stacks do not need; steps omit nothing: each executed instruction,
+ * each branch with its destination, each error with the packet at which it was noticed. A decoder
+ * with an observer takes the slow path only and runs on one core, so it is many times slower.
+ * Reported by flow_steps (flow.h) to `dump` and `decode -stats`.
  */
 #ifndef MAGIC_TRACE_DECODE_FLOW_STEP_H
 #define MAGIC_TRACE_DECODE_FLOW_STEP_H
@@ -15,7 +14,7 @@
 enum flow_step_kind {
     /* Branches. */
     STEP_TAKEN,     /* a conditional jump that went to its target, ... */
-    STEP_NOT_TAKEN, /* ... that went on behind itself: `to` is there */
+    STEP_NOT_TAKEN, /* ... that was not taken: `to` is the next instruction */
     STEP_JUMP,
     STEP_CALL,
     STEP_RETURN,
@@ -24,20 +23,20 @@ enum flow_step_kind {
     STEP_FAR_JUMP,
     STEP_INTERRUPT, /* before the instruction at `from` */
     STEP_ABORT,     /* of a transaction, likewise */
-    /* As packets tell: not where the data begin or end in the middle of what ran. */
-    STEP_START, /* tracing began, `from` is not known (0) */
-    STEP_END,   /* tracing ended behind or before `from`; `to` is not known (0) */
+    /* As packets say: not where the data begin or end in the middle of execution. */
+    STEP_START, /* tracing began; `from` is unknown (0) */
+    STEP_END,   /* tracing ended after or before `from`; `to` is unknown (0) */
     /* Others. */
-    STEP_INSTRUCTION, /* at `from` has run */
+    STEP_INSTRUCTION, /* the one at `from` was executed */
     STEP_OVERFLOW,    /* the processor dropped packets */
-    STEP_LOST,        /* packets were lost behind the processor */
-    STEP_ERROR,       /* noticed at `from`, 0 unknown */
+    STEP_LOST,        /* packets were lost after the processor wrote them */
+    STEP_ERROR,       /* noticed at `from`, 0: unknown */
     STEP_KINDS,
 };
 
 struct flow_step {
-    const struct thread *thread; /* NULL: nobody knows whose this is */
-    struct code_space *space;    /* as of now; NULL: of nobody known */
+    const struct thread *thread; /* NULL: the thread is unknown */
+    struct code_space *space;    /* at this moment; NULL: unknown */
     uint64_t from, to;
     uint64_t offset;         /* of STEP_ERROR: of the packet in its ring */
     enum decode_error error; /* of STEP_ERROR */
@@ -46,12 +45,12 @@ struct flow_step {
 
 struct flow_observer {
     void *context;
-    bool instructions; /* tell these, too: most of the steps, and most of the time */
+    bool instructions; /* report these, too: most of the steps, and most of the time */
     /* From the decoding thread, in the order of execution. */
     void (*step)(void *context, const struct flow_step *step);
 };
 
-/* "conditional", "call"...; the two of a conditional jump have the same. */
+/* As text: "conditional", "call"...; the two of a conditional jump have the same name. */
 const char *flow_step_name(enum flow_step_kind kind);
 
 #endif

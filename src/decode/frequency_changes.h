@@ -1,7 +1,7 @@
-/* The changes of one frequency, told as marks: of a processor, or as a thread saw it.
+/* The changes of one frequency as marks: of a processor, or as a thread saw it.
  *
- * Of most recordings the frequency never changes, and nothing is to be told of it. So the first
- * value is told when there is a second, with its own time.
+ * In most recordings the frequency never changes, and there are no marks. So the first value
+ * becomes a mark, with its own time, only when a second value follows.
  *
  * Used by trace_marks.c and text_frequencies.c.
  */
@@ -11,13 +11,13 @@
 #include "base/array.h"
 #include "decode/trace_marks.h"
 
-/* All zero: none is known yet. */
+/* All zero: no value yet. */
 struct frequency_changes {
     struct trace_mark last;
     bool reported; /* `last` is among the marks */
 };
 
-/* Adds to `marks` what `now`, a mark of the kind TRACE_MARK_FREQUENCY, changes. */
+/* Adds to `marks` the change, if any, that `now` makes, a mark of the kind TRACE_MARK_FREQUENCY. */
 void frequency_changes_note(struct frequency_changes *changes, const struct trace_mark *now,
                             struct array *marks);
 

@@ -3,12 +3,11 @@
 void reorder_buffer_init(struct reorder_buffer *reorder_buffer, struct event_pool *pool,
                          bool direct)
 {
-    *reorder_buffer =
-        (struct reorder_buffer){.pool = pool,
-                                .direct = direct,
-                                .chunks = array_of(sizeof(struct event_chunk)),
-                                .pieces = array_of(sizeof(struct reorder_buffer_piece)),
-                                .runs = array_of(sizeof(struct reorder_buffer_run))};
+    *reorder_buffer = (struct reorder_buffer){.pool = pool,
+                                              .direct = direct,
+                                              .chunks = array_of(sizeof(struct event_chunk)),
+                                              .parts = array_of(sizeof(struct reorder_buffer_part)),
+                                              .runs = array_of(sizeof(struct reorder_buffer_run))};
 }
 
 void reorder_buffer_forget(struct reorder_buffer *reorder_buffer)
@@ -16,7 +15,7 @@ void reorder_buffer_forget(struct reorder_buffer *reorder_buffer)
     for (size_t i = 0; i < reorder_buffer->chunks.count; i++)
         event_pool_put(reorder_buffer->pool,
                        *(struct event_chunk *)array_at(&reorder_buffer->chunks, i));
-    reorder_buffer->chunks.count = reorder_buffer->pieces.count = reorder_buffer->runs.count = 0;
+    reorder_buffer->chunks.count = reorder_buffer->parts.count = reorder_buffer->runs.count = 0;
     reorder_buffer->next_run = 0;
     reorder_buffer->events = 0;
 }
@@ -25,7 +24,7 @@ void reorder_buffer_free(struct reorder_buffer *reorder_buffer)
 {
     reorder_buffer_forget(reorder_buffer);
     array_free(&reorder_buffer->chunks);
-    array_free(&reorder_buffer->pieces);
+    array_free(&reorder_buffer->parts);
     array_free(&reorder_buffer->runs);
 }
 
@@ -39,13 +38,13 @@ static struct reorder_buffer_run *run_at(const struct reorder_buffer *reorder_bu
     return array_at(&reorder_buffer->runs, index);
 }
 
-static struct reorder_buffer_piece *piece_at(const struct reorder_buffer *reorder_buffer,
-                                             size_t index)
+static struct reorder_buffer_part *part_at(const struct reorder_buffer *reorder_buffer,
+                                           size_t index)
 {
-    return array_at(&reorder_buffer->pieces, index);
+    return array_at(&reorder_buffer->parts, index);
 }
 
-/* The newest run, if it is the thread's and goes on; else a new one. */
+/* The newest run, if it is of this thread and has not stopped; else a new one. */
 static struct reorder_buffer_run *run_of(struct reorder_buffer *reorder_buffer,
                                          struct thread_sink *output)
 {
@@ -54,15 +53,15 @@ static struct reorder_buffer_run *run_of(struct reorder_buffer *reorder_buffer,
     if (newest && newest->output == output && !newest->stops)
         return newest;
     struct reorder_buffer_run *run = array_add(&reorder_buffer->runs);
-    *run = (struct reorder_buffer_run){.output = output, .first = reorder_buffer->pieces.count};
+    *run = (struct reorder_buffer_run){.output = output, .first = reorder_buffer->parts.count};
     return run;
 }
 
 static void keep(struct reorder_buffer *reorder_buffer, struct reorder_buffer_run *run,
                  struct flow_event *events, size_t count, bool plain)
 {
-    struct reorder_buffer_piece *piece = array_add(&reorder_buffer->pieces);
-    *piece = (struct reorder_buffer_piece){events, count, plain};
+    struct reorder_buffer_part *part = array_add(&reorder_buffer->parts);
+    *part = (struct reorder_buffer_part){events, count, plain};
     run->count++;
     reorder_buffer->events += count;
 }
@@ -90,9 +89,9 @@ bool reorder_buffer_time(const struct reorder_buffer *reorder_buffer, struct tic
         return false;
     const struct reorder_buffer_run *run = run_at(reorder_buffer, reorder_buffer->next_run);
     if (run->count)
-        *time = piece_at(reorder_buffer, run->first)->events->time;
+        *time = part_at(reorder_buffer, run->first)->events->time;
     else
-        time->value = 0; /* nothing but a stop */
+        time->value = 0; /* the run has only a stop */
     return true;
 }
 
@@ -100,8 +99,8 @@ void reorder_buffer_pass_on(struct reorder_buffer *reorder_buffer)
 {
     const struct reorder_buffer_run *run = run_at(reorder_buffer, reorder_buffer->next_run++);
     for (size_t i = 0; i < run->count; i++) {
-        const struct reorder_buffer_piece *piece = piece_at(reorder_buffer, run->first + i);
-        thread_output_add(run->output, piece->events, piece->count, piece->plain);
+        const struct reorder_buffer_part *part = part_at(reorder_buffer, run->first + i);
+        thread_output_add(run->output, part->events, part->count, part->plain);
     }
     if (run->stops)
         thread_output_stop(run->output);

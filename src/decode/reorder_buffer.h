@@ -1,11 +1,12 @@
-/* What has been decoded of a slice, on its way to the threads whose events these are.
+/* The decoded events of a PSB segment, on their way to their threads.
  *
- * Slices are decoded in any order, but a thread wants its events in theirs. So a decoder hands its
- * events to a delivery: it passes them on at once when everything before the slice has been passed
- * on, and keeps them otherwise, in the memory that they were written to. What is kept is divided
- * into runs: events of one thread, between two switches.
+ * PSB segments are decoded in any order, but a thread gets its events in the order of the
+ * recording. So a decoder adds its events to a reorder buffer. It passes them on at once if
+ * everything before the PSB segment has been passed on, and otherwise keeps them, in the memory
+ * that they were written to. Kept events are divided into runs: events of one thread, between two
+ * switches.
  *
- * Used by one decoding thread, through event_batch.c, and when that is done by decode_jobs.c.
+ * Used by one decoding thread, through event_batch.c, and afterwards by decode_jobs.c.
  */
 #ifndef MAGIC_TRACE_DECODE_REORDER_BUFFER_H
 #define MAGIC_TRACE_DECODE_REORDER_BUFFER_H
@@ -14,7 +15,7 @@
 #include "decode/thread_sink.h"
 
 /* Events that were added together. */
-struct reorder_buffer_piece {
+struct reorder_buffer_part {
     struct flow_event *events;
     size_t count;
     bool plain; /* as in thread_output_add */
@@ -22,31 +23,32 @@ struct reorder_buffer_piece {
 
 struct reorder_buffer_run {
     struct thread_sink *output;
-    size_t first, count; /* pieces */
-    bool stops;          /* the thread's tracing stops behind them */
+    size_t first, count; /* parts */
+    bool stops;          /* the thread's tracing stops after them */
 };
 
 struct reorder_buffer {
-    struct event_pool *pool; /* borrowed; NULL only where nothing is ever kept */
-    bool direct;             /* nothing is kept */
+    struct event_pool *pool; /* borrowed; NULL only if events are never kept */
+    bool direct;             /* passes events on at once */
     struct array chunks;     /* struct event_chunk: with kept events */
-    struct array pieces;     /* struct reorder_buffer_piece */
+    struct array parts;      /* struct reorder_buffer_part */
     struct array runs;       /* struct reorder_buffer_run */
     size_t next_run;         /* the first that has not been passed on */
-    uint64_t events;         /* kept */
+    uint64_t events;         /* the number of kept events */
 };
 
 void reorder_buffer_init(struct reorder_buffer *reorder_buffer, struct event_pool *pool,
                          bool direct);
 void reorder_buffer_free(struct reorder_buffer *reorder_buffer);
 
-/* Forgets what was kept: the chunks go back to the pool. */
+/* Drops what was kept: the chunks return to the pool. */
 void reorder_buffer_forget(struct reorder_buffer *reorder_buffer);
 
-/* Keeps the chunk, in which there are kept events, until reorder_buffer_forget. */
+/* Takes over the chunk, in which there are kept events, until reorder_buffer_forget. */
 void reorder_buffer_take_chunk(struct reorder_buffer *reorder_buffer, struct event_chunk chunk);
 
-/* As thread_output_add. Unless the delivery is direct the events are not to be touched any more. */
+/* As thread_output_add. Unless the reorder buffer is direct, the events must not be changed
+ * afterwards. */
 void reorder_buffer_add(struct reorder_buffer *reorder_buffer, struct thread_sink *output,
                         struct flow_event *events, size_t count, bool plain);
 /* As thread_output_stop. */
@@ -55,7 +57,7 @@ void reorder_buffer_stop(struct reorder_buffer *reorder_buffer, struct thread_si
 /* The time of the next run's first event; false when all have been passed on. */
 bool reorder_buffer_time(const struct reorder_buffer *reorder_buffer, struct ticks *time);
 
-/* Passes the next run on. */
+/* Passes on the next run. */
 void reorder_buffer_pass_on(struct reorder_buffer *reorder_buffer);
 
 #endif

@@ -1,6 +1,6 @@
 #include "decode/schedule.h"
 
-/* Linux's idle threads: one per processor, all with this tid; their events are nobody's. */
+/* Linux's idle threads: one per processor, all with this tid; their events are dropped. */
 enum { IDLE_TID = 0 };
 
 static void add_entry(struct schedule *schedule, struct ticks since, struct thread_sink *output,
@@ -17,14 +17,14 @@ void schedule_of_thread(struct schedule *schedule, struct thread_sink *output,
     add_entry(schedule, (struct ticks){0}, output, process);
 }
 
-/* Of a thread that is dying, the kernel tells no number any more. */
+/* The kernel no longer reports the ids of a thread that is exiting. */
 static bool is_nobody(uint32_t tid)
 {
     return tid == IDLE_TID || tid == UINT32_MAX;
 }
 
-/* Samples of sched:sched_switch tell threads alone. One that the side band does not know counts as
- * a process, as everywhere. */
+/* Samples of sched:sched_switch have thread ids only. A thread that the sideband does not know
+ * counts as a process, as everywhere. */
 static uint32_t process_of(uint32_t pid, uint32_t tid, const struct address_spaces *spaces)
 {
     if (pid != UINT32_MAX)
@@ -58,8 +58,8 @@ void schedule_of_processor(struct schedule *schedule, const struct perf_data *da
         if (leaves && !schedule->entries.count)
             add_thread(schedule, (struct ticks){0}, record->pid, record->tid, spaces, find_output,
                        context);
-        /* Who comes is told too, if all switches of a processor are recorded; else it is 0, as if
-         * it were the idle thread: whoever comes is none that is traced. */
+        /* If all switches of a processor are recorded, the record says which thread comes; else it
+         * says 0, as for the idle thread: the thread that comes is not traced. */
         if (leaves)
             add_thread(schedule, since, record->context_switch.other_pid,
                        record->context_switch.other_tid, spaces, find_output, context);

@@ -1,7 +1,6 @@
-/* A thread's call stack at one moment, as a sample tells it: what a recording without packets
- * consists of.
+/* A thread's call stack at one moment: what a recording without packets consists of.
  *
- * Made by sampled_flow.h, and given to a flow_sink in place of flow events, in the order of time.
+ * Made by sampled_flow.h, and passed to a flow_sink in place of flow events, in the order of time.
  */
 #ifndef MAGIC_TRACE_DECODE_STACK_SAMPLE_H
 #define MAGIC_TRACE_DECODE_STACK_SAMPLE_H
@@ -15,15 +14,15 @@
 
 struct sampled_frame {
     function_id function;
-    uint64_t address; /* what runs next there; of a frame that has called another: in the call. 0:
-                         not known */
-    uint64_t stack_pointer; /* while it runs, or has called; 0: not known */
+    uint64_t address; /* the next instruction; of a frame that has called another: an address in
+                       * the call. 0: unknown */
+    uint64_t stack_pointer; /* while the frame runs, or has called; 0: unknown */
 };
 
 enum stack_sample_kind {
-    STACK_SAMPLE,      /* `frames` run */
-    STACK_NOT_RUNNING, /* from here on the thread does not run; the next sample ends that */
-    STACK_EXEC,        /* its process becomes another program */
+    STACK_SAMPLE,      /* `frames` are active */
+    STACK_NOT_RUNNING, /* from here on the thread does not run, until the next sample */
+    STACK_EXEC,        /* its process executes another program */
 };
 
 struct stack_sample {
@@ -32,11 +31,10 @@ struct stack_sample {
     /* Of STACK_SAMPLE, the outermost first, at least one. Valid during the call only. */
     const struct sampled_frame *frames;
     size_t count;
-    /* frames[0] was called by others, which are not known: they may be those of the sample before.
-     */
+    /* The callers of frames[0] are unknown: they may be those of the sample before. */
     bool cut;
-    function_id callers; /* stands for them where they stay unknown, and says why; FUNCTION_UNKNOWN:
-                            nothing does */
+    function_id callers; /* shown in their place where they stay unknown, and says why;
+                          * FUNCTION_UNKNOWN: nothing is shown */
 };
 
 #endif

@@ -1,7 +1,7 @@
 /* How many steps of each kind a recording holds, and its first errors.
  *
- * Counted in a decoding of its own, a slow one (flow_step.h), so that decoding as such costs
- * nothing more; called by `decode -stats`.
+ * Counted in a separate, slow pass (flow_step.h), so that it costs normal decoding nothing. Called
+ * by `decode -stats`.
  */
 #ifndef MAGIC_TRACE_DECODE_STEP_COUNTS_H
 #define MAGIC_TRACE_DECODE_STEP_COUNTS_H
@@ -14,7 +14,7 @@ enum { STEP_COUNTS_ERRORS_AT_MOST = 1000 };
 struct step_error {
     bool has_thread;
     uint32_t tid;
-    uint64_t address; /* where it was noticed; 0 unknown */
+    uint64_t address; /* where it was noticed; 0: unknown */
     uint64_t offset;  /* of the packet, in its ring */
     enum decode_error error;
 };
@@ -24,7 +24,7 @@ struct step_counts {
     struct array errors; /* struct step_error: the first STEP_COUNTS_ERRORS_AT_MOST */
 };
 
-/* To be freed. */
+/* The caller frees the result. */
 struct step_counts step_counts_of(const struct flow *flow);
 void step_counts_free(struct step_counts *counts);
 

@@ -9,7 +9,7 @@ void thread_output_begin(struct thread_sink *output)
     output->begun = true;
 }
 
-/* Behind a PSB time may be earlier than what was concluded before. */
+/* After a PSB time may be earlier than a time computed before. */
 static void put_times_in_order(struct thread_sink *output, struct flow_event *events, size_t count)
 {
     uint64_t newest = output->last_time.value;
@@ -49,7 +49,7 @@ static void count_gap(struct thread_sink *output, const struct flow_event *event
         output->errors++;
 }
 
-/* True when the event is dealt with; else it is to be delivered behind what is held. */
+/* True if the event was handled; else the caller passes it on after the held ones. */
 static bool take_in_gap(struct thread_sink *output, const struct flow_event *event)
 {
     if (event->kind == FLOW_GAP) {
@@ -72,7 +72,8 @@ void thread_output_add_hole(struct thread_sink *output, struct ticks begin)
     *(struct ticks *)array_insert(&output->holes, index) = begin;
 }
 
-/* Whether the time lies behind holes that it is the first to lie behind; *begin: of the last. */
+/* Whether `time` is the first that is later than one hole or several; *begin is the begin of the
+ * last of them. */
 static bool pass_holes(struct thread_sink *output, struct ticks time, struct ticks *begin)
 {
     size_t first = output->next_hole;
@@ -88,7 +89,7 @@ static bool pass_holes(struct thread_sink *output, struct ticks time, struct tic
 
 static void add_one(struct thread_sink *output, struct flow_event *event);
 
-/* Tracing starts. */
+/* Called when tracing of the thread starts. */
 static void report_hole(struct thread_sink *output, struct ticks time)
 {
     struct flow_event gap = {.kind = FLOW_GAP, .gap = FLOW_GAP_LOST, .flags = FLOW_TIME_LOST};
@@ -134,7 +135,7 @@ void thread_output_add(struct thread_sink *output, struct flow_event *events, si
 
 void thread_output_stop(struct thread_sink *output)
 {
-    /* In a gap: another may follow, and what is held be part of it. */
+    /* In a gap the held events stay: another gap may follow and include them. */
     if (!output->begun || output->in_gap)
         return;
     struct flow_event *held = output->held.elements;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* attr.config is IA32_RTIT_CTL, as far as it can be asked for. */
+/* attr.config is IA32_RTIT_CTL, with the bits that a user may set. */
 enum { WRITES_VALUES = 1 << 12, REPORTS_SLEEP = 1 << 4 };
 
 enum { MHZ_PER_RATIO = 100 }; /* of the bus */
@@ -50,7 +50,7 @@ static uint32_t who_ran(const struct array *turns, uint64_t time)
 
 /* ---- where to look ---- */
 
-/* The first bytes of the packets, and the bits of the second that tell them apart. */
+/* The first byte of the packets, and the bits of the second byte that distinguish them. */
 enum {
     EXTENDED = 0x02,
     PTWRITE = 0x12,
@@ -60,7 +60,8 @@ enum {
     SLEEP_BITS = 0x7f,
 };
 
-/* Two bytes that begin a packet, and how one is known that has them by chance. */
+/* The two bytes that begin a packet, with checks that exclude other packets with the same two
+ * bytes. */
 static bool is_value(const uint8_t *at, size_t left)
 {
     enum { SIZES = 0x60, HAS_IP = 0x80, IP_BITS = 0x1f, FUP = 0x1d };
@@ -81,7 +82,7 @@ static bool is_sleep(const uint8_t *at, size_t left)
     return left >= 2 && (at[1] & SLEEP_BITS) == SLEEP;
 }
 
-/* What is looked for, besides changes of the frequency. */
+/* What to search for, besides changes of the frequency. */
 struct wanted {
     bool values, sleep;
 };
@@ -93,11 +94,11 @@ static bool may_be_mark(const uint8_t *at, size_t left, struct wanted wanted, ui
             is_other_ratio(at, left, ratio));
 }
 
-/* Bytes that are looked at together; compilers turn that into a few instructions. */
+/* Bytes examined together; compilers turn this into a few instructions. */
 enum { BLOCK = 64 };
 
-/* Whether a pair of bytes that begins in the block is one of those that begin the packets that are
- * looked for: all but a few are not, however often EXTENDED is there by itself. */
+/* Whether a pair of bytes that begins in the block is the beginning of a wanted packet. Nearly all
+ * blocks have none, even where EXTENDED alone is frequent. */
 static bool has_pair(const uint8_t *block, struct wanted wanted)
 {
     uint8_t value = wanted.values ? VALUE_BITS : 0, sleep = wanted.sleep ? SLEEP_BITS : 0;
@@ -109,7 +110,7 @@ static bool has_pair(const uint8_t *block, struct wanted wanted)
     return found;
 }
 
-/* The first place from `from` on where there may be a mark; `size`: there is none. */
+/* The first offset from `from` on at which there may be a mark; `size`: there is none. */
 static size_t find_mark(const uint8_t *bytes, size_t size, size_t from, struct wanted wanted,
                         uint64_t ratio)
 {
@@ -216,7 +217,7 @@ static void take_packet(struct search *search, const struct pt_packet *packet)
     }
 }
 
-/* From a PSB to the next, where time begins anew. */
+/* Searches from a PSB to the next one, where time restarts. */
 static void search_part(struct search *search, const uint8_t *bytes, size_t size)
 {
     struct pt_packet_walk walk = {.bytes = bytes, .size = size};
@@ -226,7 +227,7 @@ static void search_part(struct search *search, const uint8_t *bytes, size_t size
         take_packet(search, &walked.packet);
 }
 
-/* The last PSB before `place`, looked for from the one at `psb` on. */
+/* The last PSB before `place`; searches from the one at `psb` on. */
 static size_t last_psb(const uint8_t *bytes, size_t size, size_t psb, size_t place)
 {
     size_t next;

@@ -1,10 +1,10 @@
-/* What a trace tells beside the control flow: values that programs wrote by the PTWRITE
+/* What a trace contains besides control flow: values that programs wrote by the PTWRITE
  * instruction, the processor's frequency where it changes, and when it sleeps.
  *
- * They do not bear on the control flow, so they are looked for in the packets by themselves, in a
- * pass that reads closely only where there may be some. Values are there only in recordings of
- * which they were asked: the PTWRITE packets of the qemu engine tell of the stack
- * (packet/callchain_snapshot.h).
+ * They do not affect the control flow, so a separate pass searches the packets for them and reads
+ * closely only where there may be some. A recording has values only if it was asked for them; the
+ * PTWRITE packets of the qemu engine are about the stack pointer (packet/encoder.h) and do not
+ * count.
  *
  * Called by flow.c. Source: Intel SDM volume 3, "Intel Processor Trace": "PTWRITE Packet",
  * "Core:Bus Ratio (CBR) Packet", "Power Entry (PWRE) Packet", "Power Exit (PWRX) Packet",
@@ -26,13 +26,13 @@ enum trace_mark_kind {
 struct trace_mark {
     enum trace_mark_kind kind;
     struct nanoseconds time; /* of perf's clock */
-    uint32_t tid;            /* whose it is; UINT32_MAX: not known, or a processor's */
-    uint32_t cpu;            /* whose packets told it; UINT32_MAX: a thread's */
+    uint32_t tid;            /* of the thread; UINT32_MAX: unknown, or a processor's */
+    uint32_t cpu;            /* of the processor that wrote the packets; UINT32_MAX: a thread's */
     uint64_t value;
 };
 
-/* Appends those of all threads, of `data` and the streams that it was cut into, each thread's
- * together and in their order, but of frequencies as frequency_changes.h tells. */
+/* Appends the marks of all threads, from `data` and the streams that it was cut into: each thread's
+ * together and in their order, changes of frequency as frequency_changes.h says. */
 void trace_marks_find(struct array *marks, const struct perf_data *data,
                       const struct trace_streams *streams);
 

@@ -11,13 +11,14 @@
 #include <string.h>
 
 static const struct engine *const engines[] = {
-    &pt_engine,     &perf_engine,   &qemu_engine, &translator_engine,
+    &pt_engine,     &perf_engine,   &translator_engine, &qemu_engine,
     &sample_engine, &ptrace_engine, NULL,
 };
 
 /* Best first. To run a program: those that record every branch; whoever would have samples instead
  * says so. */
-static const struct engine *const recorders[] = {&pt_engine, &perf_engine, &qemu_engine, NULL};
+static const struct engine *const recorders[] = {&pt_engine, &perf_engine, &qemu_engine,
+                                                 &translator_engine, NULL};
 
 /* To attach. Stepping is exact and makes a thread a thousand times slower, so it comes last... */
 static const struct engine *const attachers[] = {&pt_engine, &perf_engine, &sample_engine,

@@ -21,7 +21,7 @@ struct pt_calls {
     struct pt_call *ring; /* mask + 1 of them, a power of two; borrowed */
     uint64_t mask;
     uint64_t base;
-    bool all; /* the call at `base` is the outermost of its stack */
+    bool all; /* the stack has no calls outside those from `base` on */
 };
 
 static inline struct pt_call *pt_calls_at(const struct pt_calls *calls, uint64_t number)

@@ -216,8 +216,8 @@ void pt_encoder_stack_moved(struct pt_encoder *encoder, uint64_t from);
 /* The callers of what runs from now on are unknown. */
 void pt_encoder_forget_calls(struct pt_encoder *encoder);
 
-/* The calls in progress are these, of which the first is the outermost; `all`: it was called by
- * nobody. */
+/* Replaces the active calls by these, of which the first is the outermost one known; `all`: it is
+ * the outermost of its stack. */
 void pt_encoder_know_calls(struct pt_encoder *encoder, const struct pt_call *calls, size_t count,
                            bool all);
 

@@ -57,7 +57,7 @@ static void apply_rule(struct thread_stack *stack, const struct flow_event *even
     }
 }
 
-/* Frame ids have run out: the thread ends here, visibly, in a gap of kind FLOW_GAP_NONE. */
+/* Frame ids have run out: the thread's stacks end here, visibly, in a gap of kind FLOW_GAP_NONE. */
 static void give_up(struct thread_stack *stack)
 {
     if (!stack->in_gap)
@@ -78,7 +78,7 @@ static void follow_event(struct thread_stack *stack, const struct flow_event *ev
     begin_move_by(stack, event);
     note_transaction(stack, event);
     if (is_special_function(event->function)) {
-        /* Special frames are made by the rules alone, which rely on what lies below them. */
+        /* Only the rules make special frames, and rely on what is below them. */
         struct flow_event unknown = *event;
         unknown.function = FUNCTION_UNKNOWN;
         apply_rule(stack, &unknown);

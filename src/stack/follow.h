@@ -1,8 +1,8 @@
-/* Following a thread's flow events: each is given to its rule.
+/* Following a thread's flow events: each goes to its rule.
  *
- * The entrance of this room's first pass: timeline gives it the batches of the flow decoder. Never
- * fails and never aborts, whatever the events are: what does not fit is repaired and counted
- * (thread_stack.statistics).
+ * The first pass of this module begins here: timeline passes it the batches of the flow decoder.
+ * Never fails and never aborts, whatever the events are: events that do not fit are repaired and
+ * counted (thread_stack.statistics).
  */
 #ifndef MAGIC_TRACE_STACK_FOLLOW_H
 #define MAGIC_TRACE_STACK_FOLLOW_H
@@ -15,13 +15,13 @@ void follow_events(struct thread_stack *stack, const struct flow_event *events, 
 
 /* How a thread ended. */
 struct follow_ending {
-    struct ticks time; /* when; 0 unknown, or no later than its last event: it ends there, as does a
-                        * gap that it ends in */
-    const char *death; /* by which signal and where, in words that outlive the stack; NULL: by none
-                        */
+    struct ticks time; /* when; 0: unknown. If it is 0 or not after the last event, the thread
+                        * ends at that event, and so does a gap that it ends in */
+    const char *death; /* the signal and the address, as text that outlives the stack; NULL: no
+                        * signal ended it */
 };
 
-/* After the last event: what is still open ends with the thread. */
+/* Called after the last event: everything still open ends with the thread. */
 void follow_end(struct thread_stack *stack, const struct follow_ending *ending);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* More children than that are in the hash table. */
+/* A frame with more children has them in the hash table. */
 enum { LIST_MAXIMUM = 8 };
 
 enum { FIRST_BUCKET_COUNT = 64, FRAMES_PER_BUCKET = 2 };

@@ -1,11 +1,11 @@
-/* Finding a frame's children again.
+/* Finding a frame's children.
  *
- * The children of most frames are few: they are a list, the newest first. The children of a frame
- * that has many are in a hash table, one for the whole tree. So what is looked at for a call lies
- * near the caller in memory, also when there are millions of frames. What is met again and again is
- * found without a search: the children found last are remembered by their hash.
+ * Most frames have few children: a list, the newest first. The children of a frame with many are in
+ * a hash table, one for the whole tree. So the data for a call are near the caller in memory, even
+ * with millions of frames. Children that are called again and again need no search: the last ones
+ * found are cached by their hash.
  *
- * The part of frame_tree that it alone calls.
+ * A part of frame_tree, which alone calls it.
  */
 #ifndef MAGIC_TRACE_STACK_FRAME_CHILDREN_H
 #define MAGIC_TRACE_STACK_FRAME_CHILDREN_H
@@ -15,11 +15,11 @@
 void frame_children_init(struct frame_children *children);
 void frame_children_free(struct frame_children *children);
 
-/* The child of `parent` that is `activation`; FRAME_NONE when there is none. */
+/* The child of `parent` that is `activation`; FRAME_NONE if there is none. */
 frame_id frame_children_find(struct frame_tree *tree, frame_id parent,
                              const struct activation *activation);
 
-/* `child` is one that its parent does not have yet. */
+/* `child` must be new to its parent. */
 void frame_children_add(struct frame_tree *tree, frame_id child);
 
 #endif

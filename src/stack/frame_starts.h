@@ -1,9 +1,9 @@
 /* Where the functions of a thread's frames begin in the process.
  *
- * A function begins at the same address in nearly all of its frames, so the address is kept once
- * per function and not with each frame. It can begin elsewhere after exec, after its library was
- * loaded again, or in its cold part: three addresses per function are told apart by two bits that
- * the frame keeps, its *choice*; what has a further one is listed frame by frame.
+ * A function begins at the same address in nearly all of its frames, so the address is stored once
+ * per function, not with each frame. It can differ after exec, after its library was loaded again,
+ * or in its cold part: two bits in the frame, its *choice*, select one of three addresses per
+ * function; frames with further ones are listed singly.
  *
  * Owned by frame_tree; used through it.
  */
@@ -38,11 +38,11 @@ struct frame_starts {
 void frame_starts_init(struct frame_starts *starts);
 void frame_starts_free(struct frame_starts *starts);
 
-/* Remembers that `frame`, of `function`, begins at `start`; gives its choice. */
+/* Stores that `frame`, of `function`, begins at `start`; returns its choice. */
 unsigned frame_starts_add(struct frame_starts *starts, uint32_t frame, function_id function,
                           uint64_t start);
 
-/* The slot of `function`, or the free one where it belongs. Spread as in active_functions.h. */
+/* The slot of `function`, or the free one for it. Hashed as in active_functions.h. */
 static inline struct known_starts *frame_starts_slot(const struct frame_starts *starts,
                                                      function_id function)
 {

@@ -97,14 +97,14 @@ void frame_tree_set_start(struct frame_tree *tree, frame_id frame, uint64_t star
         frame_starts_add(&tree->starts, frame, function, start);
 }
 
-/* What is learned comes nearly always in the order of ids. */
+/* Return addresses are learned nearly always in the order of frame ids. */
 static void learn_return(struct array *learned, frame_id frame, uint64_t address)
 {
     *(struct learned_return *)array_insert(learned, array_find_key(learned, frame)) =
         (struct learned_return){frame, address};
 }
 
-/* 0: nothing was learned. */
+/* 0: none was learned. */
 static uint64_t learned_return(const struct array *learned, frame_id frame)
 {
     size_t index = array_find_key(learned, frame);
@@ -159,7 +159,7 @@ void frame_tree_discover(struct frame_tree *tree, frame_id placeholder, function
     frame_children_add(tree, placeholder);
 }
 
-/* A placeholder returns nowhere: the field is free. */
+/* A placeholder has no return address, so the field is free for this. */
 enum { OUTERMOST = 1 };
 
 void frame_tree_set_outermost(struct frame_tree *tree, frame_id placeholder)

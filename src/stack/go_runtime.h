@@ -1,10 +1,10 @@
-/* Functions of Go's runtime that move between stacks, or are called by no code, told by their
- * names.
+/* Functions of Go's runtime that switch between stacks, or are called by a signal handler,
+ * recognized by their names.
  *
- * Names and what they do: src/runtime/asm_amd64.s, proc.go, stack.go and panic.go of Go 1.17 to
- * 1.22; they have been the same since 1.5, save that the assembler ones got the suffix `.abi0`.
+ * Names and their meaning: src/runtime/asm_amd64.s, proc.go, stack.go and panic.go of Go 1.17 to
+ * 1.22; they have been the same since 1.5, except that the assembler ones got the suffix `.abi0`.
  *
- * Asked by process_code, once per function; the rules are in goroutines.h.
+ * Called by process_code, once per function; the rules are in goroutines.h.
  */
 #ifndef MAGIC_TRACE_STACK_GO_RUNTIME_H
 #define MAGIC_TRACE_STACK_GO_RUNTIME_H
@@ -13,14 +13,14 @@
 
 enum go_role {
     GO_ROLE_NONE,
-    GO_ROLE_GOGO, /* loads the stack pointer of a goroutine and jumps to where that goes on */
-    /* A goroutine that has called it goes on by gogo, at the return address: mcall, morestack. And
-     * mstart1, in which a thread's first stack waits for the thread's end. */
+    GO_ROLE_GOGO, /* loads the stack pointer of a goroutine and jumps to where it continues */
+    /* A goroutine that has called it continues by gogo, at the return address: mcall, morestack.
+     * And mstart1, in which a thread's first stack waits for the thread's end. */
     GO_ROLE_WAIT,
-    GO_ROLE_NEWSTACK, /* gogo it calls when the goroutine has got a larger stack */
-    GO_ROLE_RECOVERY, /* gogo it calls when a panic is recovered */
-    GO_ROLE_GOEXIT,   /* has ended the goroutine that called it (by mcall) */
-    GO_ROLE_INJECTED  /* a signal handler lets code that has faulted call it; it raises a panic */
+    GO_ROLE_NEWSTACK, /* calls gogo after the goroutine has got a larger stack */
+    GO_ROLE_RECOVERY, /* calls gogo after a panic was recovered */
+    GO_ROLE_GOEXIT,   /* ends the goroutine that called it (by mcall) */
+    GO_ROLE_INJECTED  /* a signal handler makes code that has faulted call it; it raises a panic */
 };
 
 enum go_role go_role_of(const char *function);

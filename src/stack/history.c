@@ -19,7 +19,7 @@ void history_free(struct history *history)
     history_init(history);
 }
 
-/* Short histories stay in the first chunk, and need not have all of it. */
+/* Short histories stay in the first chunk, which may be smaller. */
 static void add_chunk(struct history *history)
 {
     size_t size = HISTORY_CHUNK_SIZE * sizeof(uint64_t);

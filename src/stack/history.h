@@ -1,9 +1,8 @@
-/* The history of one thread: which frame was the leaf of its call stack, from when on, and how it
- * came to be.
+/* The history of one thread: which frame was the leaf of its call stack, from when on, and by which
+ * move.
  *
- * A list of steps, 8 bytes each. There is at most one step per flow event, save for the few that
- * end one thing and begin another. Steps lie in chunks that never move: growing copies nothing, and
- * so needs no memory twice.
+ * A list of steps, 8 bytes each. There is at most one step per flow event, except for the few that
+ * end one thing and begin another. Steps are in chunks that never move: growing copies nothing.
  *
  * Packing: bits 0-4 kind, bits 5-31 ticks since the step before, bits 32-63 frame (or index of a
  * gap). A longer pause is written as a HISTORY_PAUSE step of its own, whose upper 59 bits are
@@ -21,25 +20,25 @@
 #include <stdint.h>
 
 enum history_kind {
-    HISTORY_PAUSE,         /* only in the packed form; readers do not see it */
-    HISTORY_BEGIN,         /* a segment begins; `frame` is its leaf, open since before */
-    HISTORY_BEGIN_SEEN,    /* the same, but `frame` itself was seen to start at this time */
+    HISTORY_PAUSE,         /* only in the packed form; readers do not get it */
+    HISTORY_BEGIN,         /* a segment begins; `frame` is its leaf, which began before */
+    HISTORY_BEGIN_SEEN,    /* likewise, but `frame` itself begins at this time */
     HISTORY_ENTER,         /* `frame`, a child of the leaf, is entered */
-    HISTORY_ENTER_MOVABLE, /* `frame` is entered, a child of the leaf or of a frame further out:
-                              those between were thrown away */
-    HISTORY_RETURN,        /* back to `frame`, which is further out; those above it have returned */
-    HISTORY_UNWIND,        /* the same, but those above were thrown away: longjmp, exception */
+    HISTORY_ENTER_MOVABLE, /* enters `frame`, a child of the leaf or of a frame further out:
+                            * those between were unwound */
+    HISTORY_RETURN,        /* back to `frame`, which is further out; those above it returned */
+    HISTORY_UNWIND,        /* likewise, but those above were unwound: longjmp, exception */
     HISTORY_REPLACE,       /* the leaf is replaced by `frame`, its sibling: tail call */
-    HISTORY_END_GAP,       /* the segment ends because control flow was not seen from here on */
-    HISTORY_END_EXEC,      /* ... because the process became another program */
+    HISTORY_END_GAP,       /* the segment ends because the control flow from here on is unknown */
+    HISTORY_END_EXEC,      /* ... because the process executed another program */
     HISTORY_END_TRACE,     /* ... because the trace ends */
-    HISTORY_END_UNWIND, /* ... because control landed in a frame further out, not known which; the
-                            next one begins there */
-    HISTORY_END_SWITCH, /* ... because another stack goes on (a fiber): the next segment */
-    HISTORY_RESUME,     /* another stack goes on, in `frame`, which was parked earlier */
-    HISTORY_GAP,        /* between segments: gap number `frame` begins */
-    HISTORY_GAP_END,    /* and ends */
-    HISTORY_DEATH,      /* a signal ends the process in this thread: thread_stack.death */
+    HISTORY_END_UNWIND,    /* ... because control continues in a frame further out, unknown in
+                         * which; the next one begins there */
+    HISTORY_END_SWITCH,    /* ... because another stack continues (a fiber): the next segment */
+    HISTORY_RESUME,        /* another stack continues, in `frame`, which was suspended earlier */
+    HISTORY_GAP,           /* between segments: gap number `frame` begins */
+    HISTORY_GAP_END,       /* gap number `frame` ends */
+    HISTORY_DEATH,         /* a signal ends the process in this thread: thread_stack.death */
     HISTORY_KIND_COUNT
 };
 
@@ -63,7 +62,7 @@ _Static_assert(HISTORY_KIND_COUNT <= 1 << HISTORY_KIND_BITS, "a kind must fit it
 
 struct history {
     struct array chunks;       /* of uint64_t *, each of HISTORY_CHUNK_SIZE */
-    uint64_t *free, *free_end; /* steps of the newest chunk that are not used yet */
+    uint64_t *free, *free_end; /* unused steps of the newest chunk */
     uint64_t count;            /* packed steps */
     struct ticks first;        /* of the first step */
     struct ticks last;         /* of the newest step */
@@ -72,11 +71,11 @@ struct history {
 void history_init(struct history *history);
 void history_free(struct history *history);
 
-/* history_add where it takes more than to write one step. */
+/* history_add where more is needed than to write one step. */
 void history_add_slowly(struct history *history, struct ticks time, enum history_kind kind,
                         uint32_t frame);
 
-/* A time before that of the step before is taken to be equal to it. */
+/* A time before that of the previous step is replaced by it. */
 static inline void history_add(struct history *history, struct ticks time, enum history_kind kind,
                                uint32_t frame)
 {
@@ -91,20 +90,21 @@ static inline void history_add(struct history *history, struct ticks time, enum 
                        delta << HISTORY_KIND_BITS | kind;
 }
 
-/* A position in a history, which must not grow meanwhile. */
+/* A position in a history, which must not grow while it is in use. */
 struct history_cursor {
     const struct history *history;
-    const uint64_t *at, *end; /* of a chunk: the next packed step, and behind the last */
+    const uint64_t *at, *end; /* of a chunk: the next packed step, and the end */
     size_t next_chunk;
     struct ticks time;
 };
 
 struct history_cursor history_cursor_of(const struct history *history);
 
-/* Goes on in the next chunk. False at the end. */
+/* Continues with the next chunk. False at the end. */
 bool history_next_chunk(struct history_cursor *cursor);
 
-/* Unpacks the step behind that at `time`, which goes on to its own. False: it is but a pause. */
+/* Unpacks the step after the one at `time`, and advances `time` to it. False: it is only a pause.
+ */
 static inline bool history_unpack(uint64_t packed, struct ticks *time, struct history_step *step)
 {
     enum history_kind kind = (enum history_kind)(packed & history_kind_mask);

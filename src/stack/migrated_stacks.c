@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* One end of a goroutine's way from thread to thread. */
+/* Where a goroutine leaves a thread or arrives in one. */
 struct end {
     struct goroutine_moment moment;
     struct thread_stack *stack;
@@ -42,7 +42,8 @@ static void sort(struct array *ends, int (*compare)(const void *, const void *))
         qsort(ends->elements, ends->count, ends->element_size, compare);
 }
 
-/* The newest of `departures` (by pointer and time) that `arrival` can come from; NULL: none. */
+/* The newest of `departures` (sorted by pointer and time) from which `arrival` can come; NULL:
+ * none. */
 static const struct end *find_departure(const struct array *departures, const struct end *arrival)
 {
     size_t low = 0, high = departures->count;
@@ -67,7 +68,7 @@ static void go_out(struct end *end)
     end->moment.frame = thread_stack_parent(end->stack, end->moment.frame);
 }
 
-/* Goes outwards in both stacks, as far as both are known. False when they do not agree. */
+/* Goes outwards in both stacks, as far as both are known. False if they differ. */
 static bool go_to_end_of_common(struct end *left, struct end *right)
 {
     for (; is_known(left) && is_known(right); go_out(left), go_out(right))
@@ -77,7 +78,7 @@ static bool go_to_end_of_common(struct end *left, struct end *right)
     return true;
 }
 
-/* Adds to `to` the frame at `from`, called by the leaf of `to`. */
+/* Adds the frame at `from` to the tree of `to`, as a callee of `caller`. */
 static frame_id copy_frame(struct thread_stack *to, frame_id caller, const struct end *from)
 {
     const struct frame_tree *tree = &from->stack->tree;
@@ -95,8 +96,7 @@ static frame_id copy_frame(struct thread_stack *to, frame_id caller, const struc
     return copy;
 }
 
-/* The same chain of callers in `to` as the one of `from` in its own tree. FRAME_NONE: there is no
- * room. */
+/* Copies the chain of callers of `from` to the tree of `to`. FRAME_NONE: that tree is full. */
 static frame_id copy_chain(struct thread_stack *to, struct end from)
 {
     struct array chain = array_of(sizeof(struct end));
@@ -111,7 +111,7 @@ static frame_id copy_chain(struct thread_stack *to, struct end from)
     return copy;
 }
 
-/* `placeholder` is an unknown caller; those from `known` on are its own. */
+/* The callers that `placeholder` stands for are those from `known` on. */
 static void extend(const struct end *placeholder, const struct end *known)
 {
     struct thread_stack *stack = placeholder->stack;
@@ -135,7 +135,8 @@ static void migrate(const struct end *arrival, const struct end *departure)
         extend(&there, &here);
 }
 
-/* Spans that are open where stacks begin and go on are as many as their frames, which grow. */
+/* Updates the number of spans that are open where stacks begin and continue, which grows with their
+ * frames. */
 static void recount(struct thread_stack *const *stacks, size_t count, bool before)
 {
     for (size_t i = 0; i < count; i++) {

@@ -1,12 +1,12 @@
-/* Goroutines that go on in another thread than they were parked in.
+/* Goroutines that continue in another thread than the one in which they were suspended.
  *
  * Threads are followed one by one, so a goroutine that comes from another thread begins a stack
- * whose callers are not known, save those that are returned to. When all threads of a process are
- * known, its stack is looked for among those that were parked: the newest that was parked before,
- * at the same stack pointer. The callers that only one side knows are then the other's, too. When
- * what both know does not agree, they stay apart.
+ * whose callers are unknown, except those that it returns to. When all threads of a process have
+ * been followed, its stack is searched for among the suspended ones: the newest that was suspended
+ * before it, at the same stack pointer. Callers that only one side knows then belong to the other,
+ * too. If the frames that both know differ, the stacks stay apart.
  *
- * Only recordings that tell the stack pointer (stack_pointer_switch.h) have what it takes.
+ * Works only for recordings with the stack pointer (stack_pointer_switch.h).
  *
  * Called by the owner of a process's stacks, after all of them were finished and before they are
  * replayed.

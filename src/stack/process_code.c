@@ -10,12 +10,12 @@ enum { CACHE_SIZE = 256 };
 struct process_code {
     const struct process *process;
     struct symbols *symbols;
-    const struct text_code *text; /* NULL: the recording is no text */
+    const struct text_code *text; /* NULL: the recording is not text */
     struct address_space_cursor cursor;
-    size_t next_change;       /* first one not counted in program_changes */
-    uint32_t program_changes; /* address spaces cleared up to now */
-    struct array go_roles;    /* uint8_t, by function: enum go_role + 1; 0: not asked yet */
-    /* By the low bits of the asked address; end 0: empty. */
+    size_t next_change;       /* the first one that program_changes does not include */
+    uint32_t program_changes; /* executions of another program so far */
+    struct array go_roles;    /* uint8_t, by function: enum go_role + 1; 0: not looked up yet */
+    /* By the low bits of the address; end 0: empty. */
     struct function_bounds cache[CACHE_SIZE];
 };
 
@@ -64,7 +64,7 @@ static bool is_in_libc(const struct function *function)
 }
 
 /* libc's own function has no name without debug symbols, but what it calls has one. Programs that
- * call that themselves may go on where they like. */
+ * call that themselves may continue anywhere. */
 static bool forces_unwinding(void *context, function_id function, function_id caller)
 {
     struct process_code *code = context;

@@ -1,9 +1,9 @@
-/* The code of one process as the stacks need it: where functions begin, and when exec replaced it
- * all.
+/* The code of one process as the stacks need it: where functions begin, and when exec replaced
+ * everything.
  *
- * A code_view (thread_stack.h) over a recording's address spaces and symbols. One per thread that
- * is followed, since threads are at different times. The last answers are kept: a function is asked
- * for at nearly every new frame.
+ * A code_view (thread_stack.h) on a recording's address spaces and symbols. One per thread, because
+ * threads are at different times. The last answers are cached: nearly every new frame needs its
+ * function's start.
  */
 #ifndef MAGIC_TRACE_STACK_PROCESS_CODE_H
 #define MAGIC_TRACE_STACK_PROCESS_CODE_H
@@ -13,19 +13,19 @@
 
 struct process_code;
 
-/* `process` may be NULL (unknown): then only `text` tells of the code, and if that is NULL too,
+/* `process` may be NULL (unknown): then only `text` describes the code, and if that is NULL, too,
  * nothing is known of any address. All are borrowed. */
 struct process_code *process_code_open(const struct process *process, struct symbols *symbols,
                                        const struct text_code *text);
 void process_code_close(struct process_code *code);
 
-/* One instruction, for people. */
+/* An instruction as it is shown to users. */
 struct code_place {
     const char *function; /* NULL: unknown */
     struct source_line line;
 };
 
-/* At the last time that the code_view was asked about. Strings live as long as the symbols. */
+/* At the last time for which the code_view was called. Strings live as long as the symbols. */
 struct code_place process_code_place(struct process_code *code, uint64_t address);
 
 /* Valid until process_code_close. */

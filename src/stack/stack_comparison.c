@@ -3,7 +3,7 @@
 #include "stack/rules/setjmp_calls.h"
 #include "stack/rules/unwind_targets.h"
 
-/* Comparisons of two frames for one segment. */
+/* The maximum number of comparisons of two frames per segment. */
 enum { COMPARISON_LIMIT = 1 << 22 };
 
 static struct chain chain_of(const struct thread_stack *stack, frame_id leaf)
@@ -17,14 +17,14 @@ static struct chain chain_of(const struct thread_stack *stack, frame_id leaf)
     return chain;
 }
 
-/* A caller that was discovered is a function to us, even if it is a signal handler. */
+/* A discovered caller is known as a function, even if it is a signal handler. */
 static bool may_be_one_kind(enum frame_kind left, enum frame_kind right)
 {
     return left == right || left == FRAME_FUNCTION || right == FRAME_FUNCTION;
 }
 
-/* Whether two frames may be one. Where a frame returns to may not be known of the outermost one,
- * nor of one that was that when its stack was joined with another. */
+/* Whether two frames may be the same. The return address may be unknown of the outermost frame, and
+ * of one that was outermost until its stack was joined with another. */
 static bool may_be_one(struct comparison *comparison, size_t before, size_t after)
 {
     const struct frame_tree *tree = &comparison->stack->tree;
@@ -59,7 +59,7 @@ static void try_meeting(struct comparison *comparison, size_t before, size_t aft
         *best = (struct meeting){before, after, agreeing};
 }
 
-/* Whether control can have landed in this frame of the stack before. */
+/* Whether control can have continued in this frame of the stack before. */
 static bool can_be_landed_in(struct comparison *comparison, size_t before)
 {
     const struct segment *segment = comparison->segment;
@@ -70,7 +70,7 @@ static bool can_be_landed_in(struct comparison *comparison, size_t before)
                                           segment->landed.address);
 }
 
-/* Both chains are known up to a function that nobody has called: as many callers agree as can. */
+/* Both chains are known up to a function without a caller, so they are aligned there. */
 static struct meeting find_common_callers(struct comparison *comparison)
 {
     size_t before = comparison->before.frames.count, after = comparison->after.frames.count;

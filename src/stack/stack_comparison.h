@@ -1,6 +1,6 @@
-/* Two call stacks laid against each other: which frames of them may be one.
+/* Two call stacks compared: which of their frames may be the same.
  *
- * Called by stitching.c, which tells what is concluded from it.
+ * Called by stitching.c, which draws the conclusions.
  */
 #ifndef MAGIC_TRACE_STACK_STACK_COMPARISON_H
 #define MAGIC_TRACE_STACK_STACK_COMPARISON_H
@@ -18,8 +18,8 @@ static inline frame_id chain_at(const struct chain *chain, size_t index)
     return *(frame_id *)array_at(&chain->frames, index);
 }
 
-/* Where two chains meet: index of a frame in each, and how many frames agree, that one and further
- * in. */
+/* Where two chains meet: index of a frame in each, and how many frames agree from that one inwards.
+ */
 struct meeting {
     size_t before, after;
     size_t agreeing; /* 0: they do not meet */
@@ -29,11 +29,12 @@ struct comparison {
     struct thread_stack *stack;
     const struct segment *segment;
     struct chain before, after;
-    struct unwind_range range; /* of `before`: frames that can be landed in */
-    uint32_t done;             /* comparisons of frames; they are limited */
+    struct unwind_range range; /* of `before`: frames in which control can continue */
+    uint32_t done;             /* comparisons of frames so far; they are limited */
 };
 
-/* The segment's first stack with the one whose leaf is `before`. To be ended. */
+/* Compares the segment's first stack with the one whose leaf is `before`. The caller calls
+ * comparison_end. */
 struct comparison comparison_begin(struct thread_stack *stack, const struct segment *segment,
                                    frame_id before);
 void comparison_end(struct comparison *comparison);
@@ -42,13 +43,13 @@ void comparison_end(struct comparison *comparison);
  * `after` must agree. */
 struct meeting comparison_find_meeting(struct comparison *comparison, bool whole);
 
-/* Both are known up to the same caller, so they meet where their ancestors part. */
+/* For chains that are known up to the same caller: they meet where their ancestors part. */
 struct meeting comparison_find_parting(struct comparison *comparison);
 
-/* From these two frames inwards. */
+/* How many frames agree from these two inwards. */
 size_t comparison_count_agreeing(struct comparison *comparison, size_t before, size_t after);
 
-/* Both chains are one stack from the meeting on outwards. */
+/* Makes both chains one stack from the meeting outwards. */
 void comparison_join(const struct comparison *comparison, const struct meeting *meeting);
 
 #endif

@@ -1,7 +1,7 @@
-/* The moves that nearly all events are: a frame is entered, returned from, replaced.
+/* The moves that nearly all events make: a frame is entered, returned from, replaced.
  *
- * They are inlined where millions of events pass (common_moves.c); all others call thread_stack.h's
- * functions of the same names, which are these.
+ * Inlined where millions of events pass (common_moves.c); others call the functions of the same
+ * names in thread_stack.h, which use these.
  */
 #ifndef MAGIC_TRACE_STACK_STACK_MOVES_H
 #define MAGIC_TRACE_STACK_STACK_MOVES_H
@@ -13,7 +13,7 @@ static inline void record_step(struct thread_stack *stack, enum history_kind kin
     history_add(&stack->history, stack->now, kind, frame);
 }
 
-/* What is to be known of a function before it is counted. */
+/* Looks up what must be known of a function before it is counted. */
 static inline void know_function(struct thread_stack *stack, function_id function)
 {
     if (!active_functions_knows(&stack->open, function))
@@ -29,10 +29,10 @@ static inline void count_active_function(struct thread_stack *stack, function_id
     active_functions_add(&stack->open, function);
 }
 
-/* The start of the frame's function, at `address`, is found out: it is a new one. */
+/* Finds the start of the frame's function, which holds `address`, for a new frame. */
 void thread_stack_set_start(struct thread_stack *stack, frame_id frame, uint64_t address);
 
-/* Makes `activation` on top of `parent` the leaf, which it gives. Its function is known then, but
+/* Makes `activation` on top of `parent` the leaf, and returns it. Its function is looked up, but
  * not counted yet. */
 static inline __attribute__((always_inline)) frame_id
 place_leaf(struct thread_stack *stack, frame_id parent, const struct activation *activation,
@@ -87,7 +87,7 @@ static inline function_id called_function(const struct thread_stack *stack)
     return origin != FUNCTION_UNKNOWN ? origin : thread_stack_leaf(stack)->function;
 }
 
-/* What the leaf becomes when `function` takes over its frame. */
+/* The activation of the leaf after `function` has taken over its frame. */
 static inline struct activation taken_over(const struct thread_stack *stack, function_id function)
 {
     const struct frame *leaf = thread_stack_leaf(stack);

@@ -1,4 +1,4 @@
-/* What thread_stack.h tells about the current stack, without changing it. */
+/* Queries of thread_stack.h about the current stack, which change nothing. */
 #include "stack/thread_stack.h"
 
 frame_id thread_stack_placeholder(const struct thread_stack *stack)

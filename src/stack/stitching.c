@@ -18,7 +18,7 @@ static bool is_stitchable(const struct thread_stack *stack, const struct segment
            (segment->start == SEGMENT_GAP && !stack->no_stitching);
 }
 
-/* --- Backwards: a segment learns its callers from the one behind it. --- */
+/* --- Backwards: a segment learns its callers from the one after it. --- */
 
 static void learn_callers(struct thread_stack *stack, struct segment *segment)
 {
@@ -31,7 +31,7 @@ static void learn_callers(struct thread_stack *stack, struct segment *segment)
     comparison_end(&comparison);
 }
 
-/* --- Forwards: what both have in common is one. --- */
+/* --- Forwards: the frames that both have in common are one. --- */
 
 static void attach_to_fallback(struct thread_stack *stack, struct segment *segment)
 {
@@ -39,7 +39,7 @@ static void attach_to_fallback(struct thread_stack *stack, struct segment *segme
         return;
     frame_id root = frame_tree_root(&stack->tree, segment->leaf);
     if (root != segment->leaf)
-        return; /* its callers are known, and they are others */
+        return; /* its callers are known, and differ */
     frame_id fallback = frame_tree_resolve(&stack->tree, segment->fallback);
     frame_tree_link(&stack->tree, thread_stack_parent(stack, root), fallback);
     if (thread_stack_frame(stack, fallback)->kind != FRAME_PLACEHOLDER)
@@ -76,7 +76,7 @@ void stitch_segments(struct thread_stack *stack)
             stitch(stack, &segments[i]);
 }
 
-/* --- Which of several stacks goes on. --- */
+/* --- Which of several suspended stacks continues. --- */
 
 static void resume_suspended(struct thread_stack *stack, frame_id leaf)
 {
@@ -85,8 +85,8 @@ static void resume_suspended(struct thread_stack *stack, frame_id leaf)
             thread_stack_forget_suspended(stack, i);
 }
 
-/* True when the stack that is parked with `parked`, and goes on in its parent, is the segment's:
- * innermost frame with innermost frame, and all others as far as both are known. */
+/* True if the stack suspended with the leaf `suspended`, which continues in that leaf's parent, is
+ * the segment's: innermost frame with innermost frame, and all others as far as both are known. */
 static bool join_suspended(struct thread_stack *stack, struct segment *segment, frame_id suspended)
 {
     struct comparison comparison =
@@ -119,7 +119,7 @@ void stitch_switch(struct thread_stack *stack, struct segment *segment)
     segment->candidate_count = 0;
 }
 
-/* --- What may be open further out. --- */
+/* --- Which functions may be active further out. --- */
 
 enum { SEGMENTS_LOOKED_BACK = 16, FRAMES_LOOKED_BACK = 4096 };
 

@@ -1,9 +1,10 @@
-/* Where a thread's parked stacks go on: a quick answer that none goes on at an address.
+/* Where a thread's suspended stacks continue: a quick answer that none continues at an address.
  *
- * Every return has to ask, and a program can have a thousand fibers. Addresses share counters, so
- * "perhaps" is followed by a search (stack_switch.c), "no" is certain.
+ * Every return asks, and a program can have a thousand fibers. Addresses share counters, so after
+ * "perhaps" comes a search (stack_switch.c); "no" is certain.
  *
- * Kept by thread_stack_park and thread_stack_forget_suspended, one to one with thread_stack.parked.
+ * Updated by thread_stack_suspend and thread_stack_forget_suspended, in step with
+ * thread_stack.suspended.
  */
 #ifndef MAGIC_TRACE_STACK_SUSPENDED_ADDRESSES_H
 #define MAGIC_TRACE_STACK_SUSPENDED_ADDRESSES_H
@@ -15,10 +16,11 @@ enum { SUSPENDED_ADDRESSES_BITS = 8 };
 
 struct suspended_addresses {
     uint32_t
-        counts[1 << SUSPENDED_ADDRESSES_BITS]; /* stacks that go on at an address of this slot */
+        counts[1 << SUSPENDED_ADDRESSES_BITS]; /* stacks that continue at an address of this slot */
 };
 
-/* Neighbouring call sites differ in the low bits only; see frame_children.c for the constant. */
+/* The slot of an address. Neighbouring call sites differ in the low bits only; see frame_hash for
+ * the constant. */
 static inline uint32_t *suspended_addresses_slot(struct suspended_addresses *places,
                                                  uint64_t address)
 {

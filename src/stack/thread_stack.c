@@ -48,7 +48,7 @@ void thread_stack_begin_at(struct thread_stack *stack, const struct flow_event *
     thread_stack_begin(stack, &root, event->to, seen);
 }
 
-/* The segment ends; what comes next begins for the reason `start`. */
+/* The segment ends; the next one will begin for the reason `start`. */
 static void end_segment(struct thread_stack *stack, enum history_kind reason,
                         enum segment_start start)
 {
@@ -87,7 +87,7 @@ void thread_stack_land(struct thread_stack *stack, const struct flow_event *even
     thread_stack_begin_at(stack, event, false);
 }
 
-void thread_stack_park(struct thread_stack *stack)
+void thread_stack_suspend(struct thread_stack *stack)
 {
     *(struct suspended_stack *)array_add(&stack->suspended) =
         (struct suspended_stack){stack->leaf, stack->move.from, stack->top};
@@ -112,7 +112,7 @@ void thread_stack_forget_suspended(struct thread_stack *stack, size_t index)
             (stack->suspended.count - index) * sizeof(*suspended));
 }
 
-/* `frame` and its callers are on the stack. */
+/* Counts `frame` and its callers as active. */
 static void open_chain(struct thread_stack *stack, frame_id frame)
 {
     for (; thread_stack_frame(stack, frame)->kind != FRAME_PLACEHOLDER;
@@ -120,7 +120,7 @@ static void open_chain(struct thread_stack *stack, frame_id frame)
         count_active_function(stack, thread_stack_frame(stack, frame)->function);
 }
 
-void thread_stack_unpark(struct thread_stack *stack, frame_id leaf, function_id function,
+void thread_stack_resume(struct thread_stack *stack, frame_id leaf, function_id function,
                          uint64_t address)
 {
     if (thread_stack_frame(stack, leaf)->kind == FRAME_PLACEHOLDER)
@@ -212,7 +212,7 @@ void thread_stack_replace(struct thread_stack *stack, function_id function, uint
     move_aside(stack, function, address);
 }
 
-/* What `placeholder` stands for is found to be `function`. */
+/* What `placeholder` stands for turns out to be `function`. */
 static void discover(struct thread_stack *stack, frame_id placeholder, function_id function,
                      uint64_t address, uint64_t start)
 {

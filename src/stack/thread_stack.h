@@ -1,21 +1,22 @@
-/* The call stack of one thread as it is being followed, and all that is remembered of it.
+/* The call stack of one thread while it is followed, and all that is recorded of it.
  *
  * Here are the moves that a stack can make: a segment begins and ends, a frame is entered, returned
- * from, unwound, replaced, a caller is discovered. Which move a flow event means is decided by the
- * rules, one file per way in which control moves: calls.h, unwinding.h, kernel_entry.h, signals.h,
- * context_rewrites.h, transactions.h, tracing_pause.h; follow.h applies them to batches of flow events.
+ * from, unwound, replaced, a caller is discovered. The rules decide which move a flow event means,
+ * one file per way in which control moves: calls.h, unwinding.h, kernel_entry.h, signals.h,
+ * context_rewrites.h, transactions.h, tracing_pause.h; follow.h applies them to batches of flow
+ * events.
  *
- * A *segment* is a stretch in which every move is known. In it the stack is known from its root on;
+ * A *segment* is a period in which every move is known. In it the stack is known from its root on;
  * the root's own caller is a placeholder until a return discovers it (frame_tree.h). Segments end
- * at gaps, where another stack goes on (stack_switch.h), and where control lands in a frame further
- * out and only what follows can tell in which (unwinding.h). What they have in common is found out
- * afterwards (stitching.h). There is always a
- * placeholder, also below a thread's very first function: what nobody returns to is never shown,
- * and no guess about a recording's beginning (which in snapshot mode can be anywhere) can keep a
- * caller from being discovered.
+ * at gaps, where another stack continues (stack_switch.h), and where control continues in a frame
+ * further out and only later events decide in which (unwinding.h). What they have in common is
+ * found out afterwards (stitching.h). There is always a placeholder, also below a thread's very
+ * first function: a caller that nothing returns to is never shown, and no assumption about a
+ * recording's beginning (which in snapshot mode can be anywhere) can prevent the discovery of a
+ * caller.
  *
- * Every move is made by one function below, which keeps leaf, counts and history together: what the
- * history holds is well nested by construction, whatever the events were.
+ * Every move is made by one function below, which keeps leaf, counts and history consistent: the
+ * history is well nested by construction, whatever the events were.
  */
 #ifndef MAGIC_TRACE_STACK_THREAD_STACK_H
 #define MAGIC_TRACE_STACK_THREAD_STACK_H
@@ -32,26 +33,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the rules must know about the code of the thread's process. Times never go backwards. */
+/* What the rules must know about the code of the thread's process. Times never decrease between
+ * calls. */
 struct code_view {
     void *context;
-    /* Where the function that holds `address` begins, as an address in the process; 0 unknown. */
+    /* Where the function that holds `address` begins, as an address in the process; 0: unknown. */
     uint64_t (*function_start)(void *context, struct ticks time, uint64_t address);
-    /* Where an exception goes on that passes the call which returns to `address`; 0: nowhere. */
+    /* Where an exception continues that passes the call which returns to `address`; 0: nowhere. */
     uint64_t (*landing_pad)(void *context, struct ticks time, uint64_t address);
     /* True for a function that, called by `caller`, unwinds a thread's stack in order to end it
      * (forced_unwinding.h). */
     bool (*forces_unwinding)(void *context, function_id function, function_id caller);
-    /* How often the process has become another program (exec) up to `time`. */
+    /* How often the process has executed another program (exec) up to `time`. */
     uint32_t (*program_changes)(void *context, struct ticks time);
     /* What `function` is in Go's runtime. */
     enum go_role (*go_role)(void *context, function_id function);
 };
 
-/* A stretch between two segments in which control flow is not known. */
+/* The period between two segments, in which the control flow is unknown. */
 struct gap {
-    struct ticks begin, end; /* equal when no tracing time was lost */
-    uint64_t address;        /* where it was noticed; 0 unknown */
+    struct ticks begin, end; /* equal if no tracing time was lost */
+    uint64_t address;        /* where it was noticed; 0: unknown */
     uint8_t kind;            /* enum flow_gap; FLOW_GAP_NONE: frame ids have run out */
     uint8_t error;           /* of FLOW_GAP_ERROR */
     bool time_lost;
@@ -59,55 +61,56 @@ struct gap {
 
 /* Why a segment begins. */
 enum segment_start {
-    SEGMENT_FIRST,  /* nothing is known of what was before */
-    SEGMENT_GAP,    /* behind a gap */
-    SEGMENT_UNWIND, /* control landed in a frame of the stack before, not known which */
-    SEGMENT_SWITCH, /* control landed in one of several stacks, not known which */
+    SEGMENT_FIRST,  /* nothing is known before it */
+    SEGMENT_GAP,    /* after a gap */
+    SEGMENT_UNWIND, /* control continued in a frame of the stack before, unknown in which */
+    SEGMENT_SWITCH, /* control continued in one of several stacks, unknown in which */
     SEGMENT_NEW     /* on a new stack */
 };
 
-/* Where control has landed in a frame. */
+/* Where control has continued in a frame. */
 struct unwind_place {
     uint64_t address;
-    uint64_t pointer; /* the stack pointer there; 0: not told */
+    uint64_t pointer; /* the stack pointer there; 0: not recorded */
 };
 
 struct segment {
-    frame_id leaf;   /* when it begins */
+    frame_id leaf;   /* at its beginning */
     frame_id before; /* the leaf when the segment before it ended; FRAME_NONE: see SEGMENT_FIRST */
-    frame_id fallback; /* of LANDING: the frame below which it belongs when nothing tells more */
-    /* Found by stitching: this frame of the stack before is still open in the segment, where it is
-     * called `kept_as`. FRAME_NONE: none is. */
+    frame_id fallback; /* of UNWIND: the caller of its root if nothing else decides */
+    /* Found by stitching: this frame of the stack before is still active in the segment, where its
+     * id is `kept_as`. FRAME_NONE: none is. */
     frame_id kept, kept_as;
-    struct unwind_place landed;                /* of LANDING */
+    struct unwind_place landed;                /* of UNWIND */
     uint32_t first_candidate, candidate_count; /* of SWITCH: in thread_stack.candidates */
     uint8_t start;                             /* enum segment_start */
-    bool called; /* of LANDING: only in a frame that has made a call that returns there */
+    bool called; /* of UNWIND: only in a frame that has made a call that returns there */
 };
 
-/* A stack that waits for another to go on, or for ever. */
+/* A stack that is not running, and may continue later. */
 struct suspended_stack {
     frame_id leaf;
-    uint64_t pointer; /* the stack pointer when it was left; 0 when it was not told */
-    uint64_t top;     /* the stack pointer when it was begun; 0 when that was not told */
+    uint64_t pointer; /* the stack pointer when it was left; 0: not recorded */
+    uint64_t top;     /* the stack pointer when it began; 0: not recorded */
 };
 
-/* A function that has loaded the stack pointer and then called another: see calls_on_other_stack.h. */
+/* A function that loaded the stack pointer and then called another: see calls_on_other_stack.h. */
 struct call_on_other_stack {
     frame_id caller;
     uint64_t pointer; /* of its own stack */
 };
 
-/* A goroutine is parked, or goes on that was not parked by this thread (migrated_stacks.h). */
+/* A goroutine is suspended, or one continues that this thread has not suspended
+ * (migrated_stacks.h). */
 struct goroutine_moment {
     struct ticks time;
-    uint64_t pointer; /* where its stack pointer is when it goes on */
-    frame_id frame;   /* in which it goes on */
+    uint64_t pointer; /* its stack pointer when it continues */
+    frame_id frame;   /* in which it continues */
 };
 
-/* The stack pointer went from one place to another in code without branches. */
+/* The stack pointer changed in code without branches. */
 struct stack_move {
-    uint64_t from, to; /* 0: it did not, or was not told */
+    uint64_t from, to; /* 0: it did not change, or was not recorded */
 };
 
 struct thread_stack_statistics {
@@ -116,123 +119,122 @@ struct thread_stack_statistics {
                           returns */
     uint64_t repaired; /* events that did not fit the stack */
     uint64_t ignored;  /* events after frame ids ran out */
-    uint64_t stitched; /* spans that are one though they go across a gap */
+    uint64_t stitched; /* spans that are one across a gap */
 };
 
 struct thread_stack {
     struct frame_tree tree;
     struct history history;
-    struct array gaps;       /* struct gap, in time order */
-    struct array segments;   /* struct segment, in time order */
-    struct array candidates; /* frame_id: leaves of stacks; see struct segment */
-    struct array suspended;  /* struct suspended_stack (stack_switch.h), in the order of parking */
-    struct array resumed;    /* frame_id: where each parked stack went on */
-    struct array elsewhere;  /* struct call_on_other_stack, the newest last */
-    struct array traps;      /* struct trap (ocaml_traps.h), the newest last */
-    struct array call_sites; /* struct unwind_target (unwind_targets.h) */
+    struct array gaps;         /* struct gap, in time order */
+    struct array segments;     /* struct segment, in time order */
+    struct array candidates;   /* frame_id: leaves of stacks; see struct segment */
+    struct array suspended;    /* struct suspended_stack (stack_switch.h), the oldest first */
+    struct array resumed;      /* frame_id: where each suspended stack continued */
+    struct array elsewhere;    /* struct call_on_other_stack, the newest last */
+    struct array traps;        /* struct trap (ocaml_traps.h), the newest last */
+    struct array call_sites;   /* struct unwind_target (unwind_targets.h) */
     struct array setjmp_calls; /* struct setjmp_call (setjmp_calls.h) */
-    struct array
-        unwind_target_pointers; /* struct unwind_target_pointer (unwind_target_pointers.h), by frame */
-    struct segment next;        /* what is known of the segment to begin */
+    struct array unwind_target_pointers; /* struct unwind_target_pointer, by frame */
+    struct segment next;                 /* what is known of the next segment */
     struct array
         context_rewrites;    /* struct context_rewrite (context_rewrites.h), the newest last */
     struct array run_on_top; /* uint64_t: addresses at which handlers begin (context_rewrites.h) */
     struct suspended_addresses suspended_addresses;
-    uint64_t call_site_looks; /* at frames, for sites that were forgotten */
-    struct array departures;  /* struct goroutine_moment: of goroutines that were parked */
-    struct array arrivals;    /* struct goroutine_moment: of those that come from elsewhere */
+    uint64_t call_site_looks; /* comparisons of frames, for call sites that were dropped */
+    struct array departures; /* struct goroutine_moment: of goroutines that this thread suspended */
+    struct array arrivals;   /* struct goroutine_moment: of those that another thread suspended */
     struct {
-        frame_id frame; /* FRAME_NONE: none was yet */
+        frame_id frame; /* FRAME_NONE: none yet */
         uint64_t at;
-    } cleaned_up; /* where forced unwinding has landed last (forced_unwinding.h) */
+    } cleaned_up; /* where forced unwinding continued last (forced_unwinding.h) */
     struct code_view code;
     struct thread_stack_statistics statistics;
-    const char *death; /* in words, by which signal and where; NULL: not by one. Borrowed */
+    const char *death; /* which signal ended the thread, and where; NULL: none. Borrowed */
 
     frame_id leaf;                /* FRAME_NONE between segments */
-    uint64_t pointer;             /* the stack pointer when it was told last; 0: never yet */
+    uint64_t pointer;             /* the stack pointer when it was last recorded; 0: never yet */
     struct stack_move move;       /* see stack_pointer_switch.h */
     uint64_t top;                 /* of the running stack, as in struct suspended_stack */
-    uint64_t callers_reported;    /* so many have been learned from FLOW_CALLER */
-    uint64_t root_return_address; /* of the segment's outermost known frame; 0 unknown */
-    frame_id uncalled;    /* the outermost frame, if its caller may be told next; else FRAME_NONE */
+    uint64_t callers_reported;    /* how many were learned from FLOW_CALLER */
+    uint64_t root_return_address; /* of the segment's outermost known frame; 0: unknown */
+    frame_id uncalled;    /* the outermost frame, if the next event may name its caller; else
+                           * FRAME_NONE */
     frame_id transaction; /* the leaf when it began (transactions.h); FRAME_NONE: none */
     struct active_functions open; /* of the current stack */
     struct ticks now;             /* of the newest event */
     struct ticks stopped_at;      /* when `stopped` */
-    uint32_t program_changes;     /* as far as they have been taken into account */
+    uint32_t program_changes;     /* up to which the stack is up to date */
     bool started;                 /* an event was seen */
-    bool stopped; /* FLOW_STOP was the event before; shown only if tracing goes on later */
-    bool
-        stack_pointer_is_recorded; /* the recording tells callers, and the stack pointer wherever it is loaded
-                         */
-    bool pointer_fresh;            /* only code without branches ran since `pointer` was told */
-    bool in_gap;                   /* the last of `gaps` has not ended */
-    bool no_stitching; /* set by the owner at the beginning: segments stay apart, to compare with */
+    bool stopped; /* the event before was FLOW_STOP; shown only if tracing continues later */
+    bool stack_pointer_is_recorded; /* the recording has callchain snapshots, and the stack
+                                    * pointer wherever it is loaded */
+    bool pointer_fresh; /* only code without branches ran since `pointer` was recorded */
+    bool in_gap;        /* the last of `gaps` has not ended */
+    bool no_stitching;  /* set by the owner at the beginning: segments stay apart, for comparison */
 };
 
 void thread_stack_init(struct thread_stack *stack, const struct code_view *code);
 void thread_stack_free(struct thread_stack *stack);
 
-/* After the last event: what segments have in common is found out. */
+/* Called after the last event: stitches the segments. */
 void thread_stack_finish(struct thread_stack *stack);
 
 /* All moves happen at stack->now. Those of the second group need a segment (leaf is not
  * FRAME_NONE). */
 
-/* A segment begins; its leaf is `activation`, at `address`. `seen`: it is entered just now, and not
- * open since before. */
+/* A segment begins; its leaf is `activation`, at `address`. `seen`: it begins at this moment, not
+ * earlier. */
 void thread_stack_begin(struct thread_stack *stack, const struct activation *activation,
                         uint64_t address, bool seen);
-/* The same in event->function at event->to. */
+/* As thread_stack_begin, in event->function at event->to. */
 void thread_stack_begin_at(struct thread_stack *stack, const struct flow_event *event, bool seen);
-/* The segment ends: nothing is known from here on, until the next one begins. Times of `gap` are
- * filled in. */
+/* The segment ends: nothing is known from here on, until the next one begins. Fills in the times of
+ * `gap`. */
 void thread_stack_begin_gap(struct thread_stack *stack, const struct gap *gap);
 
-/* The segment ends, for a reason HISTORY_END_...; fine when there is none. */
+/* The segment ends, for a reason HISTORY_END_...; does nothing if there is none. */
 void thread_stack_end(struct thread_stack *stack, enum history_kind reason);
 /* The segment ends and the next one begins: control is at event->to in event->function, in a frame
- * further out, not known which. `fallback` as in struct segment; `called`: in one that has made a
+ * further out, unknown in which. `fallback` as in struct segment; `called`: in one that has made a
  * call that returns there. */
 void thread_stack_land(struct thread_stack *stack, const struct flow_event *event,
                        frame_id fallback, bool called);
-/* The segment ends and the stack is parked; another one goes on next. */
-void thread_stack_park(struct thread_stack *stack);
-/* The same, but the stack never goes on. */
+/* The segment ends and the stack is suspended; another one continues next. */
+void thread_stack_suspend(struct thread_stack *stack);
+/* As thread_stack_suspend, but the stack never continues. */
 void thread_stack_leave(struct thread_stack *stack);
-/* The parked stack with this index is parked no more. */
+/* Removes the suspended stack with this index. */
 void thread_stack_forget_suspended(struct thread_stack *stack, size_t index);
-/* A parked stack goes on in its frame `leaf` (which may be its placeholder: then its caller is
- * discovered to be `function`), at `address`; no segment is open. */
-void thread_stack_unpark(struct thread_stack *stack, frame_id leaf, function_id function,
+/* A suspended stack continues in its frame `leaf` (which may be its placeholder: then its caller is
+ * discovered to be `function`), at `address`; there must be no segment. */
+void thread_stack_resume(struct thread_stack *stack, frame_id leaf, function_id function,
                          uint64_t address);
-/* The segment's outermost frame is found to have been called by `caller`. */
+/* The segment's outermost frame turns out to have been called by `caller`. */
 void thread_stack_gain_callers(struct thread_stack *stack, frame_id caller);
-/* A signal ends the process in this thread; the segment is to be ended next. `words` outlive the
- * stack. */
+/* A signal ends the process in this thread; the caller ends the segment next. `words` must outlive
+ * the stack. */
 void thread_stack_die(struct thread_stack *stack, const char *words);
-/* `activation` starts on top of the leaf. `address` is one in its function, 0 for none. */
+/* `activation` begins on top of the leaf. `address` is one in its function, 0: none. */
 void thread_stack_enter(struct thread_stack *stack, const struct activation *activation,
                         uint64_t address);
-/* The same, but it may turn out to have taken the leaf's place: thread_stack_move, given what is
- * returned here, puts it there in all that is remembered. */
+/* As thread_stack_enter, but the frame may turn out to have replaced the leaf: thread_stack_move,
+ * with the value returned here, then moves it there in everything recorded. */
 frame_id thread_stack_enter_movable(struct thread_stack *stack, const struct activation *activation,
                                     uint64_t address);
 void thread_stack_move(struct thread_stack *stack, frame_id link);
-/* Cuts the stack to the parent of `frame`, which is on it; `frame`, which was, starts again. */
+/* Cuts the stack to the parent of `frame`, which is on it; `frame` begins again. */
 void thread_stack_enter_again(struct thread_stack *stack, frame_id frame);
-/* Cuts the stack to `frame`, which is on it; no change when it is the leaf. Those above have
+/* Cuts the stack to `frame`, which is on it; no change if it is the leaf. Those above have
  * returned, or were unwound. */
 void thread_stack_return(struct thread_stack *stack, frame_id frame);
 void thread_stack_unwind(struct thread_stack *stack, frame_id frame);
 /* Another function takes over the leaf's frame: the same kind, the same return address. */
 void thread_stack_replace(struct thread_stack *stack, function_id function, uint64_t address);
-/* All frames end, and their caller is found to be `function`, at `address`. */
+/* All frames end, and their caller turns out to be `function`, at `address`. */
 void thread_stack_discover(struct thread_stack *stack, function_id function, uint64_t address);
 
 /* The frame stack->uncalled was called by `function` and returns to `address`; or it is a signal
- * handler that has `interrupted` it there. The caller is stack->uncalled then. */
+ * handler that has `interrupted` it there. The caller becomes stack->uncalled. */
 void thread_stack_learn_caller(struct thread_stack *stack, function_id function, uint64_t address,
                                bool interrupted);
 
@@ -241,15 +243,15 @@ static inline frame_id thread_stack_parent(const struct thread_stack *stack, fra
     return frame_tree_parent(&stack->tree, frame);
 }
 
-/* True when `frame` is on the stack. */
+/* True if `frame` is on the stack. */
 bool thread_stack_has(const struct thread_stack *stack, frame_id frame);
 /* The placeholder of the current stack. */
 frame_id thread_stack_placeholder(const struct thread_stack *stack);
-/* The innermost frame of `function`; FRAME_NONE when it is not on the stack. */
+/* The innermost frame of `function`; FRAME_NONE if it is not on the stack. */
 frame_id thread_stack_find(const struct thread_stack *stack, function_id function);
-/* True when `frame` is the outermost known frame of its segment. */
+/* True if `frame` is the outermost known frame of its segment. */
 bool thread_stack_is_root(const struct thread_stack *stack, frame_id frame);
-/* True when `address` is the first instruction of its function. */
+/* True if `address` is the first instruction of its function. */
 bool thread_stack_is_start(const struct thread_stack *stack, uint64_t address);
 
 static inline const struct frame *thread_stack_frame(const struct thread_stack *stack,

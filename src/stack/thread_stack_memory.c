@@ -1,4 +1,4 @@
-/* What a thread's stack is remembered in: made, and freed. */
+/* Allocating and freeing the memory of a thread's stack. */
 #include "stack/rules/context_rewrites.h"
 #include "stack/rules/ocaml_traps.h"
 #include "stack/rules/setjmp_calls.h"

@@ -42,7 +42,7 @@ static void take_sample(void *thread_object, const struct stack_sample *sample)
     sampled_stacks_follow(&thread->stack, &thread->sampled, sample);
 }
 
-/* NULL when no signal ended the thread. */
+/* NULL if no signal ended the thread. */
 static const char *death_words(struct timeline_thread *thread)
 {
     struct session_death death;

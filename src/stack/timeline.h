@@ -1,8 +1,8 @@
 /* A whole recording, decoded: the call stacks of all its threads over time.
  *
  * The two passes of the design: timeline_decode builds every thread's history in memory (8 bytes
- * per flow event, and the distinct call stacks); timeline_spans then replays it, as often as
- * wanted, merged into time order.
+ * per flow event, and the distinct call stacks); timeline_spans then replays it, any number of
+ * times, merged into time order.
  */
 #ifndef MAGIC_TRACE_STACK_TIMELINE_H
 #define MAGIC_TRACE_STACK_TIMELINE_H
@@ -18,27 +18,27 @@ struct timeline *timeline_decode(const char *path, const struct flow_options *op
                                  struct error *error);
 void timeline_free(struct timeline *timeline);
 
-/* A fresh source at the beginning. Times start near 0 (the first event of the recording is at 0).
- * To be closed by its close(), before timeline_free. */
+/* A new source, at the beginning. Times start near 0 (the first event of the recording is at 0).
+ * Must be closed by its close(), before timeline_free. */
 struct span_source *timeline_spans(struct timeline *timeline, struct error *error);
 
 /* Facts for the summary. */
 struct timeline_statistics {
     struct flow_statistics flow;
-    uint64_t threads; /* that did anything */
+    uint64_t threads; /* those with events */
     uint64_t spans;
     uint64_t gaps;
     uint64_t unwound;  /* events that ended several frames at once: longjmp, exceptions */
     uint64_t repaired; /* events that did not fit the stack and were repaired */
-    /* Events after a thread had more distinct stacks than can be numbered (2^32). */
+    /* Events after a thread had more distinct stacks than ids (2^32). */
     uint64_t ignored;
 };
 struct timeline_statistics timeline_statistics(const struct timeline *timeline);
-/* What time 0 of the spans is on the clock of perf's records. */
+/* The time 0 of the spans, on the clock of perf's records. */
 struct nanoseconds timeline_origin(const struct timeline *timeline);
-/* What was decoded; lives as long as the timeline. */
+/* The decoded recording; lives as long as the timeline. */
 const struct flow *timeline_flow(const struct timeline *timeline);
-/* NULL when the recording is whole. */
+/* NULL if the recording is complete. */
 const struct error *timeline_damage(const struct timeline *timeline);
 
 #endif

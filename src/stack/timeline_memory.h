@@ -1,5 +1,6 @@
-/* What a timeline is made of: shared by its two passes, decoding (timeline.c) and replaying
- * (timeline_spans.c). */
+/* The data of a timeline, shared by its two passes: decoding (timeline.c) and replaying
+ * (timeline_spans.c).
+ */
 #ifndef MAGIC_TRACE_STACK_TIMELINE_MEMORY_H
 #define MAGIC_TRACE_STACK_TIMELINE_MEMORY_H
 
@@ -17,12 +18,12 @@ struct timeline_thread {
     struct thread_stack stack;
     struct sampled_stacks sampled; /* empty unless the recording is one of samples */
     struct process_code *code;     /* while it is being decoded; else NULL */
-    char *death;                   /* in words; NULL: no signal ended it */
+    char *death;                   /* as text; NULL: no signal ended it */
 };
 
 struct timeline {
     struct flow *flow;
-    pthread_mutex_t lock; /* of `threads` while decoding */
+    pthread_mutex_t lock; /* for `threads` while decoding */
     struct array threads; /* struct timeline_thread *; once decoded, by pid and tid, and none
                              without events */
     struct array tracks;  /* struct span_track, one per thread */
@@ -30,7 +31,7 @@ struct timeline {
     struct span_functions functions;
 };
 
-/* The recording's clock; NULL when it has none: then ticks are taken to be nanoseconds. */
+/* The recording's clock; NULL if it has none: then ticks are nanoseconds. */
 const struct clock_conversion *timeline_clock(const struct timeline *timeline);
 struct nanoseconds timeline_nanoseconds(const struct timeline *timeline, struct ticks ticks);
 

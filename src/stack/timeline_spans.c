@@ -1,8 +1,8 @@
 /* The second pass over a whole recording: the threads' span events merged by time.
  *
- * A heap of threads, by the time of their next event; where times are equal the track with the
+ * A heap of threads, ordered by the time of their next event; at equal times the track with the
  * smaller number comes first, so that the order is the same in every run. The first of the heap
- * gives all events up to that of the next thread at once.
+ * supplies all its events up to that of the next thread at once.
  */
 #include "base/memory.h"
 #include "stack/spans/hit_spans.h"
@@ -16,7 +16,7 @@
 
 struct row {
     struct replay replay;
-    struct nanoseconds place; /* it shows nothing more before */
+    struct nanoseconds place; /* it shows nothing before this time */
     uint32_t track;
 };
 
@@ -28,10 +28,10 @@ struct timeline_source {
     struct timeline *timeline;
     struct nanoseconds origin;
     struct row *rows;  /* owned, by track */
-    struct row **heap; /* owned: those that are not at their end; the earliest first */
+    struct row **heap; /* owned: rows that are not at their end; the earliest first */
     size_t heap_size;
     struct arena texts;
-    size_t given, ready; /* of `events` */
+    size_t given, ready; /* of `events`: taken by the consumer, and present */
     struct span_event events[EVENTS_AT_ONCE];
 };
 
@@ -42,7 +42,7 @@ static bool is_earlier(const struct row *left, const struct row *right)
     return left->track < right->track;
 }
 
-/* Restores the heap when the lane at `index` has become later. */
+/* Restores the heap when the row at `index` has become later. */
 static void sift_down(struct timeline_source *merged, size_t index)
 {
     struct row *row = merged->heap[index];
@@ -70,7 +70,7 @@ static void fill_heap(struct timeline_source *merged)
         sift_down(merged, i);
 }
 
-/* Up to where the first lane is the earliest. */
+/* The time up to which the first row is the earliest. */
 static struct nanoseconds turn_of_next(const struct timeline_source *merged)
 {
     struct nanoseconds turn = {UINT64_MAX};
@@ -85,7 +85,7 @@ static struct nanoseconds turn_of_next(const struct timeline_source *merged)
     return turn;
 }
 
-/* The first lane has given events. */
+/* Restores the heap after the first row has supplied events. */
 static void put_back_first(struct timeline_source *merged)
 {
     struct row *row = merged->heap[0];
@@ -109,7 +109,7 @@ static const char *text_of(struct timeline_source *merged, const struct replay_e
     return event->death != NULL ? event->death : gap_text(event->gap, &merged->texts);
 }
 
-/* Where the events of the first lane's plain steps are made, and what they have in common. */
+/* Where the events of the first row's plain steps are made, and their common fields. */
 struct plain_events {
     struct span_event *next;
     const struct replay *replay;
@@ -154,7 +154,8 @@ static void convert(struct timeline_source *merged, const struct replay_event *r
     };
 }
 
-/* Gives the number of events that the first lane has before `turn`, as far as there is room. */
+/* Makes the events that the first row has before `turn`, as many as there is space for; returns
+ * their number. */
 static size_t read_first(struct timeline_source *merged, struct nanoseconds turn)
 {
     struct replay *replay = &merged->heap[0]->replay;
@@ -230,7 +231,7 @@ static bool is_of_thread(const struct session_hit *hit, const struct timeline_th
     return hit->pid == thread->thread.pid && hit->tid == thread->thread.tid;
 }
 
-/* The session's hits, at the times at which they are shown. The caller frees. */
+/* The session's trigger hits, at the times at which they are shown. The caller frees. */
 static struct session_hit *place_hits(const struct timeline *timeline,
                                       const struct session *session)
 {

@@ -9,21 +9,20 @@
 
 enum {
     EVENTS_PER_PROGRESS = 1 << 16,
-    /* Linux's idle threads: one per processor, all with this tid; their events are nobody's. */
+    /* Linux's idle threads: one per processor, all with this tid; their events are dropped. */
     IDLE_TID = 0,
     NOBODY = UINT32_MAX,
 };
 
-/* A thread that events go to. */
+/* A thread that receives events. */
 struct event_sink {
     uint32_t tid;
     struct thread_sink output;
-    struct thread unknown; /* stands in for a thread that the side band does not know */
+    struct thread unknown; /* describes a thread that the sideband does not know */
     UT_hash_handle hh;
 };
 
-/* All threads of a process share its code, because perf hands branches over in the order of time.
- */
+/* All threads of a process share its code, because perf reports branches in the order of time. */
 struct known_process {
     uint32_t pid;
     struct code_space space;
@@ -33,11 +32,12 @@ struct known_process {
 /* Of a processor, or of a thread. */
 struct ring {
     uint32_t id;  /* processor or tid */
-    uint32_t tid; /* who runs */
+    uint32_t tid; /* tid of the thread that runs */
     struct queue_decoder queue;
-    const struct trace_stream *stream; /* of a thread's own ring; NULL: of another, or unknown */
-    size_t next_segment;               /* that has not begun yet, */
-    struct ring_beginning beginning;   /* and how it does */
+    const struct trace_stream *stream; /* of a thread's own ring; NULL: a processor's ring, or
+                                        * unknown */
+    size_t next_segment;               /* the next that has not begun, */
+    struct ring_beginning beginning;   /* and its first packets */
     UT_hash_handle hh;
 };
 
@@ -46,8 +46,8 @@ struct perf_decoding {
     struct event_sink *event_sinks;  /* by tid */
     struct known_process *processes; /* by pid */
     struct ring *rings;              /* by id */
-    struct ring *newest;             /* the one of the newest event */
-    struct nanoseconds first, last;  /* of the recording; for progress */
+    struct ring *newest;             /* the ring of the newest event */
+    struct nanoseconds first, last;  /* of the recording; for the progress line */
 };
 
 /* ---- threads and processes ---- */
@@ -117,7 +117,7 @@ static void read_beginning(struct ring *ring)
         ring_beginning_read(&ring->beginning, trace_segment_at(ring->stream, ring->next_segment));
 }
 
-/* Whether the next stretch has begun by `now`; one that does not tell when has not. */
+/* Whether the next trace segment has begun by `now`; one whose time is unknown has not. */
 static bool has_begun(const struct perf_decoding *decoding, const struct ring *ring,
                       struct nanoseconds now)
 {
@@ -129,7 +129,7 @@ static bool has_begun(const struct perf_decoding *decoding, const struct ring *r
            (time.value && clock_to_nanoseconds(clock, time).value <= now.value);
 }
 
-/* The thread's ring may have begun anew since the event before: perf does not tell. */
+/* The thread's ring may have been restarted since the event before; perf does not report that. */
 static void begin_segments(const struct perf_decoding *decoding, struct ring *ring,
                            struct nanoseconds now)
 {
@@ -159,7 +159,8 @@ static void switch_thread(struct perf_decoding *decoding, struct ring *ring,
     }
 }
 
-/* Threads with rings of their own begin in the order of the file, as with our own decoder. */
+/* Threads with rings of their own are announced in the order of the file, as with our own decoder.
+ */
 static void begin_threads(struct perf_decoding *decoding)
 {
     const struct array *streams = &decoding->request->streams->streams;
@@ -279,7 +280,7 @@ bool perf_decode_all(const struct perf_decode_request *request, struct flow_stat
     if (!perf_script_start(&script, request->script, error))
         return false;
     uint64_t events = perf_decode_stream(request, script.output, statistics, damage);
-    /* When perf failed, its stream is cut for that reason. */
+    /* If perf failed, that is why its stream is cut off. */
     if (!perf_script_finish(&script, &failure))
         *damage = failure;
     if (events || damage->code == ERROR_NONE)

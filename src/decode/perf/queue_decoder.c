@@ -3,8 +3,8 @@
 #include "decode/text/text_error.h"
 
 enum {
-    /* Code without a taken branch is straight; nobody writes as much of it. What is farther apart
-     * is not connected. */
+    /* The longest code without a taken branch that is plausible. Addresses farther apart are not
+     * connected. */
     STRAIGHT_MAX = 1 << 20,
 };
 
@@ -25,8 +25,8 @@ void queue_decoder_free(struct queue_decoder *queue)
     reorder_buffer_free(&queue->reorder_buffer);
 }
 
-/* perf does not say whether code is 64-bit. In 32-bit code calls are as long, and what cannot be
- * walked is taken for one block. */
+/* perf does not say whether code is 64-bit. In 32-bit code calls have the same length, and code
+ * that cannot be walked is treated as one block. */
 static struct branch code_at(const struct queue_decoder *queue, uint64_t address)
 {
     struct code_space *space = queue->flow.space;
@@ -36,8 +36,7 @@ static struct branch code_at(const struct queue_decoder *queue, uint64_t address
 
 /* ---- time ---- */
 
-/* The code is that of `time` from here on. A user program is never running while it calls execve.
- */
+/* From here on the code is that at `time`. A user program never runs while it calls execve. */
 static void advance_code(struct queue_decoder *queue, struct ticks time)
 {
     struct code_space *space = queue->flow.space;
@@ -59,7 +58,8 @@ static void settle_bits(struct queue_decoder *queue)
     queue->bits_held = false;
 }
 
-/* A packet of its own tells where the branch went; of returns that may also be one bit. */
+/* Whether a packet of its own gives the destination of the newest branch; a return may also be one
+ * TNT bit. */
 static bool has_packet(const struct queue_decoder *queue)
 {
     const struct control_flow *flow = &queue->flow;
@@ -79,7 +79,7 @@ static bool has_packet(const struct queue_decoder *queue)
     return !code_at(queue, flow->branch.from).direct;
 }
 
-/* The newest branch came with `time`. */
+/* perf reported `time` with the newest branch. */
 static void settle_branch(struct queue_decoder *queue, struct ticks time)
 {
     struct control_flow *flow = &queue->flow;
@@ -102,7 +102,7 @@ static void settle_branch(struct queue_decoder *queue, struct ticks time)
     queue->bits_position = flow->branch_position;
 }
 
-/* All branches before this moment are done. True when its time is told by a packet. */
+/* Settles the time of all branches before this moment. True if a packet gave its time. */
 static bool settle_all(struct queue_decoder *queue, struct ticks time)
 {
     bool news = is_news(queue, time);
@@ -141,9 +141,9 @@ struct straight_run {
     uint32_t instructions; /* of the block so far */
 };
 
-/* Executes the instructions before `end`, each of which runs on into the next. Conditional jumps
- * among them were not taken, and end a block as they do in packets. Stops where the code is not
- * known, or is not what perf has seen. */
+/* Executes the instructions before `end`, each of which continues with the next. Conditional jumps
+ * among them were not taken, and end a block as they do in packets. Stops where the code is unknown
+ * or differs from what perf has seen. */
 static struct straight_run run_before(struct queue_decoder *queue, uint64_t end, bool transaction)
 {
     struct straight_run run = {.first = queue->next, .at = queue->next};
@@ -169,13 +169,13 @@ static void run_to(struct queue_decoder *queue, uint64_t last, uint8_t kind, boo
     struct straight_run run = run_before(queue, last, transaction);
     uint64_t first = run.first <= last ? run.first : last;
     bool contradicts = run.at != last && code_at(queue, run.at).length;
-    /* Of code that is not what perf has seen, as many as there can be at most: no event in the
-     * block must come behind its end. */
+    /* If the code differs from what perf has seen, the greatest possible number: no event in the
+     * block may come after its end. */
     uint32_t instructions = contradicts ? (uint32_t)(last - first) + 1 : run.instructions + 1;
     run_block(queue, first, last, instructions, kind, transaction);
 }
 
-/* Executes up to the instruction at `end`, which has not run. */
+/* Executes up to but not including the instruction at `end`. */
 static void run_up_to(struct queue_decoder *queue, uint64_t end, bool transaction)
 {
     struct straight_run run = run_before(queue, end, transaction);
@@ -183,14 +183,14 @@ static void run_up_to(struct queue_decoder *queue, uint64_t end, bool transactio
         run_block(queue, run.first, run.last, run.instructions, BRANCH_NONE, transaction);
 }
 
-/* Whether control can have come to `address` without a taken branch. */
+/* Whether control can reach `address` from here without a taken branch. */
 static bool is_reachable(const struct queue_decoder *queue, uint64_t address)
 {
     return queue->next && address >= queue->next && address - queue->next <= STRAIGHT_MAX;
 }
 
-/* Makes control be somewhere before `address` in straight code, if it is not: what led there is not
- * known. */
+/* Ensures that control is before `address` in straight code; otherwise resumes at `address`,
+ * because how control got there is unknown. */
 static void be_before(struct queue_decoder *queue, uint64_t address, struct ticks time)
 {
     if (queue->flow.running && is_reachable(queue, address))
@@ -206,7 +206,7 @@ static void be_before(struct queue_decoder *queue, uint64_t address, struct tick
 
 /* ---- branches ---- */
 
-/* The kind in perf's words. */
+/* The kind of branch for perf's flags. */
 static enum branch_kind kind_of(uint32_t flags)
 {
     bool kernel = flags & (BRANCH_IS_SYSCALL | BRANCH_IS_INTERRUPT | BRANCH_ENTERS_GUEST);
@@ -222,7 +222,7 @@ static enum branch_kind kind_of(uint32_t flags)
 static void start_tracing(struct queue_decoder *queue, uint64_t ip, struct ticks time)
 {
     bool exact = settle_all(queue, time);
-    /* perf does not tell each time that it could not decode on. */
+    /* perf does not report every time that it stopped decoding. */
     if (queue->flow.running)
         control_flow_gap(&queue->flow, FLOW_GAP_LOST, queue->flow.last_ip, 0);
     advance_code(queue, time);
@@ -240,7 +240,7 @@ void queue_decoder_begin(struct queue_decoder *queue, const struct ring_beginnin
         start_tracing(queue, beginning->ip, beginning->time);
 }
 
-/* The instruction at event->from was not executed. */
+/* An interrupt: the instruction at event->from was not executed. */
 static void interrupt(struct queue_decoder *queue, const struct branch_event *event,
                       struct ticks time)
 {
@@ -303,7 +303,7 @@ static void take_branch(struct queue_decoder *queue, const struct branch_event *
 
 /* ---- the rest ---- */
 
-/* It is that at the instruction at event->from, or behind it if that is a branch. */
+/* The stack pointer at the instruction at event->from, or after it if it is a branch. */
 static void take_stack_pointer(struct queue_decoder *queue, const struct branch_event *event,
                                struct ticks time)
 {
@@ -331,7 +331,7 @@ static void take_error(struct queue_decoder *queue, const struct branch_event *e
 void queue_decoder_take(struct queue_decoder *queue, const struct branch_event *event,
                         struct ticks time)
 {
-    /* No processor tells a later time: the stream is damaged. */
+    /* Processors do not write later times: the stream is damaged. */
     if (time.value > TSC_MAX)
         time.value = TSC_MAX;
     switch (event->kind) {

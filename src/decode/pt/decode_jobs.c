@@ -11,28 +11,28 @@
 #include <time.h>
 
 enum {
-    STEPS_AT_ONCE = 1 << 13, /* packets decoded before a look at what the others have done */
-    /* Events of slices that have been decoded before their turn, for each worker: some megabytes,
-     * of which most stay in the processor's cache. */
+    STEPS_AT_ONCE = 1 << 13, /* packets between two looks at the other workers */
+    /* Events of PSB segments that were decoded before their turn, per worker: some megabytes, of
+     * which most stay in the processor's cache. */
     KEPT_AT_MOST = 1 << 17,
     PROGRESS_INTERVAL_NS = 100 * 1000 * 1000,
 };
 
 struct decode_run {
     struct decode_plan plan;
-    struct event_pool *pools;    /* one for each worker: memory stays in its processor's cache */
-    struct shared_blocks blocks; /* empty when there is one worker only */
+    struct event_pool *pools;    /* one per worker: its memory stays in that processor's cache */
+    struct shared_blocks blocks; /* empty if there is only one worker */
     atomic_uint_fast64_t bytes_done;
 
-    pthread_mutex_t lock;    /* of all below, and of jobs and slices where they change */
-    pthread_cond_t changed;  /* fewer events wait, or fewer workers work on them */
-    pthread_cond_t finished; /* no worker works */
+    pthread_mutex_t lock;    /* for the fields below, and for changes of jobs and PSB segments */
+    pthread_cond_t changed;  /* fewer events are waiting, or fewer workers handle them */
+    pthread_cond_t finished; /* no worker is left */
     size_t next_psb_segment;
-    unsigned decoding;   /* workers that are */
-    unsigned passing_on; /* workers that are */
-    uint64_t kept;       /* events that wait to be passed on */
+    unsigned decoding;   /* workers that decode */
+    unsigned passing_on; /* workers that pass events on */
+    uint64_t kept;       /* events waiting to be passed on */
     unsigned workers, working;
-    unsigned begun; /* workers that have */
+    unsigned begun; /* workers that have started */
     struct flow_statistics statistics;
 };
 
@@ -45,7 +45,7 @@ static bool is_first_of_job(const struct psb_segment_work *work)
            psb_segment_work_at(&work->stream->psb_segments, work->stream->next) == work;
 }
 
-/* All events of the slice have been passed on. */
+/* All events of the PSB segment have been passed on. */
 static void drop_psb_segment(struct decode_run *run, struct psb_segment_work *work)
 {
     run->kept -= work->reorder_buffer.events;
@@ -65,7 +65,7 @@ static void drop_passed_on(struct decode_run *run, struct stream_work *stream)
     }
 }
 
-/* The stream whose next run is the earliest of all, or may be; NULL when there are no more. */
+/* The stream whose next run is the earliest, or may be the earliest; NULL if no stream has one. */
 static struct stream_work *earliest(struct decode_run *run, struct decode_job *job)
 {
     struct stream_work *first = NULL;
@@ -87,7 +87,7 @@ static struct stream_work *earliest(struct decode_run *run, struct decode_job *j
     return first;
 }
 
-/* Passes on what can be. With the lock held, which is given up meanwhile. */
+/* Passes on all events whose turn has come. Called with the lock held; releases it meanwhile. */
 static void pass_on(struct decode_run *run, struct decode_job *job)
 {
     struct stream_work *stream;
@@ -113,8 +113,8 @@ static void pass_on(struct decode_run *run, struct decode_job *job)
 
 /* Workers. */
 
-/* If all before the slice has been passed on meanwhile, its events need not be kept any longer: as
- * long as it is not done nobody else passes any on for its job. */
+/* If everything before the PSB segment has been passed on by now, it need not keep its events:
+ * nobody else passes on events of its job until it is done. */
 static void catch_up(struct decode_run *run, struct psb_segment_work *work)
 {
     struct reorder_buffer *reorder_buffer = &work->reorder_buffer;
@@ -154,8 +154,9 @@ static void decode_psb_segment(struct decode_run *run, struct decoder_memory *me
     atomic_fetch_add(&run->bytes_done, work->psb_segment.stop - work->psb_segment.start);
 }
 
-/* The next slice to be decoded; NULL when there are no more. Waits while too many events are
- * waiting to be passed on, unless it is this one that they wait for. With the lock held.
+/* The next PSB segment to be decoded; NULL if there is none. Waits while too many events are
+ * waiting to be passed on, unless no other worker is active that could pass them on. Called with
+ * the lock held.
  */
 static struct psb_segment_work *next_psb_segment(struct decode_run *run)
 {
@@ -185,7 +186,7 @@ static void *work(void *context)
         run->kept += psb_segment->reorder_buffer.events;
         psb_segment->done = true;
         pass_on(run, psb_segment->job);
-        pthread_cond_broadcast(&run->changed); /* nobody else may be left to wait for */
+        pthread_cond_broadcast(&run->changed); /* another worker may be waiting for this one */
     }
     if (!--run->working)
         pthread_cond_signal(&run->finished);
@@ -205,7 +206,7 @@ static unsigned usable_cores(const struct decode_run *run)
     return cores ? cores : 1;
 }
 
-/* Until the workers are done, tells how far they are. */
+/* Reports progress until the workers are done. */
 static void watch(struct decode_run *run)
 {
     const struct flow_options *options = run->plan.request->options;
@@ -226,8 +227,8 @@ static void watch(struct decode_run *run)
     pthread_mutex_unlock(&run->lock);
 }
 
-/* Decodes on `cores` threads, or on as many of them as the system lets us start; at worst on this
- * one. */
+/* Decodes on `cores` threads, or on as many as the system lets us start; at worst on this thread.
+ */
 static void run_workers(struct decode_run *run, unsigned cores)
 {
     pthread_t *workers = memory_allocate(cores * sizeof(*workers));

@@ -1,9 +1,9 @@
 /* Decodes the streams of a recording on several processor cores.
  *
- * Workers take one slice (psb_segment.h) after the other and keep what comes of it until its turn has
- * come. A job is what has to be passed on in order: the events of one thread's stream, or of all
- * processors' streams together, because a thread's events may come from any of them. What comes out
- * does not depend on how many workers there are. Called by flow_decode.
+ * Workers take one PSB segment (psb_segment.h) after the other and keep its events until their turn
+ * comes. A job is a unit whose events are passed on in order: one thread's stream, or all
+ * processors' streams together, because a thread's events may come from any of them. The result
+ * does not depend on the number of workers. Called by flow_decode.
  */
 #ifndef MAGIC_TRACE_DECODE_PT_DECODE_JOBS_H
 #define MAGIC_TRACE_DECODE_PT_DECODE_JOBS_H
@@ -18,7 +18,7 @@ struct decode_request {
     struct decoder_shared *shared;
     const struct flow_sink *sink;
     const struct flow_options *options;
-    const struct flow_observer *observer; /* NULL: none. With one, one core decodes */
+    const struct flow_observer *observer; /* NULL: none. With an observer only one core decodes */
 };
 
 /* Adds to `statistics`. */

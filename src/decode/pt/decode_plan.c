@@ -5,10 +5,10 @@
 
 #include <stdlib.h>
 
-/* Receivers. */
+/* Sinks. */
 
-/* NULL for a thread that nothing is recorded of, not even that it ran: only damaged records name
- * such. */
+/* NULL for a thread of which nothing is recorded, not even that it ran: only damaged records name
+ * such threads. */
 static struct event_sink *find_event_sink(struct decode_plan *plan, uint32_t tid)
 {
     struct event_sink *event_sink;
@@ -102,7 +102,7 @@ static void add_thread_jobs(struct decode_plan *plan)
         if (!event_sink)
             continue;
         uint32_t pid = event_sink->output.thread->pid;
-        /* Here and not when the first events come, so that their order does not depend on the
+        /* Here, not at the first events, so that the order of threads does not depend on the
          * workers. */
         thread_output_begin(&event_sink->output);
         struct decode_job *job = add_job(plan, event_sink);
@@ -111,8 +111,8 @@ static void add_thread_jobs(struct decode_plan *plan)
     }
 }
 
-/* A ring that was overwritten begins in the middle. What threads did on its processor before is
- * missing, though what they did elsewhere may be there. */
+/* A ring that was overwritten begins in the middle. What threads did on its processor before that
+ * is missing, though what they did on other processors may be there. */
 static void report_holes(const struct stream_work *work, const struct trace_stream *stream,
                          const struct perf_data *data)
 {
@@ -131,9 +131,10 @@ static void report_holes(const struct stream_work *work, const struct trace_stre
     ring_beginning_free(&beginning);
 }
 
-/* A ring that names no thread is a processor's, if the recording has such; in one that has rings of
- * threads only it is damaged, and its events are nobody's. (A thread's events must not come from
- * its own ring and from a processor's: two workers would hand them on at the same time.) */
+/* A ring that names no thread is a processor's, if the recording has such rings. In a recording
+ * that has rings of threads only, it is damaged, and its events are dropped. (A thread's events
+ * must not come both from its own ring and from a processor's: two workers would pass them on at
+ * the same time.) */
 static void add_processors_job(struct decode_plan *plan)
 {
     const struct decode_request *request = plan->request;
@@ -164,8 +165,8 @@ static int largest_first(const void *left, const void *right)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* The slices of a job in the order of their time, which is that of each stream: the next slice of
- * the stream that is farthest behind comes next. */
+/* Adds the PSB segments of a job in the order of their time, which is also that of each stream:
+ * always the earliest of the streams' next PSB segments. */
 static void order_psb_segments(struct decode_plan *plan, const struct decode_job *job)
 {
     size_t *next = memory_allocate_zeroed(job->streams.count * sizeof(*next));

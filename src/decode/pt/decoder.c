@@ -78,7 +78,7 @@ void decoder_add_statistics(const struct decoder *decoder, struct flow_statistic
     statistics->instructions += decoder->flow.position;
 }
 
-/* The stretch ends. */
+/* The trace segment ends. */
 static void finish_segment(struct decoder *decoder)
 {
     struct control_flow *flow = &decoder->flow;
@@ -91,7 +91,7 @@ static void finish_segment(struct decoder *decoder)
     event_batch_flush(&flow->batch, NULL);
 }
 
-/* Tracing goes on in the next slice, from its PSB on, in a state that this PSB tells. */
+/* Tracing continues in the next PSB segment, in the state that its PSB gives. */
 static void finish_psb_segment(struct decoder *decoder)
 {
     decoder_take_next_psb_segment(decoder);

@@ -1,7 +1,8 @@
-/* The decoder: the packets of one slice of a recording, in; flow events, out.
+/* The decoder: from the packets of one PSB segment to flow events.
  *
- * Called by decode_jobs.c. A slice (psb_segment.h) belongs to one thread, or to one processor on which
- * threads took turns, as its schedule says. No packet in the stretch around it was lost.
+ * Called by decode_jobs.c. A PSB segment (psb_segment.h) belongs to one thread, or to one processor
+ * on which threads took turns, as its schedule says. No packet of the trace segment around it was
+ * lost.
  */
 #ifndef MAGIC_TRACE_DECODE_PT_DECODER_H
 #define MAGIC_TRACE_DECODE_PT_DECODER_H
@@ -19,22 +20,22 @@ struct decoder_shared *decoder_shared_open(const struct perf_data *data, struct 
 /* After all decoders are closed. */
 void decoder_shared_close(struct decoder_shared *shared);
 
-/* What decoders learn of the code. Used by one decoder after the other, in one thread. */
+/* What decoders learn about the code. Used by one decoder after the other, in one thread. */
 struct decoder_memory;
 
-/* `shared` is for decoders in other threads as well, borrowed; NULL: there are none. */
+/* `shared` is shared with decoders in other threads, borrowed; NULL: there are none. */
 struct decoder_memory *decoder_memory_new(struct shared_blocks *shared);
 void decoder_memory_free(struct decoder_memory *memory);
 
 struct decoder_input {
-    const uint8_t *bytes; /* all of the stretch; borrowed until decoder_close */
+    const uint8_t *bytes; /* the whole trace segment; borrowed until decoder_close */
     uint64_t size;
-    uint64_t offset;                       /* of its first byte in its ring */
-    uint64_t start, stop;                  /* offsets of the slice in it */
-    const struct schedule *schedule;       /* borrowed; whose events these are */
+    uint64_t offset;                       /* of the first byte, in its ring */
+    uint64_t start, stop;                  /* offsets of the PSB segment in `bytes` */
+    const struct schedule *schedule;       /* borrowed; which thread the events belong to */
     const struct flow_observer *observer;  /* NULL: none */
-    struct reorder_buffer *reorder_buffer; /* borrowed; what becomes of them */
-    bool lost_after;                       /* data was lost behind the last byte of the stretch */
+    struct reorder_buffer *reorder_buffer; /* borrowed; takes the events */
+    bool lost_after;                       /* data was lost after the trace segment */
 };
 
 struct decoder;
@@ -43,16 +44,16 @@ struct decoder;
 struct decoder *decoder_open(struct decoder_shared *shared, struct decoder_memory *memory,
                              const struct decoder_input *input);
 
-/* Decodes on, for about `steps` packets. False at the end of the slice; all events have then been
- * handed to the delivery. */
+/* Decodes about `steps` packets. False at the end of the PSB segment; then the reorder buffer has
+ * all events. */
 bool decoder_run(struct decoder *decoder, uint64_t steps);
 
-/* Adds what this decoder has counted. */
+/* Adds the decoder's counts. */
 void decoder_add_statistics(const struct decoder *decoder, struct flow_statistics *statistics);
 
 void decoder_close(struct decoder *decoder);
 
-/* In words, what a code in flow_event.error means. */
+/* What a code in flow_event.error means, as text. */
 const char *decoder_error_text(uint8_t code);
 
 #endif

@@ -1,4 +1,4 @@
-/* TNT and TIP packets the long way, and what turns tracing on and off.
+/* TNT and TIP packets on the slow path, and the packets that turn tracing on and off.
  *
  * Source: Intel SDM volume 3, "Intel Processor Trace", sections "Packet Definitions" and "Packet
  * Generation Scenarios"; the errata by their texts (errata.h).
@@ -31,7 +31,7 @@ static void take_branch(struct decoder *decoder, uint64_t ip)
         decoder_fail(decoder, error, walk.at->ip);
         return;
     }
-    /* Only here: of a deferred address nobody knows the time. */
+    /* Only here: the time of a deferred address is unknown. */
     if (decoder->time_is_news)
         control_flow_branch_time_exact(&decoder->flow);
     complete_branch(decoder, walk.at, ip);
@@ -39,13 +39,13 @@ static void take_branch(struct decoder *decoder, uint64_t ip)
         decoder_report_time(decoder);
 }
 
-/* Walks on to where the asynchronous event happened; false when that failed, which has been told.
+/* Walks on to where the asynchronous event happened; false if that failed, which has been reported.
  */
 static bool reach_event(struct decoder *decoder)
 {
     if (!decoder->aborted || !decoder->shared->errata.bdm64)
         return decoder_reach(decoder, decoder->fup);
-    decoder_begin_walk(decoder); /* the branch before may have a wrong target */
+    decoder_begin_walk(decoder); /* the target of the branch before it may be wrong */
     return true;
 }
 
@@ -61,7 +61,7 @@ static void divert(struct decoder *decoder, uint64_t ip)
     control_flow_diverted(&decoder->flow, kind, from, ip, exact);
 }
 
-/* Tracing was lost where no code is known, or by an overflow whose FUP is missing (SKD010). */
+/* Tracing was lost where the code is unknown, or by an overflow whose FUP is missing (SKD010). */
 static bool may_resume_at_tip(const struct decoder *decoder)
 {
     return decoder->enabled ||
@@ -72,7 +72,7 @@ void decoder_take_tip(struct decoder *decoder, uint64_t ip)
 {
     decoder->mode = decoder->next_mode;
     if (decoder->fup_owner == FUP_OF_NO_CONSEQUENCE)
-        decoder->fup_owner = FUP_OF_NOTHING; /* the mode was of this branch */
+        decoder->fup_owner = FUP_OF_NOTHING; /* the mode belonged to this branch */
     if (decoder->at && decoder->has_fup)
         divert(decoder, ip);
     else if (decoder->at)
@@ -85,7 +85,7 @@ void decoder_take_tip(struct decoder *decoder, uint64_t ip)
 }
 
 /* The next packet is the TIP of an indirect branch although there are TNT bits left: processors may
- * put it behind them (SDM, "Deferred TIPs"). */
+ * write it after them (SDM, "Deferred TIPs"). */
 static bool take_deferred_address(struct decoder *decoder)
 {
     struct pt_packet packet;
@@ -98,7 +98,7 @@ static bool take_deferred_address(struct decoder *decoder)
     return true;
 }
 
-/* False when decoding cannot go on with the bits that are left. */
+/* False if decoding cannot continue with the remaining bits. */
 static bool take_bit(struct decoder *decoder, bool taken)
 {
     for (;;) {
@@ -152,7 +152,7 @@ void decoder_take_enable(struct decoder *decoder, uint64_t ip)
         observe_start(&decoder->flow, ip);
 }
 
-/* `to` 0: not told. */
+/* `to` 0: unknown. */
 static void stop_at_fup(struct decoder *decoder, uint64_t to)
 {
     uint64_t ip = decoder->fup;
@@ -166,7 +166,7 @@ static void stop_at_fup(struct decoder *decoder, uint64_t to)
         control_flow_interrupted(&decoder->flow, ip, exact);
 }
 
-/* `ip` 0: not told. */
+/* `ip` 0: unknown. */
 static void stop_at_branch(struct decoder *decoder, uint64_t ip)
 {
     struct block_walk walk = decoder_begin_walk(decoder);
@@ -179,7 +179,7 @@ static void stop_at_branch(struct decoder *decoder, uint64_t ip)
     control_flow_disabled(&decoder->flow, exact);
 }
 
-/* VM entry ended tracing at itself, and its FUP is superfluous (SKD022). */
+/* A VM entry itself ended tracing, and its FUP has no meaning (SKD022). */
 static bool is_fup_of_vm_entry(const struct decoder *decoder)
 {
     static const uint8_t launch[] = {0x0f, 0x01, 0xc2}, resume[] = {0x0f, 0x01, 0xc3};

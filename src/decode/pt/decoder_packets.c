@@ -1,4 +1,4 @@
-/* What each kind of packet means, and FUP packets, which belong to others.
+/* What each kind of packet means, and FUP packets, which belong to other packets.
  *
  * Source: Intel SDM volume 3, "Intel Processor Trace", section "Packet Definitions".
  */
@@ -6,8 +6,8 @@
 
 /* FUP. */
 
-/* Runs the instruction at `ip`, if it needs no packet, and tells that the stack pointer is `value`
- * behind it; else it will be told with the branch. */
+/* Executes the instruction at `ip`, if it needs no packet, and reports that the stack pointer is
+ * `value` after it; else the branch will report it. */
 static void report_stack(struct decoder *decoder, uint64_t ip, uint64_t value)
 {
     if (!decoder_reach(decoder, ip))
@@ -49,7 +49,7 @@ static void take_fup(struct decoder *decoder, uint64_t ip)
         break;
     case FUP_OF_OVERFLOW:
         if (decoder->shared->errata.apl12 && decoder_is_before_enable(decoder))
-            break; /* tracing is off all the same */
+            break; /* tracing is off anyway */
         decoder->mode = decoder->next_mode;
         decoder_resume(decoder, ip);
         break;
@@ -77,8 +77,8 @@ void decoder_take_time(struct decoder *decoder, const struct pt_packet *packet)
     packet_time_take(&decoder->time, packet);
 }
 
-/* TSC and MTC packets tell when all branches before them had happened; a CYC packet when those that
- * follow did. */
+/* TSC and MTC packets give the time when all branches before them had happened; a CYC packet gives
+ * the time of those that follow. */
 static void take_time(struct decoder *decoder, const struct pt_packet *packet)
 {
     decoder_take_time(decoder, packet);
@@ -99,8 +99,8 @@ static void take_tsx(struct decoder *decoder, const struct pt_packet *packet)
         decoder->transaction = decoder->in_transaction;
 }
 
-/* The mode changes with the TIP that follows. With event tracing a FUP may follow in its place: the
- * interrupt flag has changed there. */
+/* The mode changes with the TIP that follows. With event tracing a FUP may follow instead: the
+ * interrupt flag changed there. */
 static void take_mode(struct decoder *decoder, const struct pt_packet *packet)
 {
     decoder->next_mode = decoder_mode_of(packet->payload);
@@ -108,7 +108,7 @@ static void take_mode(struct decoder *decoder, const struct pt_packet *packet)
         decoder->fup_owner = FUP_OF_NO_CONSEQUENCE;
 }
 
-/* What EVD packets tell, by their type. The rest of a page fault or VM exit is in the CFE. */
+/* The types of EVD packets. Further facts of a page fault or VM exit are in the CFE packet. */
 enum { PAGE_FAULT_ADDRESS = 1 << 0, EXIT_QUALIFICATION = 1 << 1, EXIT_REASON = 1 << 2 };
 
 static void take_event_data(struct decoder *decoder, const struct pt_packet *packet)
@@ -121,7 +121,7 @@ static void take_event_data(struct decoder *decoder, const struct pt_packet *pac
         decoder->event_data |= reported;
 }
 
-/* Whether an event of this type can have what EVD packets have told. */
+/* Whether an event of this type can have the data that EVD packets gave. */
 static bool has_event_data(uint64_t type, uint8_t reported)
 {
     enum { INTERRUPT = 1, VM_EXIT = 8, VM_EXIT_BY_INTERRUPT = 9 };
@@ -130,8 +130,8 @@ static bool has_event_data(uint64_t type, uint8_t reported)
     return !reported || type == VM_EXIT || type == VM_EXIT_BY_INTERRUPT;
 }
 
-/* An event that the processor tells of beside the flow: its FUP is also that of the flow, unless it
- * is of an instruction that does not divert it. */
+/* A CFE packet. Its FUP, if it has one, is also that of the asynchronous event, except for
+ * instructions that do not divert the flow. */
 static void take_control_flow_event(struct decoder *decoder, const struct pt_packet *packet)
 {
     enum { IRET = 2, VM_ENTRY = 7, UIRET = 13 };
@@ -155,7 +155,7 @@ static void take_companion(struct decoder *decoder, const struct pt_packet *pack
     decoder->value_size = (uint8_t)packet->second;
 }
 
-/* Packets with an address, and the address or 0. */
+/* Packets that may have an address; 0: it has none. */
 static void take_address(struct decoder *decoder, const struct pt_packet *packet)
 {
     bool has_ip = packet->ip_compression != 0;
@@ -184,7 +184,7 @@ static void take_address(struct decoder *decoder, const struct pt_packet *packet
     decoder->time_is_news = false;
 }
 
-/* All kinds but those that other functions deal with together. */
+/* All kinds that no other function handles. */
 static void take_other(struct decoder *decoder, const struct pt_packet *packet)
 {
     switch ((enum pt_packet_kind)packet->kind) {
@@ -232,7 +232,7 @@ static void take_other(struct decoder *decoder, const struct pt_packet *packet)
     case PT_PACKET_MNT:
         control_flow_mnt(&decoder->flow, packet->payload);
         break;
-    default: /* paging, virtual machines, power: of no consequence for the flow */
+    default: /* paging, virtual machines, power: they do not affect the flow */
         break;
     }
 }

@@ -1,15 +1,15 @@
-/* Where execution is, who runs there and when: what all packets change. */
+/* Where execution is, which thread runs there, and the time: the state that all packets change. */
 #include "base/memory.h"
 #include "decode/pt/blocks/reported_flow.h"
 #include "decode/pt/decoder_state.h"
 
 enum {
-    /* An error this near to the end of the data, while tracing is off, is what a ring that is being
-     * written leaves behind: part of a packet. */
+    /* An error this close to the end of the data, while tracing is off, is part of a packet: it
+     * comes from a ring that was being written. */
     RAGGED_END_BYTES = 16,
 };
 
-/* Who runs, and which code is there. */
+/* Which thread runs, and which code it has. */
 
 static struct tnt_cache *tnt_cache_of(struct decoder *decoder, const struct process *process)
 {
@@ -18,7 +18,7 @@ static struct tnt_cache *tnt_cache_of(struct decoder *decoder, const struct proc
         struct tnt_cache *tnt_cache = *(struct tnt_cache **)array_at(processes, i);
         if (tnt_cache->cache.space.process != process)
             continue;
-        /* Another slice may have been later. */
+        /* Another PSB segment may have been later. */
         block_cache_rewind(&tnt_cache->cache, decoder->time.now);
         tnt_cache_keep_up(tnt_cache);
         return tnt_cache;
@@ -30,14 +30,15 @@ static struct tnt_cache *tnt_cache_of(struct decoder *decoder, const struct proc
     return tnt_cache;
 }
 
-/* The kernel may be traced across the switch: then the other thread goes on where it is. */
+/* The kernel may be traced across the switch: then the other thread continues at the same address.
+ */
 static void switch_thread(struct decoder *decoder, const struct schedule_entry *entry)
 {
     struct control_flow *flow = &decoder->flow;
     bool running = decoder->at;
     uint64_t ip = running ? decoder->at->ip : 0;
     decoder->tnt_cache = tnt_cache_of(decoder, entry->process);
-    /* Those that are remembered are of another process, or were dropped. */
+    /* The remembered ones are of another process, or were dropped. */
     return_stack_forget_blocks(&decoder->returns);
     if (running)
         flow->running = true;
@@ -48,7 +49,7 @@ static void switch_thread(struct decoder *decoder, const struct schedule_entry *
     control_flow_resume(flow, ip, false);
 }
 
-/* Makes the newest entry of the schedule that has come hold. */
+/* Applies the newest entry of the schedule that has become due. */
 static void follow_schedule(struct decoder *decoder)
 {
     const struct schedule *schedule = decoder->input.schedule;
@@ -64,7 +65,8 @@ static void follow_schedule(struct decoder *decoder)
         switch_thread(decoder, newest);
 }
 
-/* Blocks may be gone behind this: the place is looked for anew. */
+/* Applies changes of the code. Blocks may be dropped, so the block at the current address is looked
+ * up again. */
 static void follow_code(struct decoder *decoder)
 {
     struct block_cache *cache = &decoder->tnt_cache->cache;
@@ -115,7 +117,7 @@ void decoder_report_time(struct decoder *decoder)
     decoder->holds_time = false;
 }
 
-/* The same, for an event that happens now; whether a packet has told its time. */
+/* As decoder_report_time, for an event that happens now; returns whether a packet gave its time. */
 bool decoder_report_event_time(struct decoder *decoder)
 {
     bool exact = decoder->time_is_news || decoder->holds_time;
@@ -170,7 +172,7 @@ static bool is_ragged_end(const struct decoder *decoder)
            decoder->end - decoder->next < RAGGED_END_BYTES;
 }
 
-/* A packet that is wrong by itself is noticed where the flow has come to. */
+/* A malformed packet is reported at the current address of the flow. */
 static void observe_failure(const struct decoder *decoder, enum decode_error error, uint64_t ip)
 {
     uint64_t offset = decoder->input.offset + (uint64_t)(decoder->packet - decoder->input.bytes);
@@ -194,7 +196,7 @@ void decoder_fail(struct decoder *decoder, enum decode_error error, uint64_t ip)
     if (!is_ragged_end(decoder))
         decoder_report_failure(decoder, error, ip);
     decoder_forget_place(decoder);
-    /* Without an image the next packet with an address may lead to where there is one. */
+    /* Without an image, the next packet with an address may lead to code that has one. */
     if (error == DECODE_NO_IMAGE)
         decoder->enabled = enabled;
     else

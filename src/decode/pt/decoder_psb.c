@@ -1,4 +1,4 @@
-/* PSB packets and the header behind each, which tells all that a decoder has to know.
+/* PSB packets and the header after each, which has all that a decoder has to know.
  *
  * Source: Intel SDM volume 3, "Intel Processor Trace", section "PSB+"; the errata by their texts
  * (errata.h).
@@ -10,7 +10,7 @@
 enum { PSB_SIZE = 16 /* bytes */ };
 
 /* Whether the next packet that is not about time or modes is a TIP.PGE: then tracing is off,
- * whatever a PSB's header (BDM70) or the FUP behind an overflow (APL12) says. */
+ * whatever a PSB's header (BDM70) or the FUP after an overflow (APL12) says. */
 bool decoder_is_before_enable(const struct decoder *decoder)
 {
     const uint8_t *next = decoder->next;
@@ -46,7 +46,7 @@ struct psb_header {
     bool has_fup, has_mode, has_time, transaction;
     uint64_t ip;
     uint8_t mode;
-    bool overflow; /* it was cut short by one */
+    bool overflow; /* an overflow cut it short */
 };
 
 uint8_t decoder_mode_of(uint64_t bits)
@@ -56,7 +56,7 @@ uint8_t decoder_mode_of(uint64_t bits)
     return bits & PT_MODE_EXEC_CS_D ? X86_MODE_32 : X86_MODE_16;
 }
 
-/* False when the packet cannot be in a header. */
+/* False if the packet is not allowed in a header. */
 static bool take_header_packet(struct decoder *decoder, struct psb_header *header,
                                const struct pt_packet *packet)
 {
@@ -94,7 +94,7 @@ static bool take_header_packet(struct decoder *decoder, struct psb_header *heade
     }
 }
 
-/* The processor wrote OVF when it had written the first byte of this CYC packet (SKD007). */
+/* The processor wrote OVF after it had written only the first byte of this CYC packet (SKD007). */
 bool decoder_is_cut_by_overflow(const struct decoder *decoder, const struct pt_packet *packet)
 {
     static const uint8_t overflow[] = {0x02, 0xf3};
@@ -103,7 +103,7 @@ bool decoder_is_cut_by_overflow(const struct decoder *decoder, const struct pt_p
            memcmp(decoder->next + 1, overflow, sizeof(overflow)) == 0;
 }
 
-/* A TMA packet with reserved bits set, and the byte behind it (SKZ84). */
+/* Skips a TMA packet with reserved bits set, and the byte after it (SKZ84). */
 bool decoder_skip_bad_tma(struct decoder *decoder, enum pt_packet_status status)
 {
     static const uint8_t tma[] = {0x02, 0x73};
@@ -116,7 +116,7 @@ bool decoder_skip_bad_tma(struct decoder *decoder, enum pt_packet_status status)
     return true;
 }
 
-/* Reads the header behind a PSB. */
+/* Reads the header after a PSB. */
 static enum decode_error read_header(struct decoder *decoder, struct psb_header *header)
 {
     struct pt_packet packet;
@@ -192,7 +192,7 @@ static void use_header(struct decoder *decoder, const struct psb_header *header)
     event_batch_restart(&decoder->flow.batch, decoder->flow.position, decoder->time.now);
 }
 
-/* decoder->next is behind a PSB. False: what follows it cannot be read. */
+/* decoder->next is after a PSB. False: what follows it cannot be read. */
 static bool begin_psb(struct decoder *decoder, struct psb_header *header)
 {
     decoder->last_ip = 0;
@@ -215,7 +215,8 @@ void decoder_take_psb(struct decoder *decoder)
     use_header(decoder, &header);
 }
 
-/* The beginning of a slice: the one before has dealt with this PSB, so nothing is told. */
+/* The beginning of a PSB segment: the PSB segment before has handled this PSB, so nothing is
+ * reported. */
 static void continue_at_psb(struct decoder *decoder)
 {
     struct psb_header header;
@@ -261,11 +262,11 @@ void decoder_take_next_psb_segment(struct decoder *decoder)
     decoder->packet = decoder->stop;
     decoder->next = decoder->stop + PSB_SIZE;
     decoder_take_psb(decoder);
-    while (is_next(decoder, PT_PACKET_MNT)) /* the callers that belong to it */
+    while (is_next(decoder, PT_PACKET_MNT)) /* the callchain snapshot that belongs to it */
         decoder_take_packet(decoder);
 }
 
-/* Goes to the next PSB, or to the end when there is none. */
+/* Goes to the next PSB, or to the end if there is none. */
 void decoder_synchronize(struct decoder *decoder)
 {
     size_t size = (size_t)(decoder->end - decoder->input.bytes);

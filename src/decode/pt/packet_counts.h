@@ -1,6 +1,6 @@
 /* How many packets of each kind a recording holds.
  *
- * Counted in a pass of its own over the packets, so that decoding costs nothing more; called by
+ * Counted in a separate pass over the packets, so that it costs normal decoding nothing. Called by
  * `decode -stats`.
  */
 #ifndef MAGIC_TRACE_DECODE_PT_PACKET_COUNTS_H
@@ -11,7 +11,7 @@
 
 struct packet_counts {
     uint64_t kinds[PT_PACKET_KINDS];
-    uint64_t stray_bytes; /* that begin no packet, one by one */
+    uint64_t stray_bytes; /* bytes that begin no packet */
 };
 
 struct packet_counts packet_counts_of(const struct perf_data *data);

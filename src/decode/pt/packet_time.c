@@ -16,7 +16,8 @@ static void set_now(struct packet_time *time, uint64_t now)
         time->now.value = now;
 }
 
-/* A packet tells the time without cycles: learns how long cycles are, if nobody says. */
+/* At a packet that gives the time without cycles: computes the length of a cycle, if it is not
+ * known otherwise. */
 static void measure(struct packet_time *time, uint64_t now)
 {
     bool known = time->setup->max_nonturbo_ratio && time->ticks_per_cycle;
@@ -76,8 +77,8 @@ void packet_time_tma(struct packet_time *time, uint64_t counter, uint64_t fast)
     time->counter_base = time->base - fast;
 }
 
-/* How far it is to the next value of the counter that ends as `counter` does. TMA may have told
- * fewer bits than MTC tells. */
+/* The distance to the next value of the counter whose low bits are those of `counter`. TMA may have
+ * given fewer bits than MTC does. */
 static uint64_t counter_step(const struct packet_time *time, uint64_t counter, unsigned bits)
 {
     unsigned common = time->counter_bits < bits ? time->counter_bits : bits;
@@ -95,14 +96,14 @@ void packet_time_mtc(struct packet_time *time, uint64_t bits)
     time->counter_elapsed += counter_step(time, counter, reported);
     time->counter = counter;
     time->counter_bits = reported;
-    /* From TMA on, so that fractions do not add up. */
+    /* Relative to the TMA packet, so that rounding errors do not add up. */
     set_base(time, time->counter_base + counter_to_ticks(time, time->counter_elapsed));
 }
 
 void packet_time_cbr(struct packet_time *time, uint64_t ratio)
 {
     uint64_t nominal = time->setup->max_nonturbo_ratio;
-    /* What has passed so far did at the old ratio. */
+    /* The cycles so far passed at the old ratio. */
     time->base += packet_time_of_cycles(time, time->cycles);
     time->cycles = 0;
     if (nominal && ratio)

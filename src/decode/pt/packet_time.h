@@ -1,12 +1,12 @@
-/* The time that packets tell, in ticks of the time-stamp counter.
+/* The time of packets, in ticks of the time-stamp counter.
  *
- * TSC packets tell it whole. Between them MTC packets tell bits of a slower counter that runs
- * together with it, and CYC packets how many core cycles have passed: a cycle is as long as CBR
- * says, or, where the ratio of the processor is not known, as the last cycles were. Time never goes
- * back: what is earlier than the newest time is that time.
+ * TSC packets hold all of it. Between them MTC packets hold bits of a slower counter that runs
+ * together with it, and CYC packets the number of core cycles that have passed: a cycle is as long
+ * as CBR says, or, if the ratio of the processor is unknown, as long as the last cycles were. Time
+ * never goes back: a time earlier than the newest is replaced by the newest.
  *
- * Nothing is kept from before a PSB with a TSC packet, so streams may be decoded from any of them
- * on. Used by the decoder.
+ * A PSB with a TSC packet resets all state, so streams may be decoded from any of them on. Used by
+ * the decoder.
  *
  * Source: Intel SDM volume 3, "Intel Processor Trace", section "Tracking Time".
  */
@@ -20,25 +20,25 @@ struct packet_time {
     const struct pt_setup *setup; /* borrowed */
     unsigned mtc_shift;           /* an MTC packet holds bits 7..0 of the counter above this */
 
-    struct ticks now; /* the newest time told */
+    struct ticks now; /* the newest time of a packet */
     uint64_t base;    /* time of the newest TSC, TMA or MTC packet */
     uint64_t cycles;  /* since then */
 
     bool has_counter;         /* a TMA packet has tied the counter to the TSC */
-    uint64_t counter_base;    /* the TSC when it did, less the counter's fraction */
+    uint64_t counter_base;    /* the TSC at that packet, less the counter's fraction */
     uint64_t counter_elapsed; /* since then */
-    uint64_t counter;         /* its low bits, as TMA or MTC has told them last: ... */
-    unsigned counter_bits;    /* ... so many */
-    uint64_t ticks_per_cycle; /* 16 fraction bits; 0: not known */
+    uint64_t counter;         /* its low bits, from the last TMA or MTC packet: ... */
+    unsigned counter_bits;    /* ... this many */
+    uint64_t ticks_per_cycle; /* 16 fraction bits; 0: unknown */
     uint64_t measured_cycles, measured_from; /* cycles since the time `measured_from`; 0: none */
 };
 
 void packet_time_init(struct packet_time *time, const struct pt_setup *setup);
 
-/* A PSB, behind which CBR tells how long cycles are. */
+/* At a PSB, after which CBR gives the length of cycles. */
 void packet_time_forget_cycles(struct packet_time *time);
 
-/* The TSC packet behind a PSB: time begins anew, even if it was later before. */
+/* The TSC packet after a PSB: time restarts, even if it was later before. */
 void packet_time_restart(struct packet_time *time, uint64_t tsc);
 
 void packet_time_tsc(struct packet_time *time, uint64_t tsc);
@@ -48,14 +48,14 @@ void packet_time_cbr(struct packet_time *time, uint64_t ratio);
 
 enum { PACKET_TIME_FRACTION_BITS = 16 };
 
-/* What so many cycles take; 0 where that is not known. */
+/* The duration of `cycles`; 0 if it is unknown. */
 static inline uint64_t packet_time_of_cycles(const struct packet_time *time, uint64_t cycles)
 {
     return (uint64_t)((unsigned __int128)cycles * time->ticks_per_cycle >>
                       PACKET_TIME_FRACTION_BITS);
 }
 
-/* The time when so many more cycles will have passed. */
+/* The time after `cycles` more cycles. */
 static inline struct ticks packet_time_after(const struct packet_time *time, uint64_t cycles)
 {
     uint64_t now = time->base + packet_time_of_cycles(time, time->cycles + cycles);
@@ -69,10 +69,10 @@ static inline void packet_time_cyc(struct packet_time *time, uint64_t cycles)
     time->measured_cycles += cycles;
 }
 
-/* One of the five kinds above; others tell no time. */
+/* Takes one of the five kinds above; others do not affect the time. */
 void packet_time_take(struct packet_time *time, const struct pt_packet *packet);
 
-/* Packets were lost: cycles too. */
+/* Packets were lost, and cycles with them. */
 void packet_time_overflow(struct packet_time *time);
 
 #endif

@@ -3,12 +3,12 @@
 #include "packet/packet_decoder.h"
 
 enum {
-    /* Long enough to make up for what each slice costs, short enough for what waits to be passed on
-     * to stay in the processor's cache. */
+    /* Long enough to make up for the cost of each PSB segment, short enough that events waiting to
+     * be passed on stay in the processor's cache. */
     PSB_SEGMENT_BYTES = 1 << 16,
 };
 
-/* The time that is told behind the PSB at `psb`; false when none is. */
+/* The time that the header after the PSB at `psb` gives; false if it gives none. */
 static bool time_after(const uint8_t *bytes, size_t size, size_t psb, struct ticks *time)
 {
     struct pt_packet packet;

@@ -1,11 +1,12 @@
-/* The packets of a recording, cut into slices that can be decoded independently of each other.
+/* Cuts the packets of a recording into PSB segments, which can be decoded independently of each
+ * other.
  *
- * A slice begins at a PSB, where the packets tell everything that a decoder has to know: where
- * execution is, in which mode, at which time; and calls before it are forgotten. It ends with what
- * the next slice's PSB tells. Where slices begin depends on the packets alone, so what comes out
- * does not depend on how many processor cores decode them.
+ * A PSB segment begins at a PSB, where the packets give all that a decoder has to know: where
+ * execution is, in which mode, at which time; and earlier calls no longer matter. It ends with the
+ * PSB+ of the next PSB segment. The cuts depend on the packets alone, so the result does not depend
+ * on the number of processor cores.
  *
- * Called by decode_jobs.c, once per stretch (trace_stream.h).
+ * Called by decode_plan.c, once per trace segment (trace_stream.h).
  */
 #ifndef MAGIC_TRACE_DECODE_PT_PSB_SEGMENT_H
 #define MAGIC_TRACE_DECODE_PT_PSB_SEGMENT_H
@@ -18,12 +19,12 @@
 #include <stdint.h>
 
 struct psb_segment {
-    size_t start, stop; /* offsets of PSBs in the stretch, or its beginning and its end */
-    struct ticks time;  /* at `start`; 0 when that is the stretch's beginning */
+    size_t start, stop; /* offsets of PSBs in the trace segment, or its begin and end */
+    struct ticks time;  /* at `start`; 0 at the beginning of the trace segment */
 };
 
-/* Adds the slices of a stretch, struct psb_segment, to `slices`: at least one. With `timed` false (there
- * are no TSC packets) there is only one. */
+/* Adds the PSB segments of a trace segment to `psb_segments`, at least one. With `timed` false
+ * (there are no TSC packets) it adds only one. */
 void psb_segments_cut(struct array *psb_segments, const uint8_t *bytes, size_t size, bool timed);
 
 #endif

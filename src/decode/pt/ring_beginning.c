@@ -2,7 +2,7 @@
 
 #include "packet/packet_decoder.h"
 
-/* The packet is one that follows the PSB and comes before any branch; false for all others. */
+/* Takes a packet that follows the PSB and comes before any branch; false for all others. */
 static bool take_packet(struct ring_beginning *beginning, const struct pt_packet *packet,
                         bool *in_header)
 {
@@ -36,14 +36,14 @@ static bool take_packet(struct ring_beginning *beginning, const struct pt_packet
 void ring_beginning_read(struct ring_beginning *beginning, const struct trace_segment *segment)
 {
     *beginning = (struct ring_beginning){.reported = array_of(sizeof(uint64_t))};
-    /* A list of callers that goes on in another chunk of the ring is incomplete, and is dropped. */
-    const struct trace_piece *piece = array_at(&segment->pieces, 0);
-    size_t offset = pt_packet_find_psb(piece->bytes, piece->size, 0);
+    /* A callchain snapshot that continues in another chunk of the ring is incomplete, and is
+     * dropped. */
+    const struct trace_part *part = array_at(&segment->parts, 0);
+    size_t offset = pt_packet_find_psb(part->bytes, part->size, 0);
     struct pt_packet packet;
     bool in_header = true;
-    for (bool first = true; offset < piece->size; first = false) {
-        if (pt_packet_decode(&packet, piece->bytes + offset, piece->size - offset, 0) !=
-            PT_PACKET_OK)
+    for (bool first = true; offset < part->size; first = false) {
+        if (pt_packet_decode(&packet, part->bytes + offset, part->size - offset, 0) != PT_PACKET_OK)
             return;
         if (!first && !take_packet(beginning, &packet, &in_header))
             return;

@@ -1,10 +1,10 @@
-/* What the first packets of a stretch of a thread's ring tell and perf does not: where and when its
- * code goes on when the stretch begins in the middle, and the calls in progress there, if the
- * recorder told them (packet/callchain_snapshot.h).
+/* What the first packets of a trace segment of a thread's ring say and perf does not report: where
+ * and when code continues if the trace segment begins in the middle, and the active calls there, if
+ * the recorder emitted them (packet/callchain_snapshot.h).
  *
- * perf begins to tell at the first taken branch, so perf_decoder.c reads these few packets itself.
- * What is told behind a later PSB is of use only where packets before it could not be decoded; perf
- * does not say which PSB it goes on from then.
+ * perf reports from the first taken branch on, so perf_decoder.c reads these few packets itself.
+ * Callchain snapshots after later PSBs would be useful only after packets that could not be
+ * decoded; perf does not say at which PSB it continues then.
  */
 #ifndef MAGIC_TRACE_DECODE_PT_RING_BEGINNING_H
 #define MAGIC_TRACE_DECODE_PT_RING_BEGINNING_H
@@ -13,7 +13,7 @@
 #include "decode/pt/trace_stream.h"
 
 struct ring_beginning {
-    uint64_t ip; /* 0: code is not being executed, or not known */
+    uint64_t ip; /* 0: code is not being executed, or the address is unknown */
     struct ticks time;
     struct array reported; /* uint64_t: payloads of MNT packets, for control_flow_mnt */
 };

@@ -8,8 +8,8 @@
 
 enum { NANOSECONDS_PER_SECOND = 1000000000 };
 
-/* Of an event of the processor: without the number of the kind of cores, which Linux puts into the
- * upper half (PERF_PMU_TYPE_SHIFT). */
+/* The kind of an event of the processor, without the number of the kind of cores, which Linux puts
+ * into the upper half (PERF_PMU_TYPE_SHIFT). */
 static uint64_t kind_of(const struct perf_event_attr *attribute)
 {
     if (attribute->type == PERF_TYPE_HARDWARE || attribute->type == PERF_TYPE_HW_CACHE)
@@ -23,7 +23,7 @@ static bool is_clock(const struct perf_event_attr *attribute)
                                                      attribute->config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
-/* How well the event tells of time; 0: not at all. */
+/* How well the event measures time; 0: not at all. */
 static int worth_of(const struct perf_event_attr *attribute)
 {
     switch (attribute->type) {
@@ -91,7 +91,7 @@ static void free_times(struct last_time *times)
     }
 }
 
-/* Between neighbouring samples of each thread. */
+/* The intervals between successive samples of each thread. */
 static struct array find_intervals(const struct perf_data *data, uint32_t found)
 {
     struct array intervals = array_of(sizeof(uint64_t));
@@ -115,8 +115,7 @@ static struct array find_intervals(const struct perf_data *data, uint32_t found)
     return intervals;
 }
 
-/* An event that counts anything but time has no period in nanoseconds: what is usual between two
- * samples. */
+/* The median interval. An event that does not count time has no period in nanoseconds. */
 static uint64_t usual_interval(const struct perf_data *data, uint32_t found)
 {
     struct array intervals = find_intervals(data, found);

@@ -1,5 +1,6 @@
-/* Which event of a recording without packets its call stacks are taken from, and how often it
- * samples. See sampled_flow.h. */
+/* Which event of a recording without packets supplies the call stacks, and how often it samples.
+ * See sampled_flow.h.
+ */
 #ifndef MAGIC_TRACE_DECODE_SAMPLES_SAMPLED_EVENT_H
 #define MAGIC_TRACE_DECODE_SAMPLES_SAMPLED_EVENT_H
 
@@ -7,13 +8,13 @@
 
 enum { SAMPLED_EVENT_NONE = UINT32_MAX };
 
-/* Index of the event; SAMPLED_EVENT_NONE when there is none. */
+/* Index of the event; SAMPLED_EVENT_NONE if there is none. */
 uint32_t sampled_event_find(const struct perf_data *data);
 
-/* Whether `event` is the same as the one found: itself, or the same on another kind of cores. */
+/* Whether `event` is the one found, or the same on another kind of cores. */
 bool sampled_event_is(const struct perf_data *data, uint32_t found, uint32_t event);
 
-/* The time between two samples of a thread that runs, in nanoseconds. */
+/* The time between two samples of a running thread, in nanoseconds. */
 uint64_t sampled_event_period(const struct perf_data *data, uint32_t found);
 
 #endif

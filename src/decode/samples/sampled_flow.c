@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <uthash.h>
 
-/* So many periods without a sample, and the thread did not run: less can be the fault of an
- * interrupt that came late. */
+/* A thread without samples for this many periods did not run: shorter pauses can be due to a late
+ * interrupt. */
 enum { PERIODS_MISSED = 4 };
 
 enum { RECORDS_PER_PROGRESS = 1024 };
@@ -24,9 +24,9 @@ struct sampled_thread {
     const struct thread *thread;
     struct sampled_process *process;
     void *object;  /* the sink's */
-    uint64_t last; /* when it was seen to run; nanoseconds */
+    uint64_t last; /* when it was last seen running; nanoseconds */
     uint64_t off;  /* when it was switched off its processor; 0: it was not */
-    bool running;  /* as the sink knows */
+    bool running;  /* as last reported to the sink */
     UT_hash_handle hh;
 };
 
@@ -73,7 +73,7 @@ static struct sampled_thread *find_thread(const struct decoding *decoding, uint3
     return thread;
 }
 
-/* NULL for one that is not to be shown: a processor that idles. */
+/* NULL for a processor that idles, which is not shown. */
 static struct sampled_thread *get_thread(struct decoding *decoding,
                                          const struct sideband_record *record)
 {
@@ -120,8 +120,8 @@ static void report(struct decoding *decoding, struct sampled_thread *thread,
         decoding->request->sink->sample(thread->object, sample);
 }
 
-/* It has not run since `time` at the latest; when nothing was seen of it for long, not since one
- * period after it was. */
+/* Reports that the thread has not run since `time`; or, if it was not seen running for long before
+ * that, since one period after it was. */
 static void stop(struct decoding *decoding, struct sampled_thread *thread, uint64_t time)
 {
     if (!thread->running)
@@ -132,7 +132,7 @@ static void stop(struct decoding *decoding, struct sampled_thread *thread, uint6
     thread->running = false;
 }
 
-/* The thread runs at `time`. */
+/* The thread runs at `time`: reports a pause before it, if there was one. */
 static void go_on(struct decoding *decoding, struct sampled_thread *thread, uint64_t time)
 {
     if (thread->off && time - thread->off >= decoding->period)
@@ -180,7 +180,7 @@ static void take_exit(struct decoding *decoding, const struct sideband_record *r
         stop(decoding, thread, thread->off ? thread->off : record->time.value);
 }
 
-/* Only the thread that calls execve remains. */
+/* Only the thread that calls execve survives it. */
 static void take_exec(struct decoding *decoding, const struct sideband_record *record)
 {
     struct sampled_thread *thread = find_thread(decoding, record->tid);

@@ -1,12 +1,12 @@
 /* A recording that has samples with call stacks and no packets: perf record -g, and ours with
  * -sampling.
  *
- * One kind of event is followed: the first that tells of time (cycles, cpu-clock), on all kinds of
- * cores that the machine has; else the first that no tracepoint or breakpoint makes. Samples of
- * others are marks (stack/spans/sample_spans.h). A thread is taken not to run from where it was switched
- * off its processor, if the recording tells that (PERF_RECORD_SWITCH) and it lasted for a period of
- * sampling at least; and where samples are missing for much longer than a period, from one period
- * behind the last one on.
+ * One event supplies the stacks: the first that measures time (cycles, cpu-clock), on all kinds of
+ * cores that the machine has; else the first that is neither a tracepoint nor a breakpoint. Samples
+ * of other events are marks (stack/spans/sample_spans.h). A thread counts as not running while it
+ * is switched off its processor, if the recording has PERF_RECORD_SWITCH and the pause is at least
+ * one sampling period long; and where samples are missing for much longer than a period, from one
+ * period after the last one on.
  *
  * Called by flow.c. Ticks are nanoseconds.
  */
@@ -16,26 +16,26 @@
 #include "decode/flow_options.h"
 #include "decode/flow_sink.h"
 
-/* Whether it was recorded by samples that can be followed, of which there may be none, and not by
- * packets. */
+/* Whether the recording has samples that can be followed (perhaps of an event that never occurred)
+ * and no packets. */
 bool sampled_flow_recognizes(const struct perf_data *data);
 
-/* All is borrowed. */
+/* All borrowed. */
 struct sampled_flow_request {
     const struct perf_data *data;
     const struct address_spaces *spaces;
     struct symbols *symbols;
     const struct flow_sink *sink;
     const struct flow_options *options;
-    bool stitch; /* of stacks that the processor remembered (LBR), those that were too deep may be
-                    completed from the one before */
+    bool stitch; /* a stack of LBR entries that was too deep for the processor may be completed
+                  * by the one before */
 };
 
 /* Adds to `statistics`. */
 void sampled_flow_decode(const struct sampled_flow_request *request,
                          struct flow_statistics *statistics);
 
-/* Whether samples of this event are followed, so that they are no marks. */
+/* Whether samples of this event supply the stacks, and so are not marks. */
 bool sampled_flow_follows(const struct perf_data *data, uint32_t event);
 
 #endif

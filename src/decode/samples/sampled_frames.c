@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- names of what is in no program ---- */
+/* ---- names of code in no program ---- */
 
 struct named_end {
     enum unwinding_end end;
@@ -45,7 +45,7 @@ static char *describe_end(enum unwinding_end end, const struct image_file *file)
     return memory_copy_string("[callers not saved]");
 }
 
-/* What stands for the callers of code in `file` (NULL: in no file). */
+/* The name shown for the unknown callers of code in `file` (NULL: in no file). */
 static function_id name_of_end(struct sampled_names *names, enum unwinding_end end,
                                const struct image_file *file)
 {
@@ -120,7 +120,7 @@ static void add_user_frame(struct sampled_frames *frames, uint64_t address, uint
     };
 }
 
-/* Whose frames the words of a chain are. */
+/* Which frames a part of the chain has. */
 enum chain_part { CHAIN_KERNEL, CHAIN_USER, CHAIN_OTHER };
 
 static enum chain_part part_of_marker(uint64_t marker)
@@ -131,7 +131,7 @@ static enum chain_part part_of_marker(uint64_t marker)
     case PERF_CONTEXT_USER:
         return CHAIN_USER;
     default:
-        return CHAIN_OTHER; /* of a hypervisor or guest */
+        return CHAIN_OTHER; /* hypervisor or guest */
     }
 }
 
@@ -140,7 +140,8 @@ static bool is_kernel_address(uint64_t address)
     return address >> 63;
 }
 
-/* All words are return addresses but the first behind a marker, which is where it was interrupted.
+/* All words are return addresses, except the first after a marker: the address that was
+ * interrupted.
  */
 static void add_chain(struct sampled_frames *frames, const struct recorded_stack *stack,
                       enum chain_part wanted)
@@ -165,20 +166,21 @@ static void add_chain(struct sampled_frames *frames, const struct recorded_stack
     }
 }
 
-/* A frame pointer that is none leads anywhere: what is in no code is no caller. */
+/* A register that is not a frame pointer leads to any address: one outside of code is not a caller.
+ */
 static void drop_nowhere(struct sampled_frames *frames, size_t first)
 {
     while (frames->frames.count > first + 1 && newest_function(frames) == FUNCTION_UNKNOWN)
         frames->frames.count--;
 }
 
-/* ---- the three ways to the program's own frames ---- */
+/* ---- three sources of the program's own frames ---- */
 
-/* Calls that the processor remembers: each from where to where. */
+/* From LBR entries: each is a call, with source and destination. */
 static void add_calls(struct sampled_frames *frames, const struct recorded_stack *stack,
                       struct stack_sample *sample)
 {
-    enum { CALLS_AT_LEAST = 8 }; /* as many as the first processors with LBRs could remember */
+    enum { CALLS_AT_LEAST = 8 }; /* LBR entries of the first processors that have them */
     for (size_t i = 0; i < stack->call_count; i++) {
         struct perf_branch_entry call;
         memcpy(&call, stack->calls + i * sizeof call, sizeof call);
@@ -191,7 +193,7 @@ static void add_calls(struct sampled_frames *frames, const struct recorded_stack
     sample->cut = stack->call_count >= CALLS_AT_LEAST && stack->call_count == frames->most_calls;
 }
 
-/* asm/perf_regs.h's number of each register, in the order of DWARF's. */
+/* asm/perf_regs.h's number of each register, in DWARF's order. */
 static const uint8_t register_numbers[SAVED_REGISTER_COUNT] = {
     PERF_REG_X86_AX,  PERF_REG_X86_DX,  PERF_REG_X86_CX,  PERF_REG_X86_BX,  PERF_REG_X86_SI,
     PERF_REG_X86_DI,  PERF_REG_X86_BP,  PERF_REG_X86_SP,  PERF_REG_X86_R8,  PERF_REG_X86_R9,

@@ -1,8 +1,8 @@
 /* The call stack of one sample: from what the kernel recorded to functions, the outermost first.
  *
- * Frames of the kernel lie on top of those of the program. Without a known name, frames of the
- * kernel that follow each other are one, "[kernel]". Where a saved stack cannot be unwound to its
- * end, the sample is `cut` and says why: "[callers not saved]".
+ * Frames of the kernel are on top of those of the program. Successive frames of the kernel without
+ * a known name become one, "[kernel]". Where a saved stack cannot be unwound to its end, the sample
+ * is `cut` and says why: "[callers not saved]".
  *
  * One per process; used by sampled_flow.c.
  */
@@ -15,7 +15,7 @@
 #include "recording/perf_data/recorded_stack.h"
 #include "symbol/stack_unwinder.h"
 
-/* Functions that are in no program; shared by all processes of a recording. */
+/* Names of code in no program; shared by all processes of a recording. */
 struct sampled_names {
     struct symbols *symbols;
     function_id kernel; /* "[kernel]" */
@@ -28,19 +28,20 @@ void sampled_names_free(struct sampled_names *names);
 struct sampled_frames {
     struct sampled_names *names; /* borrowed */
     struct address_space_cursor space;
-    struct stack_unwinder *unwinder; /* NULL: no stack was saved yet */
+    struct stack_unwinder *unwinder; /* NULL: no sample had a saved stack yet */
     struct array frames;             /* struct sampled_frame, of the newest sample */
     struct array unwound;            /* struct unwound_frame, of the newest sample */
-    size_t most_calls; /* that the processor remembered at once: as many as it can, probably */
+    size_t most_calls; /* the greatest number of LBR entries in a sample: probably all that the
+                        * processor has */
 };
 
-/* `process` may be NULL: nothing is known of its code. */
+/* `process` may be NULL: its code is unknown. */
 void sampled_frames_init(struct sampled_frames *frames, struct sampled_names *names,
                          const struct process *process);
 void sampled_frames_free(struct sampled_frames *frames);
 
 /* The stack of `record`, a SIDEBAND_SAMPLE, no earlier than the one before; valid until the next
- * one. False when there is nothing to show. */
+ * one. False if there are no frames to show. */
 bool sampled_frames_find(struct sampled_frames *frames, const struct perf_data *data,
                          const struct sideband_record *record, struct stack_sample *sample);
 

@@ -18,7 +18,7 @@ enum {
 
 struct known_place {
     struct text_location location; /* its address is the key */
-    bool located;                  /* not only made to be filled */
+    bool located;                  /* false: found only by its address so far */
     UT_hash_handle hh;
 };
 
@@ -65,7 +65,7 @@ static struct known_place *find_place(const struct text_code *code, uint64_t add
     return found;
 }
 
-/* JIT compilers write other code to the same address. */
+/* False where a JIT compiler has written other code to the same address. */
 static bool is_same(const struct text_location *location, const struct perf_text_place *place)
 {
     return text_slices_equal(location->symbol, place->symbol) &&
@@ -83,7 +83,8 @@ static struct known_place *get_place(struct text_code *code, uint64_t address)
     return known;
 }
 
-/* A place that perf has no symbol for, as the perf map names it; unchanged if that does not. */
+/* The place with the perf map's symbol, if perf has none for it; unchanged if the map has none
+ * either. */
 static struct perf_text_place name_by_map(const struct text_code *code,
                                           const struct perf_text_place *place)
 {

@@ -1,6 +1,6 @@
 #include "decode/text/text_error.h"
 
-/* Codes of perf lie behind those of the packet decoder (flow_error_text). */
+/* Codes of perf's errors come after those of the packet decoder (flow_error_text). */
 enum { FIRST_CODE = 200 };
 
 static const struct {

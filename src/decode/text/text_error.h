@@ -1,7 +1,7 @@
-/* perf's words for packets that it could not decode, as gaps.
+/* perf's messages for packets that it could not decode, as gaps.
  *
  * Source: intel_pt_err_msgs of tools/perf/util/intel-pt-decoder/intel-pt-decoder.c of Linux 6.1.
- * Text of other versions may have other words: they are errors without a name.
+ * Other messages, of other versions, become errors without a name.
  */
 #ifndef MAGIC_TRACE_DECODE_TEXT_TEXT_ERROR_H
 #define MAGIC_TRACE_DECODE_TEXT_TEXT_ERROR_H
@@ -16,7 +16,7 @@ struct text_error {
 
 struct text_error text_error_of(struct text_slice message);
 
-/* NULL when `error` is a code of another decoder. */
+/* NULL if `error` is a code of another decoder. */
 const char *text_error_words(uint8_t error);
 
 #endif

@@ -12,7 +12,7 @@
 #include <uthash.h>
 
 enum {
-    /* Of a file, where there has to be a record if it is text. */
+    /* If a file is text, it has a record within this many bytes. */
     HEAD_SIZE = 64 << 10,
     RECORDS_PER_PROGRESS = 1 << 14,
 };
@@ -47,7 +47,7 @@ struct text_flow {
     struct flow_thread *threads; /* owned, by pid and tid */
     struct flow_thread *newest_thread;
     struct text_frequencies frequencies;
-    const struct flow_sink *sink; /* while decoding */
+    const struct flow_sink *sink; /* set while decoding */
     function_id samples;          /* "[samples]"; FUNCTION_UNKNOWN while there are none */
     bool has_branches;
 };
@@ -195,7 +195,7 @@ struct reading {
     struct perf_text text;
     const struct flow_options *options;
     uint64_t size;   /* of the file */
-    uint64_t before; /* bytes read by the pass before */
+    uint64_t before; /* bytes read by the earlier pass */
     uint64_t records;
 };
 
@@ -232,7 +232,7 @@ static void learn(struct text_flow *text, const struct flow_options *options)
     perf_text_close(&reading.text);
 }
 
-/* Samples beside a trace of all branches tell nothing new. */
+/* Beside a trace of all branches samples add nothing. */
 static void follow_sample(struct text_flow *text, const struct perf_text_record *record)
 {
     if (text->has_branches)
@@ -253,7 +253,7 @@ static void follow_record(struct text_flow *text, const struct perf_text_record 
         follow_sample(text, record);
         break;
     case PERF_TEXT_DECODE_ERROR:
-        /* Of packets of nobody known there is no thread to show it in. */
+        /* Without a known thread there is no place to show the error. */
         if (record->tid != PERF_TEXT_NOBODY)
             text_thread_error(&get_thread(text, record)->thread, record);
         break;

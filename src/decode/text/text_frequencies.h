@@ -1,6 +1,6 @@
-/* How the processor's frequency changed, as perf script's text tells it for each thread.
+/* Changes of the processor's frequency, as perf script's text reports them for each thread.
  *
- * Used by text_flow.c, whose decoding fills it.
+ * Filled and read by text_flow.c.
  */
 #ifndef MAGIC_TRACE_DECODE_TEXT_TEXT_FREQUENCIES_H
 #define MAGIC_TRACE_DECODE_TEXT_TEXT_FREQUENCIES_H

@@ -10,12 +10,13 @@
 
 enum {
     PAGE_MASK = 0xfff,
-    ANYWHERE = PAGE_MASK + 1, /* where in a page a function begins that is known by name only */
+    ANYWHERE = PAGE_MASK + 1, /* stands for the position in a page of a function that is known by
+                               * name only */
 };
 
 struct named_function {
     function_id id;
-    bool begins_anywhere; /* of an ANYWHERE entry: made before it was known where it begins */
+    bool begins_anywhere; /* of an ANYWHERE entry: made before its begin was known */
     UT_hash_handle hh;
 };
 
@@ -23,7 +24,7 @@ struct text_functions {
     struct symbols *symbols; /* borrowed */
     struct named_function *by_key;
     struct arena memory; /* the entries and their keys */
-    char *key;           /* owned; the one asked for: symbol, object and position in the page */
+    char *key;           /* owned; key of a lookup: symbol, object and position in the page */
     size_t key_size, key_capacity;
 };
 
@@ -55,7 +56,8 @@ static void append_to_key(struct text_functions *functions, const void *bytes, s
     functions->key_size += size;
 }
 
-/* Sizes are part of the key, so that no symbol can be taken for another with an object. */
+/* Sizes are part of the key, so that different pairs of symbol and object never have the same key.
+ */
 static void set_key(struct text_functions *functions, struct text_slice symbol,
                     struct text_slice object, unsigned position)
 {
@@ -89,14 +91,12 @@ static struct named_function *add(struct text_functions *functions, struct text_
 
 /* ---- names ---- */
 
-char *text_copy_name(struct text_slice psb_segment)
+char *text_copy_name(struct text_slice name)
 {
-    char *copy = memory_allocate(psb_segment.size + 1);
-    for (size_t i = 0; i < psb_segment.size; i++)
-        copy[i] = (unsigned char)psb_segment.at[i] < ' ' || psb_segment.at[i] == 127
-                      ? '?'
-                      : psb_segment.at[i];
-    copy[psb_segment.size] = 0;
+    char *copy = memory_allocate(name.size + 1);
+    for (size_t i = 0; i < name.size; i++)
+        copy[i] = (unsigned char)name.at[i] < ' ' || name.at[i] == 127 ? '?' : name.at[i];
+    copy[name.size] = 0;
     return copy;
 }
 
@@ -111,7 +111,7 @@ static struct text_slice without_version(struct text_slice symbol)
     return at > 0 ? (struct text_slice){symbol.at, at} : symbol;
 }
 
-/* The function of a part of it; the symbol itself when it is no part. */
+/* The function that a split-off part belongs to; the symbol itself if it is not a part. */
 static struct text_slice without_part(struct text_slice symbol)
 {
     size_t length = cold_part_main_length(symbol.at, symbol.size);
@@ -141,7 +141,7 @@ static struct named_function *get_anywhere(struct text_functions *functions,
                  : add(functions, symbol, object, ANYWHERE, make(functions, symbol, object));
 }
 
-/* The first function of a name is also the one that is meant when only the name is known. */
+/* Where only the name is known, the first function of that name is meant. */
 static function_id get_at(struct text_functions *functions, struct text_slice symbol,
                           struct text_slice object, unsigned position)
 {
@@ -156,7 +156,7 @@ static function_id get_at(struct text_functions *functions, struct text_slice sy
 
 /* ---- code without a symbol ---- */
 
-/* Memory that a program has written its own code to. */
+/* Memory to which a program has written code. */
 static bool is_generated(struct text_slice object)
 {
     static const char *const beginnings[] = {"//anon", "/memfd:", "/dev/zero", "/tmp/perf-",

@@ -1,6 +1,6 @@
 #include "decode/text/text_samples.h"
 
-/* Where "[samples]" is, which has no code: not 0, which would be unknown. */
+/* The address of "[samples]", which has no code: not 0, which would mean unknown. */
 enum { SAMPLES_ADDRESS = 1 };
 
 void text_samples_init(struct text_samples *stack, function_id samples)
@@ -16,8 +16,7 @@ void text_samples_free(struct text_samples *stack)
     array_free(&stack->frames);
 }
 
-/* Of frame `index`, or of "[samples]" below them all (-1): what is called above it returns there.
- */
+/* Where frame `index` is, or "[samples]" below them all (-1): calls from it return there. */
 static struct text_location location_at(const struct text_samples *stack, size_t index)
 {
     if (index == (size_t)-1)
@@ -48,7 +47,7 @@ static void enter(struct text_samples *stack, struct text_thread *thread,
                                                   .function = entered->function});
 }
 
-/* Frames, from the root on, that are still the same activations. */
+/* How many frames, from the root on, are still the same activations. */
 static size_t count_kept(const struct text_samples *stack, struct text_thread *thread,
                          const struct perf_text_record *record)
 {

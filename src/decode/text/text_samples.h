@@ -2,8 +2,8 @@
  *
  * Two samples are compared from the root on. A frame stays as long as it is the same function,
  * called from the same place; the rest of the older stack returns, and the rest of the newer one is
- * called. What happened between two samples is not known: the times are those of the samples. All
- * stacks of a thread stand on one frame, "[samples]", which says so.
+ * called. What happened between two samples is unknown: the times are those of the samples. The
+ * root of all stacks of a thread is a frame "[samples]", which says so.
  *
  * Used by text_flow.c for text of samples, one per thread, with that thread's text_thread.
  */

@@ -5,9 +5,9 @@
 enum {
     /* The return address of syscall, sysenter and int n: all have 2 bytes. */
     SYSCALL_LENGTH = 2,
-    /* e8 00 00 00 00: a call of the next instruction, by which code asks for its own address. */
+    /* e8 00 00 00 00: a call of the next instruction, by which code reads its own address. */
     CALL_NEXT_LENGTH = 5,
-    /* Code seldom runs over its function's end without a branch, and then not far. */
+    /* Code rarely runs past the end of its function without a branch, and then not far. */
     FALL_THROUGH_MAX = 4096,
 };
 
@@ -43,7 +43,7 @@ void text_thread_time(struct text_thread *thread, const struct perf_text_record 
     thread->timed = true;
 }
 
-/* What comes next can be much later: no event before it is moved on towards that. */
+/* The next event can be much later: events before it keep the time that they have. */
 static void keep_time(struct text_thread *thread)
 {
     event_batch_anchor(&thread->batch, thread->position, thread->time);
@@ -82,8 +82,8 @@ static void emit_resume(struct text_thread *thread, const struct perf_text_place
                                                   .function = thread->current.function});
 }
 
-/* Control has come from one function to `from` in another without a branch that was printed: it
- * ran over the end of the first, or lines are missing. */
+/* Control has got from one function to `from` in another without a branch in the text: it ran past
+ * the end of the first, or lines are missing. */
 static void emit_unseen_jump(struct text_thread *thread, const struct perf_text_place *from)
 {
     struct text_location left = thread->current;
@@ -159,8 +159,8 @@ static bool is_call_of_next(const struct text_thread *thread, const struct perf_
            is_in_current(thread, &record->to);
 }
 
-/* The kind of the event that the branch is when it changes the stack; FLOW_JUMP for those that do
- * only when they lead to another function. */
+/* The kind of the branch's event; FLOW_JUMP for branches that are an event only if they lead to
+ * another function. */
 static enum flow_kind kind_of(const struct text_thread *thread,
                               const struct perf_text_record *record)
 {
@@ -210,7 +210,8 @@ static void emit_branch(struct text_thread *thread, const struct perf_text_recor
         event.flags |= FLOW_DIRECT;
     if (record->branch.in_transaction)
         event.flags |= FLOW_TRANSACTION;
-    /* Events look up where their function begins; jumps inside it are none. */
+    /* Other events always look up where their function begins; a jump inside its function is not an
+     * event. */
     if (kind == FLOW_JUMP)
         go_to(thread, &record->to);
     else

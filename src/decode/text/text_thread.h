@@ -1,10 +1,10 @@
 /* One thread of perf script's text: from its records to its flow events.
  *
  * The counterpart of control_flow.h, which has the instructions: the same program run gives the
- * same events. Branches inside a function are no events. Text with or without them (the original
- * magic-trace's dlfilter removes them) gives the same events, but for the times: perf prints the
- * time of the last packet, so several branches share one, and are given times in proportion to
- * their number up to the next.
+ * same events. Branches inside a function are not events. Text without them (the dlfilter of Jane
+ * Street's magic-trace removes them) gives the same events, except for their times: perf prints the
+ * time of the last packet, so several branches share one, and get times in proportion to their
+ * number up to the next.
  *
  * Used by text_flow.c, one per thread.
  */
@@ -22,14 +22,14 @@ struct text_thread {
     struct reorder_buffer reorder_buffer; /* direct */
     uint64_t position;                    /* branches so far */
     struct ticks time;                    /* the newest that was printed */
-    bool timed;                           /* there was one */
+    bool timed;                           /* there was a time */
     bool exact;                           /* the newest record is the first with its time */
 
     bool running;                 /* traced code is being executed */
-    struct text_location current; /* where it has got to */
-    bool after_syscall;           /* which stopped tracing */
+    struct text_location current; /* where control is now */
+    bool after_syscall;           /* a system call stopped tracing */
     /* An INTERRUPT that stopped tracing: held back until tracing starts again, because at the end
-     * of the text it was no interrupt but the end of tracing. */
+     * of the text it was not an interrupt but the end of tracing. */
     bool interrupt_held;
     struct flow_event interrupt;
 };
@@ -38,14 +38,14 @@ struct text_thread {
 void text_thread_begin(struct text_thread *thread, const struct thread *described,
                        struct text_code *code, const struct flow_sink *sink);
 
-/* The record is one of this thread's; those of BRANCH and DECODE_ERROR. */
+/* Each takes a record of this thread: a BRANCH, a DECODE_ERROR. */
 void text_thread_branch(struct text_thread *thread, const struct perf_text_record *record);
 void text_thread_error(struct text_thread *thread, const struct perf_text_record *record);
 
-/* Delivers what is left, ends the thread's output and adds to the counts. */
+/* Passes on the remaining events, ends the thread's sink and adds to the counts. */
 void text_thread_end(struct text_thread *thread, struct flow_statistics *statistics);
 
-/* For what else tells of the thread's stack (text_samples.h): the time is now that of `record`. */
+/* For text_samples.h, which also changes the thread's stack: the time is now that of `record`. */
 void text_thread_time(struct text_thread *thread, const struct perf_text_record *record);
 void text_thread_emit(struct text_thread *thread, const struct flow_event *event);
 

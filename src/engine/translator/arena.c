@@ -330,6 +330,16 @@ const struct tr_table *translator_arena_table(const struct translator_arena *are
     return NULL;
 }
 
+struct log_reader translator_arena_sideband(const struct translator_arena *arena)
+{
+    uint64_t tail = atomic_load(&arena->control->log_tail);
+    const struct tr_geometry *geometry = &arena->geometry;
+    return (struct log_reader){
+        .log = arena->bytes + geometry->log_offset,
+        .size = tail < geometry->log_size ? tail : geometry->log_size,
+    };
+}
+
 /* ---- the end ---- */
 
 uint64_t translator_arena_now(const struct translator_arena *arena)

@@ -9,6 +9,7 @@
 #define MAGIC_TRACE_ENGINE_TRANSLATOR_ARENA_H
 
 #include "base/error.h"
+#include "engine/packets/log_reader.h"
 #include "runtime/translator/layout.h"
 
 #include <stdbool.h>
@@ -68,6 +69,9 @@ const struct tr_table *translator_arena_table(const struct translator_arena *are
 
 /* The time now, in ticks, of a thread that does nothing; 0 with the instruction clock. */
 uint64_t translator_arena_now(const struct translator_arena *arena);
+
+/* The sideband log as it is now. */
+struct log_reader translator_arena_sideband(const struct translator_arena *arena);
 
 /* All threads leave the translator at their next look, and the moment is noted; when the recording
  * is frozen already nothing changes. The traced programs run on. */

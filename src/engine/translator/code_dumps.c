@@ -3,7 +3,6 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "engine/packets/code_image.h"
-#include "engine/packets/log_reader.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -46,10 +45,10 @@ static bool write_dump(const struct translator_arena *arena, const struct code_d
 }
 
 bool code_dumps_write(const struct translator_arena *arena, const char *directory,
-                      const uint8_t *log, size_t size, struct error *error)
+                      struct error *error)
 {
     bool ok = true;
-    struct log_reader reader = {.log = log, .size = size};
+    struct log_reader reader = translator_arena_sideband(arena);
     for (const struct logged_record *record; ok && (record = log_reader_next(&reader));) {
         const struct logged_mapping *mapping = (const struct logged_mapping *)record;
         struct code_dump dump;

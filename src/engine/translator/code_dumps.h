@@ -8,11 +8,9 @@
 
 #include "engine/translator/arena.h"
 
-#include <stddef.h>
-
-/* Of all mappings in the sideband log (`size` bytes). A mapping that names no dump of the arena is
- * left out. False: a file could not be written. */
+/* Of all mappings in the sideband log. A mapping that names no dump of the arena is left out. False: a
+ * file could not be written. */
 bool code_dumps_write(const struct translator_arena *arena, const char *directory,
-                      const uint8_t *log, size_t size, struct error *error);
+                      struct error *error);
 
 #endif

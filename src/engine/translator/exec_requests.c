@@ -1,8 +1,8 @@
 #include "engine/translator/exec_requests.h"
 
 #include "engine/translator/inject.h"
+#include "engine/translator/recorder_log.h"
 #include "engine/translator/requesting_thread.h"
-#include "engine/translator/untraced_log.h"
 #include "process/processes.h"
 
 #include <errno.h>
@@ -158,7 +158,7 @@ static void run_untraced(struct exec_requests *requests, struct followed *follow
 {
     char name[16];
     process_name(followed->thread.pid, name, sizeof name);
-    untraced_log_add(requests->arena, followed->number, name, why);
+    recorder_log_untraced(requests->arena, followed->number, name, why);
     detach(requests, followed, 0);
 }
 

@@ -77,13 +77,11 @@ bool log_cursor_begin_ring(struct log_cursor *cursor, const struct translator_ar
     return true;
 }
 
-bool log_cursor_skip(struct log_cursor *cursor)
+void log_cursor_skip(struct log_cursor *cursor)
 {
     uint64_t position;
-    if (!first_chunk(cursor, cursor->position + WORD, &position) || position >= cursor->end)
-        return false;
-    cursor->position = position;
-    return true;
+    bool found = first_chunk(cursor, cursor->position + WORD, &position);
+    cursor->position = found && position < cursor->end ? position : cursor->end;
 }
 
 static uint64_t words_of(uint32_t word)

@@ -46,8 +46,8 @@ void log_cursor_extend_to_last_word(struct log_cursor *cursor);
 
 enum log_reading log_cursor_next(struct log_cursor *cursor, struct log_record *record);
 
-/* Goes on with the next chunk that begins with a record. False: there is none. */
-bool log_cursor_skip(struct log_cursor *cursor);
+/* Goes on with the next chunk that begins with a record, or at the end of what can be read. */
+void log_cursor_skip(struct log_cursor *cursor);
 
 /* The 64-bit value in payload words `index` and the next one. */
 static inline uint64_t log_value(const struct log_record *record, unsigned index)

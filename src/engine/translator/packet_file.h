@@ -12,21 +12,30 @@
 #include "packet/encoder.h"
 
 struct packet_file {
-    char *path; /* owned */
-    int descriptor;
+    char *path;                 /* owned */
     struct packet_ring *header; /* mapped: one page, which stays where it is */
     uint8_t *packets;           /* mapped; moves when the file grows */
     uint64_t room;              /* bytes of packets that are mapped and have disk space */
 };
 
-/* `folder`: DIR/translator. */
+/* `folder`: DIR/translator. Replaces what is there. */
 bool packet_file_create(struct packet_file *file, const char *folder, uint32_t serial,
                         struct error *error);
+
+/* One that another recorder began: packets up to its encoder's head are kept, and go on behind them.
+ * ERROR_NOT_FOUND when there is none. */
+bool packet_file_open(struct packet_file *file, const char *folder, uint32_t serial,
+                      struct error *error);
+
 void packet_file_close(struct packet_file *file);
 
 struct pt_encoder *packet_file_encoder(const struct packet_file *file);
 
 /* As pt_encoder_owner.make_room. False, and noted in the header: the disk is full. */
 bool packet_file_grow(struct packet_file *file);
+
+/* Gives the disk space of packets from stream position `begin` to `end` back to the file system, as far
+ * as it can take it. */
+void packet_file_give_back(const struct packet_file *file, uint64_t begin, uint64_t end);
 
 #endif

@@ -33,14 +33,14 @@ static void add_run(struct path *path, unsigned first, unsigned last)
     path->instructions += fragment_instructions(path->fragment, first, last);
 }
 
-static void add_load(struct path *path, unsigned block, const struct log_record *record)
+static void add_load(struct path *path, unsigned block, const struct stack_load *load)
 {
     *(struct path_step *)array_add(&path->steps) = (struct path_step){
         .kind = PATH_LOAD,
         .first = (uint16_t)block,
         .last = (uint16_t)block,
         .fragment = path->fragment,
-        .event = *record,
+        .load = *load,
     };
     path->instructions += fragment_instructions(path->fragment, block, block);
 }
@@ -164,10 +164,10 @@ bool path_exit(struct path *path, uint32_t block, struct error *error)
     return true;
 }
 
-void path_load(struct path *path, const struct log_record *record)
+void path_load(struct path *path, const struct stack_load *load)
 {
     if (path->fragment && path->load_count < PATH_LOADS)
-        path->loads[path->load_count++] = *record;
+        path->loads[path->load_count++] = *load;
 }
 
 void path_finish(struct path *path)

@@ -13,9 +13,14 @@
 
 enum path_step_kind {
     PATH_RUN,  /* blocks `first` to `last` ran */
-    PATH_LOAD, /* block `first` ran, which loads the stack pointer: `event` is the TR_STACK record */
+    PATH_LOAD, /* block `first` ran, which loads the stack pointer: `load` says with what */
     PATH_CUT,  /* block `first` ran up to the instruction at `pc` */
     PATH_EVENT,
+};
+
+/* The stack pointer before and after it was loaded. */
+struct stack_load {
+    uint64_t before, after;
 };
 
 struct path_step {
@@ -24,6 +29,7 @@ struct path_step {
     const struct fragment *fragment;
     union {
         struct log_record event;
+        struct stack_load load;
         uint64_t pc;
     };
 };
@@ -36,7 +42,7 @@ struct path {
     const struct fragment *fragment; /* entered last, not left; NULL: none */
     unsigned next;                   /* its first block that is not among the steps yet */
     unsigned exit; /* the block by whose branch it was left; UINT_MAX: not known */
-    struct log_record loads[PATH_LOADS];
+    struct stack_load loads[PATH_LOADS];
     unsigned load_count;
     struct array steps;    /* of struct path_step */
     uint64_t instructions; /* in them */
@@ -52,7 +58,7 @@ bool path_enter(struct path *path, const struct fragment *fragment, bool indirec
 
 /* TR_EXIT and TR_STACK, of the fragment entered last. */
 bool path_exit(struct path *path, uint32_t block, struct error *error);
-void path_load(struct path *path, const struct log_record *record);
+void path_load(struct path *path, const struct stack_load *load);
 
 /* The fragment entered last, if any, ran to its end: a system call, or what TR_EXIT said. */
 void path_finish(struct path *path);

@@ -26,6 +26,7 @@ static uint64_t executed_since(const struct timeline *timeline, uint64_t instruc
  * different processors, or a log that was tampered with. */
 void timeline_pass(struct timeline *timeline, uint64_t time, uint64_t instructions)
 {
+    timeline->logged = time;
     if (timeline->counts_instructions)
         return;
     uint64_t executed = executed_since(timeline, instructions);

@@ -16,6 +16,7 @@ struct timeline {
     uint64_t until;                   /* the time does not pass this before it is said to */
     uint64_t rate;                    /* ticks per instruction, in units of 2^-24 */
     uint64_t latest;                  /* time given out */
+    uint64_t logged;                  /* the newest time in the log, by whatever clock */
 };
 
 /* `start`: of the thread's first instruction; 0: not known. */

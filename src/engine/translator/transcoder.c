@@ -43,18 +43,11 @@ static void begin_encoder(struct transcoder *transcoder)
     call_stack_begin(&transcoder->calls, encoder);
 }
 
-bool transcoder_begin(struct transcoder *transcoder, const struct translator_arena *arena,
-                      struct fragments *fragments, const struct tr_slot *slot, const char *folder,
-                      struct error *error)
+/* The packet file is there. */
+static void begin(struct transcoder *transcoder)
 {
-    *transcoder = (struct transcoder){
-        .owner = {time_now, make_room},
-        .arena = arena,
-        .fragments = fragments,
-        .slot = slot,
-    };
-    if (!packet_file_create(&transcoder->file, folder, slot->serial, error))
-        return false;
+    const struct translator_arena *arena = transcoder->arena;
+    const struct tr_slot *slot = transcoder->slot;
     struct packet_ring *header = transcoder->file.header;
     header->pid = slot->pid;
     header->tid = slot->tid;
@@ -66,19 +59,48 @@ bool transcoder_begin(struct transcoder *transcoder, const struct translator_are
     log_cursor_begin(&transcoder->cursor, arena, slot, 0);
     for (unsigned i = 0; i < 2; i++)
         transcoder->cut[i] = make_cut_block();
+}
+
+bool transcoder_begin(struct transcoder *transcoder, const struct translator_arena *arena,
+                      struct fragments *fragments, const struct tr_slot *slot, const char *folder,
+                      struct error *error)
+{
+    *transcoder = (struct transcoder){
+        .owner = {time_now, make_room}, .arena = arena, .fragments = fragments, .slot = slot};
+    if (!packet_file_create(&transcoder->file, folder, slot->serial, error))
+        return false;
+    begin(transcoder);
+    return true;
+}
+
+/* Nothing is known of what ran before. */
+static void begin_unknown(struct transcoder *transcoder)
+{
+    transcoder->timeline.from = 0;
+    pt_encoder_forget_calls(transcoder->encoder);
+}
+
+bool transcoder_resume(struct transcoder *transcoder, const struct translator_arena *arena,
+                       struct fragments *fragments, const struct tr_slot *slot, const char *folder,
+                       struct error *error)
+{
+    *transcoder = (struct transcoder){
+        .owner = {time_now, make_room}, .arena = arena, .fragments = fragments, .slot = slot};
+    if (!packet_file_open(&transcoder->file, folder, slot->serial, error))
+        return false;
+    begin(transcoder);
+    log_cursor_begin(&transcoder->cursor, arena, slot, atomic_load(&slot->read_to));
+    transcoder->timeline.latest = transcoder->encoder->last_time;
+    begin_unknown(transcoder);
+    pt_encoder_lose(transcoder->encoder);
     return true;
 }
 
 void transcoder_begin_ring(struct transcoder *transcoder)
 {
     struct log_cursor *cursor = &transcoder->cursor;
-    if (!log_cursor_begin_ring(cursor, transcoder->arena, transcoder->slot))
-        return;
-    if (cursor->position == 0)
-        return;
-    /* Nothing is known of what ran before. */
-    transcoder->timeline.from = 0;
-    pt_encoder_forget_calls(transcoder->encoder);
+    if (log_cursor_begin_ring(cursor, transcoder->arena, transcoder->slot) && cursor->position > 0)
+        begin_unknown(transcoder);
 }
 
 void transcoder_close(struct transcoder *transcoder)
@@ -140,11 +162,11 @@ static void run_blocks(struct transcoder *transcoder, const struct path_step *ru
         run_block(transcoder, run->fragment->blocks[i].code);
 }
 
-static void run_load(struct transcoder *transcoder, const struct path_step *load)
+static void run_load(struct transcoder *transcoder, const struct path_step *loading)
 {
     struct pt_encoder *encoder = transcoder->encoder;
-    struct pt_code_block *block = load->fragment->blocks[load->first].code;
-    uint64_t before = log_value(&load->event, 0), after = log_value(&load->event, 2);
+    struct pt_code_block *block = loading->fragment->blocks[loading->first].code;
+    uint64_t before = loading->load.before, after = loading->load.after;
     run_block(transcoder, block);
     /* At its second instruction, which must not be its last, where the other one is told. */
     if (block->instructions > 2)
@@ -281,16 +303,16 @@ static void reach_unknown_time(struct transcoder *transcoder)
 
 /* The same, before the newest fragment begins at that time. Decoders take to new code when a packet has
  * its time: they need to know of all branches before. */
-static void reach_entry(struct transcoder *transcoder, const struct log_record *stamp)
+static void reach_entry(struct transcoder *transcoder)
 {
-    uint64_t time = log_value(stamp, 0);
-    bool new_code = TR_EVENT_PAYLOAD(stamp->word) == TR_STAMP_NEW_CODE;
-    if (new_code && time > 0) {
-        reach(transcoder, time - 1);
+    uint64_t new_code = transcoder->new_code_at;
+    if (new_code > 0) {
+        reach(transcoder, new_code - 1);
         pt_encoder_emit(transcoder->encoder);
+        transcoder->new_code = true;
     }
-    reach(transcoder, time);
-    transcoder->new_code = new_code;
+    reach(transcoder, transcoder->next_entry);
+    transcoder->next_entry = transcoder->new_code_at = 0;
 }
 
 /* An event at the time that it tells, behind the steps so far. */
@@ -339,21 +361,25 @@ static bool enter(struct transcoder *transcoder, const struct log_record *record
         return false;
     if (transcoder->has_stack_copy)
         use_stack_copy(transcoder, &transcoder->stack_copy);
-    if (transcoder->has_next_stamp)
-        reach_entry(transcoder, &transcoder->next_stamp);
-    transcoder->has_next_stamp = false;
+    if (transcoder->next_entry)
+        reach_entry(transcoder);
     return true;
 }
 
 /* How the fragment before was left is only known when the next one is entered. */
 static void take_stamp(struct transcoder *transcoder, const struct log_record *record)
 {
-    const struct log_record *next = &transcoder->next_stamp;
-    if (TR_EVENT_PAYLOAD(record->word) == TR_STAMP_ENTRY) {
-        reach(transcoder, log_value(record, 0));
-    } else if (!transcoder->has_next_stamp || TR_EVENT_PAYLOAD(next->word) != TR_STAMP_NEW_CODE) {
-        transcoder->next_stamp = *record;
-        transcoder->has_next_stamp = true;
+    uint64_t time = log_value(record, 0);
+    switch (TR_EVENT_PAYLOAD(record->word)) {
+    case TR_STAMP_ENTRY:
+        reach(transcoder, time);
+        break;
+    case TR_STAMP_NEW_CODE:
+        transcoder->new_code_at = time;
+        /* fall through */
+    default:
+        transcoder->next_entry = time;
+        break;
     }
 }
 
@@ -365,7 +391,7 @@ static bool take_event(struct transcoder *transcoder, const struct log_record *r
     case TR_EXIT:
         return path_exit(path, TR_EVENT_PAYLOAD(record->word), error);
     case TR_STACK:
-        path_load(path, record);
+        path_load(path, &(struct stack_load){log_value(record, 0), log_value(record, 2)});
         return true;
     case TR_CALLS:
         take_stack_copy(transcoder, record);
@@ -445,13 +471,14 @@ void transcoder_read(struct transcoder *transcoder)
         struct error error;
         if (reading == LOG_DAMAGED) {
             refuse_damage(transcoder);
-            if (!log_cursor_skip(&transcoder->cursor))
-                break;
+            log_cursor_skip(&transcoder->cursor);
         } else if (!take(transcoder, &record, &error)) {
             refuse(transcoder, &error);
         }
         if (transcoder->path.steps.count >= WAITING_STEPS)
             reach_unknown_time(transcoder);
+        if (transcoder->path.steps.count == 0 && !transcoder->has_stack_copy)
+            transcoder->settled = transcoder->cursor.position;
     }
 }
 

@@ -29,12 +29,13 @@ struct transcoder {
 
     struct log_record stack_copy; /* the newest TR_CALLS, if its fragment was not entered yet */
     bool has_stack_copy;
-    struct log_record next_stamp; /* of the next fragment's beginning, known beforehand */
-    bool has_next_stamp;
+    uint64_t next_entry;  /* ticks: the next fragment begins then; 0: not known beforehand */
+    uint64_t new_code_at; /* ticks: code that may run next was mapped then; 0: none */
     /* Of the next block: */
     bool arrival_due;    /* a trigger was hit there: its beginning is reported ... */
     uint64_t arrival;    /* ... with this time, ticks */
     bool new_code;       /* it may be in the place of other code that has run */
+    uint64_t settled;    /* stream position: nothing of the log before it is needed any more */
     struct error damage; /* the first record that made no sense */
 
     /* Blocks that were interrupted in their middle, in turn: the encoder looks at the last one. */
@@ -42,10 +43,15 @@ struct transcoder {
     unsigned cuts;
 };
 
-/* `folder` is DIR/translator. The log of `slot` will be read from its beginning. */
+/* Packets go to DIR/translator, which is `folder`. The log of `slot` will be read from its beginning. */
 bool transcoder_begin(struct transcoder *transcoder, const struct translator_arena *arena,
                       struct fragments *fragments, const struct tr_slot *slot, const char *folder,
                       struct error *error);
+
+/* Goes on behind the packets of a recorder that was killed, which had read the log up to slot->read_to. */
+bool transcoder_resume(struct transcoder *transcoder, const struct translator_arena *arena,
+                       struct fragments *fragments, const struct tr_slot *slot, const char *folder,
+                       struct error *error);
 
 /* The log will be read from the oldest record that its ring still holds, to the last word. */
 void transcoder_begin_ring(struct transcoder *transcoder);

@@ -2,15 +2,161 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "engine/translator/snapshot_ranges.h"
 #include "engine/translator/transcoder.h"
 
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum stream_state {
+    STREAM_NEW,
+    STREAM_READ,
+    STREAM_DONE,
+    STREAM_FAILED, /* its packet file could not be made: the log is read for nothing */
+};
+
+/* One thread's log. */
+struct stream {
+    enum stream_state state;
+    struct transcoder *transcoder; /* while it is read */
+    struct tr_slot *slot;
+    uint64_t decided_at; /* snapshot_ranges_settle */
+};
 
 struct transcoding {
     struct translator_arena *arena;
     char *folder; /* DIR/translator */
     struct fragments *fragments;
+    struct callers *callers; /* NULL until the end */
+    struct stream *streams;  /* by slot */
+    struct snapshot_times snapshots;
+    struct error error; /* the first: a packet file could not be made */
+
+    bool has_thread;
+    pthread_t thread;
+    _Atomic bool ends;
 };
+
+/* ---- one thread's log ---- */
+
+static bool is_streaming(const struct translator_arena *arena)
+{
+    return arena->options.full_execution || arena->options.multi_snapshot;
+}
+
+static void begin_stream(struct transcoding *transcoding, struct stream *stream,
+                         struct tr_slot *slot)
+{
+    const struct translator_arena *arena = transcoding->arena;
+    struct transcoder *transcoder = memory_allocate(sizeof *transcoder);
+    struct error error;
+    bool ok = is_streaming(arena) && transcoder_resume(transcoder, arena, transcoding->fragments,
+                                                       slot, transcoding->folder, &error);
+    if (!ok)
+        ok = transcoder_begin(transcoder, arena, transcoding->fragments, slot, transcoding->folder,
+                              &error);
+    *stream = (struct stream){.state = STREAM_READ, .transcoder = transcoder, .slot = slot};
+    if (ok)
+        return;
+    if (transcoding->error.code == ERROR_NONE)
+        transcoding->error = error;
+    free(transcoder);
+    *stream = (struct stream){.state = STREAM_FAILED, .slot = slot};
+}
+
+static void end_stream(struct stream *stream)
+{
+    struct transcoder *transcoder = stream->transcoder;
+    transcoder_finish(transcoder);
+    if (transcoder->damage.code != ERROR_NONE)
+        log_warning("%s. What it tells is missing from the recording.", transcoder->damage.text);
+    transcoder_close(transcoder);
+    free(transcoder);
+    *stream = (struct stream){.state = STREAM_DONE};
+}
+
+/* The writer may use the ring again up to `position`; wakes it. */
+static void release(struct tr_slot *slot, uint64_t position)
+{
+    if (atomic_load(&slot->read_to) == position)
+        return;
+    atomic_store(&slot->read_to, position);
+    atomic_fetch_add(&slot->waiting, 1);
+    syscall(SYS_futex, &slot->waiting, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* ---- while the program runs ---- */
+
+/* Whether there was something to do. */
+static bool drain_stream(struct transcoding *transcoding, uint32_t serial, struct stream *stream)
+{
+    struct transcoder *transcoder = stream->transcoder;
+    uint64_t before = transcoder->cursor.position;
+    bool ended = atomic_load(&stream->slot->ended) != TR_SLOT_RUNS;
+    log_cursor_extend(&transcoder->cursor);
+    transcoder_read(transcoder);
+    release(stream->slot, transcoder->settled);
+    if (transcoding->arena->options.multi_snapshot)
+        snapshot_ranges_settle(transcoding->arena, serial, &transcoder->file,
+                               &transcoding->snapshots, transcoder->timeline.logged,
+                               &stream->decided_at);
+    bool progress = transcoder->cursor.position != before;
+    if (ended && !progress)
+        end_stream(stream);
+    return progress;
+}
+
+static bool drain_slot(struct transcoding *transcoding, uint32_t serial)
+{
+    struct stream *stream = &transcoding->streams[serial];
+    if (stream->state == STREAM_NEW) {
+        struct tr_slot *slot = translator_arena_slot(transcoding->arena, serial, NULL);
+        if (slot)
+            begin_stream(transcoding, stream, slot);
+    }
+    if (stream->state == STREAM_READ)
+        return drain_stream(transcoding, serial, stream);
+    if (stream->state == STREAM_FAILED)
+        release(stream->slot, atomic_load(&stream->slot->head));
+    return false;
+}
+
+static bool drain_all(struct transcoding *transcoding)
+{
+    bool progress = false;
+    snapshot_times_update(&transcoding->snapshots, transcoding->arena);
+    uint32_t slots = translator_arena_slots(transcoding->arena);
+    for (uint32_t serial = 0; serial < slots; serial++)
+        progress |= drain_slot(transcoding, serial);
+    return progress;
+}
+
+/* Rings hold some ten milliseconds of the fastest programs at least. */
+static void *drain(void *argument)
+{
+    struct transcoding *transcoding = argument;
+    struct timespec pause = {.tv_nsec = 2 * 1000 * 1000};
+    while (!atomic_load(&transcoding->ends))
+        if (!drain_all(transcoding))
+            nanosleep(&pause, NULL);
+    return NULL;
+}
+
+static void start_thread(struct transcoding *transcoding)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = pthread_create(&transcoding->thread, NULL, drain, transcoding);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    transcoding->has_thread = !failed;
+}
 
 struct transcoding *transcoding_begin(struct translator_arena *arena, const char *directory,
                                       struct error *error)
@@ -19,40 +165,65 @@ struct transcoding *transcoding_begin(struct translator_arena *arena, const char
     transcoding->arena = arena;
     transcoding->folder = memory_format("%s/translator", directory);
     transcoding->fragments = fragments_open(arena);
-    return transcoding;
+    transcoding->streams =
+        memory_allocate_zeroed(arena->geometry.slot_count * sizeof *transcoding->streams);
+    snapshot_times_init(&transcoding->snapshots);
+    if (!is_streaming(arena))
+        return transcoding;
+    start_thread(transcoding);
+    if (transcoding->has_thread)
+        return transcoding;
+    error_set(error, ERROR_IO, "cannot start a thread that reads the logs in %s", directory);
+    transcoding_finish(transcoding, NULL, NULL);
+    return NULL;
 }
 
-static bool transcode_slot(struct transcoding *transcoding, const struct tr_slot *slot,
-                           struct callers *callers, struct error *error)
+/* ---- at the end ---- */
+
+static void finish_stream(struct transcoding *transcoding, struct stream *stream)
 {
-    struct transcoder transcoder;
-    if (!transcoder_begin(&transcoder, transcoding->arena, transcoding->fragments, slot,
-                          transcoding->folder, error))
-        return false;
-    transcoder.callers = callers;
-    transcoder_begin_ring(&transcoder);
-    transcoder_read(&transcoder);
-    transcoder_finish(&transcoder);
-    if (transcoder.damage.code != ERROR_NONE)
-        log_warning("%s. What it tells is missing from the recording.", transcoder.damage.text);
-    transcoder_close(&transcoder);
-    return true;
+    struct transcoder *transcoder = stream->transcoder;
+    transcoder->callers = transcoding->callers;
+    if (is_streaming(transcoding->arena))
+        log_cursor_extend_to_last_word(&transcoder->cursor);
+    else
+        transcoder_begin_ring(transcoder);
+    transcoder_read(transcoder);
+    release(stream->slot, transcoder->settled);
+    end_stream(stream);
+}
+
+static void finish_slot(struct transcoding *transcoding, uint32_t serial)
+{
+    struct stream *stream = &transcoding->streams[serial];
+    if (stream->state == STREAM_NEW) {
+        struct error refused;
+        struct tr_slot *slot = translator_arena_slot(transcoding->arena, serial, &refused);
+        if (slot)
+            begin_stream(transcoding, stream, slot);
+        else if (refused.code != ERROR_NOT_FOUND)
+            log_warning("%s. The recording goes without it.", refused.text);
+    }
+    if (stream->state == STREAM_READ)
+        finish_stream(transcoding, stream);
 }
 
 bool transcoding_finish(struct transcoding *transcoding, struct callers *callers,
                         struct error *error)
 {
-    bool ok = true;
-    uint32_t slots = translator_arena_slots(transcoding->arena);
-    for (uint32_t serial = 0; ok && serial < slots; serial++) {
-        struct error refused;
-        const struct tr_slot *slot = translator_arena_slot(transcoding->arena, serial, &refused);
-        if (slot)
-            ok = transcode_slot(transcoding, slot, callers, error);
-        else if (refused.code != ERROR_NOT_FOUND)
-            log_warning("%s. The recording goes without it.", refused.text);
+    if (transcoding->has_thread) {
+        atomic_store(&transcoding->ends, true);
+        pthread_join(transcoding->thread, NULL);
     }
+    transcoding->callers = callers;
+    uint32_t slots = translator_arena_slots(transcoding->arena);
+    for (uint32_t serial = 0; serial < slots; serial++)
+        finish_slot(transcoding, serial);
+    bool ok = transcoding->error.code == ERROR_NONE ||
+              error_set(error, transcoding->error.code, "%s", transcoding->error.text);
     fragments_close(transcoding->fragments);
+    snapshot_times_free(&transcoding->snapshots);
+    free(transcoding->streams);
     free(transcoding->folder);
     free(transcoding);
     return ok;

@@ -1,6 +1,9 @@
 /* All logs of a recording -> packet files, DIR/translator/ring.SERIAL.
  *
- * In ring mode that happens once, at the end.
+ * In ring mode that happens once, at the end. In full execution, and when there can be several snapshots,
+ * a thread of the recorder does it while the program runs, and programs wait for it when their rings are
+ * full. Where the disk is full, logs are read on, so that nobody waits for ever, and a thread's recording
+ * ends.
  */
 #ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_TRANSCODING_H
 #define MAGIC_TRACE_ENGINE_TRANSLATOR_TRANSCODING_H
@@ -10,7 +13,8 @@
 
 struct transcoding;
 
-/* `directory` and `arena` are borrowed until transcoding_finish. NULL on error. */
+/* `directory` and `arena` are borrowed until transcoding_finish. Goes on with what a killed recorder has
+ * done already. NULL on error. */
 struct transcoding *transcoding_begin(struct translator_arena *arena, const char *directory,
                                       struct error *error);
 

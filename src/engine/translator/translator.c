@@ -77,6 +77,7 @@ struct recording {
     struct session session;
     struct signals signals;
     struct exec_requests requests;
+    struct transcoding *transcoding; /* from before the program starts until finish() */
     char *path; /* of the program, as execve gets it */
 };
 
@@ -230,14 +231,12 @@ static bool run(struct recording *recording, struct record_result *result, struc
 static bool finish(struct recording *recording, struct record_result *result, struct error *error)
 {
     translator_arena_settle(&recording->arena);
-    struct transcoding *transcoding =
-        transcoding_begin(&recording->arena, recording->directory, error);
     struct collection collection = {
         .command_line = recording->wanted->magic_trace_command,
         .clock = recording_clock_conversion(&recording->clock),
     };
-    bool ok = transcoding && translator_finish(&recording->arena, recording->directory, transcoding,
-                                               true, &collection, error);
+    bool ok = translator_finish(&recording->arena, recording->directory, recording->transcoding,
+                                true, &collection, error);
     struct session *session = &recording->session;
     session->instructions = collection.instructions;
     session->untraced = collection.untraced;
@@ -255,6 +254,18 @@ static bool finish(struct recording *recording, struct record_result *result, st
     return ok;
 }
 
+static bool run_and_finish(struct recording *recording, struct record_result *result,
+                           struct error *error)
+{
+    recording->transcoding = transcoding_begin(&recording->arena, recording->directory, error);
+    if (!recording->transcoding)
+        return false;
+    if (run(recording, result, error))
+        return finish(recording, result, error);
+    transcoding_finish(recording->transcoding, NULL, NULL);
+    return false;
+}
+
 static bool record_into(struct recording *recording, struct record_result *result,
                         struct error *error)
 {
@@ -268,10 +279,12 @@ static bool record_into(struct recording *recording, struct record_result *resul
     bool ok = session_write(&recording->session, recording->directory, error) &&
               signals_hold(&recording->signals, error);
     if (ok) {
-        ok = run(recording, result, error) && finish(recording, result, error);
+        ok = run_and_finish(recording, result, error);
         signals_release(&recording->signals, result->interrupted);
     }
     translator_arena_close(&recording->arena);
+    if (ok)
+        translator_arena_remove(recording->directory);
     return ok;
 }
 

@@ -10,7 +10,7 @@
 #include "stack/rules/stack_switch.h"
 #include "stack/rules/unwinding.h"
 
-/* How far beyond the innermost frame of the returned-to function an exact return address is
+/* How far beyond the innermost frame of the returned-to function the exact return address is
  * searched for. */
 enum { SEARCH_BEYOND = 1024 };
 
@@ -37,15 +37,15 @@ void rule_call(struct thread_stack *stack, const struct flow_event *event)
     thread_stack_enter(stack, &called, event->to);
 }
 
-/* True when `frame` was pushed by a call to be followed by `address`. What the kernel has pushed
- * (signal handlers) is not ended by a return. */
+/* True if `frame` was pushed by a call whose return address is `address`. Frames pushed by the
+ * kernel (signal handlers) do not end by a return. */
 static bool returns_to(const struct frame *frame, uint64_t address)
 {
     return frame->return_address == address &&
            (frame->kind == FRAME_FUNCTION || frame->kind == FRAME_LOCAL);
 }
 
-/* The innermost frame that returns to `address`, in function `function`; FRAME_NONE when there is
+/* The innermost frame that returns to `address`, in function `function`; FRAME_NONE if there is
  * none. */
 static frame_id find_by_return_address(const struct thread_stack *stack, uint64_t address,
                                        function_id function)
@@ -68,8 +68,8 @@ static frame_id find_by_return_address(const struct thread_stack *stack, uint64_
     return FRAME_NONE;
 }
 
-/* The caller goes on behind its call, which may be where the next function begins: hand-written
- * code runs from one into the other. */
+/* The caller continues after its call, where the next function may already begin: hand-written code
+ * runs from one into the other. */
 static void end_frame(struct thread_stack *stack, frame_id frame, const struct flow_event *event)
 {
     if (thread_stack_is_root(stack, frame)) {
@@ -80,7 +80,7 @@ static void end_frame(struct thread_stack *stack, frame_id frame, const struct f
     take_over(stack, event->function, event->to);
 }
 
-/* Several frames end at once: all but `frame` have not returned themselves. */
+/* Several frames end at once: all except `frame` without a return of their own. */
 static void end_frames(struct thread_stack *stack, frame_id frame, const struct flow_event *event)
 {
     stack->statistics.unwound++;
@@ -88,9 +88,9 @@ static void end_frames(struct thread_stack *stack, frame_id frame, const struct 
     end_frame(stack, frame, event);
 }
 
-/* True when the leaf is the root and the event can lead to its caller: to any function if it is not
- * known where the root returns to, to any other if it is. Not to a function's first instruction,
- * which follows no call. */
+/* True if the leaf is the root and the event can lead to its caller: to any function if the root's
+ * return address is unknown, otherwise to any other function. Not to a function's first
+ * instruction, which follows no call. */
 static bool returns_from_root(const struct thread_stack *stack, const struct flow_event *event)
 {
     const struct frame *leaf = thread_stack_leaf(stack);
@@ -101,7 +101,7 @@ static bool returns_from_root(const struct thread_stack *stack, const struct flo
     return event->function == FUNCTION_UNKNOWN || !thread_stack_is_start(stack, event->to);
 }
 
-/* A handler returns to a function that is not running; but a handler can also be left by an
+/* A handler returns to a function that is not active; but a handler can also be left by an
  * exception. */
 static bool is_restorer(const struct thread_stack *stack, const struct flow_event *event)
 {
@@ -110,7 +110,7 @@ static bool is_restorer(const struct thread_stack *stack, const struct flow_even
             thread_stack_is_start(stack, event->to));
 }
 
-/* A handler can make the interrupted function call another one, and that go back to the function's
+/* A handler can make the interrupted function call another one, which returns to the function's
  * first instruction, as if it had not begun (Go's asyncPreempt). */
 static bool returns_to_interrupted_start(const struct thread_stack *stack,
                                          const struct flow_event *event)
@@ -120,8 +120,8 @@ static bool returns_to_interrupted_start(const struct thread_stack *stack,
            caller->function == event->function && thread_stack_is_start(stack, event->to);
 }
 
-/* What has been called locally returns elsewhere: its return address was replaced, and the return
- * is a jump of the function. */
+/* A local call returns elsewhere: its return address was replaced, and the return is a jump of the
+ * function. */
 static void jump_by_local_call(struct thread_stack *stack, const struct flow_event *event)
 {
     thread_stack_return(stack, thread_stack_parent(stack, stack->leaf));
@@ -135,8 +135,8 @@ static void return_from_leaf(struct thread_stack *stack, const struct flow_event
         end_frame(stack, stack->leaf, event);
 }
 
-/* The leaf has got its callers just now. It returns to the first of them, or into the function that
- * it has taken over. */
+/* The leaf's callers have just been found. It returns to the first of them, or into the function
+ * that it has taken over. */
 static void return_without_switch(struct thread_stack *stack, const struct flow_event *event)
 {
     const struct frame *caller = thread_stack_frame(stack, thread_stack_parent(stack, stack->leaf));
@@ -156,9 +156,9 @@ static bool return_from_several(struct thread_stack *stack, const struct flow_ev
     return true;
 }
 
-/* A return to the first instruction of a function. Who makes a new stack may have its first
- * function return there (makecontext does). When nothing is known of the leaf's caller, it may be
- * the restorer, and the leaf a signal handler. */
+/* A return to the first instruction of a function. Code that makes a new stack may have its first
+ * function begin by a return (makecontext does). If the leaf's caller is unknown, that function may
+ * be the restorer, and the leaf a signal handler. */
 static void begin_or_replace(struct thread_stack *stack, const struct flow_event *event)
 {
     if (is_first_of_new_stack(stack))
@@ -204,7 +204,7 @@ void rule_return(struct thread_stack *stack, const struct flow_event *event)
         land_by_return(stack, event);
 }
 
-/* By a jump into the middle of a function that is open, or that a parked stack waits in. */
+/* A jump into the middle of a function that is active, or in which a suspended stack waits. */
 static void jump_back(struct thread_stack *stack, const struct flow_event *event)
 {
     if (event->flags & FLOW_LOADS_STACK && land_on_pad(stack, event))

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Calls that are remembered. They nest as deep as a program changes stacks without coming back. */
+/* Calls that are stored. They nest as deep as a program changes stacks without returning. */
 enum { CALLS_LIMIT = 64 };
 
 static struct call_on_other_stack *find_call(const struct thread_stack *stack, frame_id caller)

@@ -7,7 +7,7 @@
 #include "stack/stack_moves.h"
 #include "stack/stitching.h"
 
-/* True when the stack is in no state that any rule asks about before it makes a plain move. */
+/* True if the stack is in no state that a rule checks before it makes a plain move. */
 static bool is_at_ease(const struct thread_stack *stack)
 {
     return stack->started && stack->leaf != FRAME_NONE && stack->transaction == FRAME_NONE &&
@@ -15,7 +15,7 @@ static bool is_at_ease(const struct thread_stack *stack)
            !is_outside_frame(thread_stack_leaf(stack));
 }
 
-/* Of functions that are not special (is_special_function), and that frames can have. */
+/* For functions that are not special (is_special_function), and that frames can have. */
 static inline bool is_ordinary(const struct flow_event *event)
 {
     return !(event->flags & FLOW_TRANSACTION) &&
@@ -28,7 +28,8 @@ static inline void go_to(struct thread_stack *stack, struct ticks time)
         stack->now = time;
 }
 
-/* Callers that are remembered, and frames that are not counted when somebody asks. */
+/* CALLERS_MAX: callers that are cached. UNCOUNTED_MAX: frames that are not counted until a rule
+ * needs the counts. */
 enum { CALLERS_MAX = 64, UNCOUNTED_MAX = 8 };
 
 struct caller {
@@ -36,19 +37,20 @@ struct caller {
     frame_id id;
 };
 
-/* The way through a batch.
+/* The progress through a batch.
  *
- * Callers are remembered, so that a return has not to wait for what was called. Most frames that
- * are entered are left again before anybody asks which functions are open: they are counted only
- * when somebody does. */
+ * Callers are cached, so that a return need not wait for the memory of its call. Most frames that
+ * are entered are left again before a rule needs to know which functions are active: frames are
+ * counted only when one does. */
 struct walk {
     struct thread_stack *stack;
     const struct frame *leaf; /* stack->leaf */
-    struct caller *callers;   /* of the leaf, the innermost last */
-    uint32_t caller_count;    /* 0: it is known to the tree alone */
-    uint32_t uncounted; /* so many innermost frames are not in stack->open: the leaf and callers */
-    bool is_alone;      /* no other stack is parked, and no OCaml handler is set */
-    bool knows_open;    /* and no function is open that is not on the stack */
+    struct caller *callers;   /* of the leaf, the innermost last; cached */
+    uint32_t caller_count;    /* 0: look in the tree */
+    uint32_t
+        uncounted;   /* this many innermost frames are not in stack->open: the leaf and callers */
+    bool is_alone;   /* no other stack is suspended, and no OCaml handler is set */
+    bool knows_open; /* and only functions on the stack are active */
 };
 
 static inline struct caller caller_of_leaf(const struct walk *walk)
@@ -59,7 +61,7 @@ static inline struct caller caller_of_leaf(const struct walk *walk)
     return (struct caller){thread_stack_frame(walk->stack, id), id};
 }
 
-/* So many calls further out than the leaf, of those not counted. */
+/* The frame `calls` calls further out than the leaf, one of those not counted. */
 static inline const struct frame *uncounted_frame(const struct walk *walk, uint32_t calls)
 {
     return calls == 0 ? walk->leaf : walk->callers[walk->caller_count - calls].frame;
@@ -93,7 +95,7 @@ static inline void remember_caller(struct walk *walk)
     caller->id = walk->stack->leaf;
 }
 
-/* The leaf is closed. */
+/* The leaf has ended. */
 static inline void discount_leaf(struct walk *walk)
 {
     if (walk->uncounted > 0)
@@ -115,7 +117,7 @@ static inline __attribute__((always_inline)) void enter(struct walk *walk, frame
     record_step(stack, kind, leaf);
 }
 
-/* Not in the leaf's own function: that may be a local call. */
+/* Not for the leaf's own function: that may be a local call. */
 static inline bool call_plainly(struct walk *walk, const struct flow_event *event)
 {
     struct activation called = {
@@ -135,7 +137,7 @@ static inline bool may_go_on_elsewhere(const struct thread_stack *stack, uint64_
            suspended_addresses_may_hold(&stack->suspended_addresses, address);
 }
 
-/* To the caller that the leaf was called by. */
+/* Only to the caller of the leaf. */
 static inline bool return_plainly(struct walk *walk, const struct flow_event *event)
 {
     struct thread_stack *stack = walk->stack;
@@ -165,8 +167,8 @@ static bool stays_by_rule(struct walk *walk, const struct flow_event *event)
     return stays_in_leaf(walk->stack, event);
 }
 
-/* An indirect jump: through a table of the linker, a thunk, a pointer at the end of a function. It
- * cannot lead to a frame further out when nobody runs that function. */
+/* An indirect jump: through a table of the linker, a thunk, a pointer at the end of a function. If
+ * its target function is not active, it cannot lead to a frame further out. */
 static inline bool stays_plainly(struct walk *walk, const struct flow_event *event)
 {
     if (walk->knows_open && !walk->stack->open.has_gogo && !(event->flags & FLOW_LOADS_STACK) &&
@@ -177,7 +179,7 @@ static inline bool stays_plainly(struct walk *walk, const struct flow_event *eve
 
 static inline bool jump_plainly(struct walk *walk, const struct flow_event *event)
 {
-    go_to(walk->stack, event->time); /* which code there is depends on it */
+    go_to(walk->stack, event->time); /* the code depends on the time */
     if (event->next != 0 || (!(event->flags & FLOW_DIRECT) && !stays_plainly(walk, event)))
         return false;
     if (walk->leaf->function == event->function)
@@ -199,7 +201,7 @@ static inline bool move_plainly(struct walk *walk, const struct flow_event *even
     return event->kind == FLOW_JUMP && jump_plainly(walk, event);
 }
 
-/* As many events as there are ids for the frames that they may add. */
+/* As many of the events as there are ids left for the frames that they may add. */
 static size_t count_with_room(const struct thread_stack *stack, size_t count)
 {
     uint32_t room = stack->tree.limit - FRAMES_PER_EVENT - stack->tree.count + 1;
@@ -214,8 +216,8 @@ static bool all_jump_directly(const struct flow_event *events, size_t count)
     return i == count;
 }
 
-/* As the rules leave it behind moves. A pointer that was told is that of the code before; direct
- * jumps leave it as it is (end_move_by). */
+/* Leaves the state as the rules do after moves. A recorded pointer is that of the code before;
+ * direct jumps do not change that (end_move_by). */
 static void be_at_ease(struct thread_stack *stack, const struct flow_event *moves, size_t count)
 {
     stack->stopped = false;

@@ -1,12 +1,12 @@
-/* Plain moves: the calls, returns and tail calls about which there is nothing to ask.
+/* Plain moves: the calls, returns and tail calls to which no special rule applies.
  *
- * Nearly all events of a program are calls, returns to where the leaf's call pushed, and jumps that
- * stay in the leaf, while no stack pointer was told, no OCaml handler is set, no transaction runs.
- * The rules (calls.h and its like) would ask one question after the other about each of them, and
- * all answers would be no. Here these answers are looked up at once; what remains is the move, the
- * same that the rules would make.
+ * Nearly all events of a program are calls, returns to the address that the leaf's call pushed, and
+ * jumps that stay in the leaf, while no stack pointer has been recorded, no OCaml handler is set,
+ * and no transaction runs. The rules (calls.h and others) would check one condition after the other
+ * for each of them, all false. Here one check replaces them; then the move is made, the same that
+ * the rules would make.
  *
- * Called by follow_events alone.
+ * Called only by follow_events.
  */
 #ifndef MAGIC_TRACE_STACK_RULES_COMMON_MOVES_H
 #define MAGIC_TRACE_STACK_RULES_COMMON_MOVES_H
@@ -15,7 +15,8 @@
 
 #include <stddef.h>
 
-/* Follows the events as long as they are plain; gives their number. The rest is for the rules. */
+/* Follows the events as long as they are plain; returns their number. The others are for the rules.
+ */
 size_t follow_common_moves(struct thread_stack *stack, const struct flow_event *events,
                            size_t count);
 

@@ -52,7 +52,7 @@ void begin_context_rewrite(struct thread_stack *stack, const struct flow_event *
         (struct context_rewrite){.link = link, .address = event->to, .restorer = restorer};
 }
 
-/* NULL when `frame` cannot be moved. */
+/* NULL if `frame` cannot be moved. */
 static struct context_rewrite *find_context_rewrite(const struct thread_stack *stack,
                                                     frame_id frame)
 {
@@ -77,7 +77,7 @@ static void settle_as_on_top(struct thread_stack *stack, struct context_rewrite 
     forget(stack, context_rewrite);
 }
 
-/* What was interrupted below `frame`, which may itself have taken another's place. */
+/* The interrupted frame below `frame`, which may itself have replaced another one. */
 static frame_id find_never_rewritten(const struct thread_stack *stack, frame_id frame)
 {
     while (find_context_rewrite(stack, frame) != NULL)
@@ -85,8 +85,8 @@ static frame_id find_never_rewritten(const struct thread_stack *stack, frame_id 
     return frame;
 }
 
-/* Whether what was interrupted would have returned to event->to: certainly, or, when its caller was
- * never seen and event->to is not the restorer, as far as one can tell. */
+/* Whether the interrupted function would have returned to event->to: certainly, or, if its caller
+ * was never seen and event->to is not the restorer, probably. */
 static bool would_return_to(const struct thread_stack *stack,
                             const struct context_rewrite *context_rewrite,
                             const struct flow_event *event)

@@ -1,22 +1,22 @@
-/* The rules of what runs when the kernel goes back to code that was not interrupted.
+/* The rules for code that runs after sigreturn at another address than the interrupted one.
  *
- * A handler can change the context that sigreturn restores, and the kernel changes it where it has
+ * A handler can rewrite the context that sigreturn restores, and the kernel rewrites it if it has
  * interrupted a restartable sequence (rseq). So it can be that
  *   a signal has come, or was waiting       its handler runs on top of what was interrupted, and
  *                                           returns to the restorer
  *   a call was injected                     it runs on top of what was interrupted, and returns to
  *                                           there (Go preempts so; runtimes raise exceptions so)
- *   the program was redirected              it runs in the place of what was interrupted, which is
- *                                           no more, and returns to its caller (recovery of faults,
+ *   the context was rewritten               it runs in the place of what was interrupted, which has
+ *                                           ended, and returns to its caller (recovery of faults,
  *                                           abort handlers of restartable sequences)
- * Nothing tells these apart when it begins. Until it ends, it is a frame on top of what was
- * interrupted that can be moved (thread_stack_enter_movable). When it has not returned but is left
- * by an exception or longjmp, it is a handler if the kernel has gone there at once; if sigreturn
- * has, it was redirected, unless it has run on top of interrupted code before or is known to be
- * called so (sigpanic of Go's runtime, which never returns).
+ * At its beginning these cannot be distinguished. Until it ends, it is a frame on top of what was
+ * interrupted that can be moved (thread_stack_enter_movable). If it has not returned but is left by
+ * an exception or longjmp, it is a handler if the kernel has gone there at once. If sigreturn has,
+ * the context was rewritten, unless the code has run on top of interrupted code before or is known
+ * to be called so (sigpanic of Go's runtime, which never returns).
  *
- * Called by signals.h and by the rules of what ends such a frame. For each thread a few frames and
- * addresses are kept in mind (KEPT_IN_MIND); what is forgotten stays on top.
+ * Called by signals.h and by the rules that end such a frame. Each thread has a limited number of
+ * such frames and addresses (KEPT_IN_MIND); frames beyond it stay on top.
  */
 #ifndef MAGIC_TRACE_STACK_RULES_CONTEXT_REWRITES_H
 #define MAGIC_TRACE_STACK_RULES_CONTEXT_REWRITES_H
@@ -25,25 +25,25 @@
 
 /* A frame that may have to be moved. */
 struct context_rewrite {
-    frame_id link;        /* between the frame and the interrupted one; no other frame has it */
+    frame_id link;        /* between the frame and the interrupted one; belongs to no other frame */
     uint64_t address;     /* where it began */
     function_id restorer; /* of the handler before it; FUNCTION_UNKNOWN: the kernel called it */
 };
 
 /* The kernel goes back to event->to; the leaf was interrupted at `interrupted`. `restorer`: the
- * function from which sigreturn was called; FUNCTION_UNKNOWN when it was none. */
+ * function from which sigreturn was called; FUNCTION_UNKNOWN if it was not sigreturn. */
 void begin_context_rewrite(struct thread_stack *stack, const struct flow_event *event,
                            uint64_t interrupted, function_id restorer);
 
-/* True when the leaf returns to the caller of what was interrupted, whose place it had taken: it
- * now lies where it belongs, and is to be ended. */
+/* True if the leaf returns to the caller of what was interrupted, which it has replaced: the leaf
+ * has been moved to where it belongs, and the caller must end it. */
 bool returns_for_interrupted(struct thread_stack *stack, const struct flow_event *event);
 
-/* True when the leaf, an injected call, has returned to what was interrupted, and everything is
- * done. */
+/* True if the leaf, an injected call, has returned to what was interrupted; then the event is
+ * complete. */
 bool return_to_interrupted(struct thread_stack *stack, const struct flow_event *event);
 
-/* The leaf, a handler, returns to its restorer: it lies on what it interrupted. */
+/* The leaf, a handler, returns to its restorer: its place is on top of what it interrupted. */
 void settle_as_handler(struct thread_stack *stack);
 
 /* Everything above `target`, a frame of the stack, is about to be unwound. */

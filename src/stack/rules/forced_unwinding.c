@@ -5,7 +5,7 @@
 /* Between the unwinder and longjmp: phase 2, libc's stop function, wrappers of longjmp. */
 enum { FRAMES_ABOVE_UNWINDER = 16 };
 
-/* The frame of the unwinder; FRAME_NONE when there is none. */
+/* The frame of the unwinder; FRAME_NONE if there is none. */
 static frame_id find_unwinder(const struct thread_stack *stack, const struct flow_event *event)
 {
     frame_id id = stack->leaf;

@@ -11,13 +11,14 @@ static enum go_role role_of(const struct thread_stack *stack, function_id functi
     return stack->code.go_role(stack->code.context, function);
 }
 
-/* How the goroutine that runs has come to the scheduler. */
+/* How the running goroutine has called the scheduler. */
 struct waiting {
-    frame_id frame;     /* that it waits in; FRAME_NONE: not known */
+    frame_id frame;     /* in which it waits; FRAME_NONE: unknown */
     function_id called; /* by that frame */
 };
 
-/* morestack is called by other functions that jump to it, so what was called does not count. */
+/* morestack is called by other functions that jump to it, so the called function does not matter.
+ */
 static struct waiting find_waiting(const struct thread_stack *stack)
 {
     struct waiting waiting = {.frame = stack->leaf};
@@ -42,8 +43,8 @@ static void go_on_after(struct thread_stack *stack, const struct flow_event *eve
 /* mcall and morestack leave the stack pointer at their return address, which gogo drops. */
 enum { RETURN_ADDRESS_SIZE = 8 };
 
-/* The goroutine whose stack pointer was here when it was parked. Of several the one that was parked
- * last: others have gone on in other threads. */
+/* Resumes the goroutine that had this stack pointer when it was suspended. Of several the one that
+ * was suspended last: the others have continued in other threads. */
 static bool go_on_at_pointer(struct thread_stack *stack, const struct flow_event *event)
 {
     for (size_t i = stack->suspended.count; i-- > 0;) {
@@ -69,7 +70,7 @@ void note_goroutine_leaves(struct thread_stack *stack)
     };
 }
 
-/* One goes on, or begins, that has not been parked here. */
+/* A goroutine continues, or begins, that was not suspended here. */
 static void begin_goroutine(struct thread_stack *stack, const struct flow_event *event)
 {
     begin_new_stack(stack, event);
@@ -78,7 +79,7 @@ static void begin_goroutine(struct thread_stack *stack, const struct flow_event 
             (struct goroutine_moment){stack->now, stack->move.to, stack->leaf};
 }
 
-/* The goroutine that ran waits in its leaf. `ended`: it does not. */
+/* The goroutine that ran waits in its leaf, or has `ended`. */
 static void go_on_elsewhere(struct thread_stack *stack, bool ended, const struct flow_event *event)
 {
     if (ended)
@@ -91,7 +92,7 @@ static void go_on_elsewhere(struct thread_stack *stack, bool ended, const struct
         begin_goroutine(stack, event);
 }
 
-/* Without the flag the event is from a text. */
+/* Without the flag the event is from text. */
 static void recover(struct thread_stack *stack, const struct flow_event *event)
 {
     struct flow_event unwind_target = *event;
@@ -99,7 +100,7 @@ static void recover(struct thread_stack *stack, const struct flow_event *event)
     land(stack, &unwind_target);
 }
 
-/* True when the goroutine that runs, in the leaf, goes on at event->to, as far as is known. */
+/* True if the running goroutine, in the leaf, continues at event->to, as far as is known. */
 static bool is_own(const struct thread_stack *stack, const struct flow_event *event)
 {
     if (!leaf_returns_to(stack, stack->leaf, event->to))

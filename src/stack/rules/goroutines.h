@@ -1,34 +1,33 @@
-/* The rule of Go's goroutines: who goes on when the scheduler has chosen.
+/* The rule of Go's goroutines: which one continues when the scheduler has chosen.
  *
  * A goroutine leaves its stack by calling mcall or morestack, which load the stack pointer of the
- * thread's own stack (g0) and call the scheduler there. We show that as the call it is: the
- * scheduler runs on top of the goroutine that called it, just as what systemstack and asmcgocall
- * call on g0 and return from. gogo ends it. It is called
- *   by newstack    the same goroutine goes on behind morestack, on a stack that may have moved
- *   by recovery    the same goroutine goes on where a deferred call was noted, or is to be made;
- *                  all frames above end, as by longjmp (unwinding.h)
+ * thread's own stack (g0) and call the scheduler there. This is shown as the call that it is: the
+ * scheduler runs on top of the goroutine that called it, like functions that systemstack and
+ * asmcgocall call on g0. gogo ends it. It is called
+ *   by newstack    the same goroutine continues after morestack, on a stack that may have moved
+ *   by recovery    the same goroutine continues where a deferred call was registered, or is to be
+ *                  made; all frames above end, as by longjmp (unwinding.h)
  *   by others      to the first instruction of a function: a new goroutine begins; elsewhere: one
- *                  goes on that is parked there (stack_switch.h), the one that has waited longest
- *                  unless later returns tell otherwise. It may also be the one that has just been
- *                  parked
- * A goroutine that was parked by another thread is not known here; it begins a stack whose callers
- * are discovered when they are returned to, or when that thread is known, too (migrated_stacks.h).
- * One that was parked here, then ran in another thread, and comes back to where its stack pointer
- * was, seems not to have been away: until a return tells otherwise it is shown with its former
- * callers.
+ *                  continues that is suspended there (stack_switch.h), the one that has waited
+ *                  longest unless later returns show otherwise. It may also be the one that has
+ *                  just been suspended
+ * A goroutine that another thread has suspended is unknown here; it begins a stack whose callers
+ * are discovered when it returns to them, or when that thread is known, too (migrated_stacks.h).
+ * One that was suspended here, then ran in another thread, and comes back with the same stack
+ * pointer seems not to have been away: until a return shows otherwise, it has its former callers.
  *
- * Called by calls.c; who is gogo is told by go_runtime.h.
+ * Called by calls.c; go_runtime.h recognizes gogo.
  */
 #ifndef MAGIC_TRACE_STACK_RULES_GOROUTINES_H
 #define MAGIC_TRACE_STACK_RULES_GOROUTINES_H
 
 #include "stack/thread_stack.h"
 
-/* The leaf is about to call. From the moment that a goroutine has left its stack on, other threads
- * may go on in it. */
+/* The leaf is about to call. As soon as a goroutine has left its stack, other threads may resume
+ * it. */
 void note_goroutine_leaves(struct thread_stack *stack);
 
-/* True when the leaf is gogo: its jump is for switch_goroutine. gogo goes on in a part of itself
+/* True if the leaf is gogo: its jump is for switch_goroutine. gogo continues in a part of itself
  * that has another name. */
 static inline bool runs_gogo(const struct thread_stack *stack)
 {
@@ -39,7 +38,7 @@ static inline bool runs_gogo(const struct thread_stack *stack)
            (origin != FUNCTION_UNKNOWN && active_functions_slot(&stack->open, origin)->is_gogo);
 }
 
-/* An indirect jump. True when it is gogo's, and has been followed. */
+/* Called for an indirect jump. True if it was gogo's, and has been followed. */
 bool switch_goroutine(struct thread_stack *stack, const struct flow_event *event);
 
 #endif

@@ -90,7 +90,7 @@ void leave_kernel(struct thread_stack *stack, const struct flow_event *event)
         land(stack, event);
 }
 
-/* The innermost kernel entry; FRAME_NONE when the recording began inside the kernel. */
+/* The innermost kernel entry; FRAME_NONE if the recording began inside the kernel. */
 static frame_id find_kernel_entry(const struct thread_stack *stack)
 {
     frame_id id = stack->leaf;

@@ -1,19 +1,20 @@
 /* The rules of entering and leaving the kernel: system calls, interrupts, faults.
  *
- * A kernel entry is a frame on top of the user stack that it interrupts. When the kernel is not
+ * A kernel entry is a frame on top of the user stack that it interrupts. If the kernel is not
  * traced (the usual case) the frame is a special one, "[syscall]" or "[interrupt]", and the next
- * event is the FLOW_RESUME that ends it; when it is, the frame is the kernel's entry function, with
+ * event is the FLOW_RESUME that ends it; otherwise the frame is the kernel's entry function, with
  * the kernel's own calls above it.
  *
- * The kernel goes back to
+ * The kernel returns to
  *   where it was called or interrupted          the frame ends
- *   the instruction it came from                the same: an interrupted system call is made again
+ *   the instruction it came from                likewise: an interrupted system call is restarted
  *   the first instruction of a function         a signal handler (signals.h)
  *   elsewhere, from sigreturn                   the end of a signal handler (signals.h)
- *   elsewhere, from any other system call       a signal handler whose beginning is not known (it
- *                                               has no name), when its function is not open
- *   elsewhere                                   the context was changed: rseq abort (context_rewrites.h),
- *                                               ptrace; as a jump (unwinding.h)
+ *   elsewhere, from any other system call       a signal handler whose beginning is unknown (it has
+ *                                               no name), if its function is not active
+ *   elsewhere                                   the context was changed: rseq abort
+ *                                               (context_rewrites.h), ptrace; as a jump
+ *                                               (unwinding.h)
  */
 #ifndef MAGIC_TRACE_STACK_RULES_KERNEL_ENTRY_H
 #define MAGIC_TRACE_STACK_RULES_KERNEL_ENTRY_H
@@ -31,20 +32,20 @@ static inline bool is_special_function(function_id function)
            function == FUNCTION_UNTRACED;
 }
 
-/* True when `frame` stands for a time in which nothing of the thread is traced. */
+/* True if `frame` stands for a time in which nothing of the thread is traced. */
 static inline bool is_outside_frame(const struct frame *frame)
 {
     return is_special_function(frame->function);
 }
 
-/* Control goes on at event->to; the leaf is the kernel's frame. */
+/* Control continues at event->to; the leaf is the kernel's frame. */
 void leave_kernel(struct thread_stack *stack, const struct flow_event *event);
 
-/* An event of the program came though the leaf is "[syscall]" or its like: that has ended without
- * being seen. */
+/* An event of the program came although the leaf is "[syscall]" or another special frame: that has
+ * ended without an event. */
 void leave_unseen_kernel(struct thread_stack *stack);
 
-/* True when `address` continues what was interrupted with `return_address`. */
+/* True if `address` continues what was interrupted with `return_address`. */
 bool continues_at(uint64_t return_address, uint64_t address);
 
 #endif

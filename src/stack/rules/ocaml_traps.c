@@ -18,7 +18,7 @@ void rule_trap_push(struct thread_stack *stack, const struct flow_event *event)
 
 void rule_trap_pop(struct thread_stack *stack, const struct flow_event *event)
 {
-    /* A pop in another frame than the push: that trap is older than the segment. */
+    /* If the frame of a pop is not that of the push, its trap is older than the segment. */
     const struct trap *trap = newest_trap(stack);
     if (trap != NULL && trap->frame == stack->leaf)
         stack->traps.count--;

@@ -1,12 +1,12 @@
 /* The rule of OCaml's exceptions: traps.
  *
  * `try` pushes the address of its handler on a chain of traps; `raise` goes to the newest one. The
- * pushes and pops are instructions that the flow decoder recognises (FLOW_TRAP_PUSH, FLOW_TRAP_POP;
- * facts/ocaml-traps.md), so the frame that handles an exception is known exactly, through recursion
- * and through C.
+ * pushes and pops are instructions that the flow decoder recognizes (FLOW_TRAP_PUSH, FLOW_TRAP_POP;
+ * x86/trap_scan.h), so the frame that handles an exception is known exactly, through recursion and
+ * through C.
  *
- * A trap whose frame is gone (longjmp has passed it) is dropped when it is met. At the end of a
- * segment all are forgotten: a raise to a handler that is not known is then like any other
+ * A trap whose frame has ended (longjmp has passed it) is dropped when it becomes the newest. At
+ * the end of a segment all are dropped: a raise to an unknown handler is then like any other
  * unwinding (unwinding.h).
  */
 #ifndef MAGIC_TRACE_STACK_RULES_OCAML_TRAPS_H
@@ -16,13 +16,13 @@
 
 struct trap {
     uint64_t handler; /* address */
-    frame_id frame;   /* that has pushed it */
+    frame_id frame;   /* that pushed it */
 };
 
 void rule_trap_push(struct thread_stack *stack, const struct flow_event *event);
 void rule_trap_pop(struct thread_stack *stack, const struct flow_event *event);
 
-/* Control went to event->to by a return or an indirect jump. True when that is the handler of the
+/* Control went to event->to by a return or an indirect jump. True if that is the handler of the
  * newest trap: the stack is then cut to the trap's frame. */
 bool raise_to_trap(struct thread_stack *stack, const struct flow_event *event);
 

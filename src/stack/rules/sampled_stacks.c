@@ -19,9 +19,9 @@ static struct sampled_frame *open_frame_at(const struct sampled_stacks *stacks, 
     return array_at(&stacks->frames, index);
 }
 
-/* ---- the callers of a stack that is cut ---- */
+/* ---- the callers of a cut stack ---- */
 
-/* Whether a frame of the sample before is the outermost one of a stack that is cut. */
+/* Whether a frame of the sample before is the outermost one of a cut stack. */
 static bool is_same_place(const struct sampled_frame *open, const struct sampled_frame *outermost)
 {
     if (open->function != outermost->function)
@@ -31,8 +31,8 @@ static bool is_same_place(const struct sampled_frame *open, const struct sampled
     return open->address == outermost->address;
 }
 
-/* How many of the open frames are the callers of the sample's outermost one: the innermost place
- * that fits. */
+/* How many of the open frames are the callers of the sample's outermost one: the innermost match.
+ */
 static size_t find_callers(const struct sampled_stacks *stacks, const struct stack_sample *sample)
 {
     if (!sample->cut)
@@ -45,10 +45,11 @@ static size_t find_callers(const struct sampled_stacks *stacks, const struct sta
 
 /* ---- from one stack to the next ---- */
 
-/* What is shown of a sample: callers that are known from before, or stood for, and its frames. */
+/* The stack to show for a sample: its callers, known from before or replaced by one frame, and its
+ * own frames. */
 struct shown_stack {
-    size_t kept;                /* of the open frames, these are its callers */
-    struct sampled_frame above; /* if `has_above`: below the frames, but above those kept */
+    size_t kept;                /* this many of the open frames are its callers */
+    struct sampled_frame above; /* if `has_above`: between the kept frames and its own */
     bool has_above;
     const struct stack_sample *sample;
 };
@@ -67,7 +68,7 @@ static size_t depth_of(const struct shown_stack *shown)
     return shown->kept + shown->has_above + shown->sample->count;
 }
 
-/* Frame `index`, which is not one of those kept. */
+/* Frame `index`, which is not one of the kept ones. */
 static const struct sampled_frame *frame_at(const struct shown_stack *shown, size_t index)
 {
     index -= shown->kept;
@@ -76,7 +77,7 @@ static const struct sampled_frame *frame_at(const struct shown_stack *shown, siz
     return &shown->sample->frames[index];
 }
 
-/* Frames, from the root on, that are still the same activations. */
+/* How many frames, from the root on, are still the same activations. */
 static size_t count_same(const struct sampled_stacks *stacks, const struct shown_stack *shown)
 {
     size_t same = shown->kept, depth = depth_of(shown);
@@ -85,7 +86,7 @@ static size_t count_same(const struct sampled_stacks *stacks, const struct shown
             break;
         same++;
         if (open_frame_at(stacks, same - 1)->address != frame_at(shown, same - 1)->address)
-            break; /* it has called something else meanwhile */
+            break; /* it has called another function since */
     }
     return same;
 }

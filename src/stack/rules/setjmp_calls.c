@@ -1,6 +1,6 @@
 #include "stack/rules/setjmp_calls.h"
 
-/* Programs have few of them; those found first are kept. */
+/* Programs have few of them; the first ones found are kept. */
 enum { CALLS_LIMIT = 256 };
 
 /* What is known of a call. */

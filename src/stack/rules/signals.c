@@ -35,7 +35,7 @@ bool leave_signal_handler(struct thread_stack *stack, const struct flow_event *e
     bool starts = thread_stack_is_start(stack, event->to);
     if (restorer->kind == FRAME_FUNCTION && thread_stack_is_root(stack, stack->leaf) && !starts &&
         restorer->function != event->function) {
-        /* The segment began in a handler: what was interrupted has not been seen before. */
+        /* The segment began in a handler: what it interrupted has not been seen before. */
         thread_stack_discover(stack, event->function, event->to);
         return true;
     }
@@ -44,7 +44,7 @@ bool leave_signal_handler(struct thread_stack *stack, const struct flow_event *e
     thread_stack_return(stack, thread_stack_parent(stack, stack->leaf));
     if (continues_at(restorer->return_address, event->to))
         return true;
-    /* The next signal was waiting, or the handler has changed where the program goes on. */
+    /* The next signal was waiting, or the handler has rewritten the context. */
     if (starts || is_nowhere_open(stack, event->function))
         begin_context_rewrite(stack, event, restorer->return_address, restorer->function);
     else

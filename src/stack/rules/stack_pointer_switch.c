@@ -5,10 +5,10 @@
 #include "stack/rules/unwinding.h"
 
 enum {
-    /* Bytes that code may push or leave unread between the place where it is told that a stack is
-     * left, or goes on, and the place where that happens. */
+    /* Bytes that code may push, or leave unread, between the point where the pointer is recorded
+     * when a stack is left or continues, and the point where that happens. */
     PUSHED = 512,
-    /* Frames of a parked stack that are looked at. */
+    /* Frames of a suspended stack that are examined. */
     FRAMES_LIMIT = 4096,
 };
 
@@ -47,11 +47,11 @@ void end_move_by(struct thread_stack *stack, const struct flow_event *event)
     stack->move = (struct stack_move){0};
 }
 
-/* Of a stack that was left where no pointer was told: farther than any other. */
+/* Of a stack that was left without a recorded pointer: greater than any other. */
 static const uint64_t unknown_distance = UINT64_MAX - 1;
 
-/* How far a stack is from where it was left when it goes on at `to`; UINT64_MAX when it cannot be
- * the same stack. */
+/* The distance between where a stack was left and `to`, where it would continue; UINT64_MAX if it
+ * cannot be the same stack. */
 static uint64_t distance(uint64_t from, uint64_t top, uint64_t to)
 {
     if (from == 0)
@@ -77,15 +77,15 @@ static frame_id suspended_leaf(const struct thread_stack *stack, size_t index)
     return ((const struct suspended_stack *)array_at(&stack->suspended, index))->leaf;
 }
 
-/* What a search for the stack that goes on has found so far. */
+/* The best stack found so far. */
 struct nearest_stack {
     uint64_t distance;
-    size_t suspended; /* index; RUNNING: the one that runs; of a search in vain: NONE */
+    size_t suspended; /* index; RUNNING: the one that runs; NONE: nothing found */
 };
 
 enum { RUNNING = UINT32_MAX, NONE = UINT32_MAX - 1 };
 
-/* Stacks at an unknown distance go on only where they are known to return. */
+/* Stacks at an unknown distance qualify only by their return address. */
 static void consider(struct nearest_stack *nearest, uint64_t distance, size_t suspended,
                      bool returns_there)
 {
@@ -94,7 +94,7 @@ static void consider(struct nearest_stack *nearest, uint64_t distance, size_t su
 }
 
 /* The stack whose pointer was nearest to where the move went, of those that would return to
- * `address` next, or, if that is 0, of all. Of equal ones the one that was parked last. */
+ * `address` next, or, if that is 0, of all. Of equal ones the one that was suspended last. */
 static struct nearest_stack find_nearest(const struct thread_stack *stack, uint64_t address)
 {
     struct nearest_stack nearest = {UINT64_MAX, NONE};
@@ -118,14 +118,14 @@ static bool is_open_in(const struct thread_stack *stack, frame_id leaf, function
     return false;
 }
 
-/* The stack that goes on was never seen, but in it something that runs already. */
+/* The stack that continues was never seen, but one of its functions is active. */
 static void go_on_in_unknown(struct thread_stack *stack, const struct flow_event *event)
 {
     suspend_running(stack);
     thread_stack_begin_at(stack, event, false);
 }
 
-/* A new stack begins at `pointer`: what was parked in the same place before is no more. */
+/* A new stack begins at `pointer`: stacks that were suspended in the same memory have ended. */
 static void forget_stacks_at(struct thread_stack *stack, uint64_t pointer)
 {
     for (size_t i = stack->suspended.count; i-- > 0;) {
@@ -135,7 +135,7 @@ static void forget_stacks_at(struct thread_stack *stack, uint64_t pointer)
     }
 }
 
-/* A signal handler that had switched away returns to its restorer. */
+/* A signal handler that had switched stacks returns to its restorer. */
 static bool go_on_in_handler(struct thread_stack *stack, const struct flow_event *event)
 {
     struct nearest_stack nearest = find_nearest(stack, 0);
@@ -148,7 +148,7 @@ static bool go_on_in_handler(struct thread_stack *stack, const struct flow_event
     return true;
 }
 
-/* True when the event is done with. */
+/* True if the event is complete. */
 static bool go_to_function_start(struct thread_stack *stack, const struct flow_event *event)
 {
     if (distance_of_running(stack) <= PUSHED) {
@@ -164,8 +164,8 @@ static bool go_to_function_start(struct thread_stack *stack, const struct flow_e
     return true;
 }
 
-/* None is known to return there: it is unwound, or left in another way than by the call that its
- * leaf is. */
+/* No stack is known to return there: the nearest one is unwound, or was left in another way than by
+ * the call that is its leaf. */
 static bool land_in_nearest(struct thread_stack *stack, const struct flow_event *event)
 {
     bool running = active_functions_count(&stack->open, event->function) > 0;

@@ -2,7 +2,8 @@
 
 #include "stack/rules/stack_pointer_switch.h"
 
-/* Stacks that wait, at most; the oldest is forgotten. Each is looked at when a return fits nothing.
+/* The greatest number of suspended stacks; beyond it the oldest is dropped. All are examined when a
+ * return fits nothing.
  */
 enum { SUSPENDED_LIMIT = 1024 };
 
@@ -25,12 +26,12 @@ static void forget_oldest(struct thread_stack *stack)
 
 void suspend_running(struct thread_stack *stack)
 {
-    thread_stack_park(stack);
+    thread_stack_suspend(stack);
     forget_oldest(stack);
 }
 
-/* Index of the first parked stack from `first` on that goes on at `address`; their number when none
- * does. */
+/* Index of the first suspended stack from `first` on that continues at `address`; their number if
+ * none does. */
 static size_t find_suspended(const struct thread_stack *stack, size_t first, uint64_t address)
 {
     size_t index = first;
@@ -57,7 +58,7 @@ bool is_suspended_at(const struct thread_stack *stack, uint64_t address)
     return find_suspended(stack, 0, address) < stack->suspended.count;
 }
 
-/* It is parked no more. */
+/* Removes it from the suspended stacks. */
 static struct suspended_stack take_suspended(struct thread_stack *stack, size_t index)
 {
     struct suspended_stack suspended =
@@ -70,7 +71,7 @@ static void go_on(struct thread_stack *stack, const struct suspended_stack *susp
                   frame_id frame, const struct flow_event *event)
 {
     stack->top = suspended->top;
-    thread_stack_unpark(stack, frame, event->function, event->to);
+    thread_stack_resume(stack, frame, event->function, event->to);
 }
 
 void resume_suspended(struct thread_stack *stack, size_t index, frame_id frame,
@@ -105,9 +106,9 @@ bool switch_to_suspended(struct thread_stack *stack, const struct flow_event *ev
 {
     if (is_stack_pointer_move(stack) || !is_suspended_at(stack, event->to))
         return false;
-    thread_stack_park(stack);
+    thread_stack_suspend(stack);
     go_on_in_suspended(stack, event);
-    forget_oldest(stack); /* only now: it may have been the one */
+    forget_oldest(stack); /* only now: the oldest may have been the one that continues */
     return true;
 }
 

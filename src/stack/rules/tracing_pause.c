@@ -4,13 +4,13 @@
 
 void rule_stop(struct thread_stack *stack, const struct flow_event *event)
 {
-    /* Only what comes later tells whether this is a pause or the end of the recording:
+    /* Only later events show whether this is a pause or the end of the recording:
      * thread_stack.stopped. */
     stack->stopped = stack->leaf != FRAME_NONE && !is_outside_frame(thread_stack_leaf(stack));
     stack->stopped_at = stack->now;
 }
 
-/* Puts "[untraced]" where the pause began. */
+/* Adds "[untraced]" from the beginning of the pause on. */
 static void show_pause(struct thread_stack *stack)
 {
     struct activation untraced = {.function = FUNCTION_UNTRACED, .kind = FRAME_UNTRACED};
@@ -21,14 +21,14 @@ static void show_pause(struct thread_stack *stack)
     stack->stopped = false;
 }
 
-/* The callers may be told next. */
+/* The next events may name the callers. */
 static void begin(struct thread_stack *stack, const struct flow_event *event, bool seen)
 {
     thread_stack_begin_at(stack, event, seen);
     stack->uncalled = stack->leaf;
 }
 
-/* Tracing goes on in `event->function`; the leaf is the frame in which it was left. */
+/* Tracing continues in `event->function`; the leaf is the frame in which it stopped. */
 static void continue_in(struct thread_stack *stack, const struct flow_event *event)
 {
     frame_id frame = thread_stack_find(stack, event->function);
@@ -87,9 +87,9 @@ void rule_gap(struct thread_stack *stack, const struct flow_event *event)
     thread_stack_begin_gap(stack, &gap);
 }
 
-/* A packet can stand for 65,536 callers. Damaged data must not fill the memory with them: how much
- * else has happened limits how many are learned. Deep recursion that is lost and found again has
- * many steps between. */
+/* One packet can stand for 65,536 callers. Damaged data must not fill the memory with them, so the
+ * number of other steps limits how many are learned. Between deep recursions that are lost and
+ * found again there are many steps. */
 static bool are_too_many(const struct thread_stack *stack)
 {
     enum { AT_FIRST = 1 << 16, PER_STEP = 16 };

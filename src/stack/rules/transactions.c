@@ -3,8 +3,9 @@
 #include "stack/rules/kernel_entry.h"
 #include "stack/rules/unwinding.h"
 
-/* Frames in which a transaction ends up at most, and those in which it began, up to where both
- * meet: what it has written, return addresses too, must fit into the first-level cache. */
+/* The greatest number of frames compared, from the end of a transaction and from its beginning
+ * outwards to where both meet: all that it has written, including return addresses, must fit into
+ * the first-level cache. */
 enum { FRAMES_LIMIT = 256 };
 
 static bool moves(const struct flow_event *event)
@@ -23,12 +24,12 @@ void note_transaction(struct thread_stack *stack, const struct flow_event *event
         stack->transaction = stack->leaf;
 }
 
-/* The frames that have been left since the transaction began, innermost first, and where what has
- * been entered since lies. */
+/* The frames that have been left since the transaction began, innermost first, and the place of
+ * those entered since. */
 struct undoing {
     frame_id left[FRAMES_LIMIT];
     unsigned count;
-    frame_id common; /* also on the stack now; FRAME_NONE: too far out */
+    frame_id common; /* the frame common to both stacks; FRAME_NONE: too far out */
 };
 
 static void list_frames_of_beginning(const struct thread_stack *stack, struct undoing *undoing)
@@ -43,7 +44,7 @@ static void list_frames_of_beginning(const struct thread_stack *stack, struct un
     }
 }
 
-/* Index of `frame` in the list; its length when it is not there. */
+/* Index of `frame` in the list; the list's length if it is not there. */
 static unsigned find_in_list(const struct undoing *undoing, frame_id frame)
 {
     unsigned index = 0;
@@ -71,7 +72,7 @@ static struct undoing plan_undoing(const struct thread_stack *stack)
     return undoing;
 }
 
-/* True when the stack is again as it was when the transaction began. */
+/* True if the stack is again as it was when the transaction began. */
 static bool undo(struct thread_stack *stack)
 {
     struct undoing undoing = plan_undoing(stack);
@@ -92,7 +93,7 @@ static bool begun_in(const struct thread_stack *stack, function_id function)
            thread_stack_frame(stack, stack->transaction)->function == function;
 }
 
-/* Where it goes on is not traced. */
+/* The code in which it continues is not traced. */
 static void abort_unseen(struct thread_stack *stack)
 {
     if (stack->transaction == FRAME_NONE)

@@ -1,9 +1,9 @@
 #include "stack/rules/unwind_target_pointers.h"
 
-/* What a program lands in is few places; what lands anywhere would fill the memory. */
+/* Programs have few unwind targets; without a limit, damaged data would fill the memory. */
 enum { REPORTED_LIMIT = 4096 };
 
-/* With the pointer 0 when none is known. */
+/* The pointer is 0 if none is known. */
 static struct unwind_place place_of(const struct array *reported, frame_id frame)
 {
     size_t index = array_find_key(reported, frame);

@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
-/* Programs have few calls of setjmp. What lands anywhere (code that a JIT compiler made, exceptions
- * behind gaps) would fill the memory: all are then forgotten, and looked for again, but for so many
- * looks at each frame only. */
+/* Programs have few calls of setjmp. Unwind targets anywhere (in code that a JIT compiler made, of
+ * exceptions after gaps) would fill the memory: then all are dropped, and searched for again, but
+ * each frame is examined only so often. */
 enum { SITES_LIMIT = 64, LOOKS_PER_FRAME = 16 };
 
 static struct unwind_target *find_known_site(const struct array *sites, uint64_t return_address)
@@ -17,7 +17,7 @@ static struct unwind_target *find_known_site(const struct array *sites, uint64_t
     return NULL;
 }
 
-/* False when too much has been looked at. */
+/* False if too many frames have been examined. */
 static bool make_room(struct thread_stack *stack)
 {
     struct array *sites = &stack->call_sites;
@@ -31,7 +31,7 @@ static bool make_room(struct thread_stack *stack)
     return true;
 }
 
-/* NULL when it is not known, and too much has been looked at. */
+/* NULL if it is unknown, and too many frames have been examined. */
 static struct unwind_target *find_site(struct thread_stack *stack, uint64_t return_address)
 {
     struct unwind_target *site = find_known_site(&stack->call_sites, return_address);

@@ -13,8 +13,8 @@ void take_over(struct thread_stack *stack, function_id function, uint64_t addres
         thread_stack_replace(stack, function, address);
 }
 
-/* A jump back to the function that was called in this frame returns from its cold part, even when
- * the same function is open further out. */
+/* A jump back to the function that was called in this frame returns from its cold part, even if the
+ * same function is active further out. */
 static bool returns_from_cold_part(const struct thread_stack *stack, const struct flow_event *event)
 {
     return event->function != FUNCTION_UNKNOWN &&
@@ -42,15 +42,15 @@ static void unwind_to(struct thread_stack *stack, frame_id frame)
     thread_stack_unwind(stack, frame);
 }
 
-/* What an unwinder takes for the call in progress: a handler's frame holds the interrupted
- * instruction itself. */
+/* The return address by which an unwinder identifies the active call: a handler's frame holds the
+ * interrupted instruction itself. */
 static uint64_t call_in_progress(const struct frame *callee)
 {
     return callee->return_address + (callee->kind == FRAME_SIGNAL);
 }
 
-/* The innermost activation whose call in progress has its landing pad at event->to; FRAME_NONE when
- * there is none. */
+/* The innermost activation whose active call has its landing pad at event->to; FRAME_NONE if there
+ * is none. */
 static frame_id find_landing_pad(const struct thread_stack *stack, const struct flow_event *event)
 {
     uint32_t left = active_functions_count(&stack->open, event->function);
@@ -78,12 +78,12 @@ bool land_on_pad(struct thread_stack *stack, const struct flow_event *event)
     return frame != FRAME_NONE;
 }
 
-/* The activations of a function that control may have landed in. */
+/* The activations of a function in which control may continue. */
 struct activations {
     frame_id innermost;     /* FRAME_NONE: there is none */
-    bool several;           /* it is not the only one */
+    bool several;           /* there are others */
     bool called_from_there; /* only those that have called setjmp from there were counted */
-    uint64_t call;          /* return address of the call in progress in all; 0: not known */
+    uint64_t call;          /* return address of the active call in all of them; 0: unknown */
 };
 
 static void count_activation(struct activations *activations, frame_id id, uint64_t call)
@@ -98,7 +98,7 @@ static void count_activation(struct activations *activations, frame_id id, uint6
         activations->call = 0;
 }
 
-/* Of the frames in `range`. */
+/* The activations among the frames in `range`. */
 static struct activations find_in_range(struct thread_stack *stack, const struct flow_event *event,
                                         struct unwind_range range)
 {
@@ -121,7 +121,7 @@ static struct activations find_in_range(struct thread_stack *stack, const struct
     return callers.innermost != FRAME_NONE ? callers : any;
 }
 
-/* Where the frame must be further out than the segment is known, `innermost` is FRAME_NONE. */
+/* `innermost` is FRAME_NONE if the frame must be further out than the segment is known. */
 static struct activations find_activations(struct thread_stack *stack,
                                            const struct flow_event *event)
 {
@@ -157,7 +157,7 @@ static void land_in_active_function(struct thread_stack *stack, const struct flo
     thread_stack_land(stack, event, fallback, activations.called_from_there);
 }
 
-/* The leaf's caller is known, what runs in the leaf's place is not. */
+/* The leaf's caller is known, but not what runs in the leaf's place. */
 static void land_anywhere(struct thread_stack *stack, const struct flow_event *event)
 {
     thread_stack_land(stack, event, thread_stack_parent(stack, stack->leaf), false);

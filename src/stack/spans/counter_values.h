@@ -1,7 +1,7 @@
-/* What each counter of a source was last, to be told again where a part of the trace begins.
+/* The last value of each counter of a source, to be repeated where a part of the trace begins.
  *
- * Used by sources that give a part of another: a filter, a window. Between counter_values_walk and
- * the end of what it gives nothing may be kept.
+ * Used by sources that show a part of another: a filter, a window. Between counter_values_walk and
+ * the last counter_values_next, counter_values_keep must not be called.
  */
 #ifndef MAGIC_TRACE_STACK_SPANS_COUNTER_VALUES_H
 #define MAGIC_TRACE_STACK_SPANS_COUNTER_VALUES_H
@@ -10,21 +10,21 @@
 #include "stack/spans/span.h"
 
 struct counter_values {
-    const struct span_track *tracks; /* the source's; borrowed */
-    struct array newest;             /* of struct span_event: one of each counter of a process */
-    size_t walked;                   /* of these */
+    const struct span_track *tracks; /* of the source; borrowed */
+    struct array newest; /* of struct span_event: the newest of each counter of a process */
+    size_t walked;       /* how many of these the walk has passed */
 };
 
 void counter_values_init(struct counter_values *values, const struct span_source *source);
 void counter_values_free(struct counter_values *values);
 
-/* To be called with each event of the source. */
+/* Must be called with each event of the source. */
 void counter_values_keep(struct counter_values *values, const struct span_event *event);
 
 /* Goes to the first counter. */
 void counter_values_walk(struct counter_values *values);
 
-/* The next counter, as if it were told at `time`. False when there are no more. */
+/* The next counter, as an event at `time`. False if there are no more. */
 bool counter_values_next(struct counter_values *values, struct nanoseconds time,
                          struct span_event *event);
 

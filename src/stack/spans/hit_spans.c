@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* More tracks than that nobody reads; further hits are shown without their length, and not before
- * the track that is free first. */
+/* More tracks would not be readable; further hits are shown without their length, at the earliest
+ * when the first track is free. */
 enum { ROWS_MAX = 64, ROW_NAME_SIZE = 16 };
 
 struct row {
@@ -16,7 +16,7 @@ struct row {
 
 struct hit_event {
     uint64_t time;
-    uint32_t order; /* where times are equal */
+    uint32_t order; /* decides at equal times */
     uint32_t row;
     bool enter;
     const struct span_hit *hit;
@@ -30,7 +30,7 @@ struct hit_rows {
     uint32_t row_count;
 };
 
-/* ---- lanes ---- */
+/* ---- rows ---- */
 
 static uint32_t choose_row(struct hit_rows *hits, uint64_t start)
 {
@@ -88,11 +88,11 @@ static int by_time(const void *left, const void *right)
     return (a->order > b->order) - (a->order < b->order);
 }
 
-/* Packets tell the time at the first branch only, so the hit that a recording begins with can lie
- * that much before its first event. */
+/* The first packet with a time comes at the first branch, so the hit that a recording begins with
+ * can be this much earlier than its first event. */
 enum { BEGINNING_NS = 1000 };
 
-/* What came before the trace's beginning is not in it. */
+/* Hits before the trace's beginning are left out. */
 static void take_hits(struct hit_rows *hits, const struct session *session,
                       struct nanoseconds origin)
 {

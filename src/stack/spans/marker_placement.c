@@ -4,12 +4,12 @@
 
 #include <stdlib.h>
 
-/* A place in the thread's history. */
+/* A position in the thread's history. */
 struct walk {
     const struct thread_stack *stack;
     struct timestamp_disambiguation disambiguation;
     const struct placed_step *next; /* NULL at the end */
-    uint64_t place;                 /* of the newest step that was passed; 0: none was */
+    uint64_t place;                 /* of the newest step that was passed; 0: none */
 };
 
 static void go_on(struct walk *walk)
@@ -18,7 +18,7 @@ static void go_on(struct walk *walk)
     walk->next = disambiguation_next(&walk->disambiguation);
 }
 
-/* True when the next step is that a function begins at `address`. */
+/* True if the next step begins a function at `address`. */
 static bool is_call_of(const struct walk *walk, uint64_t address)
 {
     const struct history_step *step = &walk->next->step;

@@ -33,7 +33,7 @@ void open_spans_walk(struct open_spans *spans)
     spans->track = spans->depth = 0;
 }
 
-/* The track that the walk is in; NULL when it is through. */
+/* The track that the walk is in; NULL at its end. */
 static const struct array *walked(struct open_spans *spans)
 {
     for (; spans->track < spans->track_count; spans->track++, spans->depth = 0)

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* What is counted of a processor, and what its counter is called. */
+/* A quantity of a processor, and the name of its counter. */
 struct quantity {
     enum trace_mark_kind kind;
     const char *name, *unit;
@@ -14,7 +14,7 @@ struct quantity {
 
 struct counter {
     uint32_t tid, cpu; /* as in struct trace_mark */
-    uint32_t track;    /* of the source; NO_TRACK: whose thread is not shown */
+    uint32_t track;    /* of the source; NO_TRACK: the thread is not shown */
     const char *name;
     bool began; /* it has a value from time 0 on */
 };
@@ -50,7 +50,7 @@ static void add_value(struct span_overlay *overlay, struct counter *counter,
                       const struct trace_mark *mark, struct nanoseconds origin)
 {
     bool before = mark->time.value <= origin.value;
-    /* Of what came before the trace's beginning, the last holds. */
+    /* Of several values before the trace's beginning, the last one holds. */
     struct span_event *event = before && counter->began
                                    ? array_at(&overlay->events, overlay->events.count - 1)
                                    : array_add(&overlay->events);
@@ -68,7 +68,7 @@ static void add_counters(struct span_overlay *overlay, const struct span_source 
                          const struct quantity *quantity, const struct array *marks,
                          struct nanoseconds origin)
 {
-    struct counter counter = {.tid = UINT32_MAX, .cpu = UINT32_MAX, .track = NO_TRACK}; /* none's */
+    struct counter counter = {.tid = UINT32_MAX, .cpu = UINT32_MAX, .track = NO_TRACK};
     for (size_t i = 0; i < marks->count; i++) {
         const struct trace_mark *mark = array_at(marks, i);
         if (mark->kind != quantity->kind)

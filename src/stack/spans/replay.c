@@ -38,7 +38,7 @@ static frame_id find_placeholder(const struct replay *replay)
     return id;
 }
 
-/* The segment that begins next; NULL when there is none. */
+/* The segment that begins next; NULL if there is none. */
 static const struct segment *next_segment(const struct replay *replay)
 {
     const struct array *segments = &replay->stack->segments;
@@ -53,7 +53,7 @@ static uint32_t depth_of(const struct replay *replay, frame_id id)
     return depth;
 }
 
-/* What a stack is known by from one time that it runs to the next: the placeholder below it. */
+/* The number by which a stack is recognized each time that it runs: the placeholder below it. */
 static uint32_t stack_of(const struct replay *replay, frame_id leaf)
 {
     while (frame_at(replay, leaf)->kind != FRAME_PLACEHOLDER)
@@ -76,7 +76,8 @@ static void plan_enter(struct replay *replay, frame_id frame, bool seen)
     replay->innermost_seen = seen;
 }
 
-/* All frames from `leaf` out to `open`, which is open already, or out to the root. */
+/* Plans to enter all frames from `leaf` out to `open`, which is open already, or out to the root.
+ */
 static void plan_chain(struct replay *replay, frame_id leaf, frame_id open, bool seen)
 {
     for (frame_id id = leaf; id != open && frame_at(replay, id)->kind != FRAME_PLACEHOLDER;
@@ -97,7 +98,7 @@ static void plan_begin(struct replay *replay, frame_id leaf, bool seen)
     plan_chain(replay, leaf, kept, seen);
 }
 
-/* The segment ends: what does not stay open in the next one is left. */
+/* The segment ends: plans to leave the frames that do not stay open in the next one. */
 static void plan_end(struct replay *replay, enum span_end end)
 {
     const struct segment *next = next_segment(replay);
@@ -107,7 +108,8 @@ static void plan_end(struct replay *replay, enum span_end end)
         replay->across_gap = depth_of(replay, next->kept);
 }
 
-/* The stack was parked, and a new segment or one that was parked earlier goes on next. */
+/* The stack was suspended, and a new segment or a stack that was suspended earlier continues next.
+ */
 static void plan_switch(struct replay *replay)
 {
     const struct history_step *following = disambiguation_peek(&replay->disambiguation);
@@ -115,12 +117,12 @@ static void plan_switch(struct replay *replay)
     if (following != NULL && following->kind == HISTORY_RESUME)
         plan_leave(replay, find_placeholder(replay), SPAN_END_SWITCH);
     else if (next != NULL && next->start == SEGMENT_NEW && next->kept != FRAME_NONE)
-        plan_end(replay, SPAN_END_TAIL_CALL); /* it was no switch: see stack_switch.h */
+        plan_end(replay, SPAN_END_TAIL_CALL); /* there was no switch: see stack_switch.h */
     else
         plan_end(replay, SPAN_END_SWITCH);
 }
 
-/* Another stack goes on: all of this one is left, all of that one entered. */
+/* Another stack continues: plans to leave all of this one and to enter all of that one. */
 static void plan_resume(struct replay *replay, frame_id leaf)
 {
     plan_leave(replay, find_placeholder(replay), SPAN_END_SWITCH);
@@ -157,7 +159,8 @@ static bool leave_gap(struct replay *replay, uint32_t index, struct replay_event
     return is_long(gap);
 }
 
-/* Plans what the step does to the stack. True when it is an event itself, which is then filled in.
+/* Plans the effect of the step on the stack. True if the step is itself an event, which is then
+ * filled in.
  */
 static bool take_step(struct replay *replay, const struct history_step *step,
                       struct replay_event *event)
@@ -224,8 +227,8 @@ struct replayed {
     struct replay_event *next;
 };
 
-/* Events are filled in field by field: a structure that is made elsewhere and copied costs several
- * times as much, since it is read in other pieces than it was written in. */
+/* Events are filled in field by field. Copying a finished structure costs several times as much,
+ * because the reads do not match the sizes of the writes before them. */
 static inline void make_event(void *context, const struct placed_step *step,
                               enum span_event_kind kind, const struct frame *frame,
                               enum span_end end)
@@ -285,7 +288,7 @@ static void enter_next(struct replay *replay, struct replay_event *event)
     replay->leaf = replay->leave_to = id;
 }
 
-/* Something is planned. */
+/* Makes the next planned event. */
 static void do_planned(struct replay *replay, struct replay_event *event)
 {
     if (replay->leaf != replay->leave_to)
@@ -296,8 +299,7 @@ static void do_planned(struct replay *replay, struct replay_event *event)
         enter_gap(replay, event);
 }
 
-/* The next event, which may be of a step that needs a plan. False when there is none before
- * `before`. */
+/* The next event; the step may need a plan first. False if there is none before `before`. */
 static bool take_event(struct replay *replay, struct replay_event *event, struct nanoseconds before)
 {
     while (!replay_is_planned(replay)) {

@@ -1,11 +1,12 @@
 /* The second pass over one thread: from its history to span events, properly nested.
  *
- * By now all callers are discovered, so a segment begins with its whole stack, outermost frame
- * first. Functions are ids still; timeline turns them into what output/ sees. Each event has its
- * own time, in ticks, and the place at which it is shown, in nanoseconds (timestamp_disambiguation.h).
+ * All callers have been discovered before, so a segment begins with its whole stack, outermost
+ * frame first. Functions are still ids; timeline turns them into what output/ needs. Each event has
+ * its own time, in ticks, and the time at which it is shown, its place, in nanoseconds
+ * (timestamp_disambiguation.h).
  *
- * Nearly all steps are calls, returns from one call, and tail calls. What they do is known at once;
- * any other step is *planned* first: what is to be left, then what is to be entered.
+ * Nearly all steps are calls, returns from one call, and tail calls, which are made directly; any
+ * other step is *planned* first: the frames to be left, then the frames to be entered.
  */
 #ifndef MAGIC_TRACE_STACK_SPANS_REPLAY_H
 #define MAGIC_TRACE_STACK_SPANS_REPLAY_H
@@ -27,8 +28,9 @@ struct replay_event {
     uint8_t flags;         /* enum span_flag */
     enum span_end end;     /* of LEAVE */
     uint32_t stack;        /* as in span_event */
-    const struct gap *gap; /* of INSTANT; of ENTER and LEAVE of a gap drawn as a span; else NULL */
-    const char *death; /* of INSTANT: it is no gap but the thread's death, in words; else NULL */
+    const struct gap *gap; /* of INSTANT; of ENTER and LEAVE of a gap that is drawn as a span;
+                            * else NULL */
+    const char *death;     /* of INSTANT: the thread's death, not a gap, as text; else NULL */
 };
 
 /* `stack` is borrowed and must not change while it is replayed. */
@@ -36,30 +38,30 @@ struct replay {
     const struct thread_stack *stack;
     struct timestamp_disambiguation disambiguation;
     struct ticks time;        /* of the newest step */
-    struct nanoseconds place; /* of it */
-    /* Innermost frame that is entered and not left, or the placeholder below it all. */
+    struct nanoseconds place; /* of the newest step */
+    /* The innermost frame that has been entered and not left, or the placeholder below all. */
     frame_id leaf;
-    frame_id leave_to;     /* the frames from leaf up to this one are still to be left */
+    frame_id leave_to;     /* the frames from leaf up to this one must still be left */
     enum span_end end;     /* why they end */
-    uint32_t suspended;    /* a stack that the next LEAVE is the innermost of; 0: none */
-    uint32_t resumed;      /* a stack that the next ENTER is the outermost of; 0: none */
-    struct array to_enter; /* frame_id, innermost first: still to be entered, once all is left */
-    bool innermost_seen;   /* the innermost of them starts now; the others were open before */
+    uint32_t suspended;    /* the stack that the next LEAVE suspends; 0: none */
+    uint32_t resumed;      /* the stack that the next ENTER resumes; 0: none */
+    struct array to_enter; /* frame_id, innermost first: to be entered after all others were left */
+    bool innermost_seen;   /* the innermost of them begins now; the others began before */
     const struct gap *gap; /* to be entered as a span, after its INSTANT; else NULL */
     size_t segment;        /* index of the next one to begin */
     uint32_t depth;        /* spans open, gaps not counted */
-    uint32_t across_gap;   /* of these, the outermost that were open before a gap */
+    uint32_t across_gap;   /* the outermost ones, which were open before a gap */
 };
 
-/* Ticks are taken to be nanoseconds. */
+/* Ticks are nanoseconds. */
 void replay_init(struct replay *replay, const struct thread_stack *stack);
 /* `clock` is borrowed; NULL: ticks are nanoseconds. */
 void replay_init_with_clock(struct replay *replay, const struct thread_stack *stack,
                             const struct clock_conversion *clock);
 void replay_free(struct replay *replay);
 
-/* Makes the next event of what replay_take_plain_steps gives: `frame` is entered, or left for the
- * reason `end`. */
+/* Makes the next event of replay_take_plain_steps: `frame` is entered, or left for the reason
+ * `end`. */
 typedef void replay_make(void *context, const struct placed_step *step, enum span_event_kind kind,
                          const struct frame *frame, enum span_end end);
 
@@ -74,16 +76,16 @@ static inline bool replay_may_be_plain(enum history_kind kind)
     return plain >> kind & 1;
 }
 
-/* Where the plain steps have led to. */
+/* The state after the plain steps taken so far. */
 struct replay_plain {
     const struct frame_tree *tree;
     const struct frame *leaf;
     frame_id leaf_id;
     uint32_t depth;
-    size_t room; /* for events */
+    size_t room; /* space for events */
 };
 
-/* False: the step needs a plan, or there is no room. */
+/* False: the step needs a plan, or there is no space left. */
 static inline __attribute__((always_inline)) bool
 replay_take_plain_step(struct replay_plain *plain, const struct placed_step *step,
                        replay_make *make, void *context)
@@ -111,9 +113,9 @@ replay_take_plain_step(struct replay_plain *plain, const struct placed_step *ste
     return true;
 }
 
-/* Takes the steps that need no plan, as far as they come and have room: nearly all. `make` is
- * called for each of their events; their number is given. Inlined, so that who wants millions of
- * events makes them where it wants them; any other step is for replay_read. */
+/* Takes the steps that need no plan, nearly all, as long as there are some and there is space.
+ * Calls `make` for each of their events; returns their number. Inlined, so that consumers of
+ * millions of events can make them in place; replay_read takes any other step. */
 static inline __attribute__((always_inline)) size_t
 replay_take_plain_steps(struct replay *replay, size_t room, struct nanoseconds before,
                         replay_make *make, void *context)
@@ -138,7 +140,7 @@ replay_take_plain_steps(struct replay *replay, size_t room, struct nanoseconds b
     return room - plain.room;
 }
 
-/* Where the function of `frame`, which `step` enters, begins; 0 unknown. */
+/* Where the function of `frame`, which `step` enters, begins; 0: unknown. */
 static inline uint64_t replay_start(const struct replay *replay, const struct placed_step *step,
                                     const struct frame *frame)
 {
@@ -146,8 +148,8 @@ static inline uint64_t replay_start(const struct replay *replay, const struct pl
                             frame->start_choice);
 }
 
-/* Fills `events` with those that come next and are shown before `before`; gives their number, at
- * most `room`. 0: there are none, see replay_place. */
+/* Fills `events` with the next ones that are shown before `before`; returns their number, at most
+ * `room`. 0: there are none, see replay_place. */
 size_t replay_read(struct replay *replay, struct replay_event *events, size_t room,
                    struct nanoseconds before);
 
@@ -157,7 +159,7 @@ static inline bool replay_next(struct replay *replay, struct replay_event *event
     return replay_read(replay, event, 1, (struct nanoseconds){UINT64_MAX}) == 1;
 }
 
-/* Nothing is shown before `place` any more. False at the end. */
+/* No further event is shown before `place`. False at the end. */
 bool replay_place(struct replay *replay, struct nanoseconds *place);
 
 #endif

@@ -11,27 +11,27 @@
 #include <string.h>
 #include <uthash.h>
 
-/* A thread and an event: what has a track. */
+/* A thread and an event: each such pair has a track. */
 struct track_key {
-    uint32_t tid, event; /* an event's index; behind them, that of values of PTWRITE */
+    uint32_t tid, event; /* index of the event; the index after the last is for values of PTWRITE */
 };
 
 struct sampled_track {
     struct track_key key;
-    uint32_t track; /* as the overlay counts */
+    uint32_t track; /* number in the overlay */
     UT_hash_handle hh;
 };
 
 struct sample_tracks {
     const struct span_source *source;
     const struct flow *flow;
-    const struct perf_data *data; /* its */
+    const struct perf_data *data; /* of `flow` */
     struct span_overlay overlay;
     struct sampled_track *by_key; /* owned */
-    uint32_t first_number;        /* for tracks: no thread's */
+    uint32_t first_number;        /* for tracks: the number of no thread */
 };
 
-/* More tracks than that nobody reads. */
+/* More tracks would not be readable. */
 enum { TRACKS_MAX = 4096 };
 
 static const uint32_t NO_TRACK = UINT32_MAX;
@@ -83,7 +83,7 @@ static const struct sampled_track *find_track(struct sample_tracks *tracks, stru
     return found;
 }
 
-/* Records are in the order of time. What came before the trace's beginning is not in it. */
+/* Records are in the order of time. Those before the trace's beginning are left out. */
 static void add_samples(struct sample_tracks *tracks, struct nanoseconds origin)
 {
     const struct perf_data *data = tracks->data;
@@ -142,7 +142,7 @@ static void add_marks(struct sample_tracks *tracks, struct nanoseconds origin)
     array_free(&marks);
 }
 
-/* Pointers into one array: what is at the same time stays in its order. */
+/* Compares pointers into one array, so that events at the same time stay in their order. */
 static int by_time(const void *left, const void *right)
 {
     const struct span_event *const *a = left, *const *b = right;

@@ -1,9 +1,9 @@
-/* Spans: what the trace shows. The border between stack/ and output/: times are nanoseconds from
- * here on.
+/* Spans: the calls that the trace shows. The interface between stack/ and output/: from here on
+ * times are nanoseconds.
  *
  * A span source is pulled: next() gives events in time order, and per track every ENTER has its
  * LEAVE, properly nested. Sources: the timeline of a recording, and a trace file read back
- * (output/fxt_reader). Who takes millions of events has them in batches, by span_source_take().
+ * (output/fxt_reader). Consumers of millions of events take them in batches, by span_source_take().
  */
 #ifndef MAGIC_TRACE_STACK_SPANS_SPAN_H
 #define MAGIC_TRACE_STACK_SPANS_SPAN_H
@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A line of the display: one thread. */
+/* A row of the display: one thread. */
 struct span_track {
     uint32_t pid, tid;
     const char *process_name; /* never NULL */
@@ -24,55 +24,53 @@ struct span_track {
 
 /* Whose code a function is. */
 enum span_origin {
-    SPAN_OWN, /* the program's own; also where it is not known */
+    SPAN_OWN, /* the program's own; also if the origin is unknown */
     SPAN_LIBRARY,
     SPAN_KERNEL,
-    SPAN_INLINED, /* a function that the compiler put into another: of others' traces only,
-                     ours show what was called */
+    SPAN_INLINED, /* a function that the compiler put into another: only in traces of other
+                   * tools, ours show what was called */
 };
 
-/* What a span is a call of. Spans of the same function share one object, so pointers can be
- * compared. */
+/* The function of a span. Spans of the same function share one object, so pointers can be compared.
+ */
 struct span_function {
     const char *name;   /* readable; never NULL */
-    const char *symbol; /* as in the symbol table; NULL: there is none, or it is the name */
+    const char *symbol; /* as in the symbol table; NULL: there is none, or it equals the name */
     const char *file;   /* source file; may be NULL */
-    uint32_t line;      /* of the function's beginning; 0 unknown */
-    bool special;       /* "[syscall]" and its like, not a function of the program */
+    uint32_t line;      /* of the function's beginning; 0: unknown */
+    bool special;       /* "[syscall]" or the like, not a function of the program */
     enum span_origin origin;
-    uint32_t index; /* dense, from 0, unique in the source: for tables by function */
+    uint32_t index; /* from 0, without holes, unique in the source: for tables by function */
 };
 
 enum span_event_kind {
     SPAN_ENTER,
     SPAN_LEAVE,   /* of the innermost open span of the track */
     SPAN_INSTANT, /* a mark without length: a gap, a decode error; see text */
-    SPAN_COUNTER, /* from here on the quantity that text names has this value. The unit, if it has
-                     one, ends the text in parentheses: "frequency of CPU 3 (MHz)" */
+    SPAN_COUNTER, /* from here on the quantity named by text has this value. The unit, if it has
+                   * one, ends the text in parentheses: "frequency of CPU 3 (MHz)" */
 };
 
 /* Why a span ended. */
 enum span_end {
     SPAN_END_RETURN,
-    SPAN_END_TAIL_CALL, /* its frame was taken over by the next */
-    SPAN_END_UNWOUND,   /* an exception or longjmp passed it */
-    SPAN_END_GAP,       /* ended somewhere in a stretch without data */
-    SPAN_END_OF_TRACE,  /* still open when the trace ends */
-    SPAN_END_EXEC,      /* the process became another program */
+    SPAN_END_TAIL_CALL, /* the next function took over its frame */
+    SPAN_END_UNWOUND,   /* an exception or longjmp unwound it */
+    SPAN_END_GAP,       /* ended at some time in a gap */
+    SPAN_END_OF_TRACE,  /* still open at the end of the trace */
+    SPAN_END_EXEC,      /* the process executed another program */
     SPAN_END_FILTER,    /* the filter's region ends (span_filter.h) */
-    SPAN_END_SWITCH,    /* another stack goes on (a fiber, a goroutine); this one may later */
+    SPAN_END_SWITCH, /* another stack continues (a fiber, a goroutine); this one may do so later */
     SPAN_END_LAST = SPAN_END_SWITCH
 };
 
 enum span_flag {
-    SPAN_START_INFERRED = 1, /* it was already open when tracing began (or began in a gap) */
+    SPAN_START_INFERRED = 1, /* it was already open when tracing began, or began in a gap */
     SPAN_END_INFERRED = 2,
-    SPAN_ACROSS_GAP = 4, /* of LEAVE: it was open before a gap and behind it; stitching.h tells how
-                            that is known */
+    SPAN_ACROSS_GAP = 4, /* of LEAVE: it was open before a gap and after it; see stitching.h */
 };
 
-/* What is known of a hit of the trigger: shown on a track of its own, from the time that the
- * program passed to the hit. */
+/* A trigger hit: shown on a track of its own, from the time that the program passed to the hit. */
 struct span_hit {
     struct nanoseconds time;   /* of the source, like all times here */
     struct nanoseconds passed; /* valid if has_passed */
@@ -89,11 +87,11 @@ struct span_event {
     struct nanoseconds time;
     const struct span_function *function; /* of ENTER and LEAVE */
     uint64_t address;  /* of ENTER: where the function begins in the process; 0 unknown */
-    uint8_t flags;     /* enum span_flag */
+    uint8_t flags;     /* of ENTER: where the function begins in the process; 0: unknown */
     enum span_end end; /* of LEAVE */
-    /* The number of one of its track's stacks (fibers, goroutines), which waits from now on (LEAVE
-     * of its innermost span, SPAN_END_SWITCH) or goes on (ENTER of its outermost). 0: nothing of
-     * the sort, or it is not known which. */
+    /* The number of one of its track's stacks (fibers, goroutines), which is suspended (LEAVE of
+     * its innermost span, SPAN_END_SWITCH) or resumed (ENTER of its outermost). 0: neither, or it
+     * is unknown which. */
     uint32_t stack;
     const char *text;           /* of INSTANT and COUNTER; valid until the source is closed */
     double value;               /* of COUNTER, which belongs to the track's process */
@@ -104,24 +102,24 @@ struct span_source {
     void *context;
     const struct span_track *tracks;
     size_t track_count;
-    size_t function_count; /* one more than the greatest span_function.index; grows while reading a
-                              file */
-    /* False at the end, or on error; then error->code tells which. */
+    size_t function_count; /* one more than the greatest span_function.index; grows while a file
+                            * is read */
+    /* False at the end, or on error; error->code distinguishes them. */
     bool (*next)(struct span_source *source, struct span_event *event, struct error *error);
-    /* As next(), but all events that are at hand: gives their number, 0 where next() gives false.
-     * They are valid until the source is asked again. NULL: the source has them one by one. */
+    /* As next(), but all events that are ready: returns their number, 0 where next() returns false.
+     * They are valid until the next call. NULL: the source supplies single events only. */
     size_t (*take)(struct span_source *source, const struct span_event **events,
                    struct error *error);
     void (*close)(struct span_source *source);
-    /* The wall clock (Unix nanoseconds) at time 0 of the source; 0 unknown. */
+    /* The wall clock (Unix nanoseconds) at time 0 of the source; 0: unknown. */
     uint64_t wall_clock;
-    /* Set before the first next() by a consumer that shows no source lines: spares reading debug
+    /* Set before the first next() by a consumer that shows no source lines: avoids reading debug
      * information. */
     bool no_lines;
 };
 
-/* The next events of a source of either kind: gives their number, 0 at the end or on error, as
- * next() has it. They are valid until the source is asked again, and may lie in `room`. */
+/* The next events of a source of either kind: returns their number, 0 at the end or on error, as
+ * next() does. They are valid until the next call, and may be in `room`. */
 static inline size_t span_source_take(struct span_source *source, struct span_event *room,
                                       const struct span_event **events, struct error *error)
 {

@@ -11,7 +11,7 @@
 
 /* ---- names ---- */
 
-/* Takes one name off *text. NULL when there is none. The caller frees. */
+/* Reads one name from *text and advances it. NULL if there is none. The caller frees. */
 static char *take_name(const char **text)
 {
     const char *start = *text + strspn(*text, " \t\n");
@@ -55,20 +55,20 @@ void span_filter_names_free(struct span_filter_names *names)
 /* The newest ENTER of a track. */
 struct newest_enter {
     uint64_t time;
-    bool given, seen; /* it was given out; and its beginning was seen */
+    bool given, seen; /* whether it was passed on, and whether its beginning was seen */
 };
 
 struct filter {
-    struct span_source source; /* first: what the consumer sees */
+    struct span_source source; /* first: the consumer's view */
     struct span_source *wrapped;
     const struct span_filter_names *names;
     struct open_spans open;
     struct counter_values counters;
     struct newest_enter *newest; /* per track */
-    uint64_t time;               /* of what was given out last */
+    uint64_t time;               /* of the event passed on last */
     bool inside;                 /* of a region */
-    /* While a region begins or ends, what is open and counters are given out before the event that
-     * made it do so. */
+    /* At the border of a region the open spans and the counters are passed on before the event that
+     * caused it. */
     enum { FILTER_READS, FILTER_ENTERS, FILTER_LEAVES } state;
     struct span_event held;
 };
@@ -79,14 +79,14 @@ static bool is_called(const struct span_function *function, const char *name)
            (function->symbol && strcmp(function->symbol, name) == 0);
 }
 
-/* An inferred beginning is no call that anybody has seen. */
+/* An inferred beginning is not a call that was seen. */
 static bool calls(const struct span_event *event, const char *name)
 {
     return event->kind == SPAN_ENTER && !event->hit && !(event->flags & SPAN_START_INFERRED) &&
            is_called(event->function, name);
 }
 
-/* What a region begins with. */
+/* Updates what a region begins with. */
 static void keep(struct filter *filter, const struct span_event *event)
 {
     open_spans_keep(&filter->open, event);
@@ -101,7 +101,7 @@ static void begin(struct filter *filter, int state, const struct span_event *eve
     filter->held = *event;
 }
 
-/* What is left to give out of a region's beginning or end; false: nothing. */
+/* The next event of a region's border; false: there are no more. */
 static bool next_of_border(struct filter *filter, struct span_event *event)
 {
     if (filter->state == FILTER_LEAVES) {
@@ -125,7 +125,7 @@ static bool next_of_border(struct filter *filter, struct span_event *event)
     return false;
 }
 
-/* Where a region's border would leave a span no length, it gets a nanosecond, as elsewhere
+/* A span without length at a region's border gets a nanosecond, as elsewhere
  * (timestamp_disambiguation.h). */
 static void keep_order(struct filter *filter, struct span_event *event)
 {

@@ -46,7 +46,7 @@ static enum span_origin origin_of(const struct function *function)
     return SPAN_OWN;
 }
 
-/* A trace has the symbol with each call: where it is the name, it would be there twice. */
+/* The symbol, unless it equals the name: a trace would have it twice with each call. */
 static const char *other_symbol(const struct function *function)
 {
     bool same = function->symbol && strcmp(function->symbol, function->name) == 0;

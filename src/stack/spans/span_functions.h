@@ -1,8 +1,7 @@
-/* The functions of spans: one object per function that is shown, made when it is shown first.
+/* The functions of spans: one object per function that is shown, made when it is first shown.
  *
- * Readable names come from symbols; the source line too, but only if it is asked for, because that
- * reads debug information. Gaps that are drawn as spans have functions of their own here
- * ("[overflow]").
+ * Readable names come from symbols; the source line, too, but only on request, because that reads
+ * debug information. Gaps that are drawn as spans have functions of their own here ("[overflow]").
  *
  * Owned by a timeline and shared by all its sources, so that pointers can be compared; used from
  * one thread.
@@ -23,8 +22,8 @@ struct shown_function {
 struct span_functions {
     struct symbols *symbols; /* borrowed */
     struct array by_id;      /* struct shown_function *, by function_id; NULL: not shown yet */
-    struct array ready[2];   /* const struct span_function *, by function_id, of those of which the
-                                line need not be known, and of those of which it is; NULL: ask */
+    struct array ready[2];   /* const struct span_function *, by function_id: [0] without the
+                              * line, [1] with it; NULL: look it up */
     struct array of_gaps;    /* struct gap_function (private) */
     struct arena memory;
     uint32_t count; /* the next index */
@@ -33,7 +32,7 @@ struct span_functions {
 void span_functions_init(struct span_functions *functions, struct symbols *symbols);
 void span_functions_free(struct span_functions *functions);
 
-/* span_functions_get for a function, or its line, that is asked for the first time. */
+/* span_functions_get for a function, or its line, that is requested for the first time. */
 const struct span_function *span_functions_look_up(struct span_functions *functions, function_id id,
                                                    bool with_line);
 
@@ -49,11 +48,11 @@ static inline const struct span_function *span_functions_get(struct span_functio
 const struct span_function *span_functions_get_gap(struct span_functions *functions,
                                                    const struct gap *gap);
 
-/* A new one, that is no function of the program: the name of a hit. */
+/* A new object that is not a function of the program: the name of a hit. */
 const struct span_function *span_functions_get_special(struct span_functions *functions,
                                                        const char *name);
 
-/* What a gap is, in words for an INSTANT; allocated in `memory`. */
+/* The text of a gap for an INSTANT; allocated in `memory`. */
 const char *gap_text(const struct gap *gap, struct arena *memory);
 
 #endif

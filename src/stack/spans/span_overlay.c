@@ -6,15 +6,15 @@
 #include <string.h>
 
 struct overlay_source {
-    struct span_source source; /* first: what the consumer sees */
+    struct span_source source; /* first: the consumer's view */
     struct span_source *wrapped;
     struct span_event next; /* of `wrapped` */
     bool has_next;
-    bool finished;         /* `wrapped` has no more */
-    struct error ended_by; /* why; ERROR_NONE: it was read to its end */
+    bool finished;         /* `wrapped` has ended */
+    struct error ended_by; /* the reason; ERROR_NONE: it was read to its end */
     struct span_overlay overlay;
     struct span_track *tracks; /* owned: those of `wrapped`, then those of the overlay */
-    size_t given;              /* events of the overlay */
+    size_t given;              /* events of the overlay that were passed on */
 };
 
 struct span_overlay span_overlay_new(void)

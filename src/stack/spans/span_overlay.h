@@ -1,4 +1,4 @@
-/* Adds events that are known beforehand to a source of spans, and tracks for them: hits of the
+/* Adds events that are known in advance to a source of spans, and tracks for them: hits of the
  * trigger, samples beside Intel PT, counters.
  *
  * Used by hit_spans.c, sample_spans.c and processor_counters.c.
@@ -15,7 +15,7 @@ struct span_overlay {
     struct array tracks; /* struct span_track */
     struct array events; /* struct span_event, by time; `track` counts the source's tracks first,
                             then `tracks` */
-    struct arena memory; /* owns what both point into */
+    struct arena memory; /* owns the strings of both */
 };
 
 struct span_overlay span_overlay_new(void);
@@ -23,8 +23,8 @@ struct span_overlay span_overlay_new(void);
 /* A number that no process or thread of the source has, nor any of the `count` - 1 after it. */
 uint32_t span_overlay_free_number(const struct span_source *source, uint32_t count);
 
-/* Wraps `source`; close() closes it and frees the overlay, which is given away. At equal times its
- * events come first. `functions` are those of the source and must outlive it. */
+/* Wraps `source` and takes ownership of the overlay; close() closes and frees both. At equal times
+ * its events come first. `functions` are those of the source and must outlive it. */
 struct span_source *span_overlay_open(struct span_source *source, struct span_overlay *overlay,
                                       const struct span_functions *functions);
 

@@ -1,12 +1,12 @@
 #include "stack/spans/timestamp_disambiguation.h"
 
-/* Of each step of a run; see the table. */
+/* The extent of each step of a run; see the table. */
 struct extent {
     uint8_t shares;  /* of the run's length */
     uint8_t minimum; /* nanoseconds, in any case */
 };
 
-/* What ends a segment, and a death, are but the last moment of the step before. */
+/* The end of a segment, and a death, take no time: they are the last moment of the step before. */
 static const struct extent extents[HISTORY_KIND_COUNT] = {
     [HISTORY_BEGIN] = {1, 1},         [HISTORY_BEGIN_SEEN] = {1, 1}, [HISTORY_ENTER] = {1, 1},
     [HISTORY_ENTER_MOVABLE] = {1, 1}, [HISTORY_REPLACE] = {1, 1},    [HISTORY_RESUME] = {1, 1},
@@ -27,13 +27,13 @@ struct timestamp_disambiguation disambiguation_of(const struct history *history,
     return disambiguation;
 }
 
-/* What is known of a run once its end was seen. */
+/* A run whose end was found. */
 struct run_end {
-    uint64_t shares;         /* of the steps up to there */
-    struct nanoseconds time; /* of the first step behind; if there is none: of the run */
+    uint64_t shares;         /* of the steps up to the end */
+    struct nanoseconds time; /* of the first step after the run; if there is none: of the run */
 };
 
-/* Of the part of the run that the window has no room for. */
+/* The end of a run that goes beyond the window. */
 static struct run_end find_end(const struct timestamp_disambiguation *disambiguation)
 {
     struct run_end end = {.time = disambiguation->begin};
@@ -58,8 +58,8 @@ static uint64_t length_of_run(const struct timestamp_disambiguation *disambiguat
     return length < limit ? length : limit;
 }
 
-/* Finds out how long the run is that begins with the step `first` and has those before `behind`, or
- * goes on behind the window. */
+/* Determines the length of the run of the steps from `first` up to before `after`, which may go
+ * beyond the window. */
 static void measure_run(struct timestamp_disambiguation *disambiguation, uint32_t first,
                         uint32_t after)
 {
@@ -110,8 +110,8 @@ static void place_run(struct timestamp_disambiguation *disambiguation, uint32_t 
     }
 }
 
-/* Places the run that begins with the step `first`, as far as it is in the window; gives the step
- * behind it. */
+/* Places the run that begins with the step `first`, as far as it is in the window; returns the step
+ * after it. */
 static uint32_t take_run(struct timestamp_disambiguation *disambiguation, uint32_t first)
 {
     uint64_t begin = disambiguation->window[first].time.value;
@@ -133,8 +133,8 @@ static uint32_t take_run(struct timestamp_disambiguation *disambiguation, uint32
     return after;
 }
 
-/* Places steps whose time is that of no neighbour, as far as they come, at their own time. Gives
- * the first of which that is not known. */
+/* Places steps that share their time with no neighbour, as many as there are in a row, at their own
+ * time. Returns the first step that may not be one. */
 static uint32_t place_lone_steps(struct timestamp_disambiguation *disambiguation, uint32_t first)
 {
     uint64_t earliest = disambiguation->earliest;
@@ -148,7 +148,8 @@ static uint32_t place_lone_steps(struct timestamp_disambiguation *disambiguation
     return (uint32_t)(step - disambiguation->window);
 }
 
-/* Reads steps of the cursor's chunk, as far as it goes and they have room; gives their number. */
+/* Reads steps of the cursor's chunk, as many as it has and the window can hold; returns their
+ * number. */
 static uint32_t read_chunk(const struct clock_conversion *clock_pointer,
                            struct history_cursor *cursor, struct placed_step *steps, uint32_t room)
 {
@@ -167,7 +168,7 @@ static uint32_t read_chunk(const struct clock_conversion *clock_pointer,
     return count;
 }
 
-/* Fills the window; its first step was read already. */
+/* Fills the window; its first step was already read. */
 static void read_window(struct timestamp_disambiguation *disambiguation)
 {
     struct history_cursor *cursor = &disambiguation->ahead;

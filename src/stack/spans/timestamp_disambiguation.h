@@ -1,23 +1,23 @@
-/* Spreading: where on the time axis each step of a thread's history is shown.
+/* Timestamp disambiguation: at which time each step of a thread's history is shown, its *place*.
  *
  * Events that share a time would be spans without length, in no visible order. So the steps that
- * share a nanosecond (a *run*) are given places of their own, evenly over the time until the next
- * step, in the order in which they happened. Times that the decoder tells apart (event_batch.h) are
- * left as they are: the first step of a run is always shown at its own time.
+ * share a nanosecond (a *run*) get places of their own, evenly over the time until the next step,
+ * in the order in which they happened. Times that the decoder distinguishes (event_batch.h) are
+ * kept: the first step of a run is shown at its own time, unless it slips (see below).
  *
- *   - A step takes no more than DISAMBIGUATION_STEP of it, or DISAMBIGUATION_COARSE_STEP where the clock shows
- *     whole microseconds (perf script's text does): what comes later is waiting, or a function that
- *     runs long without calling, and belongs to the last step of the run alone.
- *   - What enters a span lasts for 1 ns at least, so every call has a length and begins after its
- *     caller. Where the next step's own time is nearer than that, it *slips* behind; the slip is
- *     taken up by the next idle time there is. At any moment it is less than the number of calls in
- *     some stretch up to then, less the nanoseconds of that stretch, so it grows only while a
- *     thread calls more than once in a nanosecond.
+ *   - A step takes no more than DISAMBIGUATION_STEP of that time, or DISAMBIGUATION_COARSE_STEP if
+ *     the clock shows whole microseconds (perf script's text does): the rest is waiting, or a
+ *     function that runs long without calling, and belongs to the last step of the run alone.
+ *   - A step that enters a span lasts for 1 ns at least, so every call has a length and begins
+ *     after its caller. If the next step's own time is nearer than that, that step *slips* to a
+ *     later place; the next idle time makes up for the slip. At any moment the slip is less than
+ *     the number of calls in some period up to then, less the nanoseconds of that period, so it
+ *     grows only while a thread makes more than one call per nanosecond.
  *   - Several spans may end in the same nanosecond, one inside the other, and the next one begin.
- *   - Places never go backwards, and are never before the step's own time.
+ *   - Places never decrease, and are never before the step's own time.
  *
- * Read by replay and by marker_placement; each has its own. Constant memory, linear in time. The history
- * must not grow meanwhile.
+ * Used by replay and by marker_placement; each has its own. Constant memory, linear in time. The
+ * history must not grow meanwhile.
  */
 #ifndef MAGIC_TRACE_STACK_SPANS_TIMESTAMP_DISAMBIGUATION_H
 #define MAGIC_TRACE_STACK_SPANS_TIMESTAMP_DISAMBIGUATION_H
@@ -37,31 +37,32 @@ struct placed_step {
     struct nanoseconds time, place;
 };
 
-/* Steps are placed so many at once. */
+/* The number of steps placed at once. */
 enum { DISAMBIGUATION_WINDOW = 64 };
 
 struct timestamp_disambiguation {
     struct clock_conversion clock;
-    struct history_cursor ahead; /* just behind the step that is behind the window */
+    struct history_cursor ahead; /* after the step that follows the window */
     bool window_is_last;         /* there is no such step */
-    bool run_goes_on;            /* it is of the newest run in the window */
+    bool run_goes_on;            /* the first step after the window belongs to the window's
+                                  * newest run */
     struct nanoseconds begin;    /* of the newest run in the window */
-    uint64_t length;             /* nanoseconds over which it is spread */
-    uint64_t shares, taken;      /* parts into which `length` is divided, and given out */
-    uint64_t earliest;           /* nothing is placed before */
-    uint32_t count, next;        /* steps in the window, and given */
+    uint64_t length;             /* nanoseconds over which the run is spread */
+    uint64_t shares, taken;      /* parts into which `length` is divided, and how many are used */
+    uint64_t earliest;           /* nothing is placed before it */
+    uint32_t count, next;        /* steps in the window, and steps returned */
     struct placed_step
-        window[DISAMBIGUATION_WINDOW + 1]; /* and the first behind, which has no place yet */
+        window[DISAMBIGUATION_WINDOW + 1]; /* and the first one after it, which has no place yet */
 };
 
 /* `clock` NULL: ticks are nanoseconds. */
 struct timestamp_disambiguation disambiguation_of(const struct history *history,
                                                   const struct clock_conversion *clock);
 
-/* Places the steps behind the window. False at the end. */
+/* Places the steps after the window. False at the end. */
 bool disambiguation_next_window(struct timestamp_disambiguation *disambiguation);
 
-/* The next step, valid until the one behind it is looked at. NULL at the end. */
+/* The next step, valid until the one after it is looked at. NULL at the end. */
 static inline const struct placed_step *
 disambiguation_look(struct timestamp_disambiguation *disambiguation)
 {
@@ -71,27 +72,27 @@ disambiguation_look(struct timestamp_disambiguation *disambiguation)
     return &disambiguation->window[disambiguation->next];
 }
 
-/* Behind the last of the steps that lie behind the one that was looked at, one after the other. */
+/* The end of the placed steps, which follow the one that was looked at in memory. */
 static inline const struct placed_step *
 disambiguation_end(const struct timestamp_disambiguation *disambiguation)
 {
     return &disambiguation->window[disambiguation->count];
 }
 
-/* Goes on at one of these, or at disambiguation_end. */
+/* Continues at one of these, or at disambiguation_end. */
 static inline void disambiguation_go_to(struct timestamp_disambiguation *disambiguation,
                                         const struct placed_step *step)
 {
     disambiguation->next = (uint32_t)(step - disambiguation->window);
 }
 
-/* Goes past the step that was looked at. */
+/* Skips the step that was looked at. */
 static inline void disambiguation_skip(struct timestamp_disambiguation *disambiguation)
 {
     disambiguation->next++;
 }
 
-/* Both at once. */
+/* Looks at the next step and skips it. */
 static inline const struct placed_step *
 disambiguation_next(struct timestamp_disambiguation *disambiguation)
 {
@@ -101,7 +102,7 @@ disambiguation_next(struct timestamp_disambiguation *disambiguation)
     return step;
 }
 
-/* What the step after the one given last is, without going there. NULL at the end. */
+/* The step after the one returned last, without going there. NULL at the end. */
 const struct history_step *
 disambiguation_peek(const struct timestamp_disambiguation *disambiguation);
 

@@ -322,7 +322,7 @@ static void blocks_on_other_pages_are_kept(void **state)
     expect(find(c, at("patched")), 4, BRANCH_RETURN, at("patched") + 3);
 }
 
-/* It goes on to the page behind, where the next instruction would be. */
+/* It continues on the next page, where the next instruction would be. */
 static void a_block_is_dropped_with_the_page_that_it_ends_at(void **state)
 {
     static const uint8_t bytes[32] = {RET};

@@ -25,7 +25,7 @@ void both_ways_decode(struct fixture *fixture, make_recording *make, const void 
     fixture_decode(fixture);
 }
 
-/* Ids are given out as functions are met, by whichever core is first. */
+/* Ids are assigned in the order in which the workers find functions. */
 static const char *function_of(struct fixture *fixture, const struct flow_event *event)
 {
     return symbols_function(fixture->symbols, event->function)->name;

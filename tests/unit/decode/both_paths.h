@@ -1,4 +1,4 @@
-/* The decoder's short ways and its long one, compared: an observer makes it take the long one. */
+/* The decoder's fast path and slow path, compared: an observer makes it take the slow path. */
 #ifndef MAGIC_TRACE_TESTS_FLOW_BOTH_WAYS_H
 #define MAGIC_TRACE_TESTS_FLOW_BOTH_WAYS_H
 
@@ -6,13 +6,13 @@
 
 #include <stdbool.h>
 
-/* Adds the packets and the side band to the fixture. */
+/* Adds the packets and the sideband to the fixture. */
 typedef void make_recording(struct fixture *fixture, const void *choices);
 
 void both_ways_decode(struct fixture *fixture, make_recording *make, const void *choices,
                       unsigned cores, bool at_length);
 
-/* Fails the test unless both have the same events and instructions. */
+/* Fails the test unless both paths give the same events and instructions. */
 void both_ways_expect_same(struct fixture *fixture, struct fixture *expected);
 
 #endif

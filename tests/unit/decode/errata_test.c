@@ -37,7 +37,7 @@ static void decode(struct fixture *fixture, const struct cpu_identity *cpu)
     fixture_decode(fixture);
 }
 
-/* GAP of an overflow, and behind it RESUME at `ip`. */
+/* GAP of an overflow, followed by RESUME at `ip`. */
 static void expect_overflow(struct fixture *f, size_t index, uint64_t ip)
 {
     assert_int_equal(fixture_event(f, index)->kind, FLOW_GAP);
@@ -107,7 +107,7 @@ static void bdm70_at_the_beginning(void **state)
     assert_int_equal(f->statistics.errors, 0);
 }
 
-/* What is executed behind it shows that its FUP is right. */
+/* The code that is executed after it shows that its FUP is right. */
 static void a_psb_before_other_packets_is_right(void **state)
 {
     struct fixture *f = *state;
@@ -217,7 +217,7 @@ static void skd010_of_others(void **state)
     expect_overflow(f, 1, at("handler"));
 }
 
-/* The FUP is missing, and the first packet behind is the end of tracing. */
+/* The FUP is missing, and the first packet after the OVF is the end of tracing. */
 static void skd010_at_the_end_of_tracing(void **state)
 {
     struct fixture *f = *state;
@@ -318,7 +318,7 @@ static void apl12_before_a_psb_of_others(void **state)
     expect_event(f, 4, FLOW_RESUME, 0, at("tail"));
 }
 
-static void a_fup_that_tracing_goes_on_from_is_no_apl12(void **state)
+static void a_fup_that_tracing_continues_from_is_no_apl12(void **state)
 {
     struct fixture *f = *state;
     packets_psb(&f->packets, 1000, 0);
@@ -430,7 +430,7 @@ int main(void)
         TEST(apl12_of_others),
         TEST(apl12_before_a_psb),
         TEST(apl12_before_a_psb_of_others),
-        TEST(a_fup_that_tracing_goes_on_from_is_no_apl12),
+        TEST(a_fup_that_tracing_continues_from_is_no_apl12),
         TEST(skz84_of_sapphire_rapids),
         TEST(skz84_of_others),
         TEST(skz84_after_a_psb),

@@ -97,7 +97,8 @@ void fixture_add_copy(struct fixture *fixture)
 
 void fixture_patch(struct fixture *fixture, uint64_t time)
 {
-    add_mapping(fixture, time, PATCHED, at("patched"), address_in(PATCHED, "patched_anew"), 4096);
+    add_mapping(fixture, time, PATCHED, at("patched"), address_in(PATCHED, "patched_replacement"),
+                4096);
 }
 
 static void *sink_begin(void *context, const struct thread *thread)

@@ -1,4 +1,4 @@
-/* A recording made up in memory, decoded, and what came of it.
+/* A recording made up in memory, decoded, and the result.
  *
  * The traced process has program.S at PROGRAM_BASE. One tick is one nanosecond.
  */
@@ -53,13 +53,13 @@ void fixture_add_copy(struct fixture *fixture);
 void fixture_patch(struct fixture *fixture, uint64_t time);
 
 void fixture_decode(struct fixture *fixture);
-/* The same, but the packets were decoded by perf, and this is what its filter says: an array of
- * bytes (made_stream.h). */
+/* As fixture_decode, but perf decoded the packets, and `stream` is the output of its filter: an
+ * array of bytes (made_stream.h). */
 void fixture_decode_stream(struct fixture *fixture, const struct array *stream,
                            struct error *damage);
 
 struct decoded_thread *fixture_thread(struct fixture *fixture, uint32_t tid);
-/* Event `index` of the thread PROGRAM_TID; fails the test when there are fewer. */
+/* Event `index` of the thread PROGRAM_TID; fails the test if there are fewer. */
 const struct flow_event *fixture_event(struct fixture *fixture, size_t index);
 size_t fixture_event_count(struct fixture *fixture);
 

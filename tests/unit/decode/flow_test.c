@@ -207,7 +207,7 @@ static void a_jump_that_loads_the_stack_pointer_and_is_interrupted_is_one_jump(v
     assert_int_equal(fixture_event(f, 4)->kind, FLOW_STOP);
 }
 
-/* What the qemu engine tells of stacks. */
+/* Callchain snapshots and stack pointers that the qemu engine records. */
 
 static void the_stack_pointer_after_a_return_is_reported_with_it(void **state)
 {
@@ -299,7 +299,7 @@ static void callers_that_are_not_all_reported_are_none(void **state)
     expect_event(f, 1, FLOW_RETURN, at("leaf_return"), at("caller_after_call"));
 }
 
-static void maintenance_packets_of_others_report_nothing(void **state)
+static void mnt_packets_of_other_recorders_are_ignored(void **state)
 {
     struct fixture *f = *state;
     packets_psb(&f->packets, 1000, at("leaf"));
@@ -332,7 +332,7 @@ static void handlers_come_and_go(void **state)
     expect_event(f, 5, FLOW_RETURN, at("traps_return"), at("caller"));
 }
 
-static void notes_report_of_handlers_too(void **state)
+static void notes_describe_handlers_too(void **state)
 {
     struct fixture *f = *state;
     packets_psb(&f->packets, 1000, 0);
@@ -361,7 +361,7 @@ static void a_raise_is_always_an_event(void **state)
     }
 }
 
-/* Wherever a signal comes, the handler is pushed once, by the instruction that does it. */
+/* Wherever a signal interrupts it, the handler is pushed once, by the instruction that does it. */
 static void an_interrupted_push_is_one_push(void **state)
 {
     struct fixture *f = *state;
@@ -382,7 +382,7 @@ static void an_interrupted_push_is_one_push(void **state)
     expect_event(f, 6, FLOW_CALL, at("traps_call"), at("leaf"));
 }
 
-/* What interrupts. */
+/* Interrupts. */
 
 static void an_asynchronous_stop_is_an_interrupt(void **state)
 {
@@ -463,7 +463,7 @@ static void a_transaction_that_fails_is_an_abort(void **state)
     assert_false(fixture_event(f, 5)->flags & FLOW_TRANSACTION);
 }
 
-/* No packet tells of the call but that of the abort behind it. */
+/* No packet records the call, only the abort after it. */
 static void what_a_failed_transaction_has_called_last_belongs_to_it(void **state)
 {
     struct fixture *f = *state;
@@ -502,7 +502,7 @@ static void a_traced_syscall_has_its_target(void **state)
     assert_int_equal(fixture_event(f, 1)->next, at("tail_after_syscall"));
 }
 
-/* What goes missing. */
+/* Lost and damaged data. */
 
 static void an_overflow_is_a_gap_and_a_resume(void **state)
 {
@@ -547,7 +547,7 @@ static void damage_is_a_gap_up_to_the_next_psb(void **state)
     assert_int_equal(f->statistics.errors, 1);
 }
 
-/* The packet before the PSB was cut, and seems to reach into it. */
+/* The packet before the PSB was cut off, and seems to reach into it. */
 static void a_psb_that_seems_to_begin_within_a_packet_is_found(void **state)
 {
     struct fixture *f = *state;
@@ -645,7 +645,7 @@ static void times_between_packets_follow_the_instructions(void **state)
     packets_tsc(p, 1000);
     packets_enable(p, at("caller"));
     packets_cyc(p,
-                60); /* written when the packet behind it was full: at jz, the fourth instruction */
+                60); /* written when the packet after it was full: at jz, the fourth instruction */
     packets_tnt(p, "TT");
     packets_cyc(p, 40);
     packets_tip(p, at("tail"));
@@ -671,7 +671,7 @@ static void a_deferred_address_has_no_time_of_its_own(void **state)
     packets_psb(p, 1000, 0);
     packets_enable(p, at("caller"));
     packets_cyc(p, 60);
-    packets_tnt(p, "TTNNNN"); /* behind the jump come calls */
+    packets_tnt(p, "TTNNNN"); /* calls follow the jump */
     packets_tip(p, at("recursive"));
     packets_tsc(p, 2000);
     fixture_decode(f);
@@ -690,7 +690,7 @@ static void a_packet_that_a_later_one_forced_out_has_its_time(void **state)
     packets_psb(p, 1000, 0);
     packets_tsc(p, 1000);
     packets_enable(p, at("caller"));
-    packets_cyc(p, 50); /* of the jump that the TIP tells of: the fifth instruction */
+    packets_cyc(p, 50); /* of the jump whose target the TIP gives: the fifth instruction */
     packets_tnt(p, "TT");
     packets_tip(p, at("recursive"));
     packets_cyc(p, 100); /* of the stop at the end */
@@ -714,7 +714,7 @@ static void a_stop_at_an_address_reports_when_it_was_reached(void **state)
     packets_tsc(p, 1000);
     packets_enable(p, at("caller"));
     packets_cyc(p, 50);
-    packets_stop(p, at("leaf")); /* behind the first of four instructions up to jz */
+    packets_stop(p, at("leaf")); /* after the first of four instructions up to jz */
     packets_cyc(p, 30);
     packets_tnt(p, "TT");
     packets_cyc(p, 100);
@@ -791,7 +791,7 @@ static void a_page_that_is_replaced_is_decoded_as_it_was_at_the_time(void **stat
     fixture_decode(f);
     expect_event(f, 2, FLOW_JUMP, at("patched_jump"), at("tail"));
     expect_event(f, 6, FLOW_RETURN, at("patched") + 3, at("tail"));
-    expect_function(f, 5, "patched_anew");
+    expect_function(f, 5, "patched_replacement");
     assert_int_equal(f->statistics.errors, 0);
 }
 
@@ -1022,8 +1022,8 @@ static void a_thread_is_followed_from_processor_to_processor(void **state)
     assert_int_equal(((struct flow_event *)array_at(other, 0))->to, at("handler"));
 }
 
-/* The calls that a processor remembers are of whoever ran on it before; what the decoder knows of
- * the code there is that process's alone. */
+/* The calls on a processor's return stack are those of the thread that ran on it before; what the
+ * decoder knows of the code there is about that process only. */
 static void calls_of_another_process_lead_to_ones_own_code(void **state)
 {
     struct fixture *f = *state;
@@ -1096,7 +1096,7 @@ static void the_number_of_cores_changes_nothing(void **state)
     }
 }
 
-/* Whatever single byte is damaged, decoding ends, and every event's time is in order (the fixture
+/* Whichever single byte is damaged, decoding ends, and every event's time is in order (the fixture
  * checks). */
 static void any_damaged_byte_is_survived(void **state)
 {
@@ -1130,9 +1130,9 @@ static void any_damaged_byte_is_survived(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-/* With threads' rings alone, a ring without a thread is damaged: it must not get to a thread that
- * has a ring of its own, at the same time. */
-static void a_damaged_ring_of_nobody_is_decoded_for_nobody(void **state)
+/* In a recording with threads' rings only, a ring without a thread is damaged: its events must not
+ * go to a thread that has a ring of its own, at the same time. */
+static void events_of_a_damaged_ring_without_a_thread_are_dropped(void **state)
 {
     struct fixture *f = *state;
     struct packets *p = &f->packets;
@@ -1177,9 +1177,9 @@ int main(void)
         TEST(callers_that_are_reported_twice_are_there_once),
         TEST(callers_that_are_not_all_reported_are_none),
         TEST(callers_further_out_may_not_be_reported),
-        TEST(maintenance_packets_of_others_report_nothing),
+        TEST(mnt_packets_of_other_recorders_are_ignored),
         TEST(handlers_come_and_go),
-        TEST(notes_report_of_handlers_too),
+        TEST(notes_describe_handlers_too),
         TEST(a_raise_is_always_an_event),
         TEST(an_interrupted_push_is_one_push),
         TEST(an_asynchronous_stop_is_an_interrupt),
@@ -1196,7 +1196,7 @@ int main(void)
         TEST(code_without_image_is_one_gap_however_often_it_runs),
         TEST(a_loop_that_no_packet_ends_is_given_up),
         TEST(an_endless_loop_at_the_end_of_the_data_ends),
-        TEST(a_damaged_ring_of_nobody_is_decoded_for_nobody),
+        TEST(events_of_a_damaged_ring_without_a_thread_are_dropped),
         TEST(a_ring_may_begin_and_end_inside_a_packet),
         TEST(packets_without_any_psb_give_nothing),
         TEST(times_between_packets_follow_the_instructions),

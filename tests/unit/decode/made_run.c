@@ -80,8 +80,8 @@ static void go_to(struct run *run, uint64_t ip)
         tip(run, ip);
 }
 
-/* The program. Each function returns to `back`, which its call has left on the stack, if it was one
- * that processors remember. */
+/* The program. Each function returns to `back`, which its call has left on the stack, if it is
+ * still on the processor's return stack. */
 
 static void call(struct run *run)
 {
@@ -215,7 +215,7 @@ static void run_indirect(struct run *run, uint64_t back, bool called)
     return_to(run, back, called);
 }
 
-/* Within recursion, behind TNT bits. */
+/* Within recursion, after TNT bits. */
 static void stop_and_go_on(struct run *run)
 {
     static const uint8_t trace_stop[] = {0x02, 0x83};
@@ -243,8 +243,8 @@ static void begin_round(struct run *run, unsigned round)
     }
 }
 
-/* The page is replaced, the first time by something else, in the middle of a round that does not
- * run it. */
+/* The page is replaced, the first time by other code, in the middle of a round that does not run
+ * it. */
 static void patch(struct run *run, unsigned round)
 {
     fixture_patch(run->fixture, (uint64_t)(round + 1) * TICKS_PER_ROUND + 64);

@@ -1,5 +1,6 @@
-/* What memos must not be taken for: the same packets where something else differs. All is tried
- * with plain packets, and with CYC packets between them. */
+/* When packet-sequence cache entries must not be used: for the same packets where something else
+ * differs. All is tested with plain packets, and with CYC packets between them.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,23 +13,24 @@
 
 #include <string.h>
 
-enum { OFTEN = 6 /* a memo has been learnt, and taken */ };
+enum { OFTEN = 6 /* an entry has been learnt, and used */ };
 
-/* In front of what a test adds, when cycles are counted: of one byte or two. */
+/* Before a packet that a test adds, if cycles are counted: of one byte or two. */
 static void cyc(struct fixture *fixture)
 {
     if (fixture->counts_cycles)
         packets_cyc(&fixture->packets, packets_size(&fixture->packets) % 5 * 13);
 }
 
-/* Behind it a new memo begins, and a memo before it sees nothing of what is behind. */
+/* Separates sequences: a new entry begins after it, and an entry before it does not depend on what
+ * follows. */
 static void separate(struct fixture *fixture)
 {
     static const uint8_t padding[SEQUENCE_BYTES] = {0};
     packets_raw(&fixture->packets, padding, sizeof(padding));
 }
 
-/* Of three bytes, so that there is room for many in a memo: the rest is that of the address before.
+/* Of three bytes, so that many fit into an entry: the other bytes are those of the address before.
  */
 static void tip(struct fixture *fixture, const char *place)
 {
@@ -54,7 +56,7 @@ static void begin(struct fixture *fixture)
 /* From `indirect` to `indirect`. */
 typedef void round_function(struct fixture *fixture);
 
-/* The first until there is a memo of it, then the second, then both again. */
+/* The first until there is an entry for it, then the second, then both again. */
 struct rounds {
     round_function *first, *second;
     bool counts_cycles;
@@ -99,7 +101,7 @@ static void check_right(round_function *first, round_function *second)
     assert_int_equal(check(first, second), 0);
 }
 
-/* The newest call: returns of the same bits go elsewhere. */
+/* The newest call differs: returns of the same bits go elsewhere. */
 
 static void return_from_recursive(struct fixture *fixture)
 {
@@ -127,7 +129,7 @@ static void the_newest_call_is_another(void **state)
     check_right(return_to_caml, return_from_recursive);
 }
 
-/* The call before. */
+/* The call before it differs. */
 
 static void return_twice(struct fixture *fixture)
 {
@@ -157,7 +159,7 @@ static void the_call_before_is_another(void **state)
     check_right(return_twice_to_caml, return_twice);
 }
 
-/* Three returns whose addresses are told. Each takes a call off, if there is one. */
+/* Three returns whose addresses are in packets. Each pops a call, if there is one. */
 
 static void return_by_addresses(struct fixture *fixture)
 {
@@ -184,7 +186,7 @@ static void more_calls_are_there(struct fixture *fixture)
     tip(fixture, "indirect");
     tip(fixture, "recursive");
     return_by_addresses(fixture);
-    tnt(fixture, "TT"); /* behind the call in caml_start_program, and out of it */
+    tnt(fixture, "TT"); /* after the call in caml_start_program, and out of it */
     tip(fixture, "indirect");
 }
 
@@ -213,7 +215,7 @@ static void calls_are_remembered(struct fixture *fixture)
     tip(fixture, "indirect");
 }
 
-/* Of the 63 calls that are there at first, three are forgotten, so the last return is wrong. */
+/* Of the 63 calls that there are at first, three are dropped, so the last return is wrong. */
 static void calls_are_forgotten(struct fixture *fixture)
 {
     tip(fixture, "recursive");
@@ -231,7 +233,7 @@ static void the_oldest_calls_are_forgotten(void **state)
     assert_int_equal(errors, 2 * OFTEN);
 }
 
-/* What TIP packets take over of the address before. */
+/* The part of the address before that TIP packets reuse. */
 
 static void medium_tip(struct fixture *fixture, const char *place, bool in_copy)
 {
@@ -347,7 +349,7 @@ static void cycles_stand_elsewhere(void **state)
     check_right(cycles_second, cycles_first);
 }
 
-/* More than two bytes of CYC packets can tell. */
+/* More cycles than CYC packets of two bytes hold. */
 static void wait_for_leaf(struct fixture *fixture)
 {
     tip(fixture, "leaf");
@@ -361,7 +363,7 @@ static void some_cycles_are_many(void **state)
     check_right(call_leaf, wait_for_leaf);
 }
 
-/* Other code is mapped at some moment, which may lie between packets that a memo is of. */
+/* Other code is mapped at some moment, which may be between the packets of an entry. */
 
 enum { PATCH_FIRST = 1010, PATCH_LAST = 2600, PATCH_STEP = 13 };
 
@@ -387,7 +389,7 @@ static void code_changes_in_between(void **state)
         check_one(make_patched, &time);
 }
 
-/* Packets behind which there is one that does not fit. */
+/* Packets followed by one that does not fit. */
 
 static void recurse_wrongly(struct fixture *fixture)
 {
@@ -403,7 +405,7 @@ static void a_packet_does_not_fit(void **state)
     assert_int_equal(check(recurse_wrongly, call_leaf), 2 * OFTEN);
 }
 
-/* The same bits of their packets, but one is short and one is long. */
+/* The same bits in a short and in a long packet. */
 
 static void recurse_and_return(struct fixture *fixture, const uint8_t *packet, size_t size)
 {
@@ -442,7 +444,7 @@ static void change_mode(struct fixture *fixture, uint8_t bits)
     packets_raw(&fixture->packets, packet, sizeof(packet));
 }
 
-/* Instructions that are others in 32-bit code. */
+/* Instructions that have another meaning in 32-bit code. */
 static void load_stack(struct fixture *fixture, uint8_t mode)
 {
     separate(fixture);
@@ -472,7 +474,7 @@ static void the_mode_changes(void **state)
     check_right(load_stack_in_this_mode, load_stack_in_another);
 }
 
-/* Packets that do not lie in the bytes of the memo as a whole. */
+/* Packets that do not fit completely into the bytes of an entry. */
 
 static void recurse(struct fixture *fixture, unsigned times)
 {
@@ -530,7 +532,7 @@ static void bits_are_not_in_the_key(void **state)
     check_right(eight_calls, seven_calls);
 }
 
-/* More than a memo holds. */
+/* More than an entry holds. */
 static void return_often(struct fixture *fixture)
 {
     recurse(fixture, SEQUENCE_POPS + 4);
@@ -561,7 +563,7 @@ static void a_packet_sequence_is_cached_the_second_time(void **state)
     packet_cache_free(&packet_cache);
 }
 
-/* Misses until there is a rest; returns how long it is. */
+/* Misses until lookups pause; returns how long the pause is. */
 static unsigned rest_after_misses(struct packet_cache *packet_cache)
 {
     unsigned misses = 0;
@@ -575,7 +577,7 @@ static unsigned rest_after_misses(struct packet_cache *packet_cache)
     return rest;
 }
 
-static void where_all_is_new_nobody_looks(void **state)
+static void lookups_pause_where_nothing_repeats(void **state)
 {
     struct packet_cache packet_cache;
     packet_cache_init(&packet_cache);
@@ -587,7 +589,7 @@ static void where_all_is_new_nobody_looks(void **state)
     packet_cache_free(&packet_cache);
 }
 
-static void where_things_repeat_one_looks(void **state)
+static void lookups_continue_where_packets_repeat(void **state)
 {
     struct packet_cache packet_cache;
     packet_cache_init(&packet_cache);
@@ -619,8 +621,8 @@ int main(void)
         cmocka_unit_test(bits_are_not_in_the_key),
         cmocka_unit_test(more_returns_than_a_packet_sequence_holds),
         cmocka_unit_test(a_packet_sequence_is_cached_the_second_time),
-        cmocka_unit_test(where_all_is_new_nobody_looks),
-        cmocka_unit_test(where_things_repeat_one_looks),
+        cmocka_unit_test(lookups_pause_where_nothing_repeats),
+        cmocka_unit_test(lookups_continue_where_packets_repeat),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

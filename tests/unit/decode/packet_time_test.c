@@ -1,4 +1,4 @@
-/* Which time the timing packets tell, by the formulas of Intel SDM volume 3, "Tracking Time". */
+/* The time of timing packets, by the formulas of Intel SDM volume 3, "Tracking Time". */
 #include "decode/pt/packet_time.h"
 
 #include <setjmp.h>

@@ -42,7 +42,7 @@ void packets_divert(struct packets *packets, uint64_t from, uint64_t to);
 void packets_transaction(struct packets *packets, bool begins, uint64_t ip);
 /* MODE.TSX, FUP from and TIP to: a transaction fails. */
 void packets_abort(struct packets *packets, uint64_t from, uint64_t to);
-/* MODE.TSX, FUP from and TIP.PGD to, 0: not told: a transaction fails, and tracing ends. */
+/* MODE.TSX, FUP from and TIP.PGD to, 0: unknown: a transaction fails, and tracing ends. */
 void packets_abort_out(struct packets *packets, uint64_t from, uint64_t to);
 /* OVF and FUP ip; with an `ip` of 0 OVF alone. */
 void packets_overflow(struct packets *packets, uint64_t ip);

@@ -1,14 +1,14 @@
-/* What program.S's page `patched` is replaced by in a test of self-modifying code. */
+/* Replaces program.S's page `patched` in a test of self-modifying code. */
     .text
     .balign 4096
-    .globl patched_anew
-    .type patched_anew, @function
-patched_anew:
+    .globl patched_replacement
+    .type patched_replacement, @function
+patched_replacement:
     nop
     nop
     nop
     ret
-    .size patched_anew, . - patched_anew
+    .size patched_replacement, . - patched_replacement
     .balign 4096, 0x90
 
     .section .note.GNU-stack, "", @progbits

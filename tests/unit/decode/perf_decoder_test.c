@@ -1,5 +1,6 @@
-/* Branches that perf decoded as flow events: the same as of packets, for what lies between them is
- * read from the code. */
+/* Branches that perf decoded as flow events: the same as those of packets, because what lies
+ * between them is read from the code.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +52,7 @@ static void branch(struct scene *scene, uint32_t flags, uint64_t from, uint64_t 
     made_stream_branch(&scene->stream, flags, from, to);
 }
 
-/* Of streams without an end: nobody wants to count their records. */
+/* For streams without an end record, whose records need not be counted. */
 static void decode(struct scene *scene)
 {
     struct error damage;
@@ -148,7 +149,8 @@ static void handlers_are_found_in_the_code_between_branches(void **state)
     finish(&s, 6);
 }
 
-/* A call that perf does not tell of: the code has changed since. Times must not go back for it. */
+/* A call that perf does not report: the code has changed since. Times must not go back because of
+ * it. */
 static void code_that_perf_has_not_seen_so_is_one_block(void **state)
 {
     struct scene s;

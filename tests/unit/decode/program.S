@@ -112,7 +112,7 @@ place traps_raise
     jmp *%r11
 end_function caml_start_program
 
-/* A way to push and pop handlers that only the note below tells of. */
+/* A way to push and pop handlers that only the note below describes. */
 function noted
     nop
 place noted_push
@@ -151,7 +151,8 @@ place stack_loader_target
     ret
 end_function stack_loader
 
-/* A jump that needs a packet and is no event, behind a call that is one and needs none. */
+/* A jump that needs a packet and is no event, after a call that is one and needs none. */
+
 function calls_chooser
     call chooser
 place calls_chooser_after_call

@@ -1,4 +1,6 @@
-/* Where a stretch of packets is cut. It is all PAD packets, but for what a test puts there. */
+/* Where the packets of a trace segment are cut. They are PAD packets, except for those that a test
+ * puts there.
+ */
 #include "decode/pt/psb_segment.h"
 
 #include "base/memory.h"
@@ -40,7 +42,7 @@ static int end(void **state)
     return 0;
 }
 
-/* PSB and the packets behind it. */
+/* PSB and the packets after it. */
 static void put_psb(struct segment *segment, size_t offset, const void *after, size_t size)
 {
     for (size_t i = 0; i < PSB_SIZE; i += 2)
@@ -97,7 +99,7 @@ static void a_psb_segment_may_be_of_exactly_its_size(void **state)
     expect(s, 3, 3 * PSB_SEGMENT_BYTES, SEGMENT_SIZE, 13);
 }
 
-/* The size counts from the beginning of the slice, not from where it could have ended. */
+/* The size counts from the beginning of the PSB segment, not from where it could have ended. */
 static void every_psb_segment_has_its_size(void **state)
 {
     struct segment *s = *state;
@@ -109,7 +111,7 @@ static void every_psb_segment_has_its_size(void **state)
     expect(s, 1, PSB_SEGMENT_BYTES + PSB_SEGMENT_BYTES / 2, 3 * PSB_SEGMENT_BYTES, 1);
 }
 
-/* The PSB near the end is less than a slice behind the one before. */
+/* The PSB near the end is less than a PSB segment's size after the one before. */
 static void a_short_rest_stays_with_the_last_psb_segment(void **state)
 {
     struct segment *s = *state;

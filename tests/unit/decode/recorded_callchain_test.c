@@ -1,4 +1,4 @@
-/* Lists of callers, read from the packets that tell them. */
+/* Callchain snapshots, read from their packets. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

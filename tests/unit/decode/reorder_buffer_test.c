@@ -1,4 +1,6 @@
-/* What a decoder hands over: passed on at once, or kept as runs until it is a slice's turn. */
+/* Events added to a reorder buffer: passed on at once, or kept as runs until it is a PSB segment's
+ * turn.
+ */
 #include "decode/reorder_buffer.h"
 
 #include <setjmp.h>
@@ -9,7 +11,8 @@
 
 enum { THREADS = 2 };
 
-/* Notes what comes in which order, of both threads: by `from`; the negative are their STOPs. */
+/* Records the events of both threads in the order of arrival: by `from`; negative numbers are their
+ * STOPs. */
 struct world {
     struct flow_sink sink;
     struct thread threads[THREADS];
@@ -158,7 +161,7 @@ static void a_run_ends_where_its_thread_stops(void **state)
     expect_no_more(w);
 }
 
-/* The INTERRUPT was in the slice before. */
+/* The INTERRUPT was in the PSB segment before. */
 static void a_stop_alone_is_a_run_of_unknown_time(void **state)
 {
     struct world *w = *state;
@@ -199,7 +202,7 @@ static void a_reorder_buffer_can_be_used_again(void **state)
     expect_no_more(w);
 }
 
-/* Kept events are not written over, and when they have been passed on their memory is. */
+/* Kept events are not overwritten; after they have been passed on, their memory is reused. */
 static void chunks_are_used_again(void **state)
 {
     struct world *w = *state;

@@ -1,5 +1,6 @@
-/* Recordings of samples: made-up ones, with this very test as the program, and what is told of
- * them. */
+/* Recordings of samples, made up, with this test as the program, and the stack samples that come of
+ * them.
+ */
 #include "base/array.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -19,7 +20,7 @@
 
 enum { PID = 500, OTHER = 501, PERIOD = 1000, EVENT_ID = 70, MARK_ID = 71 };
 
-/* The program's functions, for their addresses. Nobody calls them. */
+/* The program's functions, for their addresses. They are never called. */
 #define FUNCTION(name)                                                                             \
     void name(void);                                                                               \
     __attribute__((noinline, used)) void name(void)                                                \
@@ -33,7 +34,7 @@ FUNCTION(cherry)
 struct world {
     char *folder, *path;
     struct raw_perf_data_writer *writer;
-    uint64_t fields; /* of samples, beside those that all have */
+    uint64_t fields; /* of samples, in addition to those that all have */
     struct array record;
     struct array reported; /* text */
     const struct flow *flow;
@@ -295,7 +296,7 @@ static void the_kernel_is_on_top(void **state)
     expect(&w, "1000 apple berry [kernel]\n2000 off\n");
 }
 
-static void what_is_in_no_code_calls_nobody(void **state)
+static void addresses_outside_code_are_not_callers(void **state)
 {
     struct world w;
     begin(&w);
@@ -329,7 +330,7 @@ static void switches_report_when_a_thread_does_not_run(void **state)
     switched(&w, PID, 4000, false);
     sample(&w, PID, 4500, CHAIN(AT(berry)));
     switched(&w, PID, 4700, true);
-    sample(&w, PID, 6000, CHAIN(AT(cherry))); /* the record of its return is lost */
+    sample(&w, PID, 6000, CHAIN(AT(cherry))); /* the record of its switch back is lost */
     switched(&w, PID, 6200, true);
     expect(&w, "1000 apple\n2000 apple\n2300 off\n4500 berry\n4700 off\n6000 cherry\n6200 off\n");
 }
@@ -345,7 +346,7 @@ static void exit_and_exec_end_what_runs(void **state)
                                       .pid = PID,
                                       .tid = PID,
                                       .name = {.name = "other", .exec = true}});
-    sample(&w, PID, 2500, CHAIN(AT(apple))); /* is gone */
+    sample(&w, PID, 2500, CHAIN(AT(apple))); /* its code is gone */
     say(&w,
         &(struct sideband_record){.kind = SIDEBAND_EXIT, .time = {3100}, .pid = PID, .tid = PID});
     expect(&w, "1000 apple\n1800 exec\n2500 [unknown]\n3100 off\n");
@@ -473,7 +474,7 @@ int main(void)
         cmocka_unit_test(chains_become_stacks_from_the_root_on),
         cmocka_unit_test(return_addresses_are_in_the_caller),
         cmocka_unit_test(the_kernel_is_on_top),
-        cmocka_unit_test(what_is_in_no_code_calls_nobody),
+        cmocka_unit_test(addresses_outside_code_are_not_callers),
         cmocka_unit_test(missing_samples_are_a_thread_that_does_not_run),
         cmocka_unit_test(switches_report_when_a_thread_does_not_run),
         cmocka_unit_test(exit_and_exec_end_what_runs),

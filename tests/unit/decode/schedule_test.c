@@ -1,4 +1,6 @@
-/* Which thread ran when on a processor, as the context switches of every age of perf tell. */
+/* Which thread ran when on a processor, from the context switches that each version of perf
+ * records.
+ */
 #include "decode/schedule.h"
 
 #include <setjmp.h>
@@ -9,7 +11,7 @@
 
 enum { THREADS_MAX = 16 };
 
-/* Stands in for the driver: a receiver per thread, known by its index. */
+/* In place of the driver: a sink per thread, known by its index. */
 struct sinks {
     uint32_t pid[THREADS_MAX];
     struct thread_sink output[THREADS_MAX];
@@ -25,7 +27,7 @@ static struct thread_sink *find(void *context, uint32_t pid, uint32_t tid)
 
 struct entry {
     uint64_t since;
-    uint32_t tid; /* 0: nobody */
+    uint32_t tid; /* 0: unknown */
 };
 
 static void check(const struct sideband_record *records, size_t record_count,
@@ -76,12 +78,12 @@ static void who_leaves_a_processor_reports_who_comes(void **state)
     struct sideband_record records[] = {switch_at(10, 5, 5, true), switch_at(11, 7, 7, false),
                                         switch_at(20, 7, 7, true), switch_at(30, 5, 6, false)};
     records[0].context_switch.other_pid = records[0].context_switch.other_tid = 7;
-    /* The other side of the last: the idle thread. */
+    /* The other half of the last switch: the idle thread. */
     check(records, 4, (struct entry[]){{0, 5}, {10, 7}, {11, 7}, {20, 0}, {30, 6}}, 5, &sinks);
     assert_int_equal(sinks.pid[7], 7);
 }
 
-static void thread_that_dies_is_nobody(void **state)
+static void an_exiting_thread_is_unknown(void **state)
 {
     struct sinks sinks = {0};
     const struct sideband_record records[] = {switch_at(10, UINT32_MAX, UINT32_MAX, true),
@@ -97,7 +99,7 @@ static void sampled_switches_have_their_process_found(void **state)
                                               switch_at(30, UINT32_MAX, 9, false)};
     check(records, 3, (struct entry[]){{0, 6}, {20, 0}, {30, 9}}, 3, &sinks);
     assert_int_equal(sinks.pid[6], 5);
-    assert_int_equal(sinks.pid[9], 9); /* not known: taken for a process of its own */
+    assert_int_equal(sinks.pid[9], 9); /* not known: treated as a process of its own */
 }
 
 int main(void)
@@ -105,7 +107,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(own_switches_report_who_comes_and_goes),
         cmocka_unit_test(who_leaves_a_processor_reports_who_comes),
-        cmocka_unit_test(thread_that_dies_is_nobody),
+        cmocka_unit_test(an_exiting_thread_is_unknown),
         cmocka_unit_test(sampled_switches_have_their_process_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,7 +123,7 @@ static void an_error_names_its_packet(void **state)
     const struct flow_step *error = expect(s, STEP_ERROR, at("indirect"), 0);
     assert_int_equal(error->error, DECODE_BAD_PACKET);
     assert_int_equal(error->offset, offset);
-    /* Where it is known again no packet tells that tracing begins. */
+    /* Where tracing becomes known again no packet says that it begins. */
     expect(s, STEP_INTERRUPT, at("leaf_return"), at("tail"));
     expect_no_more(s);
 }
@@ -239,7 +239,7 @@ static void without_filters_no_direct_jump_ends_tracing(void **state)
 
 static const uint8_t mode_64[] = {0x99, 0x01}, mode_64_if[] = {0x99, 0x05};
 
-/* The FUP tells where the interrupt flag changed, and nothing of the flow. */
+/* The FUP says where the interrupt flag changed, and nothing about the flow. */
 static void a_mode_with_an_address_is_no_interrupt(void **state)
 {
     struct steps *s = *state;
@@ -255,7 +255,7 @@ static void a_mode_with_an_address_is_no_interrupt(void **state)
     expect(s, STEP_INTERRUPT, at("leaf_return"), at("tail"));
 }
 
-/* What EVD packets (SDM, "Event Data") tell belongs to the event that the CFE behind them names. */
+/* The data of EVD packets (SDM, "Event Data") belong to the event that the CFE after them names. */
 static void put_event(struct packets *packets, const uint8_t *data, unsigned data_count,
                       uint8_t event)
 {

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-/* What came out: one line per event. */
+/* The result: one line per event. */
 struct outcome {
     struct flow *flow;
     char text[8192];
@@ -309,7 +309,8 @@ static void return_addresses_are_learned(void **state)
                                                              "\n");
     assert_int_equal(outcome->next[1], 0x4012);
     assert_int_equal(outcome->next[3], 0x4026);
-    assert_int_equal(outcome->next[5], 0x4045); /* nothing returned: as with the commonest call */
+    assert_int_equal(outcome->next[5],
+                     0x4045); /* nothing returned: as for the most frequent call */
     finish(outcome);
 }
 

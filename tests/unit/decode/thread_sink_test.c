@@ -1,4 +1,4 @@
-/* What a thread's events go through on their way to the sink. */
+/* The last stage of a thread's events on their way to the sink. */
 #include "decode/thread_sink.h"
 
 #include <setjmp.h>
@@ -79,7 +79,7 @@ static void add(struct sink *sink, const struct flow_event *events, size_t count
     thread_output_add(&sink->output, copy, count, plain);
 }
 
-/* `from` of events is the time that they had. */
+/* `from` of events is the time that they had when they were added. */
 static void expect(const struct sink *sink, size_t index, enum flow_kind kind, uint64_t from)
 {
     assert_true(index < sink->events.count);
@@ -204,7 +204,8 @@ static void a_resume_after_the_last_gap_is_kept(void **state)
     EXPECT_KINDS(s, FLOW_GAP, FLOW_RESUME);
 }
 
-/* Else the second gap would be swallowed, and the first RESUME seem to go on to the call. */
+/* Otherwise the second gap would be dropped, and the first RESUME would seem to continue at the
+ * call. */
 static void a_switch_between_gaps_changes_nothing(void **state)
 {
     struct sink *s = *state;

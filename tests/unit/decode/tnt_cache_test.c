@@ -1,4 +1,4 @@
-/* The decoder's short ways give the same events as the long one. */
+/* The decoder's fast path gives the same events as the slow path. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,8 +21,7 @@ static void decode(struct fixture *fixture, const struct run_choices *choices, u
     both_ways_decode(fixture, make, choices, cores, at_length);
 }
 
-/* Of the right packets nothing is an error, and there are more events than bytes would be worth
- * testing with. */
+/* Intact packets give no errors, and enough events for the test to be worth while. */
 static void check(const struct run_choices *choices)
 {
     struct fixture shortly, at_length;
@@ -35,7 +34,7 @@ static void check(const struct run_choices *choices)
     fixture_free(&at_length);
 }
 
-/* The plainest run, and what tests change in it. */
+/* The simplest run; tests change one or two choices of it. */
 static const struct run_choices plain = {.seed = 1,
                                          .size = 1 << 15,
                                          .repeats = 12,
@@ -142,7 +141,7 @@ static void pages_are_replaced(void **state)
     check(&choices);
 }
 
-static void tracing_stops_and_goes_on(void **state)
+static void tracing_stops_and_continues(void **state)
 {
     struct run_choices choices = plain;
     choices.syscalls = true;
@@ -199,7 +198,7 @@ static void psb_segments_are_decoded_alike_by_any_number_of_cores(void **state)
     fixture_free(&at_length);
 }
 
-/* So that what it keeps can be passed on when its slice's turn comes. */
+/* So that its events can be passed on when its PSB segment's turn comes. */
 static void a_decoder_runs_as_far_as_it_was_asked(void **state)
 {
     enum { STEPS = 50, LONGEST_PACKET = 16 };
@@ -248,7 +247,7 @@ int main(void)
         cmocka_unit_test(cycles_and_deferred_addresses),
         cmocka_unit_test(psbs_on_the_way),
         cmocka_unit_test(pages_are_replaced),
-        cmocka_unit_test(tracing_stops_and_goes_on),
+        cmocka_unit_test(tracing_stops_and_continues),
         cmocka_unit_test(stops_report_what_ran_last),
         cmocka_unit_test(whatever_runs),
         cmocka_unit_test(psb_segments_are_decoded_alike_by_any_number_of_cores),

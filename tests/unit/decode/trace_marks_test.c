@@ -1,4 +1,5 @@
-/* Values that programs wrote by PTWRITE, changes of frequency, and sleep: when, and whose they are.
+/* Values that programs wrote by PTWRITE, changes of frequency, and sleep: when, and of which thread
+ * or processor.
  */
 #include "decode/trace_marks.h"
 
@@ -72,7 +73,7 @@ static void make(struct ring *ring)
     add_value(ring, 1); /* before the first PSB nothing can be read */
     add_header(ring, 1000);
     add_value(ring, 42);
-    ring->bytes[ring->size++] = 0xff; /* what is no packet is passed over up to the next PSB */
+    ring->bytes[ring->size++] = 0xff; /* bytes that are no packet are skipped up to the next PSB */
     add_value(ring, 2);
     add_header(ring, 2000);
     add_time(ring, 2500);
@@ -92,7 +93,7 @@ static void a_threads_values_have_their_times(void **state)
     array_free(&values);
 }
 
-static void a_processors_values_are_of_who_ran_there(void **state)
+static void a_processors_values_belong_to_the_thread_that_ran(void **state)
 {
     struct ring ring = {0};
     make(&ring);
@@ -117,7 +118,7 @@ static void a_processors_values_are_of_who_ran_there(void **state)
     array_free(&values);
 }
 
-/* Those of the qemu engine tell of the stack. */
+/* The PTWRITE packets of the qemu engine are about the stack pointer. */
 static void without_being_asked_for_there_are_none(void **state)
 {
     struct ring ring = {0};
@@ -171,7 +172,7 @@ static void a_frequency_that_never_changes_is_not_reported(void **state)
     array_free(&values);
 }
 
-static void a_processors_frequency_is_nobodys(void **state)
+static void a_processors_frequency_belongs_to_no_thread(void **state)
 {
     struct ring ring = {0};
     add_header(&ring, 1000);
@@ -244,12 +245,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_threads_values_have_their_times),
-        cmocka_unit_test(a_processors_values_are_of_who_ran_there),
+        cmocka_unit_test(a_processors_values_belong_to_the_thread_that_ran),
         cmocka_unit_test(a_change_of_frequency_is_reported),
         cmocka_unit_test(a_processor_sleeps_and_awakes),
         cmocka_unit_test(sleep_that_was_not_asked_for_is_not_reported),
         cmocka_unit_test(a_frequency_that_never_changes_is_not_reported),
-        cmocka_unit_test(a_processors_frequency_is_nobodys),
+        cmocka_unit_test(a_processors_frequency_belongs_to_no_thread),
         cmocka_unit_test(without_being_asked_for_there_are_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

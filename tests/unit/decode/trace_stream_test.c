@@ -1,4 +1,4 @@
-/* Chunks of packets are put together: what several snapshots of one ring repeat is kept once. */
+/* Chunks of packets are joined: bytes that several snapshots of one ring repeat are kept once. */
 #include "decode/pt/trace_stream.h"
 
 #include "base/memory.h"
@@ -114,7 +114,7 @@ static void a_snapshot_that_has_nothing_new_adds_nothing(void **state)
     free(trace);
 }
 
-/* Whole packets up to `end` of a ring that has not wrapped, and PAD packets behind them. */
+/* Whole packets up to `end` of a ring that has not wrapped, and PAD packets after them. */
 static void add_padded(struct cut *cut, uint8_t *bytes, const uint8_t *trace, uint64_t offset,
                        uint64_t end)
 {

@@ -1,5 +1,6 @@
-/* Where sigreturn leads elsewhere than back: each rule of context_rewrites.h, reached by a small
- * story. The notation of spans is explained in scene.h; h is a signal's handler, r the restorer.
+/* sigreturn that continues at another address: each rule of context_rewrites.h, reached by a short
+ * sequence of events. The notation of spans is explained in scene.h; h is a signal's handler, r the
+ * restorer.
  */
 #include "scene.h"
 

@@ -1,5 +1,6 @@
-/* perf script's text as spans: the rules of the stack work on it as on a recording, and no text,
- * however damaged, makes spans that are not nested. */
+/* perf script's text as spans: the rules of the stack apply to it as to a recording, and even
+ * damaged text gives spans that are well nested.
+ */
 #include "base/array.h"
 #include "base/file.h"
 #include "base/memory.h"

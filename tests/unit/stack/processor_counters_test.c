@@ -1,5 +1,6 @@
-/* The processor's frequency and sleep as counters: whose they are, and what holds when the trace
- * begins. */
+/* The processor's frequency and sleep as counters: which track has them, and the values at the
+ * beginning of the trace.
+ */
 #include "stack/spans/processor_counters.h"
 
 #include "decode/trace_marks.h"

@@ -4,7 +4,7 @@ enum {
     FUNCTION_COUNT = 24,
     RESTORER = FUNCTION_FIRST + FUNCTION_COUNT, /* never called by the program itself */
     FUNCTION_SIZE_BITS = 12,
-    MIDDLE = 0x800, /* call sites lie before it, landing places behind */
+    MIDDLE = 0x800, /* call sites are before it, unwind targets after it */
     CALL_LENGTH = 5,
     SYSCALL_LENGTH = 2,
     DEPTH_AT_BEGINNING = 40,
@@ -19,7 +19,7 @@ struct true_frame {
     bool signal;
 };
 
-/* What happened in the current segment, until it is known how far out its stack becomes visible. */
+/* The events of the current segment, until it is known how far out its stack becomes visible. */
 struct story {
     struct random_program *program;
     uint64_t random;
@@ -218,8 +218,8 @@ static bool is_open_once(const struct story *story, function_id function)
     return count == 1;
 }
 
-/* To the only activation of some function on the visible stack: which of several was meant can be
- * unknowable. */
+/* Jumps to the only activation of some function on the visible stack: of several, the right one can
+ * be impossible to know. */
 static void make_long_jump(struct story *story)
 {
     size_t visible = story->stack.count - story->lowest;
@@ -259,8 +259,8 @@ static void make_fault_or_signal(struct story *story)
         push(story, (struct true_frame){handler, handler, from, true});
 }
 
-/* Copies what happened to the truth, behind the frames that turned out to be visible at the
- * segment's beginning. */
+/* Copies the segment's events to the truth, after the frames that turned out to be visible at its
+ * beginning. */
 static void report_segment(struct story *story)
 {
     for (size_t depth = story->lowest; depth < story->beginning.count; depth++) {
@@ -315,7 +315,7 @@ static void make_gap(struct story *story)
 static void make_something(struct story *story)
 {
     uint64_t choice = below(story, 1000);
-    /* Depth wanders about: the deeper, the more returns. */
+    /* The depth varies: the deeper, the more returns. */
     uint64_t return_share = 300 + 300 * story->stack.count / DEPTH_MAXIMUM;
     story->time += below(story, 5) == 0 ? 0 : below(story, 50);
     if (choice < return_share)

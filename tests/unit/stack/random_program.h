@@ -2,9 +2,9 @@
  * must become.
  *
  * It calls, recurses, returns, tail-calls, jumps out of several frames, makes system calls, gets
- * signals and page faults, and loses stretches of the trace. Tracing begins when it is already
- * running, so callers must be discovered. The truth comes from the program's own stack, kept apart
- * from the code under test.
+ * signals and page faults, and loses parts of the trace. Tracing begins when it is already running,
+ * so callers must be discovered. The truth comes from the program's own stack, kept apart from the
+ * code under test.
  */
 #ifndef MAGIC_TRACE_TESTS_STACK_RANDOM_PROGRAM_H
 #define MAGIC_TRACE_TESTS_STACK_RANDOM_PROGRAM_H

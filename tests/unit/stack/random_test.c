@@ -1,4 +1,4 @@
-/* Random programs: exact where nothing is missing, and well formed whatever is. */
+/* Random programs: exact if nothing is missing, and always well formed. */
 #include "random_program.h"
 #include "scene.h"
 
@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-/* A signal handler that control landed in, and it is not known yet in which activation, is for the
- * time being a function that somebody called: its return to the restorer then looks like a jump. */
+/* A signal handler that longjmp has returned to, while it is not known yet in which activation,
+ * looks like a called function: its return to the restorer then looks like a jump. */
 static bool is_handler_landed_in(const struct replay_event *got,
                                  const struct replay_event *expected)
 {
@@ -102,7 +102,7 @@ static void dropped_events_leave_spans_well_formed(void **state)
     }
 }
 
-/* Follows the program without some of its returns; gives how many events had to be repaired. */
+/* Follows the program without some of its returns; returns how many events had to be repaired. */
 static uint64_t repaired_without_returns(const struct random_program *program, size_t every,
                                          size_t *dropped)
 {

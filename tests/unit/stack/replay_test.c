@@ -1,4 +1,4 @@
-/* Span events are the same whether they are asked for one by one, in batches, or up to a time. */
+/* Span events are the same whether they are read one by one, in batches, or up to a time. */
 #include "random_program.h"
 #include "scene.h"
 
@@ -48,7 +48,7 @@ static void assert_same(const struct replay_event *got, const struct replay_even
     assert_ptr_equal(got->death, expected->death);
 }
 
-/* Reads what is shown before `before`, with some room each time, and compares it with `all` from
+/* Reads what is shown before `before`, with little space each time, and compares it with `all` from
  * *index on. */
 static void read_before(struct replay *replay, const struct array *all, size_t *index,
                         uint64_t *random, struct nanoseconds before)

@@ -1,5 +1,6 @@
-/* Spans of samples: what a row of made-up call stacks becomes. The notation of spans is explained
- * in scene.h. */
+/* Spans of samples: the result of a row of made-up call stacks. The notation of spans is explained
+ * in scene.h.
+ */
 #include "stack/rules/sampled_stacks.h"
 
 #include "scene.h"
@@ -46,9 +47,9 @@ static void follow(struct sampled_scene *sampled, const struct stack_sample *sam
     sampled_stacks_follow(&sampled->scene.stack, &sampled->stacks, &timed);
 }
 
-/* Functions from the outermost in, each with the digit of the place that runs there, or that has
- * called the next: "a1b2" is b called from place 1 of a. '@' and a letter behind it tell where on
- * the stack. */
+/* Functions from the outermost in, each with the digit of the place that runs, or that has called
+ * the next: "a1b2" is b called from place 1 of a. '@' and a letter after it give the place on the
+ * stack. */
 static size_t read_frames(const char *text, struct sampled_frame *frames)
 {
     size_t count = 0;
@@ -74,7 +75,7 @@ static void take(struct sampled_scene *sampled, const char *text)
                                            .count = read_frames(text, frames)});
 }
 
-/* Only the top of a stack; `callers` stands for the others, 0: nothing does. */
+/* Only the top of a stack; `callers` stands for the others, 0: none. */
 static void take_cut(struct sampled_scene *sampled, const char *text, char callers)
 {
     struct sampled_frame frames[FRAMES_MAX];
@@ -173,11 +174,11 @@ static void a_cut_stack_is_completed_by_the_call(void **state)
     struct sampled_scene *s = *state;
     take(s, "a1b1c1d1");
     take_cut(s, "c1d1e1", 0);
-    take_cut(s, "c2x1", 0); /* not the call in which c was: nobody knows its callers */
+    take_cut(s, "c2x1", 0); /* not the call in which c was: its callers are unknown */
     expect(s, "a(b(c(d(e()g)g)g)g)gc(x()$)$");
 }
 
-static void unknown_callers_are_stood_for(void **state)
+static void a_frame_stands_for_unknown_callers(void **state)
 {
     struct sampled_scene *s = *state;
     take_cut(s, "c1d1", 'z');
@@ -207,7 +208,7 @@ int main(void)
         IN_SCENE(other_roots_begin_again),
         IN_SCENE(a_cut_stack_is_completed_by_the_place_on_the_stack),
         IN_SCENE(a_cut_stack_is_completed_by_the_call),
-        IN_SCENE(unknown_callers_are_stood_for),
+        IN_SCENE(a_frame_stands_for_unknown_callers),
         IN_SCENE(an_empty_row_is_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* A made-up thread for tests: says what happens in it, and compares the spans that come out.
+/* A made-up thread for tests: makes its events, and compares the resulting spans.
  *
  * Functions are letters: 'a' ... 'z', each 0x10000 bytes of code at its own address; at('a', 0x10)
  * is 16 bytes into a. Every event comes 10 ticks after the one before. All functions end the test
@@ -22,10 +22,10 @@ struct scene {
     struct thread_stack stack;
     uint64_t time;            /* of the next event */
     bool in_transaction;      /* all events from now on are */
-    uint32_t program_changes; /* reported to the rules from now on */
+    uint32_t program_changes; /* as the code_view reports them from now on */
     struct {
         uint64_t call, pad;
-    } pads[SCENE_PADS]; /* an exception that passes the call before `call` goes on at `pad` */
+    } pads[SCENE_PADS]; /* an exception that passes the call before `call` continues at `pad` */
     size_t pad_count;
     enum go_role go_roles[SCENE_ROLES]; /* by function_id */
     char forced_unwinder;               /* this function is; 0: none */
@@ -34,7 +34,7 @@ struct scene {
 void scene_init(struct scene *scene);
 void scene_free(struct scene *scene);
 
-/* An exception that passes the call at `call_site` goes on at `pad`. */
+/* An exception that passes the call at `call_site` continues at `pad`. */
 void add_landing_pad(struct scene *scene, uint64_t call_site, uint64_t pad);
 
 uint64_t at(char function, uint64_t offset);
@@ -48,18 +48,18 @@ void return_after(struct scene *scene, uint64_t call_site);
 void return_to(struct scene *scene, uint64_t to);
 void jump(struct scene *scene, uint64_t to);          /* indirect: may be a longjmp */
 void jump_in_stack(struct scene *scene, uint64_t to); /* loads the stack pointer before */
-/* The same, and the recording tells the stack pointer behind the jump. */
+/* As jump, and the recording has the stack pointer after the jump. */
 void jump_to_pointer(struct scene *scene, uint64_t to, uint64_t pointer);
-/* Behind code that loads the stack pointer, which is then `pointer`. */
+/* After code that loads the stack pointer, which is then `pointer`. */
 void jump_loading_stack(struct scene *scene, uint64_t to, uint64_t pointer);
 void return_loading_stack(struct scene *scene, uint64_t to, uint64_t pointer);
-/* It is told in the midst of straight code. */
+/* It is recorded in the middle of straight code. */
 void stack_pointer(struct scene *scene, uint64_t pointer);
-/* Behind a resume: what runs there, or the caller told before, will return to `to`. */
+/* After a resume: the code that runs, or the caller named before, will return to `to`. */
 void caller(struct scene *scene, uint64_t to);
 /* It has interrupted the code at `to`. */
 void interrupted_caller(struct scene *scene, uint64_t to);
-/* Nobody has called it. */
+/* It has no caller. */
 void no_caller(struct scene *scene);
 void direct_jump(struct scene *scene, uint64_t to);
 void resume(struct scene *scene, uint64_t to);
@@ -68,21 +68,21 @@ void system_call_into(struct scene *scene, uint64_t from, uint64_t to);
 void interrupt(struct scene *scene, uint64_t from);
 void interrupt_into(struct scene *scene, uint64_t from, uint64_t to);
 void kernel_return(struct scene *scene, uint64_t to);
-/* An OCaml exception handler is set up, or the newest is given up. */
+/* An OCaml exception handler is pushed, or the newest is popped. */
 void push_trap(struct scene *scene, uint64_t handler);
 void pop_trap(struct scene *scene);
-/* A TSX transaction fails, and goes on at its fallback. */
+/* A TSX transaction fails, and continues at its fallback. */
 void abort_to(struct scene *scene, uint64_t to);
 void stop(struct scene *scene, uint64_t from);
 void gap(struct scene *scene, enum flow_gap kind, uint8_t flags);
 
 /* Ends the trace and compares all spans with `expected`. A span is written `name(` ... `)`: the
  * letter of the function, S [syscall], I [interrupt], U [untraced], O an overflow; `?` before `(`
- * when its start is inferred; after
- * `)` why it ended: nothing for return, t tail call, u unwound, g gap, $ end of trace, e exec, s
- * another stack goes on; `+` when it was open before a gap and behind it. An instant is `!`. */
+ * when its start is inferred; after `)` why it ended: nothing for return, t tail call, u unwound, g
+ * gap, $ end of trace, e exec, s another stack continues; `+` if it was open before a gap and after
+ * it. An instant is `!`. */
 void assert_spans(struct scene *scene, const char *expected);
-/* The same when follow_end has been called. */
+/* As assert_spans, after follow_end has been called. */
 void assert_spans_of_ended(struct scene *scene, const char *expected);
 
 /* Checks nesting and time order of all spans, and that their number is the counted one. */

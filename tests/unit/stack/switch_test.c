@@ -1,5 +1,6 @@
-/* Several stacks in one thread (stack_switch.h), without a stack pointer that is told. The function
- * `s` switches: it is called, and goes on where another stack has called it. */
+/* Several stacks in one thread (stack_switch.h), without recorded stack pointers. The function `s`
+ * switches: it is called, and continues where another stack has called it.
+ */
 #include "scene.h"
 
 #include "stack/follow.h"
@@ -25,7 +26,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void a_suspended_stack_goes_on_where_it_called(void **state)
+static void a_suspended_stack_continues_where_it_called(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -38,8 +39,8 @@ static void a_suspended_stack_goes_on_where_it_called(void **state)
     assert_spans(s, "a(s()s)sf(s()s)sa?(s()s)sf?()$");
 }
 
-/* More places than the filter of places has counters: none is lost, none goes on twice. */
-static void a_thousand_suspended_stacks_go_on(void **state)
+/* More addresses than suspended_addresses has counters: no stack is lost, none is resumed twice. */
+static void a_thousand_suspended_stacks_continue(void **state)
 {
     enum { STACKS = 1000 };
     struct scene *s = *state;
@@ -61,7 +62,7 @@ static void a_thousand_suspended_stacks_go_on(void **state)
     assert_int_equal(s->stack.statistics.repaired, 0);
 }
 
-static void a_return_that_fits_two_stacks_is_settled_by_what_follows(void **state)
+static void later_returns_decide_which_of_two_stacks_continues(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -96,7 +97,7 @@ static void the_first_function_of_a_new_stack_may_return_to_a_function_start(voi
     assert_spans(s, "a(s()s)sg?(f())$");
 }
 
-static void who_began_a_stack_is_not_its_first_function(void **state)
+static void the_function_that_began_a_stack_is_not_its_first(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -108,7 +109,8 @@ static void who_began_a_stack_is_not_its_first_function(void **state)
     assert_spans(s, "a(s()s)sf(s()s)sa?()tg()$");
 }
 
-static void a_return_to_the_start_of_who_began_a_stack_is_no_return_to_it(void **state)
+static void
+a_return_to_the_start_of_the_function_that_began_a_stack_is_no_return_to_it(void **state)
 {
     struct scene *s = *state;
     resume(s, at('a', 0));
@@ -147,8 +149,9 @@ static void what_turns_out_to_be_no_stack_leaves_the_others_alone(void **state)
     assert_spans(s, "a(s()s)sf(b()tc(s()s)s)sa?(s()s)sf?(c?()tb(s()s)s)sa?()$");
 }
 
-/* As many wait as are remembered: one more is parked, but not the oldest forgotten for it. */
-static void the_oldest_of_all_that_are_remembered_goes_on(void **state)
+/* The greatest number of stacks is suspended: one more is added, and the oldest is not dropped for
+ * it. */
+static void the_oldest_suspended_stack_can_continue(void **state)
 {
     enum { REMEMBERED = 1024 };
     struct scene *s = *state;
@@ -168,7 +171,8 @@ static void the_oldest_of_all_that_are_remembered_goes_on(void **state)
 
 #define RULE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
-/* Where stacks are parked and go on: "-A" and "+A", by letters in the order in which they are met.
+/* Where stacks are suspended and resumed: "-A" and "+A", by letters in the order of their first
+ * appearance.
  */
 static void assert_stacks(struct scene *s, const char *expected)
 {
@@ -224,16 +228,16 @@ static void two_that_fit_are_distinguished_by_what_follows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        RULE(a_suspended_stack_goes_on_where_it_called),
+        RULE(a_suspended_stack_continues_where_it_called),
         RULE(a_stack_is_known_again),
         RULE(two_that_fit_are_distinguished_by_what_follows),
-        RULE(a_thousand_suspended_stacks_go_on),
-        RULE(the_oldest_of_all_that_are_remembered_goes_on),
-        RULE(a_return_that_fits_two_stacks_is_settled_by_what_follows),
+        RULE(a_thousand_suspended_stacks_continue),
+        RULE(the_oldest_suspended_stack_can_continue),
+        RULE(later_returns_decide_which_of_two_stacks_continues),
         RULE(a_jump_can_switch_too),
         RULE(the_first_function_of_a_new_stack_may_return_to_a_function_start),
-        RULE(who_began_a_stack_is_not_its_first_function),
-        RULE(a_return_to_the_start_of_who_began_a_stack_is_no_return_to_it),
+        RULE(the_function_that_began_a_stack_is_not_its_first),
+        RULE(a_return_to_the_start_of_the_function_that_began_a_stack_is_no_return_to_it),
         RULE(unknown_code_that_began_a_stack_is_not_known_again),
         RULE(what_turns_out_to_be_no_stack_leaves_the_others_alone),
     };

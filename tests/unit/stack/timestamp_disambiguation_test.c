@@ -108,7 +108,7 @@ static void ticks_within_a_nanosecond_are_a_run(void **state)
     assert_places(given, sizeof(given) / sizeof(given[0]), &four_to_one);
 }
 
-/* Every call at one time, and then a pause as long as their number: the slip is gone behind it. */
+/* Every call at one time, and then a pause as long as their number: after it the slip is gone. */
 static void a_million_calls_at_once_slip_by_their_number(void **state)
 {
     enum { CALLS = 1000000 };
@@ -134,7 +134,7 @@ static void a_million_calls_at_once_slip_by_their_number(void **state)
     history_free(&history);
 }
 
-/* Steps are placed many at once; where that begins and ends must not be seen. */
+/* Steps are placed many at once; the borders of such groups must not show. */
 static void places_do_not_depend_on_how_many_steps_follow_or_went_before(void **state)
 {
     enum { STEPS_MAXIMUM = 3 * DISAMBIGUATION_WINDOW };

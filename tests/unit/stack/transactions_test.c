@@ -1,5 +1,6 @@
-/* TSX transactions that fail: each rule of transactions.h, reached by a small story. The notation
- * of spans is explained in scene.h. */
+/* TSX transactions that fail: each rule of transactions.h, reached by a short sequence of events.
+ * The notation of spans is explained in scene.h.
+ */
 #include "scene.h"
 
 #include <setjmp.h>

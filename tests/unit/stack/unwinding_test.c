@@ -1,5 +1,6 @@
-/* longjmp and exceptions, each rule reached by a small story. The notation of spans is explained in
- * scene.h; in these stories x is an unwinder or longjmp, s is setjmp. */
+/* longjmp and exceptions: each rule reached by a short sequence of events. The notation of spans is
+ * explained in scene.h; x is an unwinder or longjmp, s is setjmp.
+ */
 #include "scene.h"
 
 #include <setjmp.h>
@@ -31,7 +32,7 @@ static void call_setjmp(struct scene *s, uint64_t from)
 
 /* Exceptions. */
 
-static void a_landing_pad_behind_a_call_that_never_returns_is_no_return(void **state)
+static void a_landing_pad_after_a_call_that_never_returns_is_no_return(void **state)
 {
     struct scene *s = *state;
     add_landing_pad(s, at('a', 0x20), at('a', 0x15));
@@ -45,7 +46,7 @@ static void a_landing_pad_behind_a_call_that_never_returns_is_no_return(void **s
     assert_spans(s, "m(a(a(b(x()u)u)u))$");
 }
 
-static void a_landing_pad_behind_the_call_of_the_unwinder_itself_is_no_return(void **state)
+static void a_landing_pad_after_the_call_of_the_unwinder_itself_is_no_return(void **state)
 {
     struct scene *s = *state;
     add_landing_pad(s, at('a', 0x20), at('a', 0x15));
@@ -72,7 +73,7 @@ static void an_unwinder_that_ends_in_a_return_lands_on_pads_too(void **state)
     assert_spans(s, "m(a(a(b(x()u)u)u))$");
 }
 
-static void behind_a_landing_pad_its_frame_goes_on(void **state)
+static void after_a_landing_pad_its_frame_continues(void **state)
 {
     struct scene *s = *state;
     add_landing_pad(s, at('a', 0x20), at('a', 0x35));
@@ -149,7 +150,7 @@ a_frame_open_before_the_trace_is_not_preferred_when_nobody_has_called_setjmp(voi
     assert_spans(s, "a?(a(b()u))$");
 }
 
-static void which_of_two_frames_was_landed_in_is_reported_by_what_follows(void **state)
+static void later_events_decide_which_of_two_frames_continues(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -318,7 +319,7 @@ static void longjmp_inside_of_what_the_unwinder_calls_does_not_leave_it(void **s
     assert_spans(s, "m(p(s()u(p(s()x()uc()))$)$)$");
 }
 
-/* Who has called setjmp. */
+/* Which frames have called setjmp. */
 
 static void a_system_call_is_no_setjmp(void **state)
 {
@@ -365,7 +366,7 @@ static void a_frame_open_before_the_trace_may_have_called_setjmp_as_others_have(
     assert_spans(s, "q?(a?(a(s()x()u)uc()))$");
 }
 
-/* Protected calls: each a calls setjmp, then the next a, protected; f passes errors on. */
+/* Setjmp-protected calls: each a calls setjmp, then the next a, protected; f passes errors on. */
 
 static void fail_from(struct scene *s, uint64_t call_site, char function)
 {
@@ -401,7 +402,7 @@ static void a_setjmp_call_made_again_can_be_left_for_the_same_frame(void **state
     assert_spans(s, "m(a(s()a(s()b(x()u)ub(x()u)u)$)$)$");
 }
 
-/* The calls that a35 and a65, behind two calls of setjmp, protect are learned apart. */
+/* The setjmp-protected calls at a35 and a65, after two calls of setjmp, are learned separately. */
 static void a_call_that_another_setjmp_protects_passes_the_error_on(void **state)
 {
     struct scene *s = *state;
@@ -477,7 +478,7 @@ static void an_error_further_out_than_the_last_unwind_target_may_land_anywhere(v
     assert_spans(s, "m(a(s()a(s()a(s()b(x()u)u)f(x()u)u)$)$)$");
 }
 
-static void where_nobody_called_setjmp_no_calls_are_known_to_be_protected(void **state)
+static void without_setjmp_no_calls_are_known_to_be_protected(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -506,7 +507,7 @@ static void an_error_passes_a_frame_that_called_no_setjmp_and_one_without_protec
     assert_spans(s, "m(a(s()a(s()b(x()u)uf(a(x()u)u)u)uc()))$");
 }
 
-/* longjmp where the stack pointer is told. Each a calls setjmp and then another a. */
+/* longjmp with recorded stack pointers. Each a calls setjmp and then another a. */
 
 static void call_a_with_setjmp(struct scene *s, uint64_t call_site)
 {
@@ -534,7 +535,7 @@ static void an_unwind_target_with_the_same_pointer_is_in_the_same_frame(void **s
     return_after(s, at('a', 0x40));
     return_after(s, at('m', 0x10));
     assert_spans(s, "m(a(s()a(s()a(s()x()u)ua(s()a(s()x()u)u)u)))$");
-    assert_int_equal(s->stack.segments.count, 2); /* the second landing was known at once */
+    assert_int_equal(s->stack.segments.count, 2); /* the second unwind target was known at once */
 }
 
 static void an_unwind_target_with_a_higher_pointer_is_further_out(void **state)
@@ -550,7 +551,7 @@ static void an_unwind_target_with_a_higher_pointer_is_further_out(void **state)
     assert_spans(s, "m(a(s()a(s()x()ua(s()x()u)u)u))$");
 }
 
-static void a_higher_pointer_leaves_the_frame_that_was_landed_in(void **state)
+static void a_higher_pointer_is_not_in_the_same_frame_as_before(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -567,7 +568,7 @@ static void a_higher_pointer_elsewhere_in_a_function_may_be_in_the_same_frame(vo
     struct scene *s = *state;
     resume(s, at('m', 0));
     call_a_with_setjmp(s, at('m', 0x10));
-    call_setjmp(s, at('a', 0x60)); /* behind alloca */
+    call_setjmp(s, at('a', 0x60)); /* after alloca */
     call_a_with_setjmp(s, at('a', 0x40));
     call_setjmp(s, at('a', 0x60));
     call(s, at('a', 0x50), 'x');
@@ -577,7 +578,7 @@ static void a_higher_pointer_elsewhere_in_a_function_may_be_in_the_same_frame(vo
     assert_spans(s, "m(a(s()s()a(s()s()x()u)ux()u))$");
 }
 
-static void a_pointer_outside_a_handler_reports_nothing_of_the_handlers_stack(void **state)
+static void a_pointer_outside_a_handler_says_nothing_about_the_handlers_stack(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -592,7 +593,7 @@ static void a_pointer_outside_a_handler_reports_nothing_of_the_handlers_stack(vo
     assert_int_equal(s->stack.segments.count, 1);
 }
 
-static void the_pointer_reports_more_than_setjmp_calls(void **state)
+static void the_pointer_decides_before_setjmp_calls(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -607,7 +608,7 @@ static void the_pointer_reports_more_than_setjmp_calls(void **state)
     assert_spans(s, "m(a(s()a(s()a(s()b()ux()uc()$)$)$)$)$");
 }
 
-static void a_pointer_known_from_another_function_reports_nothing(void **state)
+static void a_pointer_known_from_another_function_decides_nothing(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -647,7 +648,7 @@ static void an_unwind_target_with_a_lower_pointer_may_be_further_in(void **state
     assert_spans(s, "m(a(s()x()ua(s()x()uc()))$)$");
 }
 
-static void a_pointer_far_outside_a_handler_reports_nothing_of_the_handlers_stack(void **state)
+static void a_pointer_far_outside_a_handler_says_nothing_about_the_handlers_stack(void **state)
 {
     struct scene *s = *state;
     resume(s, at('m', 0));
@@ -668,8 +669,8 @@ static void a_pointer_far_outside_a_handler_reports_nothing_of_the_handlers_stac
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        RULE(a_landing_pad_behind_a_call_that_never_returns_is_no_return),
-        RULE(a_landing_pad_behind_the_call_of_the_unwinder_itself_is_no_return),
+        RULE(a_landing_pad_after_a_call_that_never_returns_is_no_return),
+        RULE(a_landing_pad_after_the_call_of_the_unwinder_itself_is_no_return),
         RULE(an_unwinder_that_ends_in_a_return_lands_on_pads_too),
         RULE(a_frame_that_has_called_setjmp_is_preferred),
         RULE(a_frame_open_before_the_trace_is_not_preferred_when_nobody_has_called_setjmp),
@@ -680,28 +681,28 @@ int main(void)
         RULE(a_setjmp_call_made_again_can_be_left_for_the_same_frame),
         RULE(an_unwind_target_with_the_same_pointer_is_in_the_same_frame),
         RULE(an_unwind_target_with_a_higher_pointer_is_further_out),
-        RULE(a_higher_pointer_leaves_the_frame_that_was_landed_in),
+        RULE(a_higher_pointer_is_not_in_the_same_frame_as_before),
         RULE(a_higher_pointer_elsewhere_in_a_function_may_be_in_the_same_frame),
-        RULE(a_pointer_outside_a_handler_reports_nothing_of_the_handlers_stack),
+        RULE(a_pointer_outside_a_handler_says_nothing_about_the_handlers_stack),
         RULE(a_call_that_another_setjmp_protects_passes_the_error_on),
         RULE(a_call_that_only_another_setjmp_is_known_not_to_protect_may_be_protected),
         RULE(an_error_after_an_unwind_target_elsewhere_may_land_in_the_same_frame),
         RULE(an_error_without_a_call_may_land_in_the_same_frame),
         RULE(an_error_further_out_than_the_last_unwind_target_may_land_anywhere),
-        RULE(behind_a_landing_pad_its_frame_goes_on),
+        RULE(after_a_landing_pad_its_frame_continues),
         RULE(a_jump_that_is_not_seen_to_load_the_stack_lands_on_pads_too),
         RULE(a_return_that_fits_no_call_lands_on_pads_too),
         RULE(an_unwinder_can_be_part_of_the_function_it_lands_in),
-        RULE(which_of_two_frames_was_landed_in_is_reported_by_what_follows),
+        RULE(later_events_decide_which_of_two_frames_continues),
         RULE(an_unwind_target_in_the_leaf_itself_unwinds_nothing),
         RULE(an_unwind_target_in_a_function_never_seen_keeps_the_caller),
         RULE(an_unwind_target_in_unknown_code_that_is_open_is_no_tail_call),
         RULE(a_frame_that_has_called_setjmp_is_preferred_after_an_unwind_target_elsewhere),
         RULE(resuming_in_a_function_never_seen_replaces_the_leaf_though_another_stack_waits),
-        RULE(where_nobody_called_setjmp_no_calls_are_known_to_be_protected),
+        RULE(without_setjmp_no_calls_are_known_to_be_protected),
         RULE(an_error_passes_a_frame_that_called_no_setjmp_and_one_without_protection),
-        RULE(the_pointer_reports_more_than_setjmp_calls),
-        RULE(a_pointer_known_from_another_function_reports_nothing),
+        RULE(the_pointer_decides_before_setjmp_calls),
+        RULE(a_pointer_known_from_another_function_decides_nothing),
         RULE(forced_unwinding_that_has_landed_everywhere_is_a_longjmp),
         RULE(longjmp_inside_of_what_the_unwinder_calls_does_not_leave_it),
         RULE(a_system_call_is_no_setjmp),
@@ -709,7 +710,7 @@ int main(void)
         RULE(a_frame_open_before_the_trace_may_have_called_setjmp_as_others_have),
         RULE(an_unwind_target_whose_pointer_is_not_reported_may_be_anywhere),
         RULE(an_unwind_target_with_a_lower_pointer_may_be_further_in),
-        RULE(a_pointer_far_outside_a_handler_reports_nothing_of_the_handlers_stack),
+        RULE(a_pointer_far_outside_a_handler_says_nothing_about_the_handlers_stack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,11 +11,12 @@ enum {
     /* Instructions; longer code without a branch is several blocks. */
     LONGEST_BLOCK = 256,
     PAGE_BITS = 12,
-    /* Some hundred MB together with their paths; real programs have some ten thousand. */
+    /* Some hundred MB together with their TNT-cache entries; real programs have some ten thousand.
+     */
     BLOCKS_AT_MOST = 1 << 21,
 };
 
-/* What id 0 and effect 0 stand for. */
+/* Id 0 and effect 0 stand for none. */
 static void add_nothing(struct block_cache *cache)
 {
     array_add(&cache->by_id);
@@ -149,7 +150,7 @@ void block_cache_rewind(struct block_cache *cache, struct ticks time)
 
 /* Blocks. */
 
-/* Decodes the instruction at `ip`. `*end`: why that was not possible. */
+/* Decodes the instruction at `ip`. If that fails, `*end` says why. */
 static bool read_instruction(struct block_cache *cache, uint64_t ip, enum x86_mode mode,
                              struct x86_instruction *instruction, uint8_t *end)
 {
@@ -232,7 +233,7 @@ static struct block *new_block(struct block_cache *cache, uint64_t ip, enum x86_
     block->superblock.kind = SUPERBLOCK_UNKNOWN;
     *(struct block **)array_add(&cache->by_id) = block;
     array_add(&cache->edges);
-    /* An instruction that could not be read may be there after the next change. */
+    /* An instruction that could not be read may become readable with the next change. */
     uint64_t end = block->next + X86_LONGEST_INSTRUCTION;
     for (uint64_t page = ip >> PAGE_BITS; page <= end >> PAGE_BITS; page++)
         add_page(cache, page);

@@ -1,7 +1,7 @@
-/* The basic blocks of one process's code: each is read and understood once, however often it runs.
+/* The basic blocks of one process's code: each is decoded once, however often it runs.
  *
- * A block goes from one address to the next branch. Blocks are dropped when the memory below them
- * changes; all others stay. Used by block_walk.c and tnt_cache.c; each decoder has its own.
+ * A block goes from one address to the next branch. Blocks are dropped when the memory that they
+ * are in changes. Used by block_walk.c and tnt_cache.c; each decoder has its own.
  */
 #ifndef MAGIC_TRACE_DECODE_PT_BLOCKS_BLOCK_CACHE_H
 #define MAGIC_TRACE_DECODE_PT_BLOCKS_BLOCK_CACHE_H
@@ -13,78 +13,78 @@
 #include "decode/pt/blocks/code_space.h"
 #include "decode/pt/blocks/return_stack.h"
 
-/* Why a block goes no further. */
+/* Why a block ends. */
 enum block_end {
     BLOCK_ENDS_HERE,     /* at a branch, or because it is long enough (its kind is BRANCH_NONE) */
     BLOCK_WITHOUT_IMAGE, /* no known file has the next instruction */
-    BLOCK_OF_NO_CODE,    /* the next bytes are no instruction */
+    BLOCK_OF_NO_CODE,    /* the next bytes are not an instruction */
 };
 
 /* What runs from a block on until a packet is needed: the block itself and those that it leads to
- * by direct jumps and calls, up to and including the branch that a packet tells of. Filled by
+ * by direct jumps and calls, up to and including the branch that needs a packet. Filled by
  * tnt_cache.c. */
 struct superblock {
-    struct block *branch;              /* the last block; its branch is the one */
+    struct block *branch;              /* the last block; it ends in that branch */
     uint64_t last_ip;                  /* of the branch */
-    const struct flow_event *events;   /* `time`: instructions executed until then */
-    const struct return_place *pushes; /* calls on the way, in their order */
+    const struct flow_event *events;   /* `time`: instructions executed before the event */
+    const struct return_place *pushes; /* calls on the way, oldest first */
     uint32_t instructions;
-    function_id branch_function; /* that the branch is in */
+    function_id branch_function; /* that contains the branch */
     uint8_t event_count, push_count;
     uint8_t kind;  /* of the branch: enum branch_kind, or SUPERBLOCK_UNKNOWN, SUPERBLOCK_HARD */
     uint8_t flags; /* of the branch's event, enum flow_flag */
 };
 
 enum {
-    SUPERBLOCK_UNKNOWN = 0x40, /* nobody has looked yet */
-    SUPERBLOCK_HARD = 0x41, /* to be walked block by block: it ends in an error, or is too long */
+    SUPERBLOCK_UNKNOWN = 0x40, /* not determined yet */
+    SUPERBLOCK_HARD = 0x41, /* must be walked block by block: it ends in an error or is too long */
 };
 
-/* In the order in which it is needed together: where control arrives, where it leaves, the rest;
- * each in a cache line. */
+/* In the order of use, each part in a cache line: fields used when control arrives, fields used
+ * when it leaves, the rest. */
 struct block {
     uint64_t ip;                   /* of the first instruction */
-    struct function_bounds bounds; /* of what is at `ip` */
+    struct function_bounds bounds; /* of the code at `ip` */
     uint32_t id;                   /* dense, from 1; of one epoch */
-    uint32_t instructions;         /* 0: not even the first could be read */
+    uint32_t instructions;         /* 0: not even the first one could be read */
     uint8_t kind;                  /* of the last instruction, enum branch_kind */
     uint8_t end;                   /* enum block_end */
     uint8_t mode;                  /* enum x86_mode */
     bool direct;                   /* the branch is a jump or call whose target is in its bytes */
     bool reads_own_address;        /* as in struct branch */
-    bool is_ptwrite;               /* the last instruction is one */
+    bool is_ptwrite;               /* the last instruction is a PTWRITE */
     struct superblock superblock;
-    /* Of the stride's branch. A conditional jump: where it goes when it is not taken, and when it
-     * is. Another: [0] is where it went last. NULL: not known yet. */
+    /* Of the superblock's branch. A conditional jump: the blocks when it is not taken and when it
+     * is. Other branches: [0] is where it went last. NULL: not known yet. */
     struct block *to[2];
     uint64_t last;   /* of the last instruction */
-    uint64_t next;   /* behind the last instruction */
+    uint64_t next;   /* the address after the last instruction */
     uint64_t target; /* of a direct branch */
 };
 
-/* The stride and the branch of a block, as far as they are of the usual kind: with one event and
- * one call on the way at most. So small that those of most programs stay in the processor's cache.
+/* The superblock and the branch of a block, if at most one event and one call are on the way. So
+ * small that the edges of most programs stay in the processor's cache.
  */
 struct edge {
-    /* Of a conditional jump: ids of blocks, not taken and taken; 0: not of the usual kind. Of
-     * others [0] is EDGE_INDIRECT, or [1] EDGE_RETURNS. */
+    /* Of a conditional jump: ids of blocks, not taken and taken; 0: the superblock does not fit an
+     * edge. Of other branches [0] is EDGE_INDIRECT, or [1] EDGE_RETURNS. */
     uint32_t to[2];
-    uint32_t effect; /* index; 0: there is none */
+    uint32_t effect; /* index; 0: none */
     uint16_t instructions;
     uint8_t event_count, push_count; /* on the way, 0 or 1; an indirect call is a push, too */
 };
 
 enum { EDGE_INDIRECT = -2, EDGE_RETURNS = -1 };
 
-/* Of a conditional jump: the event and the call on the way to it, as in struct superblock. Of another
- * branch: its own event, all but the target, and the call that it is; what is on the way to a jump
- * is in the effect before. */
+/* Of a conditional jump: the event and the call on the way to it, as in struct superblock. Of
+ * another branch: its own event without the target, and its own call; the effect before this one
+ * has what is on the way to a jump. */
 struct edge_effect {
     struct flow_event event;
     struct return_place push; /* of a jump: only the function that it leaves */
 };
 
-/* Has what an indirect branch to the block has to know, so that the block itself is not touched. */
+/* Holds what an indirect branch to the block needs, so that the block itself is not read. */
 struct block_slot {
     uint64_t ip;
     uint32_t id : 30;     /* 0: the slot is empty */
@@ -101,7 +101,7 @@ struct block_cache {
     struct array by_id;   /* struct block * */
     struct array edges;   /* struct edge */
     struct array effects; /* struct edge_effect */
-    uint64_t *pages; /* numbers (plus 1) of the pages that blocks lie on, in the same way. Owned */
+    uint64_t *pages; /* numbers (plus 1) of the pages that hold blocks, open addressing. Owned */
     size_t page_capacity, page_count;
     uint64_t epoch;      /* counts how often blocks were dropped */
     struct arena memory; /* of the blocks */
@@ -116,8 +116,8 @@ static inline size_t block_hash(uint64_t ip)
     return (size_t)((ip * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
 }
 
-/* The slot of the block at `ip`; an empty one when nobody has asked for it yet. Valid until a block
- * is added. */
+/* The slot of the block at `ip`, or an empty one if it has not been looked up yet. Valid until a
+ * block is added. */
 static inline struct block_slot *block_cache_slot(const struct block_cache *cache, uint64_t ip,
                                                   enum x86_mode mode)
 {
@@ -128,7 +128,7 @@ static inline struct block_slot *block_cache_slot(const struct block_cache *cach
     return &cache->slots[slot];
 }
 
-/* Says that block_cache_slot will be asked for `ip` soon. */
+/* Announces that block_cache_slot will soon be called for `ip`. */
 static inline void block_cache_expect(const struct block_cache *cache, uint64_t ip)
 {
     __builtin_prefetch(&cache->slots[block_hash(ip) & (cache->capacity - 1)]);
@@ -154,14 +154,14 @@ static inline const struct edge_effect *edge_effect_of(const struct block_cache 
     return (const struct edge_effect *)cache->effects.elements + edge->effect;
 }
 
-/* Applies the process's changes, the first `count` of them, and drops the blocks below which memory
- * has changed; in fact all blocks, when there are such. */
+/* Applies the first `count` of the process's changes. If one of them changes memory that holds
+ * blocks, drops all blocks. */
 void block_cache_advance(struct block_cache *cache, size_t count);
 
-/* If changes have been applied that are later than `time`: begins anew, with none. */
+/* If changes have been applied that are later than `time`: starts again without any. */
 void block_cache_rewind(struct block_cache *cache, struct ticks time);
 
-/* Drops all blocks when there are too many; so hostile data cannot fill the memory. */
+/* Drops all blocks if there are too many, so that hostile data cannot fill the memory. */
 void block_cache_trim(struct block_cache *cache);
 
 #endif

@@ -37,8 +37,8 @@ static void scan(struct block_facts *facts, const struct x86_code *code,
     }
 }
 
-/* Whether the instructions tell of the trap, too: of a pop at the same address, of a push a few
- * instructions behind it, perhaps in the next block. */
+/* Whether the instructions show the trap, too: a pop at the same address, a push a few instructions
+ * later, perhaps in the next block. */
 static bool is_known(const struct x86_code *code, const struct x86_place *chain,
                      const struct ocaml_note *note)
 {
@@ -50,7 +50,7 @@ static bool is_known(const struct x86_code *code, const struct x86_place *chain,
            trap.kind == (note->push ? X86_TRAP_PUSH : X86_TRAP_POP);
 }
 
-/* How many instructions of the block are before `address`; false when none begins there. */
+/* How many instructions of the block are before `address`; false if none begins there. */
 static bool count_instructions(const struct x86_code *code, uint64_t first, uint64_t address,
                                uint32_t *count)
 {

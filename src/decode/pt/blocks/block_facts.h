@@ -1,7 +1,6 @@
 /* What one basic block does, besides its branch, that matters for the call stack: found out once.
  *
- * A slot of the cache in code_space.c, for control_flow.c, which tells of it whenever the block
- * runs.
+ * A slot of the cache in code_space.c, for control_flow.c, which emits it whenever the block runs.
  */
 #ifndef MAGIC_TRACE_DECODE_PT_BLOCKS_BLOCK_FACTS_H
 #define MAGIC_TRACE_DECODE_PT_BLOCKS_BLOCK_FACTS_H
@@ -18,13 +17,13 @@ struct block_facts {
     size_t trap_count;
 };
 
-/* The slot is now about this block, of which nothing is known yet. */
+/* Prepares the slot for this block, of which nothing is known yet. */
 void block_facts_clear(struct block_facts *facts, uint64_t first, uint64_t last,
                        uint64_t generation);
 
-/* Finds everything out from the block's instructions, which `code` holds; and traps from the
- * compiler's notes, too. `ocaml` is what is known of the object, where addresses are smaller by
- * `bias`; NULL when there is no OCaml in it. */
+/* Examines the block's instructions, which `code` holds, and the compiler's notes, which also name
+ * traps. `ocaml` is what is known of the object, where addresses are smaller by `bias`; NULL if it
+ * contains no OCaml. */
 void block_facts_find(struct block_facts *facts, const struct x86_code *code,
                       const struct ocaml_code *ocaml, uint64_t bias);
 

@@ -1,12 +1,12 @@
 #include "decode/pt/blocks/block_walk.h"
 
 enum {
-    /* As many blocks without any branch that needs a packet are a loop that no packet ends: the
+    /* This many blocks without a branch that needs a packet are a loop that no packet ends: the
      * packets do not belong to this code. */
     BLOCKS_WITHOUT_PACKET = 1 << 12,
 };
 
-/* Where the block goes on is known without packets. */
+/* The address after the block is known without packets. */
 static bool goes_on_by_itself(const struct block *block)
 {
     return block->kind == BRANCH_NONE || block->direct;
@@ -72,7 +72,7 @@ enum decode_error walk_bit(struct block_walk *walk, bool taken)
     return DECODE_OK;
 }
 
-/* Runs the first instructions of the block, up to the one at `ip`; false when none begins there. */
+/* Runs the first instructions of the block, up to the one at `ip`; false if none begins there. */
 static bool run_part(struct block_walk *walk, uint64_t ip)
 {
     struct block part = *walk->at;

@@ -1,7 +1,7 @@
 /* What kind of branch ends a block, and where the next instruction begins.
  *
- * Packets name branches by their address only; the bytes of the instruction tell the rest. Used by
- * the decoder for the few branches that it meets for the first time; code_space caches the answers.
+ * Packets name branches by their address only; the bytes of the instruction say the rest. Used by
+ * the decoder for branches that it sees for the first time; code_space caches the answers.
  */
 #ifndef MAGIC_TRACE_DECODE_PT_BLOCKS_BRANCH_H
 #define MAGIC_TRACE_DECODE_PT_BLOCKS_BRANCH_H
@@ -25,7 +25,7 @@ enum branch_kind {
 
 struct branch {
     uint8_t kind;   /* enum branch_kind */
-    uint8_t length; /* bytes; 0 when the bytes are no instruction */
+    uint8_t length; /* bytes; 0 if they are not an instruction */
     bool direct;    /* a jump or call whose target is in its bytes */
     /* `call` of the instruction after itself: position-independent code that reads its own address.
      * Neither processors nor decoders count it as a call. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Direct-mapped: a slot holds the latest address that fell on it. */
+/* Direct-mapped: a slot holds the latest address that maps to it. */
 enum { CACHE_SLOTS = 4096 };
 
 struct code_space_function {
@@ -18,7 +18,7 @@ struct code_space_function {
 struct code_space_branch {
     uint64_t address;
     uint64_t generation;
-    enum x86_mode mode; /* that the bytes were read in */
+    enum x86_mode mode; /* in which the bytes were decoded */
     struct branch branch;
 };
 
@@ -68,7 +68,7 @@ void code_space_advance(struct code_space *space, size_t count)
 {
     if (!space->process || count == space->cursor.next_change)
         return;
-    /* The cursor goes by time, but an execve can have the same time as what came before it. */
+    /* The cursor advances by time, but an execve can have the same time as changes before it. */
     struct process until_there = *space->process;
     until_there.change_count = count;
     space->cursor.process = &until_there;
@@ -147,10 +147,11 @@ struct branch code_space_branch(struct code_space *space, uint64_t address, enum
     return slot->branch;
 }
 
-/* The code around a block that lies in the same mapping. */
+/* The code around a block, within the same mapping. */
 static struct x86_code code_around(const struct mapping *mapping, uint64_t first, uint64_t last)
 {
-    /* A push is at most five instructions, of which the last decides and a note names the first. */
+    /* A push is at most five instructions, the scan recognizes the last one, a note names the first
+     * one. */
     enum { BEFORE = 5 * X86_LONGEST_INSTRUCTION, AFTER = 6 * X86_LONGEST_INSTRUCTION };
     uint64_t start = first - mapping->start < BEFORE ? mapping->start : first - BEFORE;
     uint64_t end = mapping->end - last < AFTER ? mapping->end : last + AFTER;
@@ -171,8 +172,7 @@ static void learn_block(struct code_space *space, struct block_facts *facts, uin
         return;
     uint64_t bias = 0;
     const struct ocaml_code *ocaml = symbols_ocaml_code(space->symbols, mapping, first, &bias);
-    /* Of a block that goes on in the next mapping, a page that was patched, this is the first part.
-     */
+    /* If a block continues in the next mapping, a page that was patched, this is its first part. */
     struct x86_code code =
         code_around(mapping, first, last < mapping->end ? last : mapping->end - 1);
     block_facts_find(facts, &code, ocaml, bias);

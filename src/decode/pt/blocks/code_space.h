@@ -1,9 +1,9 @@
-/* The code that one process executes, as one stream of packets sees it: at the stream's own time.
+/* The code of one process at the time that one stream of packets has reached.
  *
- * Answers the questions a decoder has about an address: which bytes, which branch, which
- * function, what a block does besides. The answers are cached, because almost every step of
- * a program goes where it has been before; any change of the address space empties the caches. Each
- * decoder owns its own.
+ * Answers the questions a decoder has about an address: which bytes, which branch, which function,
+ * what else a block does. The answers are cached, because programs nearly always execute code that
+ * they have executed before; any change of the address space empties the caches. Each decoder owns
+ * its own.
  */
 #ifndef MAGIC_TRACE_DECODE_PT_BLOCKS_CODE_SPACE_H
 #define MAGIC_TRACE_DECODE_PT_BLOCKS_CODE_SPACE_H
@@ -14,38 +14,38 @@
 #include "symbol/symbols.h"
 
 struct code_space {
-    const struct process *process; /* NULL: of an unknown process, whose code is unknown too */
+    const struct process *process; /* NULL: an unknown process, whose code is unknown, too */
     struct symbols *symbols;       /* borrowed, shared by all decoders */
     struct address_space_cursor cursor;
-    const struct mapping *recent; /* the mapping last asked for; NULL after a change */
-    uint64_t generation;          /* counts changes; caches hold answers of one generation */
+    const struct mapping *recent; /* the mapping of the last lookup; NULL after a change */
+    uint64_t generation;          /* counts changes; caches hold answers of this generation only */
     struct code_space_function *functions; /* owned */
     struct code_space_branch *branches;    /* owned */
-    struct block_facts *blocks;            /* owned; NULL until the first question */
+    struct block_facts *blocks;            /* owned; NULL until it is needed */
 };
 
-/* The space as of the very beginning: no mapping holds until the first advance. */
+/* Sets up the space before the first change: it has no mappings until the first advance. */
 void code_space_init(struct code_space *space, const struct process *process,
                      struct symbols *symbols);
 void code_space_free(struct code_space *space);
 
 /* How many of the process's changes have happened by `time`; at least as many as have been applied.
- * Only those before the first execve after `exec_until`, whatever its time: code that is running is
- * still the old program's. */
+ * Stops at the first execve after `exec_until`, whatever its time: until then the code that runs is
+ * that of the old program. */
 size_t code_space_changes(const struct code_space *space, struct ticks time,
                           struct ticks exec_until);
 
-/* Applies the process's changes, the first `count` of them. */
+/* Applies the first `count` of the process's changes. */
 void code_space_advance(struct code_space *space, size_t count);
 
 /* The mapping that holds `address`, or NULL; valid until the next advance. */
 const struct mapping *code_space_mapping(struct code_space *space, uint64_t address);
 
-/* The bytes at `address`, as far as they lie in one mapping and its file: `known` of them. NULL
- * when there are none. Valid as long as the process's files. */
+/* The bytes at `address`, `known` of them, all in one mapping and its file. NULL if there are none.
+ * Valid as long as the process's files. */
 const uint8_t *code_space_bytes(struct code_space *space, uint64_t address, size_t *known);
 
-/* Copies at most `size` bytes of code at `address`, across adjacent mappings; returns how many are
+/* Copies at most `size` bytes of code at `address`, across adjacent mappings; returns how many were
  * known. */
 size_t code_space_read(struct code_space *space, uint64_t address, uint8_t *bytes, size_t size);
 

@@ -58,7 +58,7 @@ static bool is_at_resume(const struct control_flow *flow)
     return flow->resumed && flow->position == flow->resume_position;
 }
 
-/* No more is to be told of the callers behind the RESUME. */
+/* The callers after the RESUME are complete. */
 static void end_resume(struct control_flow *flow)
 {
     if (flow->resumed)
@@ -66,7 +66,7 @@ static void end_resume(struct control_flow *flow)
     flow->resumed = false;
 }
 
-/* Behind a RESUME, once the list is there. */
+/* Emits the callers after a RESUME, once the snapshot is complete. */
 static void emit_callers(struct control_flow *flow)
 {
     const struct recorded_callchain *callers = &flow->callers;
@@ -77,7 +77,7 @@ static void emit_callers(struct control_flow *flow)
     if (callers->all)
         emit(flow, &(struct flow_event){.kind = FLOW_CALLER, .function = FUNCTION_UNKNOWN},
              flow->position);
-    end_resume(flow); /* another PSB may tell them again before anything runs */
+    end_resume(flow); /* another PSB may repeat them before anything runs */
 }
 
 void control_flow_mnt(struct control_flow *flow, uint64_t payload)
@@ -98,7 +98,7 @@ static bool jumps_to_another_function(struct control_flow *flow, uint64_t ip)
     return flow->current.function != before && flow->last_ip;
 }
 
-/* Whether the newest branch, no call or return, went where its bytes say. */
+/* Whether the newest branch, neither call nor return, went to the target in its bytes. */
 static bool went_directly(const struct control_flow *flow)
 {
     if (flow->branch_kind != BRANCH_JUMP && flow->branch_kind != BRANCH_FAR_JUMP)
@@ -128,7 +128,7 @@ void control_flow_arrive(struct control_flow *flow, uint64_t ip)
     struct flow_event *branch = &flow->branch;
     if (flow->observer)
         observe_branch(flow, ip);
-    /* Once it has been followed, the flag is of no branch. */
+    /* The flags of a branch that has been completed are out of date. */
     bool loads_stack = flow->branch_kind == BRANCH_JUMP && branch->flags & FLOW_LOADS_STACK;
     switch ((enum branch_kind)flow->branch_kind) {
     case BRANCH_CALL:
@@ -175,19 +175,19 @@ bool control_flow_is_within(const struct control_flow *flow, uint64_t ip)
 
 static void begin_straight(struct control_flow *flow, const struct block *block)
 {
-    enum { LONGEST = 512 }; /* instructions; so that parts are not read over and over again */
+    enum { LONGEST = 512 }; /* instructions; limits repeated reading of parts */
     struct straight_code *straight = &flow->straight;
     if (!control_flow_is_within(flow, block->ip) || straight->end - straight->begin > LONGEST)
         *straight = (struct straight_code){.first = block->ip, .begin = flow->position};
 }
 
-/* A walk along the block that runs, telling OCaml's handlers in their order among its events. */
+/* A walk along the block that runs, which emits OCaml's handlers in order among its events. */
 struct trap_walk {
-    const struct block_facts *facts; /* NULL: nothing to tell */
+    const struct block_facts *facts; /* NULL: nothing to emit */
     size_t next;
 };
 
-/* Asks for the facts of those blocks alone that may have any. */
+/* Looks up the facts only of blocks that may have any. */
 static struct trap_walk begin_traps(struct control_flow *flow, const struct block *block)
 {
     struct trap_walk walk = {NULL, flow->straight.reported};
@@ -217,9 +217,9 @@ static void emit_traps(struct control_flow *flow, struct trap_walk *walk, uint64
     }
 }
 
-/* The code of `block` runs on, without a branch, into another function: hand-written assembly, or a
- * function whose symbol covers less than its code. Finds the last instruction of each function by
- * walking. */
+/* The code of `block` continues, without a branch, in another function: hand-written assembly, or a
+ * function whose symbol covers less than its code. Walks to find the last instruction of each
+ * function. */
 static void fall_through(struct control_flow *flow, const struct block *block,
                          struct trap_walk *traps)
 {

@@ -75,7 +75,7 @@ void observe_event(const struct control_flow *flow, const struct flow_event *eve
         else if (event->gap == FLOW_GAP_LOST)
             report_kind(flow, STEP_LOST, 0, 0);
         break;
-    default: /* observe_branch has told */
+    default: /* observe_branch has reported it */
         break;
     }
 }

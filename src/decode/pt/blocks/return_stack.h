@@ -1,8 +1,8 @@
-/* The calls that a compressed return can return from, as processors remember them.
+/* The calls that a compressed return can return from, as processors keep them.
  *
- * A return that goes where the newest of these calls says is told by one TNT bit. Processors keep
- * 64 of them and forget all at a PSB (SDM volume 3, "Indirect Transfer Compression for Returns
- * (RET)"). Each return takes one off, compressed or not.
+ * A return to the address of the newest of these calls is one TNT bit. Processors keep 64 of them
+ * and forget all at a PSB (SDM volume 3, "Indirect Transfer Compression for Returns (RET)"). Each
+ * return, compressed or not, pops one.
  */
 #ifndef MAGIC_TRACE_DECODE_PT_BLOCKS_RETURN_STACK_H
 #define MAGIC_TRACE_DECODE_PT_BLOCKS_RETURN_STACK_H
@@ -13,22 +13,22 @@
 
 enum {
     RETURN_STACK_DEPTH = 64,
-    RETURN_STACK_SLOTS = 128, /* more than the depth: the next one may be written without need */
+    RETURN_STACK_SLOTS = 128, /* more than the depth: the next slot may always be written */
 };
 
 struct return_place {
     uint64_t address;
-    uint32_t block;    /* id of the block there; 0: not looked for, or dropped since */
-    uint32_t function; /* function_id of what is there, if `block` is not 0 */
+    uint32_t block;    /* id of the block there; 0: not looked up, or dropped since */
+    uint32_t function; /* function_id of the code there, if `block` is not 0 */
 };
 
 struct return_stack {
     struct return_place places[RETURN_STACK_SLOTS];
-    uint64_t pushed; /* place number i lies at i modulo the slots */
+    uint64_t pushed; /* place number i is in slot i modulo RETURN_STACK_SLOTS */
     uint64_t floor;  /* the oldest that is valid, unless it has been overwritten */
 };
 
-/* Adds `count` places, 0 or 1; branch-free, because nobody can guess which. */
+/* Adds `count` places, 0 or 1; branch-free, because `count` is unpredictable. */
 static inline void return_stack_push(struct return_stack *stack, struct return_place place,
                                      unsigned count)
 {
@@ -47,7 +47,7 @@ static inline bool return_stack_pop(struct return_stack *stack, struct return_pl
     return true;
 }
 
-/* False when it is empty. Takes nothing off. */
+/* False when it is empty. Does not pop. */
 static inline bool return_stack_newest(const struct return_stack *stack, struct return_place *place)
 {
     *place = stack->places[(stack->pushed - 1) % RETURN_STACK_SLOTS];
@@ -59,7 +59,7 @@ static inline void return_stack_forget(struct return_stack *stack)
     stack->floor = stack->pushed;
 }
 
-/* Blocks have been dropped. */
+/* The blocks have been dropped. */
 static inline void return_stack_forget_blocks(struct return_stack *stack)
 {
     for (unsigned i = 0; i < RETURN_STACK_SLOTS; i++)

@@ -8,8 +8,8 @@ enum {
     ENTRY_BITS = 18, /* eight megabytes */
     ENTRIES = 1 << ENTRY_BITS,
     ENTRIES_AT_MOST = ENTRIES / 4 * 3,
-    PAGE_BITS = 12,      /* of code; its blocks have their entries near each other, so that ... */
-    PAGE_ENTRY_BITS = 8, /* ... few pages of the table are touched */
+    PAGE_BITS = 12,      /* of code; its blocks have their entries close together, so that ... */
+    PAGE_ENTRY_BITS = 8, /* ... lookups touch few pages of the table */
 };
 
 void shared_blocks_init(struct shared_blocks *shared)
@@ -33,7 +33,7 @@ static size_t first_place(uint64_t bytes)
     return (size_t)(page << PAGE_ENTRY_BITS | in_page);
 }
 
-/* The entry of these bytes, or the free one that they would have. */
+/* The entry of these bytes, or the free one to use for them. */
 static struct shared_block *entry_of(const struct shared_blocks *shared, const uint8_t *bytes,
                                      const uint8_t **key)
 {

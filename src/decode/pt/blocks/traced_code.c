@@ -7,7 +7,7 @@
 
 struct range {
     bool traced;          /* false: tracing stops in it */
-    uint64_t start, size; /* in the file; without one, in the kernel: addresses */
+    uint64_t start, size; /* offsets in the file; without one, addresses in the kernel */
     char *path;           /* owned; NULL: the kernel's */
 };
 
@@ -18,7 +18,7 @@ void traced_code_free(struct traced_code *code)
     array_free(&code->ranges);
 }
 
-/* Moves *text behind `words` when it begins with them. */
+/* If *text begins with `words`, moves it after them. */
 static bool skip(const char **text, const char *words)
 {
     size_t length = strlen(words);
@@ -38,7 +38,7 @@ static bool read_number(const char **text, uint64_t *number)
     return true;
 }
 
-/* Up to the comma before the next filter: commas are in the names of files, too. */
+/* Up to the comma before the next filter; names of files contain commas, too. */
 static size_t path_length(const char *path)
 {
     for (const char *comma = strchr(path, ','); comma; comma = strchr(comma + 1, ',')) {
@@ -49,7 +49,7 @@ static size_t path_length(const char *path)
     return strlen(path);
 }
 
-/* "filter 0xSTART/0xSIZE@PATH" or "stop ...", of the kernel without "@PATH". */
+/* Reads "filter 0xSTART/0xSIZE@PATH" or "stop ...", of the kernel without "@PATH". */
 static bool read_range(const char **text, struct range *range)
 {
     range->traced = skip(text, "filter ");
@@ -79,7 +79,7 @@ struct traced_code traced_code_read(const char *filters)
     return code;
 }
 
-/* Where code lies in the terms of filters. */
+/* An address in the terms of filters. */
 struct place {
     const char *path; /* NULL: the kernel */
     uint64_t offset;

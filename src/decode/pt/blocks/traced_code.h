@@ -1,7 +1,7 @@
 /* Which code is traced, where a recording was made with address filters (perf record --filter).
  *
- * Processors may end tracing in a jump or call out of it without telling where that led (SKL014);
- * then the filters tell which jump it was. Asked by the decoder, read-only once read.
+ * Processors may end tracing in a jump or call out of that code without its target (SKL014); then
+ * the filters determine which jump it was. Used by the decoder; read-only once read.
  *
  * Source: addr_filter__to_str and parse_addr_filter of tools/perf/util/auxtrace.c, Linux 6.1, and
  * intel_pt_match_pgd_ip of intel-pt.c there.
@@ -16,12 +16,12 @@ struct traced_code {
     struct array ranges; /* private */
 };
 
-/* `filters`: as the recording tells them, NULL: it has none. What is not understood, in whole or in
- * part, is taken for no filters. Keeps no pointers to what it reads. */
+/* `filters`: from the recording, NULL: it has none. Filters that cannot be parsed completely count
+ * as none. Keeps no pointers to the text. */
 struct traced_code traced_code_read(const char *filters);
 void traced_code_free(struct traced_code *code);
 
-/* Whether a branch to `address` stays in what is traced; always true without filters. */
+/* Whether a branch to `address` stays in the traced code; always true without filters. */
 bool traced_code_holds(const struct traced_code *code, struct code_space *space, uint64_t address);
 
 #endif

@@ -1,12 +1,12 @@
-/* The loop over TNT, TIP and CYC packets, which nearly all are: by memos (packet_cache_lookup.c) where a
- * program repeats itself, by the other short ways (fast_path.h) elsewhere. Everything unusual is
- * left to decoder_packets.c.
+/* The loop over TNT, TIP and CYC packets, which nearly all packets are: by packet-sequence cache
+ * entries (packet_cache_lookup.c) where a program repeats itself, by the rest of the fast path
+ * (fast_path.h) elsewhere. Leaves all other packets to decoder_packets.c.
  */
 #include "decode/pt/fast/fast_path.h"
 
 enum {
-    LONGEST_FAST_PATH = SEQUENCE_BYTES + 8, /* bytes that may be read without asking */
-    PACKETS_AHEAD = 1024, /* bytes that memory needs to be asked for early, in vain at the end */
+    LONGEST_FAST_PATH = SEQUENCE_BYTES + 8, /* bytes that may be read without checks */
+    PACKETS_AHEAD = 1024, /* bytes by which to prefetch; beyond the end without effect */
 };
 
 /* Targets. */
@@ -22,8 +22,8 @@ static struct block *target_of(struct decoder *decoder, struct block *block, uin
     return to;
 }
 
-/* A return whose address is what a call has left behind, although it has a packet of its own. False
- * when it is none; then nothing has happened. */
+/* A return to the address that the newest call left on the return stack, although it has a packet
+ * of its own. False if it is not such a return; then nothing has changed. */
 static bool take_expected_return(struct decoder *decoder, const struct edge *edge, uint64_t ip)
 {
     struct return_stack *returns = &decoder->returns;
@@ -60,7 +60,8 @@ static inline void take_indirect(struct decoder *decoder, uint64_t ip)
     event->time.value += flow->position;
     event->to = ip;
     event->function = slot->function;
-    /* Written in any case, because nobody can foresee which jumps leave their function. */
+    /* The event is written in any case, and counted only if it is needed: whether a jump leaves its
+     * function is unpredictable. */
     event += (effect->event.kind == FLOW_CALL) | ((effect->event.flags & FLOW_LOADS_STACK) != 0) |
              (slot->function != effect->push.function);
     flow->batch.count = (size_t)(event - flow->batch.events);
@@ -70,7 +71,7 @@ static inline void take_indirect(struct decoder *decoder, uint64_t ip)
     decoder->at_id = slot->id;
 }
 
-/* Takes the branch to `ip` by a step, if one is known for it. */
+/* Takes the branch to `ip` by an edge, if the block has one. */
 static inline bool take_target_edge(struct decoder *decoder, uint64_t ip)
 {
     const struct edge *edge = edge_of(cache_of(decoder), decoder->at_id);
@@ -84,7 +85,7 @@ static inline bool take_target_edge(struct decoder *decoder, uint64_t ip)
     return true;
 }
 
-/* False when the branch is of a kind that is left to the long way. */
+/* False if the branch must be left to the slow path. */
 static bool take_target(struct decoder *decoder, uint64_t ip)
 {
     struct block *block = block_of_id(cache_of(decoder), decoder->at_id);
@@ -110,8 +111,8 @@ static bool take_target(struct decoder *decoder, uint64_t ip)
 
 /* Packets. */
 
-/* If there is a TIP packet at decoder->next, its target will be looked for behind the TNT packet
- * before: until then it can have come into the processor's cache. */
+/* If there is a TIP packet at decoder->next, prefetches the slot of its target, which is looked up
+ * after the TNT packet before it. */
 static inline void expect_tip(const struct decoder *decoder)
 {
     uint64_t ip = decoder->last_ip;
@@ -129,7 +130,7 @@ static inline enum way take_tnt(struct decoder *decoder, struct tnt tnt)
     return fast_tnt(decoder, tnt.bits, tnt.count) ? WAY_ON : WAY_LEFT;
 }
 
-/* The address of the TIP packet at decoder->next; false when it has none that is right. */
+/* The address of the TIP packet at decoder->next; false if it has no valid one. */
 static inline bool read_tip(const struct decoder *decoder, uint64_t *ip)
 {
     const uint8_t *packet = decoder->next;
@@ -183,8 +184,8 @@ enum way fast_cyc(struct decoder *decoder)
     return take_cyc(decoder);
 }
 
-/* Packets that came before, by memos; where nothing is known of them, nothing happens. Behind a
- * packet that told the time there are none. */
+/* Takes packets by the packet-sequence cache. WAY_STOP with decoder->next unchanged: there is no
+ * entry. No entry begins after a packet that gave the time. */
 static inline enum way take_packet_sequence(struct decoder *decoder, uint64_t *edges)
 {
     if (decoder->time_is_news || packet_cache_rest(&decoder->tnt_cache->packet_cache))
@@ -208,8 +209,9 @@ static inline enum way take_packet(struct decoder *decoder, uint64_t *edges)
     return is_long_tnt(packet) ? take_tnt(decoder, long_tnt(packet)) : WAY_STOP;
 }
 
-/* Takes the packets at decoder->next as long as there are short ways for them. Hot, or GCC takes
- * parts of it for cold and copies events by rep movs there, which takes long to begin. */
+/* Takes the packets at decoder->next as long as the fast path handles them. Marked hot, because GCC
+ * otherwise treats parts of it as cold and copies events there by rep movs, which is slow to start.
+ */
 __attribute__((hot)) void decoder_take_fast_packets(struct decoder *decoder, uint64_t *edges)
 {
     const uint8_t *end = decoder->end - LONGEST_FAST_PATH;

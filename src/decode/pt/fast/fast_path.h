@@ -1,9 +1,9 @@
-/* What the short ways have in common: how strides and steps (tnt_cache.h, block_cache.h) are taken.
- * Private to fast_tnt.c, fast_packets.c and packet_cache_learning.c.
+/* The common part of the fast path: how superblocks and edges (tnt_cache.h, block_cache.h) are
+ * taken. Private to fast_tnt.c, fast_packets.c and packet_cache_learning.c.
  *
- * They are taken while decoder->plain: the place in the code is known, and nothing is to be minded
- * but the packet itself. Between fast_path_enter and fast_path_leave the place is at_id. Where
- * one cannot deal with a packet it does nothing and says so.
+ * The fast path is taken while decoder->plain: the address is known, and the next packet depends on
+ * no other state. Between fast_path_enter and fast_path_leave the address is that of block at_id. A
+ * function that cannot handle a packet changes nothing and says so.
  */
 #ifndef MAGIC_TRACE_DECODE_PT_FAST_FAST_PATH_H
 #define MAGIC_TRACE_DECODE_PT_FAST_FAST_PATH_H
@@ -13,48 +13,47 @@
 
 #include <string.h>
 
-/* What comes of the packet at decoder->next. */
+/* The result for the packet at decoder->next. */
 enum way {
     WAY_ON,   /* it was taken */
-    WAY_STOP, /* it is left to the long way; or it was taken, and now something else is due */
-    WAY_LEFT, /* it was taken in the long way, and the short ones have been left */
+    WAY_STOP, /* it is left to the slow path; or it was taken, and now something else is due */
+    WAY_LEFT, /* the slow path has taken it, and the fast path has been left */
 };
 
 /* ---- fast_tnt.c ---- */
 
-/* Takes `count` bits, oldest first, of which the lowest is bit 0 of `bits`. False: it was too hard,
- * so the rest of the bits has been taken in the long way, and the short ones have been left. */
+/* Takes `count` bits, oldest first, of which the lowest is bit 0 of `bits`. False: the fast path
+ * could not take all; the slow path has taken the rest, and the fast path has been left. */
 bool fast_tnt(struct decoder *decoder, uint64_t bits, unsigned count);
 
-/* The same, one bit after the other. The first takes one; false: it is too hard, and nothing has
- * happened. Then the second takes it and the rest, `left` bits, in the long way; else, behind the
- * last one, fast_tnt_report is to be called. */
+/* As fast_tnt, one bit after the other. short_bit takes one; false: the fast path cannot take it,
+ * and nothing has changed. Then fast_tnt_give_up takes it and the rest, `left` bits, by the slow
+ * path; otherwise the caller calls fast_tnt_report after the last bit. */
 bool short_bit(struct decoder *decoder, uint64_t bit);
 void fast_tnt_give_up(struct decoder *decoder, uint64_t bits, unsigned left);
 
 /* ---- fast_packets.c ---- */
 
-/* Takes the TIP packet at decoder->next, but for its time. */
+/* Takes the TIP packet at decoder->next, except for its time. */
 enum way fast_tip(struct decoder *decoder);
 
-/* Takes the CYC packet at decoder->next. WAY_STOP: it is a rare one and was not taken; or the time
- * has come to wake. */
+/* Takes the CYC packet at decoder->next. WAY_STOP: it is a rare form and was not taken; or the
+ * deadline is reached. */
 enum way fast_cyc(struct decoder *decoder);
 
 /* ---- packet_cache_lookup.c ---- */
 
-/* Takes packets from decoder->next on by a memo, or learns one of them. WAY_STOP, and
- * decoder->next is where it was: nothing is known of them, and nothing has happened. Behind a
- * packet that told the time they are not to be called. The first is for where no cycles are
- * counted. */
+/* Takes packets from decoder->next on by a cache entry, or learns an entry from them. WAY_STOP with
+ * decoder->next unchanged: there is no entry, and nothing has changed. Must not be called after a
+ * packet that gave the time. The first function is for recordings without CYC packets. */
 enum way packet_sequence_of_plain(struct decoder *decoder, uint64_t *edges);
 enum way packet_sequence_of_counted(struct decoder *decoder, uint64_t *edges);
 
 /* ---- packet_cache_learning.c ---- */
 
-/* Takes the packets from decoder->next up to `stop`, or as far as it comes, and puts into the slot
- * what they did. CYC packets in front of them only where the key is a counted one. Returns as the
- * two above. */
+/* Takes the packets from decoder->next up to `stop`, or as many as it can, and stores their effects
+ * in the slot. Takes CYC packets before them only if the key is a counted one. Returns as the two
+ * above. */
 enum way packet_sequence_learn(struct decoder *decoder, struct packet_sequence *slot,
                                const struct packet_sequence_key *key, const uint8_t *stop);
 
@@ -76,7 +75,7 @@ static inline void fast_path_enter(struct decoder *decoder)
     decoder->last_id = 0;
 }
 
-/* Address of the newest instruction. */
+/* The address of the newest instruction. */
 static inline uint64_t fast_path_last_executed(struct decoder *decoder)
 {
     uint32_t id = decoder->last_id;
@@ -90,16 +89,16 @@ static inline void fast_path_leave(struct decoder *decoder)
     decoder->last_id = 0;
 }
 
-/* Bits have been taken: what the packet before has told is the time of the last of them, until the
- * next packet tells one. */
+/* Bits have been taken: the time of the packet before is that of the last of them, until the next
+ * packet gives a time. */
 static inline void fast_tnt_report(struct decoder *decoder)
 {
     decoder->holds_time |= decoder->time_is_news;
     decoder->time_is_news = false;
 }
 
-/* The packet before has told when the branch happened that was just taken. An event before that of
- * the branch, of a call on the way, has another position. */
+/* The packet before gave the time of the branch that was just taken. An event before that of the
+ * branch, of a call on the way, has another position. */
 static inline void mark_exact(struct decoder *decoder, size_t events_before)
 {
     struct event_batch *batch = &decoder->flow.batch;
@@ -114,7 +113,7 @@ static inline void anchor_branch(struct decoder *decoder)
     decoder->time_is_news = false;
 }
 
-/* ---- Strides and steps ---- */
+/* ---- Superblocks and edges ---- */
 
 static inline void push_all(struct decoder *decoder, const struct return_place *pushes,
                             unsigned count)
@@ -147,7 +146,7 @@ static inline void add_event(struct decoder *decoder, const struct superblock *s
     event_batch_add_path(&decoder->flow.batch, &event, 1, decoder->flow.position);
 }
 
-/* Takes the step of a block that returns, to `place`. */
+/* Takes the edge of a block that returns, to `place`. */
 static inline void step_to_place(struct decoder *decoder, const struct edge *edge,
                                  const struct return_place *place)
 {
@@ -194,7 +193,7 @@ static inline bool is_tip(const uint8_t *packet)
     return (*packet & 0x1f) == PT_TIP;
 }
 
-/* The bytes of its address; 0: there is none, or the size is reserved. */
+/* The size of its address in bytes; 0: it has none, or the size is reserved. */
 static inline unsigned tip_address_size(const uint8_t *tip)
 {
     static const uint8_t sizes[8] = {0, 2, 4, 6, 6, 0, 8, 0};
@@ -213,7 +212,7 @@ static inline struct tnt short_tnt(const uint8_t *packet)
     return (struct tnt){(uint64_t)*packet >> 1, 30 - (unsigned)__builtin_clz(*packet), 1};
 }
 
-/* Up to 47 bits behind a leading 1; count 0: it is wrong. */
+/* Up to 47 bits after a leading 1; count 0: it is malformed. */
 static inline struct tnt long_tnt(const uint8_t *packet)
 {
     uint64_t bits = lowest_bits(read_word(packet + 2), 48);
@@ -225,7 +224,7 @@ static inline bool is_cyc(const uint8_t *packet)
     return (*packet & 3) == 3;
 }
 
-/* A CYC packet of one byte, or of two. Size 0: it is longer; or it is OVF on some processors
+/* A CYC packet of one byte or two. Size 0: it is longer; or on some processors it is an OVF
  * (SKD007). */
 struct cyc {
     unsigned cycles, size;

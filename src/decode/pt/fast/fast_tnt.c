@@ -1,5 +1,5 @@
-/* The short ways for the bits of TNT packets: by paths (tnt_cache.h), else by steps. What is too hard
- * for them is left to decoder_branches.c.
+/* The fast path for the bits of TNT packets: by TNT-cache entries (tnt_cache.h), else by edges.
+ * Leaves bits that neither can take to decoder_branches.c.
  */
 #include "decode/pt/fast/fast_path.h"
 
@@ -14,7 +14,7 @@ static inline void run_path(struct decoder *decoder, const struct tnt_entry *ent
     decoder->at_id = entry->next;
 }
 
-/* False when there is no such call; then nothing has happened. */
+/* False if the return stack is empty; then nothing has changed. */
 static bool pop_place(struct decoder *decoder, struct return_place *place)
 {
     if (!return_stack_pop(&decoder->returns, place))
@@ -27,8 +27,8 @@ static bool pop_place(struct decoder *decoder, struct return_place *place)
     return true;
 }
 
-/* The conditional jump at the end of the stride goes to another block for the first time, or into
- * another function. Where that is no event, a step will do from then on. */
+/* The conditional jump at the end of the superblock goes to another block for the first time, or
+ * into another function. If that makes no event, an edge is learnt for the next time. */
 static void take_edge(struct decoder *decoder, struct block *block, bool taken)
 {
     const struct block *branch = block->superblock.branch;
@@ -42,8 +42,7 @@ static void take_edge(struct decoder *decoder, struct block *block, bool taken)
     decoder->at_id = to->id;
 }
 
-/* Takes one bit where no step is known. False when that is too hard for here; then nothing has
- * happened. */
+/* Takes one bit without an edge. False if the slow path must take it; then nothing has changed. */
 static bool take_unusual_bit(struct decoder *decoder, bool taken)
 {
     struct block *block = block_of_id(cache_of(decoder), decoder->at_id);
@@ -72,15 +71,15 @@ static bool take_return(struct decoder *decoder)
     struct return_place place;
     if (!pop_place(decoder, &place))
         return false;
-    /* Looking for the place may have moved the steps. */
+    /* Looking up the block may have moved the edges. */
     step_to_place(decoder, edge_of(cache_of(decoder), decoder->at_id), &place);
     return true;
 }
 
-/* This and the next are always_inline: short_bit has them, too, and calls for each packet would
- * cost a twentieth of all.
+/* This function and the next are always_inline: short_bit contains them, too, and calls for each
+ * packet would cost 5 % of the time.
  *
- * Takes as many of the bits as there are steps for: `count` of them, oldest first, of which the
+ * Takes as many of the bits as there are edges for: `count` of them, oldest first, of which the
  * lowest is bit 0 of `bits`. Returns how many are left. */
 static inline __attribute__((always_inline)) unsigned
 take_plain_steps(struct decoder *decoder, uint64_t bits, unsigned count)
@@ -114,7 +113,7 @@ take_plain_steps(struct decoder *decoder, uint64_t bits, unsigned count)
             at = place->block;
             continue;
         }
-        if (edge->effect) { /* the event, the call or both: what there is not does not count */
+        if (edge->effect) { /* both are copied; counts of 0 leave out the one that is missing */
             const struct edge_effect *effect = &effects[edge->effect];
             *added = effect->event;
             added->time.value += position;
@@ -135,7 +134,7 @@ take_plain_steps(struct decoder *decoder, uint64_t bits, unsigned count)
 }
 
 /* Takes one bit after the other: `count` of them, oldest first, of which the lowest is bit 0 of
- * `bits`. Returns how many are left when it comes to what is too hard. */
+ * `bits`. Returns how many are left when the slow path must take one. */
 static inline __attribute__((always_inline)) unsigned take_edges(struct decoder *decoder,
                                                                  uint64_t bits, unsigned count)
 {
@@ -155,7 +154,7 @@ static inline __attribute__((always_inline)) unsigned take_edges(struct decoder 
     return 0;
 }
 
-/* Takes the bits that are left in the long way. */
+/* Takes the remaining bits by the slow path. */
 void fast_tnt_give_up(struct decoder *decoder, uint64_t bits, unsigned left)
 {
     fast_path_leave(decoder);

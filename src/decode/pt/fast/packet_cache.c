@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 enum {
-    /* A memo is learnt when it has been missed so often, with no other in between. */
+    /* An entry is learnt after this many misses of its key in a row. */
     MISSES = 2,
-    MISSES_JUDGED = 1 << 8, /* after so many it is time to see whether looking is worth while: */
-    HITS_PER_MISS = 8,      /* when there are so many hits for each */
+    MISSES_JUDGED = 1 << 8, /* after this many misses the hits decide whether lookups pay: */
+    HITS_PER_MISS = 8,      /* they do if there were this many hits per miss */
     SHORTEST_REST = 1 << 8, /* packets */
     LONGEST_REST = 1 << 16,
 };

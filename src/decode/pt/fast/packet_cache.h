@@ -1,19 +1,20 @@
-/* What packets did when they came before: the decoder's shortest way.
+/* The packet-sequence cache: what sequences of packets did before.
  *
- * Programs do the same again and again, and then their packets are the same. A memo holds all that
- * the next few TNT and TIP packets do: the flow events that happen, the calls that are taken off
- * and put onto the return stack, the place that is reached. What packets do depends on their bits
- * and addresses, on the block where execution is, on the address that TIP packets are compressed
- * against, and on the calls that are returned from; these are the key. So decoding costs a lookup
- * for some packets where a program repeats itself.
+ * Programs repeat themselves, and then their packets are the same. An entry holds all that the next
+ * few TNT and TIP packets do: the flow events, the calls that are popped from and pushed onto the
+ * return stack, and the block that is reached. What packets do depends on their bits and addresses,
+ * on the block where execution is, on the address that TIP packets are compressed against, and on
+ * the calls that are returned from; these are the key. So decoding costs one lookup for several
+ * packets where a program repeats itself.
  *
- * Where no cycles are counted, the packets' bytes are the key as they are (plain). Where they are,
- * CYC packets stand between them that are others each time (counted): they are taken out of the
- * key, but for where they stand.
+ * In recordings without CYC packets the key has the packets' bytes as they are (plain). With them,
+ * different CYC packets stand between the others each time (counted): the key has only their
+ * positions.
  *
- * A table has room for a fixed number of memos; a key has one slot. Where most lookups are in vain,
- * nobody looks for a while, longer each time. One table per process and decoder, in its paths
- * (tnt_cache.h); used by packet_cache_lookup.c, and by packet_cache_learning.c, which does what the packets say.
+ * The table has a fixed number of entries; each key has one slot. Where most lookups miss, none are
+ * made for a while, which grows each time. One table per process and decoder, in its TNT cache
+ * (tnt_cache.h); used by packet_cache_lookup.c, and by packet_cache_learning.c, which does what the
+ * packets say.
  */
 #ifndef MAGIC_TRACE_DECODE_PT_FAST_PACKET_CACHE_H
 #define MAGIC_TRACE_DECODE_PT_FAST_PACKET_CACHE_H
@@ -32,16 +33,16 @@ enum {
     SEQUENCE_BYTES = 8 * SEQUENCE_PLAIN_WORDS, /* of plain packets, at most */
     SEQUENCE_COUNTED_PACKETS = SEQUENCE_WORDS, /* at most */
     SEQUENCE_EVENTS = 400, /* at most: a bit has two at the most, and a TIP packet three */
-    SEQUENCE_POPS = 8,     /* calls taken off that were there before, at most */
+    SEQUENCE_POPS = 8,     /* at most: calls popped that were there before */
 };
 
 struct packet_sequence_key {
-    /* Plain: the bytes of the packets, perhaps with others' behind them. Counted: a word for each
-     * packet, whether it has a CYC packet in front of it is in it. */
+    /* Plain: the bytes of the packets, perhaps followed by others. Counted: a word for each packet,
+     * which also says whether a CYC packet is before it. */
     uint64_t words[SEQUENCE_WORDS];
     uint64_t block;   /* id of the block that runs next, the epoch of these ids, SEQUENCE_COUNTED */
-    uint64_t last_ip; /* what TIP packets may take over of the last one's address */
-    uint64_t newest;  /* return address of the newest call; 0: there is none */
+    uint64_t last_ip; /* the part of the last address that TIP packets may reuse */
+    uint64_t newest;  /* return address of the newest call; 0: none */
 };
 
 #define SEQUENCE_COUNTED (UINT64_C(1) << 31) /* in a key's `block` */
@@ -49,31 +50,34 @@ struct packet_sequence_key {
 /* In two cache lines. */
 struct packet_sequence {
     struct packet_sequence_key key;
-    /* `time`: instructions executed until then. Behind them lie the calls, struct return_place:
-     * pop_count that are taken off, newest first; then push_count that are put on, oldest first. */
+    /* `time`: instructions executed before the event. After the events come the calls, struct
+     * return_place: pop_count that are popped, newest first; then push_count that are pushed,
+     * oldest first. */
     const struct flow_event *events;
-    uint64_t last_ip;      /* of packets, afterwards */
+    uint64_t last_ip;      /* of TIP packets, afterwards */
     uint32_t next;         /* id of the block that is reached */
-    uint32_t last_id;      /* of the block whose stride ran last */
-    uint32_t instructions; /* in all */
-    uint32_t candidate;    /* private: hash of the key that was looked for in vain */
-    /* Counted: instructions up to the end of each packet; and which are TIP packets, as bits. */
+    uint32_t last_id;      /* of the block whose superblock ran last */
+    uint32_t instructions; /* in total */
+    uint32_t candidate;    /* private: hash of the key that was last missed */
+    /* Counted: instructions up to the end of each packet; and a bit for each packet that is a TIP.
+     */
     uint16_t ends[SEQUENCE_COUNTED_PACKETS];
     uint8_t tips;
-    uint8_t missed; /* private: how often `candidate` was, in a row */
+    uint8_t missed; /* private: how often `candidate` was missed in a row */
     uint8_t size;   /* plain: bytes */
     uint8_t packets;
     uint16_t event_count;
     uint8_t pop_count, push_count;
-    bool needs_last;  /* there must be no more calls than are taken off: a return found none */
-    int8_t pops_from; /* a call has been taken off when there were so many more than at first */
+    bool needs_last;  /* no more calls may be on the return stack than are popped: a return found
+                       * it empty */
+    int8_t pops_from; /* a call was popped when there were this many more than at first */
 } __attribute__((aligned(64)));
 
 struct packet_cache {
     struct packet_sequence *slots;
     void *memory; /* owned; of the slots */
     unsigned hits, misses;
-    unsigned rest, next_rest; /* packets before which nobody is to look; those of the next time */
+    unsigned rest, next_rest; /* packets until the next lookup; those of the next pause */
 };
 
 enum { PACKET_CACHE_SLOTS_LOG = 13, NO_POPS = INT8_MIN };
@@ -87,7 +91,7 @@ packet_sequence_places(const struct packet_sequence *sequence)
     return (const struct return_place *)(sequence->events + sequence->event_count);
 }
 
-/* Its parts do not wait for each other: it is between the decoder and everything it does next. The
+/* Its parts are computed in parallel: the decoder can do nothing else before it has the hash. The
  * other words of the key are 0. */
 static inline uint64_t packet_sequence_hash(const struct packet_sequence_key *key, unsigned words)
 {
@@ -123,7 +127,7 @@ static inline bool packet_sequence_is_of(const struct packet_sequence *sequence,
     return !other;
 }
 
-/* Whether the lookup before the next packet is better left out. */
+/* Whether to skip the lookup for the next packet. */
 static inline bool packet_cache_rest(struct packet_cache *packet_cache)
 {
     if (!packet_cache->rest)
@@ -132,7 +136,7 @@ static inline bool packet_cache_rest(struct packet_cache *packet_cache)
     return true;
 }
 
-/* The slot is not of the key with this hash. True: it is worth while to put its memo there. */
+/* The slot does not have the key with this hash. True: it pays to learn an entry for it. */
 bool packet_cache_miss(struct packet_cache *packet_cache, struct packet_sequence *slot,
                        uint64_t hash);
 

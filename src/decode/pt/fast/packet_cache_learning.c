@@ -1,19 +1,19 @@
-/* How memos are made: by doing what the packets say, branch by branch, and watching the decoder. So
- * a memo does what would have been done without it, whatever that is.
+/* How packet-sequence cache entries are made: by doing what the packets say, branch by branch, and
+ * recording what the decoder does. So an entry has exactly the effect of decoding without it.
  */
 #include "decode/pt/fast/fast_path.h"
 
-/* A memo that is being learnt: what happens to the decoder meanwhile. */
+/* An entry that is being learnt: the changes of the decoder meanwhile. */
 struct learning {
     const uint8_t *stop;                       /* of the packets */
-    uint64_t position;                         /* at first */
-    uint64_t pushed;                           /* of the return stack at first */
-    uint64_t lowest;                           /* the lowest that it has been */
-    struct return_place newest[SEQUENCE_POPS]; /* calls at first */
+    uint64_t position;                         /* at the start */
+    uint64_t pushed;                           /* of the return stack at the start */
+    uint64_t lowest;                           /* the lowest since then */
+    struct return_place newest[SEQUENCE_POPS]; /* calls at the start */
     int64_t pops_from;
     bool needs_last;
     bool is_counted;
-    bool is_strange; /* a memo could not hold it */
+    bool is_strange; /* an entry cannot hold it */
     unsigned packets;
     uint16_t ends[SEQUENCE_COUNTED_PACKETS]; /* as in struct packet_sequence */
     uint8_t tips;
@@ -39,11 +39,11 @@ static void begin_learning(struct learning *learning, const struct decoder *deco
 
 /* Branches. */
 
-/* What a branch may change. */
+/* State that a branch may change. */
 struct moment {
     size_t events;
     uint64_t pushed;
-    bool is_empty; /* the return stack */
+    bool is_empty; /* the return stack is */
 };
 
 static struct moment now(const struct decoder *decoder)
@@ -53,7 +53,7 @@ static struct moment now(const struct decoder *decoder)
                            returns->pushed == returns->floor};
 }
 
-/* A branch has been taken. */
+/* Notes what a branch has changed. */
 static void watch_branch(struct learning *learning, const struct decoder *decoder,
                          struct moment before)
 {
@@ -91,8 +91,8 @@ static struct beginning beginning_of(const struct event_batch *batch)
     return (struct beginning){batch->events, batch->count, batch->timed};
 }
 
-/* The events of a packet, before they get their times. Where there were so many that the batch had
- * to make room, they are not to be found. */
+/* Copies the events of a packet before they get their times. If the batch had to make room, they
+ * have moved, and the entry is given up. */
 static void keep_events(struct learning *learning, const struct event_batch *batch,
                         struct beginning from)
 {
@@ -155,7 +155,7 @@ static enum way learn_branches(struct learning *learning, struct decoder *decode
     return WAY_STOP;
 }
 
-/* A packet and, where cycles are counted, the CYC packet in front of it. */
+/* A packet and the CYC packet before it, if cycles are counted. */
 static enum way learn_packet(struct learning *learning, struct decoder *decoder)
 {
     enum way way = WAY_ON;
@@ -171,7 +171,7 @@ static enum way learn_packet(struct learning *learning, struct decoder *decoder)
     return WAY_ON;
 }
 
-/* The whole. */
+/* The whole sequence. */
 
 static bool is_memorable(const struct learning *learning, const struct decoder *decoder)
 {
@@ -183,7 +183,7 @@ static bool is_memorable(const struct learning *learning, const struct decoder *
            learning->pops_from <= RETURN_STACK_DEPTH;
 }
 
-/* The events, and the calls behind them. */
+/* The events, and the calls after them. */
 static const struct flow_event *keep_effects(const struct learning *learning,
                                              struct tnt_cache *tnt_cache,
                                              const struct return_stack *returns)
@@ -241,7 +241,7 @@ enum way packet_sequence_learn(struct decoder *decoder, struct packet_sequence *
         return way;
     if (is_memorable(&learning, decoder))
         *slot = packet_sequence_of(&learning, decoder, key, (size_t)(decoder->next - start));
-    /* A packet that was not taken is the next one's matter; what is due is not. */
+    /* A packet that was not taken is left to the caller's next try; a deadline is not. */
     bool is_due = decoder->time.now.value >= decoder->deadline;
     return decoder->next == start || is_due ? WAY_STOP : WAY_ON;
 }

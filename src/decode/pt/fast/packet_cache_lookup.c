@@ -1,9 +1,8 @@
-/* Packets that came before: by memos (packet_cache.h).
+/* Decoding by packet-sequence cache entries (packet_cache.h).
  *
- * Plain packets are TNT and TIP packets where no cycles are counted: what a memo is of are their
- * bytes. Where cycles are counted, CYC packets stand between them, different ones each time. They
- * are taken out: a memo is of the TNT and TIP packets and of where CYC packets stand, and the time
- * is found out for each of them.
+ * Plain: TNT and TIP packets of recordings without CYC packets; the key holds their bytes. Counted:
+ * different CYC packets stand between the others each time. They are taken out: the key holds the
+ * TNT and TIP packets and where CYC packets stand, and the time is computed for each of them.
  */
 #include "decode/pt/fast/fast_path.h"
 
@@ -19,14 +18,14 @@ static inline struct packet_sequence_key place_key(const struct decoder *decoder
     };
 }
 
-/* TNT and TIP packets, and how many cycles CYC packets in front of them tell. */
+/* TNT and TIP packets, and the cycles of the CYC packets before them. */
 struct counted_packets {
-    unsigned cycles[SEQUENCE_COUNTED_PACKETS]; /* up to and with this one's */
+    unsigned cycles[SEQUENCE_COUNTED_PACKETS]; /* up to and including this one's */
     uint8_t ends[SEQUENCE_COUNTED_PACKETS];    /* bytes */
     unsigned count;
 };
 
-/* That may be read of so many packets, and of a CYC packet behind them. */
+/* Bytes that may be read for this many packets and a CYC packet after them. */
 enum { COUNTED_BYTES = SEQUENCE_COUNTED_PACKETS * (2 + 8) + 3 };
 
 static const uint64_t LONG_TNT_WORD = UINT64_C(1) << 63;
@@ -50,8 +49,8 @@ static inline unsigned read_packet(const uint8_t *packet, uint64_t *word)
     return is_long_tnt(packet) ? LONG_TNT_SIZE : 0;
 }
 
-/* Also makes words of them. Behind a long TNT packet there are no more but a TIP packet: they would
- * seldom be the same again. */
+/* Also converts them to words. After a long TNT packet only a TIP packet may follow: longer
+ * sequences would rarely repeat. */
 static inline void read_counted(struct counted_packets *packets, uint64_t *words,
                                 const uint8_t *start)
 {
@@ -82,7 +81,7 @@ static inline void read_counted(struct counted_packets *packets, uint64_t *words
 
 /* Lookups. */
 
-/* Whether the calls that are taken off are there; the newest is in the key. */
+/* Whether the calls that are popped are there; the newest is in the key. */
 static inline bool has_calls_of(const struct return_stack *returns,
                                 const struct packet_sequence *sequence)
 {
@@ -105,7 +104,7 @@ static inline void change_calls(struct decoder *decoder, const struct packet_seq
     push_all(decoder, packet_sequence_places(sequence) + sequence->pop_count, sequence->push_count);
 }
 
-/* All but the packets, the events, the position and the time. */
+/* Everything except the packets, the events, the position and the time. */
 static inline void run_packet_sequence(struct decoder *decoder,
                                        const struct packet_sequence *sequence, uint64_t *edges)
 {
@@ -152,27 +151,27 @@ enum way packet_sequence_of_plain(struct decoder *decoder, uint64_t *edges)
     return WAY_ON;
 }
 
-/* Events of a memo that are still to be added. */
+/* Events of an entry that are still to be added. */
 struct rest {
     const struct flow_event *next, *end;
-    uint64_t start; /* position of the memo */
+    uint64_t start; /* position where the entry begins */
 };
 
-/* The branch at `position` happened at the newest time told. */
+/* The branch at `position` happened at the newest time. */
 static inline void report_time(struct decoder *decoder, struct rest *rest, uint64_t position)
 {
     rest->next = event_batch_add_to_anchor(&decoder->flow.batch, rest->next, rest->end, rest->start,
                                            position, decoder->time.now);
 }
 
-/* Whether a CYC packet follows, which settles the time of what was before. */
+/* Whether a CYC packet follows, which settles the time of the branches before. */
 static inline bool is_before_cyc(const uint8_t *next)
 {
     return is_cyc(next) && read_cyc(next).size;
 }
 
-/* The events, and what the packets do to the time: as the usual way has it, one after the other.
- * `next` is behind the packets. */
+/* Adds the events and the times, one packet after the other as the slow path does. `next` is after
+ * the packets. */
 static inline void time_counted(struct decoder *decoder, const struct packet_sequence *sequence,
                                 const struct counted_packets *packets, const uint8_t *next)
 {
@@ -208,7 +207,7 @@ static inline void time_counted(struct decoder *decoder, const struct packet_seq
     flow->position = position;
 }
 
-/* Whether nothing is due before the end of the packets. */
+/* Whether the deadline is after the end of the packets. */
 static inline bool is_in_time(const struct decoder *decoder, const struct packet_sequence *sequence,
                               const struct counted_packets *packets)
 {

@@ -6,12 +6,12 @@
 #include <string.h>
 
 enum {
-    /* A path is learnt when it has been missed so often, with no other in between: learning costs
-     * as much as some hundred steps. */
+    /* An entry is learnt after this many misses of its key in a row: learning costs as much as some
+     * hundred edges. */
     MISSES = 3,
-    MEMORY_AT_MOST = 1 << 27, /* bytes of events; beyond that all paths are forgotten */
-    MISSES_JUDGED = 1 << 8,   /* after so many it is time to see whether looking is worth while */
-    REST = 1 << 19,           /* bits for which nothing is looked up */
+    MEMORY_AT_MOST = 1 << 27, /* bytes of events; beyond that all entries are dropped */
+    MISSES_JUDGED = 1 << 8,   /* after this many misses the hits decide whether lookups pay */
+    REST = 1 << 19,           /* bits for which no lookup is made */
 };
 
 void tnt_cache_init(struct tnt_cache *tnt_cache, const struct process *process,
@@ -36,7 +36,7 @@ void tnt_cache_free(struct tnt_cache *tnt_cache)
     free(tnt_cache->slots_memory);
 }
 
-/* A walk that begins at `block`, as if control had just arrived there, and tells nobody. */
+/* A walk that begins at `block` as if control had just arrived there; its events go nowhere. */
 static struct block_walk begin_learning(struct tnt_cache *tnt_cache, struct block *block)
 {
     struct control_flow *flow = &tnt_cache->learning;
@@ -82,7 +82,7 @@ static const struct return_place *keep_pushes(struct tnt_cache *tnt_cache, struc
     return keep(memory, pushes, count * sizeof(*pushes));
 }
 
-/* Strides. */
+/* Superblocks. */
 
 static bool is_usual(const struct superblock *superblock)
 {
@@ -102,8 +102,9 @@ static uint32_t add_effect(struct block_cache *cache, const struct superblock *s
     return (uint32_t)(cache->effects.count - 1);
 }
 
-/* Calls are in their branch's own effect; on the way to a return nothing else is usual. To a jump
- * there may be a call: that of a function in another library, by way of the PLT. */
+/* Whether an edge can hold the branch. Its own call is in its own effect; on the way to a return or
+ * call there may be nothing else. On the way to a jump there may be a call: that of a function in
+ * another library, through the PLT. */
 static bool is_usual_branch(const struct superblock *superblock, enum flow_kind kind)
 {
     if (kind == FLOW_JUMP)
@@ -112,7 +113,7 @@ static bool is_usual_branch(const struct superblock *superblock, enum flow_kind 
            superblock->push_count == (kind == FLOW_CALL);
 }
 
-/* The step of a block that runs on to a branch that is not conditional. */
+/* Learns the edge of a block whose superblock ends in a branch that is not conditional. */
 static void learn_branch(struct block_cache *cache, const struct block *block, enum flow_kind kind)
 {
     const struct superblock *superblock = &block->superblock;
@@ -186,9 +187,9 @@ void tnt_cache_learn_edge(struct tnt_cache *tnt_cache, struct block *block, bool
     edge->effect = add_effect(&tnt_cache->cache, superblock);
 }
 
-/* Paths. */
+/* TNT-cache entries. */
 
-/* No path has this key. */
+/* Marks the key as having no entry. */
 static void give_up(struct tnt_entry *entry)
 {
     entry->next = 0;
@@ -219,7 +220,7 @@ static void learn(struct tnt_cache *tnt_cache, struct tnt_entry *entry, struct b
     tnt_cache->memory_used += entry->event_count * sizeof(*entry->events);
 }
 
-/* Keys have the epoch in them. */
+/* Keys contain the epoch, so older entries no longer match. */
 void tnt_cache_keep_up(struct tnt_cache *tnt_cache)
 {
     if (tnt_cache->cache_epoch == tnt_cache->cache.epoch && tnt_cache->memory_used < MEMORY_AT_MOST)
@@ -231,7 +232,7 @@ void tnt_cache_keep_up(struct tnt_cache *tnt_cache)
     tnt_cache->cache_epoch = tnt_cache->cache.epoch;
 }
 
-/* Where most lookups are in vain, even looking costs too much. */
+/* Where most lookups miss, even looking up costs too much. */
 static void judge(struct tnt_cache *tnt_cache)
 {
     if (tnt_cache->hits < MISSES_JUDGED)
@@ -247,7 +248,7 @@ const struct tnt_entry *tnt_cache_miss(struct tnt_cache *tnt_cache, uint32_t blo
     tnt_cache_keep_up(tnt_cache);
     uint64_t key = tnt_entry_key(tnt_cache, block, marked_bits);
     struct tnt_entry *entry = tnt_cache_slot(tnt_cache, key);
-    if (entry->key == key) /* has been given up */
+    if (entry->key == key) /* it has been given up */
         return NULL;
     entry->missed = entry->candidate == key ? entry->missed + 1 : 1;
     entry->candidate = key;

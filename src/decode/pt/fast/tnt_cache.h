@@ -1,12 +1,12 @@
-/* What a program does from one block on, found out once: strides and paths.
+/* What a program does from one block on, learnt once: superblocks and TNT-cache entries.
  *
- * A stride (block_cache.h) is what runs without a packet. A path is what runs for given TNT bits:
- * the key is a block and the bits, the value is the block that is reached, the flow events that
- * happen on the way, and the calls that are left on the return stack. So decoding costs a lookup
- * per packet where programs do the same again and again, and a step per branch elsewhere; both are
- * learnt by walking block by block (block_walk.h).
+ * A superblock (block_cache.h) is what runs without a packet. A TNT-cache entry is what runs for
+ * given TNT bits: the key is a block and the bits; the value is the block that is reached, the flow
+ * events on the way, and the calls that remain on the return stack. So decoding costs one lookup
+ * per packet where programs repeat themselves, and one edge per branch elsewhere; both are learnt
+ * by walking block by block (block_walk.h).
  *
- * Used by the decoder, which has one set of paths per process, together with its block cache.
+ * Used by the decoder, which has one TNT cache per process, together with its block cache.
  */
 #ifndef MAGIC_TRACE_DECODE_PT_FAST_TNT_CACHE_H
 #define MAGIC_TRACE_DECODE_PT_FAST_TNT_CACHE_H
@@ -15,33 +15,33 @@
 #include "decode/pt/fast/packet_cache.h"
 
 enum {
-    TNT_CACHE_BITS = 8, /* at most, in one path */
+    TNT_CACHE_BITS = 8, /* at most, in one entry */
 };
 
 /* In one cache line. */
 struct tnt_entry {
     uint64_t key;  /* private */
-    uint32_t next; /* id of the block that is reached; 0: there is no such path */
+    uint32_t next; /* id of the block that is reached; 0: the key has no entry */
     uint32_t instructions;
     const struct flow_event *events;   /* as in struct superblock */
     const struct return_place *pushes; /* as in struct superblock */
     uint64_t last_ip;                  /* of the newest instruction */
-    uint64_t candidate;                /* private: the key that was looked for in vain */
+    uint64_t candidate;                /* private: the key that was last missed */
     uint16_t event_count;
     uint8_t push_count;
-    uint8_t missed; /* private: how often `candidate` was, in a row */
+    uint8_t missed; /* private: how often `candidate` was missed in a row */
 } __attribute__((aligned(64)));
 
 struct tnt_cache {
     struct block_cache cache;
-    struct tnt_entry *slots; /* by hash of the key: the latest that was worth it */
+    struct tnt_entry *slots; /* by hash of the key: the latest entry that was worth learning */
     void *slots_memory;      /* owned */
     struct packet_cache packet_cache;
-    struct arena memory;  /* of events and pushes, and of the memos' */
+    struct arena memory;  /* of events and pushes, also of the packet-sequence cache */
     size_t memory_used;   /* bytes */
-    uint64_t epoch;       /* counts how often all paths were forgotten */
-    uint64_t cache_epoch; /* of the cache, when they were */
-    /* How the lookups went lately, and for how many more bits nobody is to try. */
+    uint64_t epoch;       /* counts how often all entries were dropped */
+    uint64_t cache_epoch; /* of the block cache, at that time */
+    /* Recent hits and misses of lookups, and for how many more bits no lookup is made. */
     unsigned hits, misses, rest;
     struct control_flow learning;
     struct return_stack calls;
@@ -52,7 +52,8 @@ void tnt_cache_init(struct tnt_cache *tnt_cache, const struct process *process,
 void tnt_cache_free(struct tnt_cache *tnt_cache);
 
 enum {
-    TNT_CACHE_SLOTS = 1 << 14, /* one megabyte: more would push blocks and steps out of the cache */
+    TNT_CACHE_SLOTS = 1 << 14, /* one megabyte: more would push blocks and edges out of the
+                                * processor's cache */
     TNT_CACHE_KEY_BITS = 32 + TNT_CACHE_BITS + 1,
 };
 
@@ -67,13 +68,13 @@ static inline uint64_t tnt_entry_key(const struct tnt_cache *tnt_cache, uint32_t
            marked_bits;
 }
 
-/* Direct-mapped: what is looked for often comes back soon. */
+/* Direct-mapped: keys that are looked up often come back soon. */
 static inline struct tnt_entry *tnt_cache_slot(const struct tnt_cache *tnt_cache, uint64_t key)
 {
     return &tnt_cache->slots[key * UINT64_C(0x9e3779b97f4a7c15) >> 48 & (TNT_CACHE_SLOTS - 1)];
 }
 
-/* Whether the next lookup, of `bits` bits, is better left out. */
+/* Whether to skip the next lookup, of `bits` bits. */
 static inline bool tnt_cache_rest(struct tnt_cache *tnt_cache, unsigned bits)
 {
     if (!tnt_cache->rest)
@@ -82,9 +83,10 @@ static inline bool tnt_cache_rest(struct tnt_cache *tnt_cache, unsigned bits)
     return true;
 }
 
-/* The path from the block of this id on that takes the branches `marked_bits`: at most TNT_CACHE_BITS,
- * oldest first, under a leading 1. NULL: it is not known, and so far not worth learning; or it
- * needs more than the block and the bits. Valid until the next call. */
+/* The entry from the block of this id on that takes the branches `marked_bits`: at most
+ * TNT_CACHE_BITS, oldest first, under a leading 1. NULL: there is none, and it is not worth
+ * learning yet; or the result depends on more than the block and the bits. Valid until the next
+ * call. */
 static inline const struct tnt_entry *tnt_cache_find(struct tnt_cache *tnt_cache, uint32_t block,
                                                      uint32_t marked_bits)
 {
@@ -97,17 +99,19 @@ static inline const struct tnt_entry *tnt_cache_find(struct tnt_cache *tnt_cache
     return tnt_cache_miss(tnt_cache, block, marked_bits);
 }
 
-/* To be called when blocks have been dropped from the cache: forgets the paths that led through
+/* Must be called after blocks have been dropped from the cache: drops the entries that led through
  * them. */
 void tnt_cache_keep_up(struct tnt_cache *tnt_cache);
 
-/* Memory that lives until all paths and memos are forgotten; never NULL, whatever the size. */
+/* Memory that lives until all TNT-cache and packet-sequence cache entries are dropped; never NULL,
+ * whatever the size. */
 void *tnt_cache_allocate(struct tnt_cache *tnt_cache, size_t size);
 
-/* Fills block->stride; its kind is not SUPERBLOCK_UNKNOWN afterwards. */
+/* Fills block->superblock; its kind is not SUPERBLOCK_UNKNOWN afterwards. */
 void tnt_cache_learn_superblock(struct tnt_cache *tnt_cache, struct block *block);
 
-/* From now on the conditional jump behind `block` goes to `to` by block's step, if it can. */
+/* From now on the conditional jump at the end of block's superblock goes to `to` by block's edge,
+ * if an edge can hold it. */
 void tnt_cache_learn_edge(struct tnt_cache *tnt_cache, struct block *block, bool taken,
                           const struct block *to);
 

@@ -298,38 +298,73 @@ static void random_encodings(void **state)
 
 /* ---- bytes that end ---- */
 
-/* Decodes `size` bytes behind which memory ends. */
-static bool decode_at_end(struct tr_instruction *instruction, uint8_t *end, const uint8_t *bytes,
-                          size_t size)
+/* Two pages, of which the second is none. */
+static uint8_t *map_pages(size_t page)
 {
-    memcpy(end - size, bytes, size);
-    return tr_decode(instruction, end - size, size, PC);
-}
-
-/* Every instruction needs all of its bytes, and none beyond. */
-static void truncated_encodings(void **state)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = 0;
     uint8_t *pages =
         mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(pages != MAP_FAILED);
     assert_int_equal(mprotect(pages + page, page, PROT_NONE), 0);
+    return pages;
+}
+
+/* An instruction needs all of its bytes, and none beyond: these end where memory does. */
+static void cut_off(uint8_t *end, const uint8_t *bytes, const struct tr_instruction *whole)
+{
+    for (size_t size = 0; size <= LONGEST; size++) {
+        struct tr_instruction truncated;
+        memset(&truncated, 0, sizeof(truncated)); /* padding is compared, too */
+        memcpy(end - size, bytes, size);
+        bool is_decoded = tr_decode(&truncated, end - size, size, PC);
+        if (whole->length > 1)
+            assert_int_equal(is_decoded, size >= whole->length);
+        if (is_decoded)
+            assert_memory_equal(&truncated, whole, sizeof(truncated));
+    }
+}
+
+static void truncated_encodings(void **state)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), instructions = 0;
+    uint8_t *pages = map_pages(page);
     uint64_t random = 2;
     for (size_t i = 0; i < 100000; i++) {
         uint8_t bytes[40];
-        struct tr_instruction instruction, truncated;
+        struct tr_instruction whole;
+        memset(&whole, 0, sizeof(whole));
         make_encoding(bytes, sizeof(bytes), &random);
-        assert_true(tr_decode(&instruction, bytes, sizeof(bytes), PC));
-        for (size_t size = 0; size <= LONGEST; size++) {
-            bool is_decoded = decode_at_end(&truncated, pages + page, bytes, size);
-            if (instruction.length > 1)
-                assert_int_equal(is_decoded, size >= instruction.length);
-            if (is_decoded)
-                assert_memory_equal(&truncated, &instruction, sizeof(instruction));
-        }
-        whole += instruction.length > 1;
+        assert_true(tr_decode(&whole, bytes, sizeof(bytes), PC));
+        cut_off(pages + page, bytes, &whole);
+        instructions += whole.length > 1;
     }
-    assert_true(whole > 30000);
+    assert_true(instructions > 30000);
+    munmap(pages, 2 * page);
+}
+
+/* Prefixes move the rest towards, and beyond, the fifteenth byte. */
+static void truncated_after_prefixes(void **state)
+{
+    enum { SHORTEST = 5 };
+    static const uint8_t code[][8] = {
+        {0x62, 0xf1, 0x7c, 0x48, 0x10, 0x44, 0x24, 0x01}, /* vmovups 64(%rsp),%zmm0 */
+        {0x48, 0x0f, 0x38, 0xf0, 0x04, 0x24},             /* movbe (%rsp),%rax */
+        {0x48, 0xb8, 1, 2, 3, 4, 5, 6},                   /* movabs */
+        {0x8f, 0xe9, 0x78, 0x01, 0xc8},                   /* blcfill %eax,%eax */
+    };
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    uint8_t *pages = map_pages(page);
+    for (size_t i = 0; i < sizeof(code) / sizeof(*code); i++)
+        for (size_t prefixes = 0; prefixes <= LONGEST; prefixes++) {
+            uint8_t bytes[40] = {0};
+            struct tr_instruction whole;
+            memset(&whole, 0, sizeof(whole));
+            memset(bytes, 0x67, prefixes);
+            memcpy(bytes + prefixes, code[i], sizeof(code[i]));
+            assert_true(tr_decode(&whole, bytes, sizeof(bytes), PC));
+            if (prefixes + SHORTEST > LONGEST)
+                assert_int_equal(whole.kind, TR_TRAP);
+            cut_off(pages + page, bytes, &whole);
+        }
     munmap(pages, 2 * page);
 }
 
@@ -479,6 +514,7 @@ int main(void)
         cmocka_unit_test(code_of_programs),
         cmocka_unit_test(random_encodings),
         cmocka_unit_test(truncated_encodings),
+        cmocka_unit_test(truncated_after_prefixes),
         cmocka_unit_test(registers_of_usual_code),
         cmocka_unit_test(flags_that_are_always_written),
         cmocka_unit_test(loads_of_the_stack_pointer),

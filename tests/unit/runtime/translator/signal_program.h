@@ -19,8 +19,8 @@ uint64_t program_write(void *address, uint64_t value);
 uint64_t program_divide(void);
 uint64_t program_undefined(void);
 uint64_t program_halt(void);
-extern const char program_touch_instruction[], program_touch_after[], program_write_after[], program_divide_after[],
-    program_undefined_after[];
+extern const char program_touch_instruction[], program_touch_after[], program_write_after[],
+    program_divide_after[], program_undefined_after[];
 /* rt_sigreturn with that stack pointer. */
 _Noreturn void program_sigreturn_at(void *stack);
 extern const char program_syscall_instruction[], program_sigreturn_instruction[];

@@ -4,6 +4,7 @@
 #include "runtime/translator/code_pages.h"
 #include "runtime/translator/fragment.h"
 #include "runtime/translator/log.h"
+#include "runtime/translator/own_memory.h"
 #include "runtime/translator/sideband.h"
 #include "runtime/translator/signal.h"
 #include "runtime/translator/syscall.h"
@@ -21,8 +22,10 @@ struct stand_in_log *stand_in_log;
 void *stand_in_protected_page;
 unsigned stand_in_code_writes;
 
-extern const char __start_program_text[], __start_cache_text[], __stop_cache_text[], __executable_start[];
-extern uint64_t program_touch_entry, program_write_entry, program_divide_entry, program_undefined_entry, program_halt_entry, program_wait_entry;
+extern const char __start_program_text[], __start_cache_text[], __stop_cache_text[],
+    __executable_start[];
+extern uint64_t program_touch_entry, program_write_entry, program_divide_entry,
+    program_undefined_entry, program_halt_entry, program_wait_entry;
 void stand_in_syscall(void), stand_in_sigreturn(void), stand_in_touch(void), stand_in_write(void),
     stand_in_divide(void), stand_in_undefined(void), stand_in_halt(void), stand_in_wait(void);
 _Noreturn void stand_in_restore(struct tr_thread *thread, bool in_cache);
@@ -33,7 +36,8 @@ _Noreturn void stand_in_go_on(struct tr_thread *thread);
 
 bool tr_in_cache(uint64_t address)
 {
-    return address - (uint64_t)__start_cache_text < (uint64_t)(__stop_cache_text - __start_cache_text);
+    return address - (uint64_t)__start_cache_text <
+           (uint64_t)(__stop_cache_text - __start_cache_text);
 }
 
 bool tr_find_state(struct tr_thread *thread, struct tr_state *state)
@@ -50,8 +54,8 @@ bool tr_log_is_guard(const struct tr_thread *thread, uint64_t address)
     return false;
 }
 
-void tr_log_event(struct tr_thread *thread, enum tr_event kind, uint32_t payload, const uint64_t *values,
-                  unsigned count)
+void tr_log_event(struct tr_thread *thread, enum tr_event kind, uint32_t payload,
+                  const uint64_t *values, unsigned count)
 {
     stand_in_log->handlers += kind == TR_HANDLER;
     stand_in_log->sigreturns += kind == TR_SIGRETURN;
@@ -82,10 +86,16 @@ bool tr_code_written(struct tr_thread *thread, uint64_t address, uint64_t writer
     if (address - (uint64_t)stand_in_protected_page >= TR_PAGE)
         return false;
     stand_in_code_writes++;
-    return tr_syscall(__NR_mprotect, (uint64_t)stand_in_protected_page, TR_PAGE, PROT_READ | PROT_WRITE) == 0;
+    return tr_syscall(__NR_mprotect, (uint64_t)stand_in_protected_page, TR_PAGE,
+                      PROT_READ | PROT_WRITE) == 0;
 }
 
 /* ---- threads ---- */
+
+bool tr_own_add(uint64_t start, uint64_t size)
+{
+    return true;
+}
 
 void tr_thread_set_base(struct tr_thread *thread)
 {
@@ -202,7 +212,8 @@ void stand_in_go_on(struct tr_thread *thread)
         in_cache = tr_in_cache(pc);
         if (thread->signals.pending)
             tr_signal_deliver(thread, in_cache);
-        else if (pc == (uint64_t)program_syscall_instruction || pc == (uint64_t)program_sigreturn_instruction)
+        else if (pc == (uint64_t)program_syscall_instruction ||
+                 pc == (uint64_t)program_sigreturn_instruction)
             execute_syscall(thread);
         else
             break;

@@ -35,7 +35,14 @@
 
 /* ---- what a run leaves behind ---- */
 
-enum { STACK_SIZE = 256 << 10, FRAME_LIMIT = 6 << 10, STATE_LIMIT = 4 << 10, MOST_RECORDS = 24, MOST_NOTES = 250, STORM = 3000 };
+enum {
+    STACK_SIZE = 256 << 10,
+    FRAME_LIMIT = 6 << 10,
+    STATE_LIMIT = 4 << 10,
+    MOST_RECORDS = 24,
+    MOST_NOTES = 250,
+    STORM = 3000
+};
 
 struct record {
     struct noted noted;
@@ -105,7 +112,8 @@ PROGRAM static void record(siginfo_t *info, ucontext_t *context, uint8_t *frame)
     struct record *to = &results->records[results->record_count++];
     uint8_t *state = (uint8_t *)context->uc_mcontext.fpregs;
     uint32_t state_size;
-    memcpy(&state_size, state + 464 + 4, sizeof state_size); /* extended_size of struct _fpx_sw_bytes */
+    memcpy(&state_size, state + 464 + 4,
+           sizeof state_size); /* extended_size of struct _fpx_sw_bytes */
     to->noted = program_noted;
     memcpy(to->state, program_noted_state, sizeof to->state);
     to->frame_size = (uint64_t)(state - frame) + state_size;
@@ -114,11 +122,12 @@ PROGRAM static void record(siginfo_t *info, ucontext_t *context, uint8_t *frame)
     memcpy(to->frame, frame, to->frame_size);
     hide_own_pid((siginfo_t *)(void *)(to->frame + ((uint8_t *)info - frame)));
     hide_own_pids((uint64_t *)&to->noted, sizeof to->noted / 8);
-    hide_own_pids((uint64_t *)(void *)(to->frame + ((uint8_t *)context->uc_mcontext.gregs - frame)), NGREG);
+    hide_own_pids((uint64_t *)(void *)(to->frame + ((uint8_t *)context->uc_mcontext.gregs - frame)),
+                  NGREG);
 }
 
-__attribute__((section("program_text"), used)) void program_handle(int signal, siginfo_t *info,
-                                                                   ucontext_t *context, uint8_t *frame);
+__attribute__((section("program_text"), used)) void
+program_handle(int signal, siginfo_t *info, ucontext_t *context, uint8_t *frame);
 void program_handle(int signal, siginfo_t *info, ucontext_t *context, uint8_t *frame)
 {
     results->entered++;
@@ -232,7 +241,8 @@ static bool is_traced; /* by ptrace */
 static void begin_process(bool translated)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    for (const int *signals = (const int[]){SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS, 0}; *signals; signals++)
+    for (const int *signals = (const int[]){SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS, 0}; *signals;
+         signals++)
         signal(*signals, SIG_DFL); /* cmocka handles them */
     if (is_traced) {
         ptrace(PTRACE_TRACEME, 0, NULL, NULL);
@@ -271,7 +281,8 @@ static struct results *run(void (*function)(void), bool translated)
     return &copies[translated];
 }
 
-static void compare_bytes(const char *what, unsigned number, const void *native, const void *translated, size_t size)
+static void compare_bytes(const char *what, unsigned number, const void *native,
+                          const void *translated, size_t size)
 {
     unsigned shown = 0;
     for (size_t i = 0; i + 8 <= size && shown < 8; i += 8) {
@@ -279,8 +290,8 @@ static void compare_bytes(const char *what, unsigned number, const void *native,
         memcpy(&expected, (const uint8_t *)native + i, 8);
         memcpy(&found, (const uint8_t *)translated + i, 8);
         if (expected != found) {
-            print_error("%s of signal %u at offset %zu: natively %#lx, translated %#lx\n", what, number, i, expected,
-                        found);
+            print_error("%s of signal %u at offset %zu: natively %#lx, translated %#lx\n", what,
+                        number, i, expected, found);
             shown++;
         }
     }
@@ -293,7 +304,8 @@ static void compare(const struct results *native, const struct results *translat
         if (native->notes[i].value != translated->notes[i].value ||
             strcmp(native->notes[i].name, translated->notes[i].name) != 0)
             print_error("note %u: natively %s %#lx, translated %s %#lx\n", i, native->notes[i].name,
-                        native->notes[i].value, translated->notes[i].name, translated->notes[i].value);
+                        native->notes[i].value, translated->notes[i].name,
+                        translated->notes[i].value);
     assert_int_equal(native->note_count, translated->note_count);
     assert_memory_equal(native->notes, translated->notes, sizeof native->notes);
     assert_int_equal(native->status, translated->status);
@@ -364,7 +376,8 @@ PROGRAM static void faults(void)
 {
     records_frames = true;
     on_signal = skip_instruction;
-    for (const int *signal = (const int[]){SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, 0}; *signal; signal++)
+    for (const int *signal = (const int[]){SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, 0}; *signal;
+         signal++)
         handle(*signal, 0);
     note("none", (int64_t)program_touch(NULL));
     note("no rights", (int64_t)program_touch(no_memory + 8));
@@ -595,7 +608,8 @@ PROGRAM static void note_pending(void)
 PROGRAM static void pending_signals(void)
 {
     on_signal = note_mask;
-    for (const int *signal = (const int[]){SIGUSR1, SIGUSR2, SIGSEGV, SIGFPE, SIGTRAP, 40, 41, 0}; *signal; signal++)
+    for (const int *signal = (const int[]){SIGUSR1, SIGUSR2, SIGSEGV, SIGFPE, SIGTRAP, 40, 41, 0};
+         *signal; signal++)
         handle(*signal, 0);
     change_mask(SIG_BLOCK, ~UINT64_C(0));
     send_self(SIGUSR2);
@@ -697,7 +711,8 @@ PROGRAM static void note_first_wait(int signal, siginfo_t *info, ucontext_t *con
 
 PROGRAM static void masked_waits(void)
 {
-    uint64_t all = ~UINT64_C(0), all_but = ~(bit(SIGALRM) | bit(SIGUSR2)), before = bit(SIGALRM) | bit(SIGUSR1);
+    uint64_t all = ~UINT64_C(0), all_but = ~(bit(SIGALRM) | bit(SIGUSR2)),
+             before = bit(SIGALRM) | bit(SIGUSR1);
     struct {
         const uint64_t *set;
         uint64_t size;
@@ -767,7 +782,8 @@ PROGRAM static void waits(void)
     handle(SIGALRM, 0);
     send_soon();
     note("read", program_syscall(SYS_read, program_pipe[0], &byte, 1));
-    note("nanosleep", program_syscall(SYS_nanosleep, &(struct timespec){.tv_sec = 1000}, &remaining));
+    note("nanosleep",
+         program_syscall(SYS_nanosleep, &(struct timespec){.tv_sec = 1000}, &remaining));
     note("remaining", remaining.tv_sec);
     note("pause", program_syscall(SYS_pause));
     note("poll", program_syscall(SYS_poll, NULL, 0, -1));
@@ -902,6 +918,32 @@ static void faults_are_exact_in_a_storm(void **state)
 
 /* ---- deaths ---- */
 
+PROGRAM static void filter_getppid(void)
+{
+    struct sock_filter instructions[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = {4, instructions};
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    note("prctl", program_syscall(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter));
+}
+
+PROGRAM static void dies_of_filter(void)
+{
+    filter_getppid();
+    program_syscall(SYS_getppid);
+}
+
+PROGRAM static void dies_of_blocked_filter(void)
+{
+    handle(SIGSYS, 0);
+    change_mask(SIG_BLOCK, bit(SIGSYS));
+    dies_of_filter();
+}
+
 PROGRAM static void dies_of_fault(void)
 {
     program_touch(no_memory + 24);
@@ -993,16 +1035,25 @@ static struct last_words run_to_death(void (*function)(void), bool translated)
 
 static void deaths_are_the_programs_own(void **state)
 {
-    static void (*const programs[])(void) = {dies_of_fault,         dies_of_division,   dies_of_breakpoint,
-                                             dies_of_blocked_fault, dies_of_sent_fault, dies_of_ignored_fault,
-                                             dies_of_fault_in_handler};
+    static void (*const programs[])(void) = {dies_of_fault,
+                                             dies_of_division,
+                                             dies_of_breakpoint,
+                                             dies_of_blocked_fault,
+                                             dies_of_sent_fault,
+                                             dies_of_ignored_fault,
+                                             dies_of_fault_in_handler,
+                                             dies_of_filter,
+                                             dies_of_blocked_filter};
     for (unsigned i = 0; i < sizeof programs / sizeof *programs; i++) {
-        struct last_words native = run_to_death(programs[i], false), translated = run_to_death(programs[i], true);
+        struct last_words native = run_to_death(programs[i], false),
+                          translated = run_to_death(programs[i], true);
         assert_true(WIFSIGNALED(native.status));
         assert_int_equal(native.status, translated.status);
         compare_bytes("siginfo at the end", i, &native.info, &translated.info, sizeof native.info);
-        compare_bytes("registers at the end", i, &native.registers, &translated.registers, sizeof native.registers);
-        compare_bytes("vector state at the end", i, &native.vector, &translated.vector, sizeof native.vector);
+        compare_bytes("registers at the end", i, &native.registers, &translated.registers,
+                      sizeof native.registers);
+        compare_bytes("vector state at the end", i, &native.vector, &translated.vector,
+                      sizeof native.vector);
         assert_int_equal(results->log.deaths, 1);
         assert_int_equal(results->log.stops, 1);
         assert_int_equal(results->log.death_signal, WTERMSIG(native.status));
@@ -1109,7 +1160,6 @@ PROGRAM static void forks(void)
     send_self(SIGUSR1);
     send_self(SIGSEGV);
     int64_t child = program_syscall(SYS_fork);
-    note("forked", child >= 0);
     if (child == 0) {
         note_pending(); /* nothing */
         note_alt_stack();
@@ -1121,6 +1171,7 @@ PROGRAM static void forks(void)
     }
     int status = 0;
     program_syscall(SYS_wait4, child, &status, 0, NULL);
+    note("forked", child > 0);
     note("status", status);
     note_pending();
     change_mask(SIG_SETMASK, 0);
@@ -1142,8 +1193,9 @@ static int report_inherited(void)
     syscall(SYS_rt_sigaction, SIGSEGV, NULL, &action[0], 8);
     syscall(SYS_rt_sigaction, SIGBUS, NULL, &action[1], 8);
     syscall(SYS_rt_sigprocmask, 0, NULL, &mask, 8);
-    return (action[0].handler == (void (*)(void))SIG_IGN) | (action[1].handler == (void (*)(void))SIG_DFL) << 1 |
-           ((mask & bit(SIGFPE)) != 0) << 2 | ((mask & bit(SIGHUP)) != 0) << 3 | ((mask & ~bit(SIGHUP) & ~bit(SIGFPE)) != 0) << 4;
+    return (action[0].handler == (void (*)(void))SIG_IGN) |
+           (action[1].handler == (void (*)(void))SIG_DFL) << 1 | ((mask & bit(SIGFPE)) != 0) << 2 |
+           ((mask & bit(SIGHUP)) != 0) << 3 | ((mask & ~bit(SIGHUP) & ~bit(SIGFPE)) != 0) << 4;
 }
 
 PROGRAM static void executes(void)
@@ -1165,8 +1217,12 @@ static void executed_programs_inherit(void **state)
     assert_int_equal(native_results->entered, 1);
 }
 
+enum { SYS_SECCOMP_CODE = 1 };
+
 PROGRAM static void use_system_call_numbers(int signal, siginfo_t *info, ucontext_t *context)
 {
+    if (info->si_code != SYS_SECCOMP_CODE)
+        return;
     note("si_syscall", info->si_syscall);
     note("si_call_addr", (int64_t)info->si_call_addr);
     note("rip", context->uc_mcontext.gregs[REG_RIP]);
@@ -1175,25 +1231,18 @@ PROGRAM static void use_system_call_numbers(int signal, siginfo_t *info, ucontex
 
 PROGRAM static void filters(void)
 {
-    struct sock_filter instructions[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog filter = {4, instructions};
     on_signal = use_system_call_numbers;
     records_frames = true;
     handle(SIGSYS, 0);
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    note("prctl", program_syscall(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter));
+    filter_getppid();
     note("getppid", program_syscall(SYS_getppid));
+    note("sent", send_self(SIGSYS));
 }
 
 static void filtered_calls_raise_signals(void **state)
 {
     run_both(filters);
-    assert_int_equal(native_results->record_count, 1);
+    assert_int_equal(native_results->record_count, 2);
 }
 
 /* ---- code pages and going natively ---- */
@@ -1286,7 +1335,8 @@ static uint8_t *map(size_t size, int protection)
 
 static int make_memory(void **state)
 {
-    results = mmap(NULL, sizeof *results, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    results =
+        mmap(NULL, sizeof *results, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(results, MAP_FAILED);
     program_stack = map(STACK_SIZE, PROT_READ | PROT_WRITE);
     alternate_stack = map(STACK_SIZE, PROT_READ | PROT_WRITE);

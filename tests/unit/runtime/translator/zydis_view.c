@@ -314,7 +314,7 @@ static void see_flags(struct tr_instruction *view, const struct decoded *decoded
     if (view->properties & TR_REPEAT)
         view->flags_read = view->flags_written = 0;
     if (view->kind == TR_SYSTEM_CALL || view->kind == TR_INT80 || view->kind == TR_FAR ||
-        view->kind == TR_XBEGIN) { /* somebody else sees the flags */
+        view->kind == TR_XBEGIN) { /* the kernel, or a handler, sees the flags */
         view->flags_read = TR_ALL_FLAGS;
         view->flags_written = 0;
     }
