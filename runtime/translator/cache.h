@@ -31,7 +31,7 @@ struct tr_cache {
     uint32_t region_count;
 };
 
-extern struct tr_cache tr_cache;
+extern struct tr_cache tr_cache __attribute__((visibility("hidden")));
 
 /* Reserves `size` bytes anywhere. False when there is no address space. */
 bool tr_area_reserve(struct tr_area *area, uint64_t size);
