@@ -15,6 +15,14 @@ uint64_t tr_time(struct tr_thread *thread)
     return now;
 }
 
+uint64_t tr_clock_new_moment(struct tr_thread *thread)
+{
+    uint64_t now = tr_time(thread);
+    if (!thread->new_code)
+        now = thread->last_time = now + TR_MOMENT;
+    return now;
+}
+
 void tr_clock_begin_work(struct tr_thread *thread)
 {
     thread->hot.entered = tr_rdtsc();

@@ -236,6 +236,9 @@ struct tr_slot {
 
 enum { TR_CLEARED = 16 << 10 };
 
+/* Ticks between what ran before new code and the records of it: some nanoseconds. */
+enum { TR_MOMENT = 16 };
+
 /* ---- the log: 32-bit words ----
  *
  * 0               nothing was written here yet
