@@ -213,7 +213,7 @@ bool event_ring_refused(struct error *error, const struct kernel *kernel, uint64
         "%llu KiB besides (ulimit -l). Use a smaller " FLAG_SNAPSHOT_SIZE ", raise the limit with "
         "`sudo sysctl kernel.perf_event_mlock_kb=%llu`, or " PRIVILEGE,
         (unsigned long long)size, (unsigned long long)own, limit_of(RLIMIT_MEMLOCK) / 1024,
-        (unsigned long long)(own + size / 1024 * 2));
+        (unsigned long long)own + size / 1024 * 2);
 }
 
 void event_rings_kept_small(const char *what, uint64_t size, uint64_t wanted)

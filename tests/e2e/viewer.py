@@ -129,8 +129,8 @@ class ViewerTestCase(harness.TestCase):
         return trace
 
 
-def pieces(body):
-    """Rows of /api/pieces, as tuples; and whether there is more."""
+def tiles(body):
+    """Rows of /api/tiles, as tuples; and whether there is more."""
     magic, count, more, _ = struct.unpack_from("<4sIII", body)
     assert magic == b"MTP1" and len(body) == 16 + 32 * count, (magic, count, len(body))
     columns, at = [], 16
@@ -162,7 +162,7 @@ class Answers(ViewerTestCase):
 
             drawn = 0
             for track in info["tracks"]:
-                rows, more = pieces(served.get("/api/pieces", track=track["id"], **{"from": 0}, to=info["duration"] + 1,
+                rows, more = tiles(served.get("/api/tiles", track=track["id"], **{"from": 0}, to=info["duration"] + 1,
                                                resolution=1, depth=0, rows=1000))
                 self.assertFalse(more)
                 drawn += sum(row[4] for row in rows)
@@ -226,15 +226,15 @@ class Answers(ViewerTestCase):
     def test_parameters(self):
         """what makes no sense is refused in words, and bounds hold"""
         with self.view(self.made_trace()) as served:
-            for path in ("pieces", "pieces?track=x", "pieces?track=0&resolution=3", "pieces?track=0&from=nan",
-                         "pieces?track=0&from=9&to=3", "pieces?track=0&rows=0", "span?track=0&time=%00&depth=-1",
+            for path in ("tiles", "tiles?track=x", "tiles?track=0&resolution=3", "tiles?track=0&from=nan",
+                         "tiles?track=0&from=9&to=3", "tiles?track=0&rows=0", "span?track=0&time=%00&depth=-1",
                          "table?sort=name", "table?tracks=1,,2", "table?tracks=4294967295", "table?top=0", "flame?share=2",
                          "find", "find?q=", "find?q=(&mode=regex", "find?q=((a{1,255}){1,255}){1,255}&mode=regex",
                          "find?q=" + "a" * 501, "calls", "calls?group=0&slowest=1001", "next?group=0",
                          "marks?limit=999999", "counter?points=3", "source", "text?track=0&limit=1000000",
                          "table?" + "&".join(f"a{number}=1" for number in range(40))):
                 self.assertTrue(served.error("/api/" + path, 400), path)
-            for path in ("pieces?track=999", "calls?group=4000000000", "counter?id=0", "source?function=99999999",
+            for path in ("tiles?track=999", "calls?group=4000000000", "counter?id=0", "source?function=99999999",
                          "nothing", "", "trace/"):
                 self.assertTrue(served.error("/api/" + path, 404), path)
 
@@ -476,7 +476,7 @@ class Burdens(ViewerTestCase):
                 connection, good = served.connect(), 0
                 for step in range(total // 50):
                     start = (number * 7919 + step * 104729) % duration
-                    path = (f"/api/pieces?track={step % tracks}&from={start}&to={start + duration // 20}&resolution=64",
+                    path = (f"/api/tiles?track={step % tracks}&from={start}&to={start + duration // 20}&resolution=64",
                             f"/api/stack?track={step % tracks}&time={start}", "/api/trace",
                             f"/api/table?from={start}&to={start + 1000}&top=5")[step % 4]
                     if step % 50 == 49:  # gone before the answer
@@ -538,7 +538,7 @@ class Traces(ViewerTestCase):
                 self.assertEqual(after["tracks"], before["tracks"])
                 self.assertIn("replaced", served.error("/api/raw", 410))
                 self.assertEqual(served.get("/api/table"), table)
-                rows, _ = pieces(served.get("/api/pieces", track=0))
+                rows, _ = tiles(served.get("/api/tiles", track=0))
                 self.assertGreater(len(rows), 0)
 
     def test_broken_transfer(self):

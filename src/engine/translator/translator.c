@@ -13,6 +13,7 @@
 #include "process/exec_stop.h"
 #include "process/program.h"
 #include "process/vdso.h"
+#include "recording/flags.h"
 #include "recording/session.h"
 
 #include <errno.h>
@@ -440,8 +441,9 @@ static bool serves(const struct record_options *options, struct error *error)
 {
     if (options->clock == RECORD_CLOCK_INSTRUCTIONS)
         return error_set(error, ERROR_USAGE,
-                         "-clock instructions is of no use to the %s engine, which measures time "
-                         "while the program runs. Use -engine qemu.",
+                         FLAG_CLOCK
+                         " instructions is of no use to the %s engine, which measures time "
+                         "while the program runs. Use " FLAG_ENGINE " qemu.",
                          translator_engine.name);
     return processor_options_served(&options->processor, 0, translator_engine.name, error);
 }
