@@ -58,9 +58,11 @@ uint64_t tr_clock_convert(const struct tr_process *process, uint64_t tsc)
 {
     uint64_t count = atomic_load(&history.count);
     uint64_t kept = count < TR_CLOCK_HISTORY ? count : TR_CLOCK_HISTORY;
-    uint64_t stolen = process->steals_time ? atomic_load(&process->control->stolen) : 0, limit = UINT64_MAX;
+    uint64_t stolen = process->steals_time ? atomic_load(&process->control->stolen) : 0,
+             limit = UINT64_MAX;
     for (uint64_t i = 1; i <= kept; i++) {
-        uint64_t entry = (count - i) % TR_CLOCK_HISTORY, at = atomic_load(&history.entries[entry].tsc);
+        uint64_t entry = (count - i) % TR_CLOCK_HISTORY,
+                 at = atomic_load(&history.entries[entry].tsc);
         if (at == 0)
             continue;
         stolen = atomic_load(&history.entries[entry].stolen);
