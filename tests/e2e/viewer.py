@@ -63,7 +63,7 @@ class Served:
         return http.client.HTTPConnection("127.0.0.1", self.port)
 
     def request(self, path, method="GET", headers=None, connection=None, body=None):
-        """(status, headers, body) of what lies behind the token; `path` goes out as it is."""
+        """(status, headers, body) of what lies under the token; `path` goes out as it is."""
         connection = connection or self.connect()
         connection.putrequest(method, self.base + path if path is not None else "/", skip_host=True,
                               skip_accept_encoding=True)
@@ -203,7 +203,7 @@ class Answers(ViewerTestCase):
                 seen += 1
                 step = {"track": answer["call"]["track"], "time": answer["call"]["start"],
                         "depth": answer["call"]["depth"]}
-            self.assertIn(seen, (functions[group][4], functions[group][4] - 1))  # one that begins at 0, 0 is not behind
+            self.assertIn(seen, (functions[group][4], functions[group][4] - 1))  # one that begins at 0, 0 is not after it
 
             self.assertEqual(served.get("/api/marks")["marks"], [])
             text = served.get("/api/text", track=0, limit=50).decode()
@@ -507,7 +507,7 @@ class Burdens(ViewerTestCase):
                 connection.close()
 
     def test_port(self):
-        """a port can be chosen; one that is in use is told"""
+        """a port can be chosen; one that is in use is reported"""
         trace = self.made_trace()
         with self.view(trace) as served:
             finished = self.magic_trace("view", "-no-browser", "-port", served.port, trace)
@@ -575,7 +575,7 @@ class Traces(ViewerTestCase):
             self.assertTrue(served.get("/api/trace")["damage"])
 
     def test_no_trace(self):
-        """what is no trace is told, and nothing is served"""
+        """what is no trace is reported, and nothing is served"""
         (self.folder / "empty").write_bytes(b"")
         (self.folder / "text.fxt").write_text("no trace at all\n" * 100)
         for name in ("absent", "empty", "text.fxt", "/dev/null"):
@@ -584,7 +584,7 @@ class Traces(ViewerTestCase):
             self.assertIn(pathlib.Path(name).name.encode(), finished.stderr)
 
     def test_index_is_kept(self):
-        """the index is kept beside the trace, private, and made anew when the trace or the index changes"""
+        """the index is kept beside the trace, private, and made again when the trace or the index changes"""
         trace = self.made_trace()
         index = trace.with_name(trace.name + ".magic-trace-index")
         with self.view(trace) as served:
@@ -713,7 +713,7 @@ class Perfetto(ViewerTestCase):
             served.error("/trace/trace%20one.fxt", 403, headers={"Origin": PERFETTO})
 
     def test_ui_folder(self):
-        """-ui-dir and MAGIC_TRACE_PERFETTO_DIR: a copy of the UI, told where the trace is"""
+        """-ui-dir and MAGIC_TRACE_PERFETTO_DIR: a copy of the UI, opened with the trace's address"""
         ui = self.folder / "ui"
         ui.mkdir()
         (ui / "index.html").write_text("the ui")
@@ -739,7 +739,7 @@ class Perfetto(ViewerTestCase):
             self.assertEqual(served.get("/trace/trace.fxt.gz")[:2], b"\x1f\x8b")
 
     def test_limits(self):
-        """what is too deep for Perfetto is told before it is handed over"""
+        """what is too deep for Perfetto is reported before it is handed over"""
         begin, end = 1 << 24 | 2 << 16 | 0x24 | 1 << 48, 1 << 24 | 3 << 16 | 0x24
         words = [0x0016547846040010, 0x21, 10**9, 1 << 32 | 1 << 16 | 0x22, ord("f"), 1 << 16 | 0x33, 7, 7]
         for time_ in range(1200):
