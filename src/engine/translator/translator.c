@@ -26,8 +26,9 @@
 #include <unistd.h>
 
 /* A log is two to seven times as large as the packets that it becomes, so it has a default of its
- * own; one of 64 KiB is the smallest there is (layout.h). */
-static const uint64_t default_ring_size = UINT64_C(32) << 20, smallest_ring_size = 64 << 10;
+ * own. Rings that are drained while their writers clear what is ahead of them need more room. */
+static const uint64_t default_ring_size = UINT64_C(32) << 20, smallest_ring_size = 256 << 10,
+                      smallest_drained_ring_size = 4 << 20;
 /* Bytes of log between time stamps: some hundred nanoseconds of most programs. */
 enum { STAMP_INTERVAL = 1024 };
 
@@ -101,13 +102,16 @@ static void set_trigger(struct tr_options *options, const struct recording_clock
 static struct tr_options make_options(const struct record_options *wanted,
                                       const struct recording_clock *clock)
 {
-    uint64_t size = wanted->sized ? wanted->snapshot_size : default_ring_size;
+    bool sized = wanted->sized && !wanted->full_execution; /* which keeps everything */
+    bool drained = wanted->full_execution || wanted->trigger.multi_snapshot;
+    uint64_t size = sized ? wanted->snapshot_size : default_ring_size;
+    uint64_t smallest = drained ? smallest_drained_ring_size : smallest_ring_size;
     struct tr_options options = {
         .clock = wanted->clock,
         .full_execution = wanted->full_execution,
         .multi_thread = wanted->multi_thread,
         .follow = wanted->follow,
-        .ring_size = size > smallest_ring_size ? size : smallest_ring_size,
+        .ring_size = size > smallest ? size : smallest,
         .tsc_hz = clock->hz,
         .bus_ratio = clock->bus_ratio,
         .stamp_interval = STAMP_INTERVAL,
