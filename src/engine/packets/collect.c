@@ -265,6 +265,22 @@ bool collect(struct collection *collection, struct error *error)
     return ok;
 }
 
+void collection_describe(const struct collection *collection, struct session *session)
+{
+    session->instructions = collection->instructions;
+    session->untraced = collection->untraced;
+    session->untraced_count = collection->untraced_count;
+    session->deaths = collection->deaths;
+    session->death_count = collection->death_count;
+    session->hits = collection->hits;
+    session->hit_count = collection->hit_count;
+}
+
+void collection_withdraw(struct session *session)
+{
+    collection_describe(&(struct collection){.instructions = session->instructions}, session);
+}
+
 void collection_free(struct collection *collection)
 {
     arena_free(&collection->memory);

@@ -341,7 +341,7 @@ static void reach_entry(struct transcoder *transcoder)
 {
     uint64_t new_code = transcoder->new_code_at;
     if (new_code > 0) {
-        reach(transcoder, new_code - 1);
+        reach(transcoder, new_code - TR_MOMENT / 2);
         pt_encoder_emit(transcoder->encoder);
         transcoder->new_code = true;
     }

@@ -348,9 +348,9 @@ static uint64_t counter_uuid(struct perfetto *perfetto, const struct span_event 
 static uint8_t category_of(const struct span_function *function)
 {
     const char *word = span_origin_word(function);
-    for (uint8_t id = 1; id < CATEGORY_COUNT; id++)
+    for (int id = 1; id < CATEGORY_COUNT; id++)
         if (strcmp(categories[id], word) == 0)
-            return id;
+            return (uint8_t)id;
     return 0;
 }
 

@@ -519,7 +519,7 @@ static void an_arrival_at_a_psb_has_a_moment_of_its_own(void **state)
     end(recording);
 }
 
-static void where_tracing_is_off_or_over_nobody_arrives(void **state)
+static void no_arrival_where_tracing_is_off_or_over(void **state)
 {
     struct recording *recording = begin(4096);
     struct pt_code_block *outside = block(0xffffffffff600000, 1, PT_BLOCK_OUTSIDE, 0);
@@ -1162,7 +1162,7 @@ int main(void)
         cmocka_unit_test(an_arrival_is_reported_at_its_branch_or_else_at_its_address),
         cmocka_unit_test(an_arrival_reports_what_was_gathered_before_it),
         cmocka_unit_test(an_arrival_at_a_psb_has_a_moment_of_its_own),
-        cmocka_unit_test(where_tracing_is_off_or_over_nobody_arrives),
+        cmocka_unit_test(no_arrival_where_tracing_is_off_or_over),
         cmocka_unit_test(the_stack_pointer_is_reported_at_an_instruction),
         cmocka_unit_test(callers_are_reported_after_each_psb),
         cmocka_unit_test(another_stack_has_no_known_callers),

@@ -642,7 +642,7 @@ static void new_code_is_entered_at_the_time_of_its_mapping(void **state)
     MADE_EVENT(&scene->made, TR_STAMP, TR_STAMP_NEW_CODE, TIME + 500);
     enter(scene, made_block_at(at->call, 0).target, false);
     play_until(scene, made_block_at(made_block_at(at->call, 0).target, 0).end);
-    assert_int_equal(time_of(scene, ppt_tnt_8, 0), TIME + 499);
+    assert_int_equal(time_of(scene, ppt_tnt_8, 0), TIME + 500 - TR_MOMENT / 2);
     assert_int_equal(time_of(scene, ppt_fup, 0), TIME + 500);
     end_scene(scene);
 }
@@ -658,7 +658,7 @@ static void new_code_is_entered_by_a_branch_that_needs_a_packet(void **state)
     enter(scene, made_block_at(made_block_at(at->call, 0).target, 0).end, false);
     play_until(scene,
                made_block_at(made_block_at(made_block_at(at->call, 0).target, 0).end, 0).target);
-    assert_int_equal(time_of(scene, ppt_tnt_8, 0), TIME + 499);
+    assert_int_equal(time_of(scene, ppt_tnt_8, 0), TIME + 500 - TR_MOMENT / 2);
     assert_true(time_of(scene, ppt_fup, 0) >= TIME + 500);
     assert_int_equal(scene->packets.losses, 0);
     end_scene(scene);
