@@ -140,8 +140,8 @@ static const char *reason_of(const struct event_request *request, int problem)
                           : "no room for it is left in the processor's unit. End what else uses "
                             "it (perf, another magic-trace).";
     case EBUSY:
-        return "another program uses the processor's unit, which has room for one. End the "
-               "other one: look for perf or another magic-trace in `ps -ef`.";
+        return "another program uses the processor's unit, which has room for one. End it: "
+               "look for perf or another magic-trace in `ps -ef`.";
     case ESRCH:
         return "there is no such thread: it has ended. Look for the process with `ps -ef`.";
     case ENODEV:
