@@ -13,10 +13,9 @@
 
 /* Which engine is taken when none is named. */
 enum purpose {
-    TO_RUN,            /* those that record every branch; users who want samples say so */
+    TO_RUN,            /* engines that record every branch; users request samples by name */
     TO_ATTACH,         /* stepping is exact and makes a thread a thousand times slower: last */
-    TO_ATTACH_TRIGGER, /* of the one call that is looked for, samples show next to nothing, and
-                          stepping it shows all */
+    TO_ATTACH_TRIGGER, /* of a single call samples show next to nothing, and stepping shows all */
     TO_SAMPLE,
     PURPOSES
 };

@@ -76,6 +76,12 @@ struct address_spaces {
  * no folder. */
 bool address_spaces_build(struct address_spaces *spaces, const struct perf_data *data,
                           const char *directory, struct error *error);
+
+/* The same while a recording is being finished: no server is asked for missing files, and whoever decodes
+ * it will be warned of them. */
+bool address_spaces_build_local(struct address_spaces *spaces, const struct perf_data *data,
+                                const char *directory, struct error *error);
+
 void address_spaces_free(struct address_spaces *spaces);
 
 /* The `directory` it was built with, or NULL. */

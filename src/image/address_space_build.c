@@ -449,8 +449,8 @@ static void warn_about_guests(const struct perf_data *data)
                     data->guest_records, data->path ? data->path : "the recording");
 }
 
-bool address_spaces_build(struct address_spaces *spaces, const struct perf_data *data,
-                          const char *directory, struct error *error)
+static bool build(struct address_spaces *spaces, const struct perf_data *data,
+                  const char *directory, bool local, struct error *error)
 {
     *spaces = (struct address_spaces){0};
     if (!check_directory(directory, error))
@@ -462,7 +462,7 @@ bool address_spaces_build(struct address_spaces *spaces, const struct perf_data 
         .arena = &spaces->memory->arena,
         .data = data,
     };
-    file_table_begin(&builder.files, builder.arena, directory, data);
+    file_table_begin(&builder.files, builder.arena, directory, data, local);
     warn_about_guests(data);
     add_records(&builder);
     add_ring_owners(&builder);
@@ -474,6 +474,18 @@ bool address_spaces_build(struct address_spaces *spaces, const struct perf_data 
     spaces->files = files.elements;
     spaces->file_count = files.count;
     return true;
+}
+
+bool address_spaces_build(struct address_spaces *spaces, const struct perf_data *data,
+                          const char *directory, struct error *error)
+{
+    return build(spaces, data, directory, false, error);
+}
+
+bool address_spaces_build_local(struct address_spaces *spaces, const struct perf_data *data,
+                                const char *directory, struct error *error)
+{
+    return build(spaces, data, directory, true, error);
 }
 
 void address_spaces_free(struct address_spaces *spaces)

@@ -31,11 +31,12 @@ struct file_table {
     bool servers_opened;
     struct array files; /* of struct image_file *, by id */
     struct file_report missing, replaced;
+    bool local; /* no server is asked, and nothing is said of missing files */
 };
 
 /* `data` is borrowed until file_table_finish. */
 void file_table_begin(struct file_table *table, struct arena *arena, const char *directory,
-                      const struct perf_data *data);
+                      const struct perf_data *data, bool local);
 
 /* The file that the SIDEBAND_MAPPING `record` maps. */
 const struct image_file *file_table_get(struct file_table *table,

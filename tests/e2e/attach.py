@@ -1,4 +1,4 @@
-"""attach: a running process is stepped from a trigger on, and goes on as if nothing had been."""
+"""attach: a running process is stepped from a trigger on, and then runs on unchanged."""
 import os
 import pathlib
 import random

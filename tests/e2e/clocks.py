@@ -1,4 +1,4 @@
-"""Time means something: translation is not the program's time, effects follow their causes, instruction time
+"""Times: the emulator's translation is left out of them, effects follow their causes, instruction time
 repeats."""
 import json
 import statistics

@@ -1,5 +1,5 @@
 """`magic-trace export`: each format is read by an independent reader where there is one (Python's csv and json,
-protoc with the public field numbers, `go tool pprof`, speedscope in a browser), and says what the trace says."""
+protoc with the public field numbers, `go tool pprof`, speedscope in a browser), and has what the trace has."""
 import base64
 import collections
 import csv

@@ -1,4 +1,4 @@
-"""doctor -check-hardware, by the engine that works everywhere: what is right passes, and what is wrong does not."""
+"""doctor -check-hardware, by the engine that works everywhere: it passes on what is right and fails on what is wrong."""
 import pathlib
 import re
 

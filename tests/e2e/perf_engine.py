@@ -270,7 +270,7 @@ class StandIn(PerfTestCase):
         self.assertEqual(list(traced.directory.iterdir()), [])
 
     def test_dies_later(self):
-        """perf that dies while the program runs: the program goes on, and it is said"""
+        """perf that dies while the program runs: the program goes on, and a message says so"""
         env = self.environment("die-later")
         said = self.folder / "said"
         started = self.start("run", *SAMPLING, "/bin/sh", "-c",
@@ -305,7 +305,7 @@ class StandIn(PerfTestCase):
         self.assert_unharmed(process)
 
     def test_fails_at_the_end(self):
-        """perf that fails when it writes its file is quoted, and what there is is kept"""
+        """perf that fails when it writes its file is quoted, and what it wrote is kept"""
         traced = self.record_by("fail-at-end", expect=1)
         self.assertIn("status 3. It said:\nfailed to write feature", traced.messages)
         self.assertIn("The recording is kept", traced.messages)

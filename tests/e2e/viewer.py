@@ -1,4 +1,4 @@
-"""The viewer's server: what it answers, to whom, and what it bears."""
+"""The viewer's server: its answers, who gets them, and what load it withstands."""
 import concurrent.futures
 import contextlib
 import fcntl
@@ -329,7 +329,7 @@ class Truth(ViewerTestCase):
 
 class Strangers(ViewerTestCase):
     def test_token(self):
-        """without the token nobody learns anything but that"""
+        """without the token a request learns only that it needs one"""
         with self.view(self.made_trace()) as served:
             token = served.base.strip("/")
             self.assertRegex(token, "^[0-9a-f]{32}$")
@@ -423,7 +423,7 @@ class Burdens(ViewerTestCase):
             self.assertEqual(served.request("/api/trace")[0], 200)
 
     def test_slow_loris(self):
-        """who sends a byte now and then, or nothing, is ended, and others are served meanwhile"""
+        """a client that sends a byte now and then, or nothing, is disconnected, and others are served meanwhile"""
         with self.view(self.made_trace()) as served:
             slow = [socket.create_connection(("127.0.0.1", served.port)) for _ in range(100)]
             stop = threading.Event()
@@ -657,7 +657,7 @@ class Traces(ViewerTestCase):
         self.assertIn(b"could not share", finished.stderr)
 
     def test_browser(self):
-        """the browser is started with a key that works once; who reads the list of processes has no token"""
+        """the browser is started with a key that works once; the list of processes does not show the token"""
         bin_folder, opened = self.folder / "bin", self.folder / "opened"
         bin_folder.mkdir()
         (bin_folder / "xdg-open").write_text(f"#!/bin/sh\necho \"$@\" > {opened}.new; mv {opened}.new {opened}\n")
@@ -693,7 +693,7 @@ class Perfetto(ViewerTestCase):
                 self.skipTest("port 9001 is in use")
 
     def test_hand_over(self):
-        """-perfetto: ui.perfetto.dev fetches the trace from 127.0.0.1:9001, nobody else"""
+        """-perfetto: only ui.perfetto.dev can fetch the trace from 127.0.0.1:9001"""
         trace = self.made_trace("trace one.fxt")
         self.take_port()
         with self.view("-perfetto", trace) as served:

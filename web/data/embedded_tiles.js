@@ -76,7 +76,7 @@ export function tilesOf(spans, range, resolution, depth, rows) {
     bins.set(level, { bin: number, seen, tile });
   };
 
-  // A span that is merged may reach into the range from the bin before; what is longer lies around the first that is looked at.
+  // A span that is merged may reach into the range from the bin before; longer ones enclose the first span that is visited.
   const firstTime = (Math.floor(range.from / resolution) - 1) * resolution;
   const lastTime = Math.ceil(range.to / resolution) * resolution;
   const first = beginBefore(spans, firstTime);

@@ -136,7 +136,7 @@ export class TileStore {
         RANGE_ROWS,
         controller.signal,
       );
-      if (this.#pending.get(key) !== controller) return; // nobody wants it any more
+      if (this.#pending.get(key) !== controller) return; // it was aborted, or asked for again
       this.#keep(key, makeTileRows(request, tiles));
       this.#handlers.arrived();
     } catch (error) {

@@ -291,7 +291,7 @@ static void test_the_authentication(void **state)
     request.origin = "https://ui.perfetto.dev";
     assert_int_equal(admit(&authentication, &request), HTTP_FORBIDDEN);
     request = request_for("/");
-    request.method = "POST"; /* who has no token learns nothing else */
+    request.method = "POST"; /* without the token, other errors are not distinguished */
     assert_int_equal(admit(&authentication, &request), HTTP_FORBIDDEN);
     authentication_close(&authentication);
 }

@@ -251,6 +251,25 @@ static void a_head_that_cannot_be_is_not_believed(void **state)
     made_arena_close(&made);
 }
 
+static void padding_that_leads_beyond_the_end_ends_the_log(void **state)
+{
+    struct made_arena made;
+    struct log_cursor cursor;
+    const uint32_t *words;
+    made_arena_open(&made, NULL);
+    made_word(&made, 10);
+    made_event(&made, TR_PAD, 0, NULL, 0);
+    made_word(&made, 12);
+    log_cursor_begin(&cursor, &made.arena, made.slot, 0);
+    log_cursor_extend(&cursor);
+    expect_entry(&cursor, 10);
+    expect_end(&cursor);
+    assert_int_equal(log_cursor_entries(&cursor, &words), 0);
+    log_cursor_extend(&cursor);
+    expect_end(&cursor);
+    made_arena_close(&made);
+}
+
 static void words_that_are_steps_are_counted(void **state)
 {
     struct made_arena made;
@@ -289,6 +308,7 @@ int main(void)
         cmocka_unit_test(no_record_reaches_beyond_the_rings_end),
         cmocka_unit_test(a_record_that_is_being_written_is_waited_for),
         cmocka_unit_test(a_head_that_cannot_be_is_not_believed),
+        cmocka_unit_test(padding_that_leads_beyond_the_end_ends_the_log),
         cmocka_unit_test(words_that_are_steps_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
