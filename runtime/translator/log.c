@@ -271,9 +271,13 @@ bool tr_log_check(struct tr_thread *thread, bool in_fragment)
     return true;
 }
 
-bool tr_log_is_guard(const struct tr_thread *thread, uint64_t address)
+bool tr_log_is_guard(struct tr_thread *thread, uint64_t address)
 {
-    return address - (uint64_t)thread->ring_end < TR_PAGE;
+    if (address - (uint64_t)thread->ring_end >= TR_PAGE)
+        return false;
+    wrap(thread);
+    clear(thread, thread->hot.log + TR_CLEARED);
+    return true;
 }
 
 void tr_log_stop(struct tr_thread *thread, enum tr_slot_end reason, uint64_t pc)
