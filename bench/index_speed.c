@@ -114,7 +114,7 @@ static void measure_tiles(const struct trace_index *index)
             count += tiles.count;
             array_free(&tiles);
         }
-        printf("pieces: 1/%u of the trace: %.2f ms, %zu pieces\n", parts,
+        printf("tiles: 1/%u of the trace: %.2f ms, %zu tiles\n", parts,
                (bench_cpu_seconds() - begin) * 1e3 / asked, count / asked);
     }
 }

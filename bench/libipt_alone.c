@@ -3,7 +3,7 @@
  * packets: its packet decoder. blocks: its block decoder as fast as it goes: blocks run on across
  * direct calls and jumps, events are taken and dropped, all code is loaded before. Called by
  * bench/decode. Prints one line of JSON; seconds of processor time. `branches` are those that
- * packets tell: TNT bits and TIP packets.
+ * packets record: TNT bits and TIP packets.
  */
 #include "bench_clock.h"
 #include "judged_recording.h"

@@ -17,7 +17,7 @@
 enum {
     PAGE = 4096,
     BITMAP = 1 << 16, /* bytes, of a fuzzer's coverage map, which libxdc always wants */
-    TRACE_END = 0x55, /* PT_TRACE_END: must stand behind the packets */
+    TRACE_END = 0x55, /* PT_TRACE_END: must follow the packets */
     SUCCESS = 0,      /* decoder_success */
     FILTERS = 4,
 };
@@ -142,8 +142,8 @@ static double decode_segment(const struct libxdc *libxdc, void *decoder,
                              const struct trace_segment *segment, struct counts *counts)
 {
     struct pt_config config;
-    uint8_t *pieces;
-    const uint8_t *bytes = trace_segment_bytes(segment, &pieces);
+    uint8_t *joined;
+    const uint8_t *bytes = trace_segment_bytes(segment, &joined);
     judged_recording_config(recording, &config, bytes, segment->size);
     size_t size;
     uint8_t *packets = copy_packets(&config, &size);
@@ -152,7 +152,7 @@ static double decode_segment(const struct libxdc *libxdc, void *decoder,
     double seconds = bench_cpu_seconds() - began;
     counts->bytes += segment->size;
     free(packets);
-    free(pieces);
+    free(joined);
     return seconds;
 }
 

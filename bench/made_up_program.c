@@ -103,7 +103,7 @@ static struct flow_event give_return(struct made_up_program *program)
     return arrive(program, FLOW_RETURN, to);
 }
 
-/* Out of one frame or several, behind the call that is in progress there. */
+/* Out of one frame or several, to after the call that is in progress there. */
 static struct flow_event unwind(struct made_up_program *program)
 {
     struct made_up_stack *stack = running(program);

@@ -5,7 +5,7 @@
  *   distinct   the worst case: every call makes a stack that was never seen before
  *   random     calls, returns, tail calls, exceptions and longjmp out of several frames, gaps in
  *              which calls and returns are lost, and switches between several stacks, with the
- *              stack pointer told as the qemu engine does
+ *              stack pointer recorded as the qemu engine does
  * The same seed gives the same events, however many are taken at a time.
  */
 #ifndef MAGIC_TRACE_BENCH_MADE_UP_PROGRAM_H
@@ -41,7 +41,7 @@ struct made_up_program {
     size_t running;
     bool started;  /* its first event has been taken */
     bool in_gap;   /* the event before was a gap */
-    bool reported; /* it told the stack pointer */
+    bool reported; /* it recorded the stack pointer */
 };
 
 /* `seed` is not 0. */

@@ -1,5 +1,5 @@
-/* Spans of an imaginary program, as many as are asked for: the input of benchmarks of what comes
- * behind the decoder.
+/* Spans of an imaginary program, as many as are asked for: the input of benchmarks of the stages
+ * after the decoder.
  *
  * A program of 2000 functions with fixed callees is run by a fixed random walk, in one thread, with
  * addresses, symbols, files and lines as a real one has; now and then it takes longer than usual.

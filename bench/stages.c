@@ -1,10 +1,10 @@
-/* What each stage behind the decoder costs on a real recording: stacks, spans, trace, compression.
+/* What each stage after the decoder costs on a real recording: stacks, spans, trace, compression.
  *
  *     stages RECORDING [RUNS]
  *
  * The flow events are decoded once and kept in memory (40 bytes each); then every stage runs alone,
- * RUNS times (default 3), and the fastest is told: processor time of all threads of the process, in
- * nanoseconds per flow event and per span. The rows of traces contain that of spans.
+ * RUNS times (default 3), and the fastest is reported: processor time of all threads of the
+ * process, in nanoseconds per flow event and per span. The rows of traces contain that of spans.
  */
 #include "base/file.h"
 #include "base/memory.h"

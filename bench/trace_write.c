@@ -5,7 +5,7 @@
  *     trace_write --compressors FILE  size and speed of zlib, libdeflate and isa-l on a trace that
  *                                     is not compressed
  *
- * The spans are made up (made_up_spans.h). The time of that is measured alone and told beside.
+ * The spans are made up (made_up_spans.h). The time to make them is measured alone and printed too.
  */
 #include "base/array.h"
 #include "base/file.h"

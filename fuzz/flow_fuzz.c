@@ -3,7 +3,7 @@
  *
  * Holds: decoding ends, after an amount of work that is bounded by the number of bytes; the times
  * of a thread's events never go back, and every event is one that stack/ knows; two cores make the
- * same events of it as one, and so does the long way, which an observer makes the decoder take.
+ * same events of it as one, and so does the slow path, which the decoder takes for an observer.
  * Inputs are changed packet by packet half of the time (packet_mutator.h), for random bytes seldom
  * reach the flow. FLOW_PROGRAM, a path, comes from meson.build.
  */
@@ -26,8 +26,8 @@ enum option {
     OPTION_ERRATA = 8,    /* made by a processor with errata */
     OPTION_NEW_CODE = 16, /* other code takes the place of the first page's, later */
     OPTION_TIMING = 32,   /* the recording says how MTC and CYC are to be read */
-    OPTION_SLICES = 64,   /* on two cores */
-    OPTION_AGAIN = 128,   /* all the packets several times, as memos are learnt */
+    OPTION_TWO_CORES = 64,
+    OPTION_AGAIN = 128, /* all the packets several times, so that the packet-sequence cache fills */
 };
 
 enum {
@@ -167,7 +167,7 @@ static void decode_packets(const struct perf_data *data, uint8_t options)
     struct decode_request request = {
         .data = data, .spaces = &spaces, .streams = &streams, .shared = shared};
     struct seen one = decode(request, 1);
-    if (options & OPTION_SLICES) {
+    if (options & OPTION_TWO_CORES) {
         struct seen two = decode(request, 2);
         if (memcmp(&one, &two, sizeof(one)) != 0)
             abort();
@@ -189,7 +189,7 @@ static struct sideband_record turn(uint32_t pid, uint64_t time)
         .kind = SIDEBAND_CONTEXT_SWITCH, .time = {time}, .pid = pid, .tid = pid, .cpu = 0};
 }
 
-/* Owned; of the exact size, so that reading behind the end is seen. */
+/* Owned; of the exact size, so that reading past the end is seen. */
 struct packets {
     uint8_t *bytes;
     size_t size;

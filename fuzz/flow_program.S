@@ -1,7 +1,7 @@
 /* The program that flow_fuzz's packets belong to: an executable without a C library, at fixed addresses, so that packets
  * that were recorded of it (fuzz/make_seeds) decode against it wherever it is built.
  *
- * `_start` runs what the seeds show; its argc says how many rounds. What stands behind `never_run` is there for packets
+ * `_start` runs what the seeds show; its argc says how many rounds. What follows `never_run` is there for packets
  * that lead to it: code without packets that never ends, code that cannot be decoded, code cut off at the end of memory.
  */
     .macro function name

@@ -1,8 +1,8 @@
 /* Whatever bytes an index file has: every question is answered or refused, and what answers name is
  * readable.
  *
- * The first 8 bytes choose the questions. What tells an index of this version at all is put right,
- * so that the rest is looked at.
+ * The first 8 bytes choose the questions. The magic number and the version are corrected, so that
+ * the rest is read.
  */
 #include "ask_everything.h"
 #include "index/index_format.h"

@@ -23,7 +23,7 @@ static bool write_seed(const char *folder, uint64_t seed, struct error *error)
     size_t size;
     char *bytes = ok ? file_read(path, &size, error) : NULL;
     FILE *file = bytes ? fopen(path, "wb") : NULL;
-    if (file) { /* behind the choice of questions */
+    if (file) { /* after the choice of questions */
         fwrite(&seed, sizeof seed, 1, file);
         fwrite(bytes, size, 1, file);
         ok = fclose(file) == 0;

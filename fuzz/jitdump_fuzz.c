@@ -1,4 +1,4 @@
-/* Whatever bytes a jit-PID.dump has: reading it ends, and all code that it tells of is in it. */
+/* Whatever bytes a jit-PID.dump has: reading it ends, and all code that is reported lies in it. */
 #include "image/jitdump.h"
 
 #include <stdlib.h>

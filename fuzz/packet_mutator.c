@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-    MOST_PACKETS = 4096, /* of a stream, that are told apart */
+    MOST_PACKETS = 4096, /* of a stream, whose places are known */
     LONGEST = 96,        /* bytes that may be inserted at once */
 };
 
@@ -105,7 +105,7 @@ static size_t make_bits(struct change *change, uint8_t *out)
     return pt_packet_tnt(out, marker | (bits & (marker - 1)));
 }
 
-/* What opens a stretch: PSB+ at an address. */
+/* What begins a trace segment: PSB+ at an address. */
 static size_t make_psb(struct change *change, uint8_t *out)
 {
     size_t size = pt_packet_psb(out);

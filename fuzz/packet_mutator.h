@@ -1,7 +1,7 @@
 /* Changes a stream of Intel PT packets packet by packet, so that most of it stays well formed:
- * bytes changed at random seldom reach behind the packet decoder.
+ * bytes changed at random seldom get past the packet decoder.
  *
- * Used by the fuzz target of the flow decoder. Packets are told apart by libipt's packet decoder,
+ * Used by the fuzz target of the flow decoder. libipt's packet decoder finds the packets,
  * which is not under test.
  */
 #ifndef MAGIC_TRACE_FUZZ_PACKET_MUTATOR_H

@@ -32,7 +32,10 @@ _Noreturn void tr_begin(const struct tr_start *start, const uint64_t *stack);
 /* Without memory for us the program runs as if we were not there. All registers are 0 at exec. */
 static _Noreturn void begin_natively(uint64_t pc, const uint64_t *stack)
 {
-    __asm__ volatile("mov %0, %%rsp\n\tjmp *%1" : : "r"(stack), "a"(pc), "d"(UINT64_C(0)) : "memory");
+    __asm__ volatile("mov %0, %%rsp\n\tjmp *%1"
+                     :
+                     : "r"(stack), "a"(pc), "d"(UINT64_C(0))
+                     : "memory");
     __builtin_unreachable();
 }
 

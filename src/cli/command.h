@@ -1,15 +1,19 @@
-/* A subcommand of magic-trace: what may stand behind the program's name.
+/* A subcommand of magic-trace.
  *
  * Each command has a file of its own (run.c, decode.c, ...) that defines its `struct command`;
- * commands.c lists them. main.c finds the command and calls it, help.c prints what is said here.
+ * commands.c lists them. main.c finds the command and calls it; help.c prints the help page, and
+ * manual/ the options of the man page, from what is said here.
  */
 #ifndef MAGIC_TRACE_CLI_COMMAND_H
 #define MAGIC_TRACE_CLI_COMMAND_H
 
 #include "base/error.h"
-#include "cli/options/options.h"
 
 #include <stdbool.h>
+#include <stdio.h>
+
+struct option_group; /* cli/options/options.h */
+struct option_row;
 
 /* Exit statuses besides 0 (DESIGN.md section 7, the original's too). */
 enum {
@@ -23,8 +27,8 @@ struct command {
     const char *summary;     /* one line, for the list of commands */
     const char *operands;    /* what follows the options, as in a synopsis */
     const char *description; /* paragraphs of at most 80 columns, each ended by a newline */
-    const struct option_spec *options;        /* ended by a row without name */
-    const struct option_spec *common_options; /* shared with other commands; NULL: none */
+    const struct option_group *options;        /* ended by a group without options; NULL: none */
+    const struct option_group *common_options; /* likewise, shared with other commands */
     /* argv[0] is the command's name, argv[argc] is NULL. Returns the exit status. */
     int (*run)(const struct command *command, int argc, char **argv);
 };
@@ -47,30 +51,34 @@ const struct command *const *command_all(void);
  * says what was probably meant, when there is none. */
 const struct command *command_find(const char *name);
 
-/* Prints the help page of one command on stdout. */
-void command_print_help(const struct command *command);
+/* All options of a command, ended by a row without spec. The caller frees. */
+struct option_row *command_options(const struct command *command);
 
-/* For commands without options of their own: reads -help. COMMAND_GOES_ON with *first at the first
- * operand, or the exit status after the help page or a message. */
+/* Prints the help page of one command. */
+void command_print_help(FILE *stream, const struct command *command);
+
+/* Reads the options and applies them to `request`. COMMAND_GOES_ON when all were applied, or the
+ * exit status after the help page or a message. */
 enum { COMMAND_GOES_ON = -1 };
-int command_read_help_option(const struct command *command, int argc, char **argv, int *first);
 
-/* The same for commands that take no operands either. */
-int command_read_nothing(const struct command *command, int argc, char **argv);
+/* Up to the first operand, whose index in argv becomes *first. */
+int command_read_leading_options(const struct command *command, int argc, char **argv,
+                                 void *request, int *first);
 
-/* For commands whose options may stand behind their operands: hands each option, and each operand
- * as OPTION_OPERAND, to `apply`, which gives 0 or the exit status after a message. COMMAND_GOES_ON
- * when all were taken, or the exit status after the help page or a message. */
-typedef int command_apply(const struct command *command, void *request, int option,
-                          const char *value);
-int command_read_options(const struct command *command, int argc, char **argv, command_apply *apply,
-                         void *request);
+/* The same for commands that take no operands. */
+int command_read_options_alone(const struct command *command, int argc, char **argv, void *request);
+
+/* For commands whose options may also follow their operands: hands each operand to `take`, which
+ * gives 0 or the exit status after a message. */
+typedef int command_take_operand(const struct command *command, void *request, const char *operand);
+int command_read_options(const struct command *command, int argc, char **argv, void *request,
+                         command_take_operand *take);
 
 /* One line on stderr that points to the help page; returns EXIT_STATUS_USAGE. */
 __attribute__((format(printf, 2, 3))) int command_usage_error(const struct command *command,
                                                               const char *format, ...);
 
-/* Tells `error` on stderr, behind what was printed so far; returns the exit status it means. */
+/* Prints `error` on stderr, after what was printed so far; returns the exit status it means. */
 int command_fail(const struct error *error);
 
 #endif

@@ -1,6 +1,8 @@
+#include "base/array.h"
 #include "base/edit_distance.h"
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/options/options.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -83,46 +85,83 @@ int command_usage_error(const struct command *command, const char *format, ...)
     return EXIT_STATUS_USAGE;
 }
 
-int command_read_help_option(const struct command *command, int argc, char **argv, int *first)
+static void add_rows(struct array *rows, const struct option_group *groups)
 {
-    struct option_reader reader;
-    option_reader_open(&reader, command->options, command->common_options, argc, argv);
-    int option = option_reader_next(&reader);
-    *first = reader.next;
-    option_reader_close(&reader);
-    if (option == OPTION_ERROR)
+    for (const struct option_group *group = groups; group && group->options; group++)
+        for (const struct option_spec *spec = group->options; spec->name; spec++)
+            *(struct option_row *)array_add(rows) = (struct option_row){spec, group->target};
+}
+
+struct option_row *command_options(const struct command *command)
+{
+    struct array rows = array_of(sizeof(struct option_row));
+    add_rows(&rows, command->options);
+    add_rows(&rows, command->common_options);
+    *(struct option_row *)array_add(&rows) = (struct option_row){0};
+    return rows.elements;
+}
+
+/* What remains to be done after the last event of a reader. */
+static int conclude(const struct command *command, struct option_reader *reader,
+                    enum option_event event, int status)
+{
+    option_reader_close(reader);
+    if (status)
+        return status;
+    if (event == OPTION_ERROR)
         return EXIT_STATUS_USAGE;
-    if (option != OPTION_HELP)
+    if (event != OPTION_HELP)
         return COMMAND_GOES_ON;
-    command_print_help(command);
+    command_print_help(stdout, command);
     return 0;
 }
 
-int command_read_nothing(const struct command *command, int argc, char **argv)
+static int apply(const struct option_reader *reader, const struct command *command, void *request)
+{
+    return reader->option->apply(reader->option, command, (char *)request + reader->target,
+                                 reader->value);
+}
+
+int command_read_leading_options(const struct command *command, int argc, char **argv,
+                                 void *request, int *first)
+{
+    struct option_reader reader;
+    option_reader_open(&reader, command_options(command), argc, argv);
+    enum option_event event = OPTION_END;
+    int status = 0;
+    while (status == 0 && (event = option_reader_next(&reader)) == OPTION_TAKEN)
+        status = apply(&reader, command, request);
+    *first = reader.next;
+    return conclude(command, &reader, event, status);
+}
+
+int command_read_options_alone(const struct command *command, int argc, char **argv, void *request)
 {
     int first;
-    int status = command_read_help_option(command, argc, argv, &first);
+    int status = command_read_leading_options(command, argc, argv, request, &first);
     if (status == COMMAND_GOES_ON && first < argc)
         return command_usage_error(command, "%s takes no operands, and there is `%s`.",
                                    command->name, argv[first]);
     return status;
 }
 
-int command_read_options(const struct command *command, int argc, char **argv, command_apply *apply,
-                         void *request)
+int command_read_options(const struct command *command, int argc, char **argv, void *request,
+                         command_take_operand *take)
 {
     struct option_reader reader;
-    option_reader_open(&reader, command->options, command->common_options, argc, argv);
-    int status = 0, option = OPTION_END;
-    while (status == 0 && (option = option_reader_next_or_operand(&reader)) != OPTION_END &&
-           option != OPTION_HELP && option != OPTION_ERROR)
-        status = apply(command, request, option, reader.value);
-    option_reader_close(&reader);
-    if (option == OPTION_ERROR)
-        return EXIT_STATUS_USAGE;
-    if (option == OPTION_HELP)
-        command_print_help(command);
-    return option == OPTION_HELP || status != 0 ? status : COMMAND_GOES_ON;
+    option_reader_open(&reader, command_options(command), argc, argv);
+    enum option_event event = OPTION_TAKEN;
+    int status = 0;
+    while (status == 0) {
+        event = option_reader_next_or_operand(&reader);
+        if (event == OPTION_TAKEN)
+            status = apply(&reader, command, request);
+        else if (event == OPTION_OPERAND)
+            status = take(command, request, reader.value);
+        else
+            break;
+    }
+    return conclude(command, &reader, event, status);
 }
 
 /* Texts that end with what the system said, or with a name, lack the period of a sentence. */

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "engine/registry.h"
 #include "recording/recording.h"
 #include "recording/session.h"
 
@@ -50,9 +51,19 @@ static bool remove_older_recording(const char *path, struct error *error)
     return ok;
 }
 
+/* A recording that still runs, or whose magic-trace was killed. */
+static bool is_unfinished(const char *path)
+{
+    const struct engine *engine;
+    for (size_t i = 0; (engine = engine_at(i)); i++)
+        if (engine->unfinished_name && exists_in(path, engine->unfinished_name))
+            return true;
+    return false;
+}
+
 static bool clear(const char *path, struct error *error)
 {
-    if (exists_in(path, "soft"))
+    if (is_unfinished(path))
         return error_set(
             error, ERROR_USAGE,
             "%s holds a recording that is still running, or whose magic-trace was killed. "
@@ -115,7 +126,7 @@ bool recording_folder_make(struct recording_folder *folder, const char *wanted, 
 
 bool recording_folder_holds_data(const struct recording_folder *folder)
 {
-    return exists_in(folder->path, "perf.data") || exists_in(folder->path, "soft");
+    return exists_in(folder->path, "perf.data") || is_unfinished(folder->path);
 }
 
 void recording_folder_remove(struct recording_folder *folder)

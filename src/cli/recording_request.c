@@ -4,13 +4,16 @@
 #include "base/memory.h"
 #include "cli/interrupted_decode.h"
 #include "cli/options/common_arguments.h"
+#include "cli/options/options.h"
 #include "cli/options/processor_arguments.h"
 #include "cli/options/quantity.h"
 #include "cli/options/shell_word.h"
 #include "cli/options/trigger_choice.h"
 #include "cli/recording_folder.h"
 #include "output/duration.h"
+#include "recording/flags.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,100 +22,6 @@ enum {
     SMALLEST_SNAPSHOT_SIZE = 4096,
 };
 static const uint64_t largest_snapshot_size = UINT64_C(1) << 40;
-
-enum common_option {
-    COMMON_TRIGGER = COMMON_OPTION_FIRST,
-    COMMON_SYMBOL,
-    COMMON_DURATION_THRESHOLD,
-    COMMON_DELAY_THRESHOLD,
-    COMMON_MULTI_SNAPSHOT,
-    COMMON_IMMEDIATE_STOP,
-    COMMON_OUTPUT,
-    COMMON_FORMAT,
-    COMMON_FILTER,
-    COMMON_ENGINE,
-    COMMON_CLOCK,
-    COMMON_MULTI_THREAD,
-    COMMON_FULL_EXECUTION,
-    COMMON_SNAPSHOT_SIZE,
-    COMMON_WORKING_DIRECTORY,
-    COMMON_NO_DECODE,
-    COMMON_UNAVAILABLE,
-    COMMON_PROCESSOR,                      /* and, from here on, those of enum processor_argument */
-    COMMON_SHOW = COMMON_PROCESSOR + 1000, /* and, from here on, those of enum show_option */
-};
-
-#define NOT_NEEDED "it is not needed: a recording names the files of its code itself. Leave it out."
-
-const struct option_spec recording_options[] = {
-    {"trigger", NULL, COMMON_TRIGGER, "PLACE",
-     "take the snapshot when this runs: a function,\n"
-     "FILE:LINE[:COLUMN], addr:0xADDRESS, or . for the\n"
-     "calls of libmagic_trace; ?, symbol:? and line:?\n"
-     "let you choose",
-     NULL},
-    {"symbol", NULL, COMMON_SYMBOL, "PART",
-     "like -trigger, with a part of the function's name\n('' offers all functions)", NULL},
-    {"duration-thresh", NULL, COMMON_DURATION_THRESHOLD, "SPAN",
-     "only at hits that come later than SPAN (5ms, 20us)\n"
-     "after mark_start; without -trigger: -trigger .",
-     NULL},
-    {"delay-thresh", NULL, COMMON_DELAY_THRESHOLD, "SPAN",
-     "only at hits that come later than SPAN after the\nhit before", NULL},
-    {"multi-snapshot", NULL, COMMON_MULTI_SNAPSHOT, NULL,
-     "a snapshot at every hit, not only the first", NULL},
-    {"immediate-stop", NULL, COMMON_IMMEDIATE_STOP, NULL,
-     "keep nothing behind the hit, not even microseconds", NULL},
-    {"filter", NULL, COMMON_FILTER, "\"(A B)\"",
-     "show only what ran between a call of A and the\nnext call of B", NULL},
-    {"multi-thread", NULL, COMMON_MULTI_THREAD, NULL, "trace all threads, not only the first",
-     NULL},
-    {"full-execution", NULL, COMMON_FULL_EXECUTION, NULL,
-     "keep everything from beginning to end, not only\nthe last moments", NULL},
-    {"snapshot-size", NULL, COMMON_SNAPSHOT_SIZE, "SIZE",
-     "packets kept per thread: a power of two with K, M\nor G (default 4M)", NULL},
-    {"output", "o", COMMON_OUTPUT, "FILE",
-     "where to write the trace (default trace.fxt.gz;\n"
-     "gzip when it ends in .gz); an existing one\n"
-     "becomes FILE.old",
-     NULL},
-    {"format", NULL, COMMON_FORMAT, "FORMAT",
-     "fxt (for Perfetto, default) or folded (stacks for\nflame graphs)", NULL},
-    {"working-directory", NULL, COMMON_WORKING_DIRECTORY, "DIR",
-     "keep the recording in DIR, for `magic-trace decode`\n"
-     "(default: a temporary folder, removed at the end)",
-     NULL},
-    {"no-decode", NULL, COMMON_NO_DECODE, NULL,
-     "only record; `magic-trace decode` can follow later", NULL},
-    {"engine", NULL, COMMON_ENGINE, "NAME",
-     "how to record: auto (default) or one that\n`magic-trace doctor` lists", NULL},
-    {"clock", NULL, COMMON_CLOCK, "CLOCK",
-     "default (time without the cost of translation),\n"
-     "host (the raw clock) or instructions (one\n"
-     "instruction, one nanosecond: repeatable)",
-     NULL},
-    {"sampling", NULL, COMMON_PROCESSOR + ARGUMENT_SAMPLING, NULL,
-     "look at the stack many times a second instead of\nrecording every branch", NULL},
-    {"callgraph-mode", NULL, COMMON_PROCESSOR + ARGUMENT_CALLGRAPH_MODE, "MODE",
-     "how -sampling finds the stack: lbr, lbr-no-stitch,\ndwarf or fp", NULL},
-    {"timer-resolution", NULL, COMMON_PROCESSOR + ARGUMENT_TIMER_RESOLUTION, "RESOLUTION",
-     "Low, Normal or High, of Intel PT and of -sampling", NULL},
-    {"trace-include-kernel", NULL, COMMON_PROCESSOR + ARGUMENT_INCLUDE_KERNEL, NULL,
-     "record what the kernel does for the program, too", NULL},
-    {"trace-kernel-only", NULL, COMMON_PROCESSOR + ARGUMENT_KERNEL_ONLY, NULL,
-     "record only what the kernel does for the program", NULL},
-    {"events", NULL, COMMON_PROCESSOR + ARGUMENT_EVENTS, "LIST",
-     "show these events too: branch-misses, cache-misses,\npage-faults, context-switches, "
-     "cpu-migrations",
-     NULL},
-    {"record-dir", NULL, COMMON_WORKING_DIRECTORY, "DIR", NULL, NULL},
-    SHOW_OPTIONS(COMMON_SHOW),
-    {"executable-override", NULL, COMMON_UNAVAILABLE, "FILE", NULL, NOT_NEEDED},
-    {"verbose", NULL, COMMON_UNAVAILABLE, NULL, NULL, PERF_PRINTS},
-    {"z-print-events", NULL, COMMON_UNAVAILABLE, NULL, NULL, PERF_PRINTS},
-    {"z-print-perf-commands", NULL, COMMON_UNAVAILABLE, NULL, NULL, NO_PERF_COMMANDS},
-    {0},
-};
 
 struct recording_request recording_request_new(char **magic_trace_command)
 {
@@ -131,25 +40,6 @@ void recording_request_free(struct recording_request *request)
 
 /* ---- options ---- */
 
-static bool parse_clock(const char *name, enum record_clock *clock)
-{
-    static const struct {
-        const char *name;
-        enum record_clock clock;
-    } clocks[] = {
-        {"default", RECORD_CLOCK_DEFAULT},
-        {"host", RECORD_CLOCK_HOST},
-        {"instructions", RECORD_CLOCK_INSTRUCTIONS},
-    };
-    for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
-        if (strcmp(name, clocks[i].name) != 0)
-            continue;
-        *clock = clocks[i].clock;
-        return true;
-    }
-    return false;
-}
-
 /* Packets are kept in rings whose size is a power of two of whole pages: round up, and say so. */
 static bool parse_snapshot_size(const char *text, uint64_t *size)
 {
@@ -165,106 +55,196 @@ static bool parse_snapshot_size(const char *text, uint64_t *size)
     return true;
 }
 
-static int parse_span(const struct command *self, const char *option, const char *text,
-                      uint64_t *nanoseconds)
+static int take_snapshot_size(const struct option_spec *option, const struct command *self,
+                              void *target, const char *value)
 {
-    if (duration_parse(text, nanoseconds) && *nanoseconds > 0)
+    struct record_options *record = &((struct recording_request *)target)->record;
+    record->sized = true;
+    if (parse_snapshot_size(value, &record->snapshot_size))
+        return 0;
+    return command_usage_error(
+        self, "-%s is a number of bytes like 256K, 4M or 1G (up to 1024G), not `%s`.", option->name,
+        value);
+}
+
+/* The uint64_t at option->field in nanoseconds. */
+static int take_span(const struct option_spec *option, const struct command *self, void *target,
+                     const char *value)
+{
+    uint64_t *nanoseconds = (void *)((char *)target + option->field);
+    if (duration_parse(value, nanoseconds) && *nanoseconds > 0)
         return 0;
     return command_usage_error(self, "-%s is a length of time like 5ms, 200us or 1.5s, not `%s`.",
-                               option, text);
+                               option->name, value);
 }
 
-static int apply_trigger_option(struct recording_request *request, const struct command *self,
-                                int option, const char *value)
+static int take_trigger(const struct option_spec *option, const struct command *self, void *target,
+                        const char *value)
 {
-    struct trigger *trigger = &request->record.trigger;
-    switch (option) {
-    case COMMON_TRIGGER:
-        request->trigger = value;
-        return *value ? 0 : command_usage_error(self, "-trigger needs the name of a place.");
-    case COMMON_SYMBOL:
-        request->symbol_part = value;
-        return 0;
-    case COMMON_DURATION_THRESHOLD:
-        return parse_span(self, "duration-thresh", value, &trigger->duration_threshold_ns);
-    case COMMON_DELAY_THRESHOLD:
-        return parse_span(self, "delay-thresh", value, &trigger->delay_threshold_ns);
-    case COMMON_MULTI_SNAPSHOT:
-        trigger->multi_snapshot = true;
-        return 0;
-    default: /* COMMON_IMMEDIATE_STOP */
-        trigger->immediate_stop = true;
-        return 0;
-    }
+    ((struct recording_request *)target)->trigger = value;
+    return *value ? 0 : command_usage_error(self, "-%s needs the name of a place.", option->name);
 }
 
-static int apply_output_option(struct recording_request *request, const struct command *self,
-                               int option, const char *value)
+static bool engine_value_at(size_t index, struct option_value *value)
 {
-    switch (option) {
-    case COMMON_OUTPUT:
-        request->trace.output = value;
-        request->formatted = true;
-        return 0;
-    case COMMON_FORMAT:
-        request->formatted = true;
-        if (!trace_format_parse(value, &request->trace.format))
-            return command_usage_error(self, "-format is fxt or folded, not `%s`.", value);
-        return 0;
-    default: /* COMMON_FILTER */
-        return take_filter(self, &request->trace.filter, value);
-    }
+    static const struct option_value automatic = {"auto", 0, "the best that works here (default)",
+                                                  NULL};
+    const struct engine *engine = index > 0 ? engine_at(index - 1) : NULL;
+    if (index == 0)
+        *value = automatic;
+    else if (engine)
+        *value = (struct option_value){engine->name, 0, engine->description, engine->manual};
+    return index == 0 || engine;
 }
 
-int recording_request_option(struct recording_request *request, const struct command *self,
-                             int option, const char *value)
+/* A name that there is none of is refused when the engine is chosen. */
+static int take_engine(const struct option_spec *option, const struct command *self, void *target,
+                       const char *value)
 {
-    if (option >= COMMON_SHOW)
-        return trace_showing_option(&request->showing, self,
-                                    (enum show_option)(option - COMMON_SHOW), value);
-    if (option >= COMMON_PROCESSOR)
-        return processor_argument_apply(&request->record.processor, self,
-                                        (enum processor_argument)(option - COMMON_PROCESSOR),
-                                        value);
-    switch (option) {
-    case COMMON_OUTPUT:
-    case COMMON_FORMAT:
-    case COMMON_FILTER:
-        return apply_output_option(request, self, option, value);
-    case COMMON_ENGINE:
-        request->engine = value;
-        if (strcmp(value, "sample") == 0)
-            request->record.processor.sampling = true;
-        return 0;
-    case COMMON_CLOCK:
-        if (!parse_clock(value, &request->record.clock))
-            return command_usage_error(self, "-clock is default, host or instructions, not `%s`.",
-                                       value);
-        return 0;
-    case COMMON_MULTI_THREAD:
-        request->record.multi_thread = true;
-        return 0;
-    case COMMON_FULL_EXECUTION:
-        request->record.full_execution = true;
-        return 0;
-    case COMMON_SNAPSHOT_SIZE:
-        request->record.sized = true;
-        if (!parse_snapshot_size(value, &request->record.snapshot_size))
-            return command_usage_error(
-                self,
-                "-snapshot-size is a number of bytes like 256K, 4M or 1G (up to 1024G), not `%s`.",
-                value);
-        return 0;
-    case COMMON_WORKING_DIRECTORY:
-        request->working_directory = value;
-        return 0;
-    case COMMON_NO_DECODE:
-        request->no_decode = true;
-        return 0;
-    default:
-        return apply_trigger_option(request, self, option, value);
-    }
+    struct recording_request *request = target;
+    const struct engine *engine = engine_find(value);
+    request->engine = value;
+    request->record.processor.sampling |= engine && engine->samples_alone;
+    return 0;
 }
+
+static bool clock_at(size_t index, struct option_value *value)
+{
+    static const struct option_value clocks[] = {
+        {"default", RECORD_CLOCK_DEFAULT, "time without the cost of translation",
+         "The time of the emulated program without what the emulator's translator used up, so "
+         "that the first call of a function is as long as the second."},
+        {"host", RECORD_CLOCK_HOST, "the raw clock of the machine", NULL},
+        {"instructions", RECORD_CLOCK_INSTRUCTIONS, "one instruction, one nanosecond: repeatable",
+         "Each instruction takes one nanosecond; two runs of a deterministic program give the "
+         "same trace."},
+    };
+    return option_value_of_table(clocks, sizeof clocks / sizeof *clocks, index, value);
+}
+
+#define NOT_NEEDED "it is not needed: a recording names the files of its code itself. Leave it out."
+
+static const struct option_spec recording_specs[] = {
+    {.name = &FLAG_TRIGGER[1],
+     .argument = "PLACE",
+     .help = "take the snapshot when this runs: a function,\n"
+             "FILE:LINE[:COLUMN], addr:0xADDRESS, or . for the\n"
+             "calls of libmagic_trace; ?, symbol:? and line:?\n"
+             "let you choose",
+     .manual =
+         "Take the snapshot when this runs. A PLACE is a function of the program or of a library "
+         "that it needs, by its readable name or its symbol; `FILE:LINE` or `FILE:LINE:COLUMN`; "
+         "`addr:0xADDRESS` of an instruction, as nm(1) and objdump(1) number them; or `.`, the "
+         "snapshots that the program takes by itself with libmagic_trace. The prefixes `symbol:` "
+         "and `line:` say which is meant when a name could be either. `?`, `symbol:?` and "
+         "`line:?` let you choose: with fzf(1) where it is installed, else from a numbered list. "
+         "Hits are marked on a track of their own.",
+     .apply = take_trigger},
+    {.name = "symbol",
+     .argument = "PART",
+     .help = "like -trigger, with a part of the function's name\n('' offers all functions)",
+     .manual = "The same as -trigger with a part of a function's name. When several functions have "
+               "it you choose one; the empty part offers all. When none has it the snapshot is "
+               "taken at the end.",
+     .apply = option_set_text,
+     .field = offsetof(struct recording_request, symbol_part)},
+    {.name = &FLAG_DURATION_THRESHOLD[1],
+     .argument = "SPAN",
+     .help = "only at hits that come later than SPAN (5ms, 20us)\n"
+             "after mark_start; without -trigger: -trigger .",
+     .manual = "Only hits that come later than SPAN (like 5ms, 200us, 1.5s) after the thread's "
+               "last mark_start of libmagic_trace count. Without -trigger it means `-trigger .`.",
+     .apply = take_span,
+     .field = offsetof(struct recording_request, record.trigger.duration_threshold_ns)},
+    {.name = &FLAG_DELAY_THRESHOLD[1],
+     .argument = "SPAN",
+     .help = "only at hits that come later than SPAN after the\nhit before",
+     .manual = "Only hits that come later than SPAN after the hit before count: for a function "
+               "that an event loop calls in every cycle. Every five seconds the longest delay is "
+               "printed.",
+     .apply = take_span,
+     .field = offsetof(struct recording_request, record.trigger.delay_threshold_ns)},
+    {.name = &FLAG_MULTI_SNAPSHOT[1],
+     .help = "a snapshot at every hit, not only the first",
+     .manual = "Take a snapshot at every hit that counts. They all go into one trace, with gaps "
+               "between what belongs to none.",
+     .apply = option_set_flag,
+     .field = offsetof(struct recording_request, record.trigger.multi_snapshot)},
+    {.name = &FLAG_IMMEDIATE_STOP[1],
+     .help = "keep nothing after the hit, not even microseconds",
+     .manual = "Keep nothing after the hit. Without it some microseconds follow. With Intel PT "
+               "this needs Linux 6.13 or later, and the first hit must count: it does not go "
+               "together with -multi-snapshot and thresholds; a warning says when it has no "
+               "effect.",
+     .apply = option_set_flag,
+     .field = offsetof(struct recording_request, record.trigger.immediate_stop)},
+    {.name = &FLAG_MULTI_THREAD[1],
+     .help = "trace all threads, not only the first",
+     .manual = "Trace all threads, not only the first. With -trigger hits in all of them count, "
+               "also in those created later, and in forked children, which are traced too.",
+     .apply = option_set_flag,
+     .field = offsetof(struct recording_request, record.multi_thread)},
+    {.name = &FLAG_FULL_EXECUTION[1],
+     .help = "keep everything from beginning to end, not only\nthe last moments",
+     .manual = "Keep everything from beginning to end. Packets are written to disk as the program "
+               "runs.",
+     .apply = option_set_flag,
+     .field = offsetof(struct recording_request, record.full_execution)},
+    {.name = &FLAG_SNAPSHOT_SIZE[1],
+     .argument = "SIZE",
+     .help = "packets kept per thread: a power of two with K, M\nor G (default 4M)",
+     .manual = "Bytes of packets kept per thread, with suffix K, M or G (default 4M). Rounded up "
+               "to a power of two, with a warning. With -sampling bytes of samples, by default 32M "
+               "where stacks are saved (`-callgraph-mode dwarf`), which is some 4,000 of them; so "
+               "much per processor where all threads or child processes are sampled.",
+     .apply = take_snapshot_size},
+    {.name = &FLAG_WORKING_DIRECTORY[1],
+     .argument = "DIR",
+     .help = "keep the recording in DIR, for `magic-trace decode`\n"
+             "(default: a temporary folder, removed at the end)",
+     .manual = "Make the recording in DIR and keep it. The folder is made when it is missing; an "
+               "older recording in it is replaced. Without this option the recording lies in a "
+               "temporary folder, which is removed after the trace was written, and kept and named "
+               "when something failed.",
+     .apply = option_set_text,
+     .field = offsetof(struct recording_request, working_directory)},
+    {.name = "no-decode",
+     .help = "only record; `magic-trace decode` can follow later",
+     .manual = "Only record. magic-trace-decode(1) can follow at any time.",
+     .apply = option_set_flag,
+     .field = offsetof(struct recording_request, no_decode)},
+    {.name = &FLAG_ENGINE[1],
+     .argument = "NAME",
+     .help = "how to record:",
+     .manual = "How to record. magic-trace-doctor(1) lists the engines that work here.",
+     .values = engine_value_at,
+     .apply = take_engine},
+    {.name = &FLAG_CLOCK[1],
+     .argument = "CLOCK",
+     .help = "what a nanosecond is:",
+     .values = clock_at,
+     .apply = option_set_value,
+     .field = offsetof(struct recording_request, record.clock)},
+    {.name = "record-dir",
+     .argument = "DIR",
+     .apply = option_set_text,
+     .field = offsetof(struct recording_request, working_directory)},
+    {.name = "executable-override", .argument = "FILE", .unavailable = NOT_NEEDED},
+    {.name = "verbose", .unavailable = PERF_PRINTS},
+    {.name = "z-print-events", .unavailable = PERF_PRINTS},
+    {.name = "z-print-perf-commands", .unavailable = NO_PERF_COMMANDS},
+    {0},
+};
+
+const struct option_group recording_options[] = {
+    {recording_specs, 0},
+    {processor_option_specs, offsetof(struct recording_request, record.processor)},
+    {trace_file_option_specs, offsetof(struct recording_request, trace)},
+    {trace_showing_options, offsetof(struct recording_request, showing)},
+    {0},
+};
+
+/* ---- whether they go together ---- */
 
 static int check_trigger(struct recording_request *request, const struct command *self)
 {
@@ -309,7 +289,8 @@ int recording_request_check(struct recording_request *request, const struct comm
     /* Forked children would inherit a breakpoint, too. */
     if (request->record.multi_thread && request->record.triggered)
         request->record.follow = true;
-    if ((request->formatted || request->trace.filter.from) && request->no_decode)
+    const struct trace_file_options *trace = &request->trace;
+    if ((trace->output || trace->format || trace->filter.from) && request->no_decode)
         log_warning("-output, -format and -filter have no effect with -no-decode, which writes no "
                     "trace. Give them to `magic-trace decode`.");
     if (request->record.sized && request->record.full_execution)

@@ -5,6 +5,7 @@
 #define MAGIC_TRACE_CLI_RECORDING_REQUEST_H
 
 #include "cli/command.h"
+#include "cli/options/options.h"
 #include "cli/serve/trace_showing.h"
 #include "cli/trace_file.h"
 #include "engine/objects.h"
@@ -22,17 +23,11 @@ struct recording_request {
     bool formatted; /* -output or -format was given */
 };
 
-/* Ids of the common options begin here, so that they cannot be a command's own. */
-enum { COMMON_OPTION_FIRST = 1000 };
-
-extern const struct option_spec recording_options[];
+/* The options that run and attach share; their requests begin with a struct recording_request. */
+extern const struct option_group recording_options[];
 
 struct recording_request recording_request_new(char **magic_trace_command);
 void recording_request_free(struct recording_request *request);
-
-/* Applies a common option. 0, or the exit status after a message. */
-int recording_request_option(struct recording_request *request, const struct command *self,
-                             int option, const char *value);
 
 /* All options have been read: whether they go together. 0, or the exit status after a message. */
 int recording_request_check(struct recording_request *request, const struct command *self);
@@ -41,7 +36,7 @@ int recording_request_check(struct recording_request *request, const struct comm
 const struct engine *recording_request_choose_engine(const struct recording_request *request,
                                                      enum engine_use use, struct error *error);
 
-/* Finds the places of the trigger that was asked for, if any; asks the person where that was asked
+/* Finds the places of the trigger that was asked for, if any; asks the user where that was asked
  * for. */
 bool recording_request_find_trigger(struct recording_request *request,
                                     const struct objects *objects, struct error *error);

@@ -9,8 +9,9 @@ bool salvage(const char *recording, struct error *error)
     struct stat status;
     if (stat(recording, &status) != 0 || !S_ISDIR(status.st_mode))
         return true;
-    for (const struct engine *const *engine = engine_all(); *engine; engine++)
-        if ((*engine)->salvage && !(*engine)->salvage(recording, error))
+    const struct engine *engine;
+    for (size_t i = 0; (engine = engine_at(i)); i++)
+        if (engine->salvage && !engine->salvage(recording, error))
             return false;
     return true;
 }

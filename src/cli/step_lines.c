@@ -85,7 +85,7 @@ static struct flow *open_packets(const char *recording, const struct flow_option
     if (sampled)
         error_set(error, ERROR_FORMAT,
                   "%s holds samples of call stacks: there are no packets in it, and no single "
-                  "branches. Record with Intel PT, or with the qemu engine.",
+                  "branches. Record without -sampling.",
                   recording);
     else
         error_set(error, ERROR_FORMAT,

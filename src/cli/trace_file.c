@@ -5,66 +5,28 @@
 #include "cli/decode_statistics.h"
 #include "cli/options/shell_word.h"
 #include "cli/summary.h"
-#include "output/fxt/fxt_writer.h"
 #include "output/output_file.h"
-#include "output/report/report_folded.h"
 #include "recording/recording.h"
 #include "stack/timeline.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-static const struct {
-    const char *name;
-    const char *default_output;
-} formats[] = {
-    [TRACE_FORMAT_FXT] = {"fxt", "trace.fxt.gz"},
-    [TRACE_FORMAT_FOLDED] = {"folded", "trace.folded"},
-};
-
-bool trace_format_parse(const char *name, enum trace_format *format)
+static const struct trace_format *format_of(const struct trace_file_options *options)
 {
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        if (strcmp(name, formats[i].name) != 0)
-            continue;
-        *format = (enum trace_format)i;
-        return true;
-    }
-    return false;
+    return options->format ? options->format : trace_format_default;
 }
 
 const char *trace_file_path(const struct trace_file_options *options)
 {
-    return options->output ? options->output : formats[options->format].default_output;
+    return options->output ? options->output : format_of(options)->default_output;
 }
 
 bool trace_file_check_output(const struct trace_file_options *options, struct error *error)
 {
     return output_file_check(trace_file_path(options), error);
-}
-
-static bool write_folded(struct span_source *source, const char *path, struct error *error)
-{
-    struct output_file file;
-    if (!output_file_create(&file, path, error))
-        return false;
-    int copy = dup(file.descriptor);
-    FILE *stream = copy >= 0 ? fdopen(copy, "w") : NULL;
-    bool ok = stream || error_set_errno(error, ERROR_IO, errno, "cannot write %s", path);
-    if (!stream && copy >= 0)
-        close(copy);
-    if (ok)
-        ok = report_folded(source, stream, error);
-    if (stream && fclose(stream) != 0 && ok)
-        ok = error_set_errno(error, ERROR_IO, errno, "cannot write %s", path);
-    if (ok)
-        return output_file_commit(&file, error);
-    output_file_abandon(&file);
-    return false;
 }
 
 /* A filter that nothing passes is an error, before an older trace is replaced by an empty one. */
@@ -89,15 +51,8 @@ static bool write_spans(struct timeline *timeline, const struct trace_file_optio
         return false;
     const char *path = trace_file_path(options);
     summary->statistics = timeline_statistics(timeline);
-    bool ok;
-    if (options->format == TRACE_FORMAT_FOLDED) {
-        ok = write_folded(source, path, error);
-    } else {
-        struct fxt_summary written = {0};
-        struct fxt_options fxt = {.expected_spans = summary->statistics.spans, .summary = &written};
-        ok = fxt_write(source, path, &fxt, error);
-        summary->length = written.last.value - written.first.value;
-    }
+    bool ok =
+        format_of(options)->write(source, summary->statistics.spans, path, &summary->length, error);
     source->close(source);
     log_progress_end();
     return ok;
@@ -108,8 +63,8 @@ static void say_how_to_open(const struct trace_file_options *options)
     const char *path = trace_file_path(options);
     if (options->is_temporary)
         return;
-    if (options->format == TRACE_FORMAT_FOLDED) {
-        log_status("The folded stacks are in %s.", path);
+    if (format_of(options)->contents) {
+        log_status("The %s are in %s.", format_of(options)->contents, path);
         return;
     }
     /* What went into a pipe, or nowhere, cannot be opened. */

@@ -7,26 +7,23 @@
 #define MAGIC_TRACE_CLI_TRACE_FILE_H
 
 #include "base/error.h"
+#include "cli/options/options.h"
+#include "cli/trace_format.h"
 #include "decode/flow.h"
 #include "stack/spans/span_filter.h"
 
-enum trace_format {
-    TRACE_FORMAT_FXT,    /* Fuchsia trace format, for Perfetto */
-    TRACE_FORMAT_FOLDED, /* folded stacks, for flame graphs */
-};
-
 struct trace_file_options {
-    const char *output; /* NULL: the format's default name */
-    enum trace_format format;
-    const char *perf_map_directory; /* NULL: the usual places */
+    const char *output;                /* NULL: the format's default name */
+    const struct trace_format *format; /* NULL: trace_format_default */
+    const char *perf_map_directory;    /* NULL: the usual places */
     struct span_filter_names filter;
     bool print_statistics; /* on standard output, when the trace is written */
     enum flow_decoder decoder;
     bool is_temporary; /* the trace goes when it has been shown: nobody is told where it is */
 };
 
-/* "fxt" or "folded"; false when it is neither. */
-bool trace_format_parse(const char *name, enum trace_format *format);
+/* -output, -format and -filter, which fill a struct trace_file_options: options/trace_options.c. */
+extern const struct option_spec trace_file_option_specs[];
 
 /* Where the trace is written. */
 const char *trace_file_path(const struct trace_file_options *options);

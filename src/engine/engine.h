@@ -67,7 +67,13 @@ struct engine_probe {
 struct engine {
     const char *name;        /* as given to -engine */
     const char *former_name; /* which -engine takes, too; NULL: none */
-    const char *description; /* one line */
+    const char *description; /* one line, for help pages and doctor */
+    const char *manual; /* for man pages: text as in cli/options/options.h; NULL: description */
+    bool is_hardware;   /* it uses the processor's own trace: what `doctor` checks */
+    bool samples_alone; /* it cannot but sample: choosing it is choosing -sampling */
+    /* What it leaves in a recording's folder until it has finished the recording, by which a
+     * recording that still runs or whose magic-trace was killed is recognized; NULL: nothing. */
+    const char *unfinished_name;
     void (*probe)(struct engine_probe *probe);
     /* Whether it can do what the options ask for, here: False with the option and the reason.
      * Asked after the probe; command, pids and directory are not known yet. NULL: everything. */

@@ -15,8 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-extern char **environ;
-
 static void add_object(struct objects *objects, const char *path)
 {
     for (size_t i = 0; i < objects->paths.count; i++)

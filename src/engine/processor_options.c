@@ -1,5 +1,7 @@
 #include "engine/processor_options.h"
 
+#include "recording/flags.h"
+
 #include <ctype.h>
 #include <linux/perf_event.h>
 
@@ -45,15 +47,15 @@ const char *event_kind_names(void)
 static const char *first_unserved(const struct processor_options *options, unsigned served)
 {
     if (options->sampling && !(served & PROCESSOR_SAMPLING))
-        return "-sampling";
+        return FLAG_SAMPLING;
     if (options->timer.kind != TIMER_NORMAL && !(served & PROCESSOR_TIMER))
-        return "-timer-resolution";
+        return FLAG_TIMER_RESOLUTION;
     if (options->scope == TRACE_USER_AND_KERNEL && !(served & PROCESSOR_SCOPE))
-        return "-trace-include-kernel";
+        return FLAG_INCLUDE_KERNEL;
     if (options->scope == TRACE_KERNEL && !(served & PROCESSOR_SCOPE))
-        return "-trace-kernel-only";
+        return FLAG_KERNEL_ONLY;
     if (options->event_count > 0 && !(served & PROCESSOR_EVENTS))
-        return "-events";
+        return FLAG_EVENTS;
     return NULL;
 }
 

@@ -6,54 +6,70 @@
 #include "engine/qemu/qemu.h"
 #include "engine/sample/sample.h"
 #include "engine/translator/translator.h"
+#include "recording/flags.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static const struct engine *const engines[] = {
-    &pt_engine,     &perf_engine,   &translator_engine, &qemu_engine,
-    &sample_engine, &ptrace_engine, NULL,
+/* Which engine is taken when none is named. */
+enum purpose {
+    TO_RUN,            /* those that record every branch; users who want samples say so */
+    TO_ATTACH,         /* stepping is exact and makes a thread a thousand times slower: last */
+    TO_ATTACH_TRIGGER, /* of the one call that is looked for, samples show next to nothing, and
+                          stepping it shows all */
+    TO_SAMPLE,
+    PURPOSES
 };
 
-/* Best first. To run a program: those that record every branch; whoever would have samples instead
- * says so. */
-static const struct engine *const recorders[] = {&pt_engine, &perf_engine, &qemu_engine,
-                                                 &translator_engine, NULL};
+struct registered {
+    const struct engine *engine;
+    unsigned char place[PURPOSES]; /* 1: the best, taken where it works; 0: never by itself */
+};
 
-/* To attach. Stepping is exact and makes a thread a thousand times slower, so it comes last... */
-static const struct engine *const attachers[] = {&pt_engine, &perf_engine, &sample_engine,
-                                                 &ptrace_engine, NULL};
+/* A new engine is one more row. */
+/* clang-format off */
+static const struct registered engines[] = {
+    /* place:             run attach trigger sample */
+    {&pt_engine,         {1,  1,     1,      0}},
+    {&perf_engine,       {2,  2,     2,      2}},
+    {&qemu_engine,       {3,  0,     0,      0}},
+    {&translator_engine, {4,  0,     0,      0}},
+    {&sample_engine,     {0,  3,     4,      1}},
+    {&ptrace_engine,     {0,  4,     3,      0}},
+};
+/* clang-format on */
+enum { ENGINES = sizeof engines / sizeof *engines };
 
-/* ...but at a trigger: of the one call that is looked for samples tell next to nothing, and
- * stepping it tells all. */
-static const struct engine *const trigger_attachers[] = {&pt_engine, &perf_engine, &ptrace_engine,
-                                                         &sample_engine, NULL};
-
-/* Those that can sample: for -sampling. */
-static const struct engine *const samplers[] = {&sample_engine, &perf_engine, NULL};
-
-static const struct engine *const *best_first(enum engine_use use,
-                                              const struct record_options *options)
+static enum purpose purpose_of(enum engine_use use, const struct record_options *options)
 {
     if (options->processor.sampling)
-        return samplers;
+        return TO_SAMPLE;
     if (use == ENGINE_TO_RECORD)
-        return recorders;
-    return options->triggered ? trigger_attachers : attachers;
+        return TO_RUN;
+    return options->triggered ? TO_ATTACH_TRIGGER : TO_ATTACH;
 }
 
-const struct engine *const *engine_all(void)
+const struct engine *engine_at(size_t index)
 {
-    return engines;
+    return index < ENGINES ? engines[index].engine : NULL;
+}
+
+/* NULL when no engine has that place. */
+static const struct engine *engine_at_place(enum purpose purpose, size_t place)
+{
+    for (size_t i = 0; i < ENGINES; i++)
+        if (engines[i].place[purpose] == place)
+            return engines[i].engine;
+    return NULL;
 }
 
 /* "qemu, pt": for messages. */
 static void list_names(char *names, size_t size)
 {
     size_t used = 0;
-    for (size_t i = 0; engines[i] && used < size; i++)
-        used +=
-            (size_t)snprintf(names + used, size - used, "%s%s", i ? ", " : "", engines[i]->name);
+    for (size_t i = 0; i < ENGINES && used < size; i++)
+        used += (size_t)snprintf(names + used, size - used, "%s%s", i ? ", " : "",
+                                 engines[i].engine->name);
 }
 
 static bool records_so(const struct engine *engine, enum engine_use use)
@@ -81,14 +97,15 @@ static bool suits(const struct engine *engine, const struct record_options *opti
 static bool choose_best(struct engine_choice *choice, enum engine_use use,
                         const struct record_options *options, struct error *error)
 {
-    const struct engine *const *order = best_first(use, options);
+    enum purpose purpose = purpose_of(use, options);
+    const struct engine *engine;
     char reasons[sizeof error->text - 128] = "";
     size_t used = 0;
-    for (size_t i = 0; order[i]; i++) {
+    for (size_t place = 1; (engine = engine_at_place(purpose, place)); place++) {
         struct error reason = {0};
-        if (!records_so(order[i], use))
+        if (!records_so(engine, use))
             continue;
-        if (suits(order[i], options, choice, &reason))
+        if (suits(engine, options, choice, &reason))
             return true;
         if (used < sizeof reasons)
             used += (size_t)snprintf(reasons + used, sizeof reasons - used, "%s%s",
@@ -104,19 +121,28 @@ static bool choose_by_name(struct engine_choice *choice, const struct engine *en
 {
     if (records_so(engine, use))
         return suits(engine, options, choice, error);
-    return error_set(error, ERROR_USAGE,
-                     use == ENGINE_TO_ATTACH
-                         ? "the %s engine cannot attach to a process that runs already. Leave "
-                           "-engine out."
-                         : "the %s engine only attaches to processes that run already. Leave "
-                           "-engine out.",
-                     engine->name);
+    return error_set(
+        error, ERROR_USAGE,
+        use == ENGINE_TO_ATTACH
+            ? "the %s engine cannot attach to a process that runs already. Leave " FLAG_ENGINE
+              " out."
+            : "the %s engine only attaches to processes that run already. Leave " FLAG_ENGINE
+              " out.",
+        engine->name);
 }
 
-static bool is_called(const struct engine *engine, const char *name)
+static bool is_named(const struct engine *engine, const char *name)
 {
     return strcmp(engine->name, name) == 0 ||
            (engine->former_name && strcmp(engine->former_name, name) == 0);
+}
+
+const struct engine *engine_find(const char *name)
+{
+    for (size_t i = 0; i < ENGINES; i++)
+        if (is_named(engines[i].engine, name))
+            return engines[i].engine;
+    return NULL;
 }
 
 bool engine_choose(struct engine_choice *choice, const char *name, enum engine_use use,
@@ -125,9 +151,9 @@ bool engine_choose(struct engine_choice *choice, const char *name, enum engine_u
     *choice = (struct engine_choice){0};
     if (strcmp(name, "auto") == 0)
         return choose_best(choice, use, options, error);
-    for (size_t i = 0; engines[i]; i++)
-        if (is_called(engines[i], name))
-            return choose_by_name(choice, engines[i], use, options, error);
+    const struct engine *engine = engine_find(name);
+    if (engine)
+        return choose_by_name(choice, engine, use, options, error);
     char names[256];
     list_names(names, sizeof names);
     return error_set(error, ERROR_USAGE, "there is no engine called %s. There are: auto, %s.", name,

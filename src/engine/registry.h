@@ -7,8 +7,11 @@
 
 #include "engine/engine.h"
 
-/* All there are, NULL-terminated. */
-const struct engine *const *engine_all(void);
+/* By number, from 0; NULL after the last. */
+const struct engine *engine_at(size_t index);
+
+/* By name or former name; NULL when there is none. */
+const struct engine *engine_find(const char *name);
 
 /* What an engine is wanted for. */
 enum engine_use { ENGINE_TO_RECORD, ENGINE_TO_ATTACH };

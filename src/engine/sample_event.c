@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "perf_event/permissions.h"
 #include "perf_event/sideband.h"
+#include "recording/flags.h"
 
 #include <asm/perf_regs.h>
 #include <errno.h>
@@ -189,9 +190,11 @@ static bool choose_callgraph(struct sampling_means *means, const struct kernel *
         means->callgraph = remembers ? CALLGRAPH_LBR : CALLGRAPH_DWARF;
     return remembers || wanted == CALLGRAPH_DEFAULT ||
            error_set(error, ERROR_UNSUPPORTED,
-                     "-callgraph-mode %s needs a processor that remembers its last branches "
+                     FLAG_CALLGRAPH_MODE
+                     " %s needs a processor that remembers its last branches "
                      "(Intel's LBR) and a kernel that offers it, which virtual machines rarely do. "
-                     "Use -callgraph-mode dwarf, or fp for programs built with frame pointers.",
+                     "Use " FLAG_CALLGRAPH_MODE
+                     " dwarf, or fp for programs built with frame pointers.",
                      callgraph_mode_name(wanted));
 }
 

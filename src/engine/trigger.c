@@ -3,6 +3,7 @@
 #include "base/edit_distance.h"
 #include "base/memory.h"
 #include "image/image_file.h"
+#include "recording/flags.h"
 #include "symbol/function_list.h"
 #include "symbol/line_search.h"
 
@@ -186,7 +187,7 @@ static bool explain_unknown(const char *symbol, const char *executable,
         return error_set(error, ERROR_NOT_FOUND,
                          "neither %s nor its libraries have %s, which is what takes snapshots from "
                          "inside a program. Link the program with libmagic_trace, or name another "
-                         "function with -trigger.",
+                         "function with " FLAG_TRIGGER ".",
                          executable, symbol);
     if (suggestions->functions == 0)
         return error_set(error, ERROR_NOT_FOUND,
@@ -198,8 +199,9 @@ static bool explain_unknown(const char *symbol, const char *executable,
     return error_set(error, ERROR_NOT_FOUND,
                      "Snapshot symbol not found: %s is no function of %s "
                      "or its libraries.%s%s%s",
-                     symbol, executable, *names ? " Did you mean " : " Choose one with -trigger ?",
-                     names, *names ? "?" : ".");
+                     symbol, executable,
+                     *names ? " Did you mean " : " Choose one with " FLAG_TRIGGER " ?", names,
+                     *names ? "?" : ".");
 }
 
 /* ---- lines and addresses ---- */

@@ -1,6 +1,7 @@
 #include "engine/watched_processes.h"
 
 #include "engine/trigger_addresses.h"
+#include "recording/flags.h"
 
 #include <string.h>
 
@@ -86,7 +87,7 @@ static bool too_many(const struct watched_processes *processes, uint32_t pid, si
 {
     return error_set(error, ERROR_UNSUPPORTED,
                      "%s is at %zu places in process %u, and the processor can watch %d. Name one "
-                     "of them: -trigger FILE:LINE:COLUMN, or addr:0x....",
+                     "of them: " FLAG_TRIGGER " FILE:LINE:COLUMN, or addr:0x....",
                      processes->trigger->name, count, pid, BREAKPOINT_REGISTERS);
 }
 

@@ -128,7 +128,7 @@ static bool was_replaced(const struct file_table *table, const struct image_file
            (inode != 0 && status.st_ino != inode && is_later(status.st_ctim, table->recorded));
 }
 
-/* The build id of the file that `record` maps, as far as the recording tells. */
+/* The build id of the file that `record` maps, as far as the recording has it. */
 static struct build_id recorded_build_id(const struct file_table *table,
                                          const struct sideband_record *record, const char *path)
 {
@@ -183,8 +183,8 @@ static bool is_dumped_object(const struct image_file *file)
            file->segments[0].file_offset == 0;
 }
 
-/* Memory without a file is missing nowhere but in images/, and nobody could supply it; all but the
- * kernel's own object, of which perf keeps a copy where the recording was made. */
+/* Memory without a file can only be in images/, and users could not supply it; the exception is the
+ * kernel's own object, of which perf keeps a copy on the machine of the recording. */
 static bool is_worth_reporting(const char *path)
 {
     return !image_path_is_anonymous(path) || strcmp(path, "[vdso]") == 0;

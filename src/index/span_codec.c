@@ -55,7 +55,7 @@ static const uint8_t *decode_rest(const uint8_t *bytes, uint32_t before, struct 
 
 /* Bytes of a span up to its function, by the lower 6 bits of the control byte: where the next span
  * begins must be known early, because everything waits for it. */
-#define SPAN_SIZE(end, length, function) 1 + (end) + (length) + (function)
+#define SPAN_SIZE(end, length, function) (1 + (end) + (length) + (function))
 #define SPAN_SIZES_BY_END(length, function)                                                        \
     SPAN_SIZE(0, length, function), SPAN_SIZE(1, length, function),                                \
         SPAN_SIZE(2, length, function), SPAN_SIZE(8, length, function)

@@ -1,4 +1,4 @@
-/* What of a track is drawn at a resolution (docs/viewer.md section 1, "Pieces").
+/* What of a track is drawn at a resolution (docs/viewer.md section 1, "Tiles").
  *
  * Called by the server for each tile of the screen.
  */

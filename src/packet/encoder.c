@@ -344,6 +344,65 @@ void pt_code_block_describe(struct pt_code_block *block)
     block->work = counted | (uint64_t)block->cost << PT_WORK_COST_SHIFT;
 }
 
+/* A TNT packet takes 47 bits; what is gathered and a run's must fit into 64. */
+enum { LONGEST_RUN = 16 };
+
+static bool add_bit(struct pt_block_run *run, bool taken)
+{
+    if (run->count == LONGEST_RUN)
+        return false;
+    run->bits = run->bits << 1 | taken;
+    run->count++;
+    return true;
+}
+
+static bool add_call(struct pt_block_run *run, uint64_t return_address)
+{
+    if (run->pushes == sizeof run->push / sizeof *run->push)
+        return false;
+    run->push[run->pushes++] = return_address;
+    if (run->pushes > run->deepest)
+        run->deepest = run->pushes;
+    return true;
+}
+
+/* The edge from `block` to `pc`. */
+static bool add_edge(struct pt_block_run *run, const struct pt_code_block *block, uint64_t pc)
+{
+    switch ((enum pt_code_block_kind)block->kind) {
+    case PT_BLOCK_SEQUENTIAL:
+        return pc == block->fall;
+    case PT_BLOCK_JUMP:
+        return pc == block->target;
+    case PT_BLOCK_CONDITIONAL:
+        return (pc == block->target || pc == block->fall) && add_bit(run, pc == block->target);
+    case PT_BLOCK_CALL:
+        return pc == block->target && (!block->push || add_call(run, block->end));
+    case PT_BLOCK_RETURN:
+        return run->pushes > 0 && run->push[run->pushes - 1] == pc && add_bit(run, true) &&
+               run->pushes-- > 0;
+    default:
+        return false;
+    }
+}
+
+void pt_block_run_begin(struct pt_block_run *run, struct pt_code_block *block)
+{
+    *run = (struct pt_block_run){.first = block, .last = block};
+}
+
+bool pt_block_run_extend(struct pt_block_run *run, struct pt_code_block *block)
+{
+    struct pt_block_run extended = *run;
+    if (run->last->loads_stack || block->kind == PT_BLOCK_OUTSIDE ||
+        !add_edge(&extended, run->last, block->pc))
+        return false;
+    extended.work += block->work;
+    extended.last = block;
+    *run = extended;
+    return true;
+}
+
 void pt_encoder_begin(struct pt_encoder *encoder, uint8_t bus_ratio, uint32_t psb_interval)
 {
     encoder->tnt = NO_BRANCHES;
@@ -544,7 +603,8 @@ static void edge_lost(struct pt_encoder *encoder, uint64_t pc)
 
 void pt_encoder_lose(struct pt_encoder *encoder)
 {
-    if (encoder->stopped || !may_go_on(encoder))
+    bool nothing_yet = encoder->last_time == 0;
+    if (encoder->stopped || nothing_yet || !may_go_on(encoder))
         return;
     encoder->losses++;
     encoder->last_ip = 0;

@@ -287,6 +287,53 @@ static inline __attribute__((always_inline)) bool pt_encoder_step_fast(struct pt
     return true;
 }
 
+/* Blocks that ran one after the other, whose edges need no packets but TNT bits: for owners who know many
+ * of them at once. */
+struct pt_block_run {
+    struct pt_code_block *first, *last;
+    uint64_t bits;    /* of conditional jumps, and of returns to calls within the run */
+    uint64_t work;    /* of all blocks but the first */
+    uint8_t count;    /* of bits */
+    uint8_t deepest;  /* calls within the run that are in progress at the same time, at most */
+    uint8_t pushes;   /* those that are at its end */
+    uint64_t push[4]; /* where they return to, the outermost first */
+};
+
+/* A run of one block, and one block more. False: the packets of the edge to it are not known beforehand,
+ * or the run is as long as can be. */
+void pt_block_run_begin(struct pt_block_run *run, struct pt_code_block *block);
+bool pt_block_run_extend(struct pt_block_run *run, struct pt_code_block *block);
+
+/* The run's blocks after the first, which was stepped into last, begin and end, but for the last one,
+ * which begins. `lower` is called for each call that is in progress after the run, before it is noted with
+ * the stack pointer. False: nothing was done, the blocks are to be stepped into one by one. */
+static inline __attribute__((always_inline)) bool pt_encoder_run(struct pt_encoder *encoder,
+                                                                 const struct pt_block_run *run,
+                                                                 void (*lower)(void *context),
+                                                                 void *context)
+{
+    uint64_t tnt = encoder->tnt << run->count | run->bits;
+    if (encoder->previous != run->first || tnt >> (PT_TNT_BITS + 1) != 0)
+        return false;
+    if (run->deepest) {
+        if (encoder->depth + run->deepest - encoder->floor > PT_RETURN_STACK)
+            encoder->floor = encoder->depth + run->deepest - PT_RETURN_STACK;
+        for (unsigned i = 0; i < run->pushes; i++) {
+            lower(context);
+            encoder->return_address[encoder->depth % PT_RETURN_STACK] = run->push[i];
+            *pt_calls_at(&encoder->calls, encoder->depth) =
+                (struct pt_call){run->push[i], *encoder->stack_pointer};
+            encoder->depth++;
+        }
+    }
+    encoder->work += run->work;
+    encoder->tnt = tnt;
+    encoder->previous = run->last;
+    if (__builtin_expect(tnt >> PT_TNT_BITS != 0, 0))
+        pt_encoder_flush(encoder, run->last->pc);
+    return true;
+}
+
 /* Tracing goes off after the last block (a system call): TIP.PGD. The next step turns it on again.
  */
 void pt_encoder_disable(struct pt_encoder *encoder);

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "perf_event/record_layouts.h"
+#include "recording/flags.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +40,7 @@ static struct session_untraced *find(const struct untraced *untraced, uint32_t p
     return NULL;
 }
 
-/* The newest name that was heard; NULL: none. */
+/* The newest reported name; NULL: none. */
 static const char *name_handled(const struct untraced *untraced, uint32_t pid)
 {
     for (size_t i = untraced->named.count; i-- > 0;) {
@@ -50,7 +51,7 @@ static const char *name_handled(const struct untraced *untraced, uint32_t pid)
     return NULL;
 }
 
-/* What it is called, as far as is known; NULL: it has ended without having been given a name. */
+/* Its name, as far as known; NULL: it ended before it got one. */
 static const char *name_of(struct untraced *untraced, uint32_t pid)
 {
     char path[64];
@@ -67,7 +68,7 @@ static const char *name_of(struct untraced *untraced, uint32_t pid)
     return kept;
 }
 
-/* One more thread of the process. */
+/* Counts one more thread of the process. */
 static void add(struct untraced *untraced, uint32_t pid, const char *flag)
 {
     struct session_untraced *known = find(untraced, pid);
@@ -82,21 +83,21 @@ static void add(struct untraced *untraced, uint32_t pid, const char *flag)
 
 void untraced_add_thread(struct untraced *untraced, pid_t pid)
 {
-    add(untraced, (uint32_t)pid, "-multi-thread");
+    add(untraced, (uint32_t)pid, FLAG_MULTI_THREAD);
 }
 
 static void handle_creation(struct untraced *untraced, const struct birth_record *birth)
 {
     bool is_thread = birth->pid == birth->parent_pid;
     const struct session_untraced *process = find(untraced, birth->pid);
-    bool of_child = process && strcmp(process->flag, "-follow") == 0;
+    bool of_child = process && strcmp(process->flag, FLAG_FOLLOW) == 0;
     if (is_thread && (of_child || !untraced->threads))
-        add(untraced, birth->pid, "-multi-thread");
+        add(untraced, birth->pid, FLAG_MULTI_THREAD);
     else if (!is_thread && !untraced->children)
-        add(untraced, birth->pid, "-follow");
+        add(untraced, birth->pid, FLAG_FOLLOW);
 }
 
-/* A process is called what its program is. `room`: bytes for the name. */
+/* A process takes the name of its program. `room`: bytes for the name. */
 static void handle_name(struct untraced *untraced, const struct named_record *named, size_t room)
 {
     struct session_untraced *process = find(untraced, named->pid);

@@ -1,6 +1,7 @@
 #include "recording/recording.h"
 
 #include "base/memory.h"
+#include "recording/flags.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -53,15 +54,19 @@ static int by_snapshot(const struct dirent **left, const struct dirent **right)
 
 static bool no_snapshots(const char *directory, struct error *error)
 {
-    if (has_entry(directory, "soft"))
-        return error_set(
-            error, ERROR_FORMAT,
-            "the recording in %s was never finished: magic-trace was killed before it wrote "
-            "perf.data, and what it left in soft/ could not be completed. Record again.",
-            directory);
+    /* What engines write while a program runs (unfinished_name of struct engine). */
+    static const char *const unfinished[] = {"soft", "translator"};
+    for (size_t i = 0; i < sizeof unfinished / sizeof *unfinished; i++)
+        if (has_entry(directory, unfinished[i]))
+            return error_set(
+                error, ERROR_FORMAT,
+                "the recording in %s was never finished: magic-trace was killed before it wrote "
+                "perf.data, and what it left in %s/ could not be completed. Record again.",
+                directory, unfinished[i]);
     return error_set(error, ERROR_NOT_FOUND,
                      "there is no recording in the folder %s: it has no file perf.data. Name the "
-                     "folder given to magic-trace run -working-directory, or a perf.data file.",
+                     "folder given to magic-trace run " FLAG_WORKING_DIRECTORY
+                     ", or a perf.data file.",
                      directory);
 }
 

@@ -35,7 +35,7 @@ struct session_hit {
     uint32_t pid, tid;
 };
 
-/* A signal that nobody handled ended a process, in this thread. */
+/* An unhandled signal ended a process, in this thread. */
 struct session_death {
     uint64_t time; /* nanoseconds of perf's clock */
     /* In the process, of the instruction that raised the signal, or that would have run next. A
@@ -48,7 +48,7 @@ struct session_death {
 
 struct session {
     const char *version; /* of magic-trace */
-    const char *engine;  /* "soft", "pt", ... */
+    const char *engine;  /* "translator", "pt", ... */
     const char *clock;   /* "default", "host", "instructions" */
     /* How the stacks of samples were found: "fp", "dwarf", "lbr", "lbr-no-stitch"; NULL: it has
      * none. */

@@ -18,7 +18,7 @@ static const struct route {
 } routes[] = {
     {"trace", answer_trace, .constant = false},
     {"functions", answer_functions, .constant = true},
-    {"pieces", answer_tiles, .constant = true},
+    {"tiles", answer_tiles, .constant = true},
     {"span", answer_span, .constant = true},
     {"stack", answer_stack, .constant = true},
     {"table", answer_table, .constant = true, .takes_long = true},

@@ -58,5 +58,11 @@ static bool write_html(const struct export_trace *shown, struct block_writer *ou
 const struct export_format export_html = {
     .name = "html",
     .suffix = ".html",
+    .summary = "a part of a trace as one page that needs nothing else",
+    .manual = "The page of magic-trace-view(1) in one file with a part of a trace in "
+              "it, to be attached to a ticket: it opens from where it lies, without a "
+              "network and without magic-trace. Its times begin with the part. Source "
+              "text is not in it. A part that has more than 1,000,000 spans is refused, "
+              "and the message says which part has fewer.",
     .write = write_html,
 };

@@ -60,7 +60,7 @@ class Clocks(harness.TestCase):
         self.assertEqual(self.early_effects("pipe"), [])
 
     def test_futex(self):
-        """ping-pong over a futex: no effect precedes its cause, also when the receiver did not have to sleep"""
+        """ping-pong over a futex: no effect precedes its cause, also when the thread that is woken did not have to sleep"""
         self.assertEqual(self.early_effects("futex", judged=True), [])
         self.assertEqual(self.early_effects("futex", "-clock", "host"), [])
 

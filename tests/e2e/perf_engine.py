@@ -244,7 +244,7 @@ class StandIn(PerfTestCase):
         return self.record(self.program(), *options, expect=expect, env=env)
 
     def test_versions(self):
-        """what each range of versions is told, and that the program waits for perf"""
+        """how perf of each range of versions is started, and that the program waits for perf"""
         for version, control in (("4.18.0", False), ("5.9.1", False), ("5.10.0", True), ("6.1.0", True)):
             traced = self.record_by(version=version)
             arguments = self.arguments()
@@ -290,7 +290,7 @@ class StandIn(PerfTestCase):
             self.assertIn("was not run", traced.messages)
 
     def test_hangs_at_the_end(self):
-        """perf that does not end when it is told to is ended; what there is is kept"""
+        """perf that does not end when it is asked to gets SIGTERM; what it wrote is kept"""
         process = self.start_busy()
         env = self.environment("mute-at-stop", patience="1")
         directory = self.folder / "attached"

@@ -77,7 +77,7 @@ class Triggers(harness.TestCase):
         self.assertAlmostEqual(hit.begin, cycles[124].begin, delta=1000)  # its call ended the delay
 
     def test_threads(self):
-        """hits in the third of five threads, and in one born later, count with -multi-thread"""
+        """hits in the third of five threads, and in one created later, count with -multi-thread"""
         program = harness.compile_program("hits")
         for which in ("third", "late"):
             traced = self.trace([program, which], "-trigger", "target", "-multi-thread", "-immediate-stop")

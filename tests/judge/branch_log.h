@@ -1,6 +1,6 @@
-/* The branches of one thread, as every decoder of them can tell: from and to of each taken branch
- * in the order of execution, 0 for where there is no trace. A count and a hash of them are enough
- * to compare decoders; printed one by one they show where two differ.
+/* The branches of one thread, in a form that every decoder can give: from and to of each taken
+ * branch in the order of execution, 0 for where there is no trace. A count and a hash of them are
+ * enough to compare decoders; printed one by one they show where two differ.
  *
  * A branch that ends tracing (a system call) goes to 0. Where tracing begins, a branch comes from
  * 0. An interruption goes from the instruction that was not executed to 0. A jump that was not

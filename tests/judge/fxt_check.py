@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 """Checks a trace in the Fuchsia trace format as strictly as Perfetto is lenient.
 
-Perfetto loads a faulty trace without a word and draws it wrong: an event that names an undefined thread lands on
-thread 0, an end without a begin is ignored, a span deeper than 512 is dropped while its end closes somebody else's
-span. Spans without length, or that begin in the same nanosecond as their caller, are drawn in no visible order.
-This program reads the bytes by the specification (https://fuchsia.dev/fuchsia-src/reference/tracing/trace-format),
-follows what Perfetto makes of them, and reports all that would be lost. It shares no code with magic-trace.
+Perfetto loads a faulty trace without a word and draws it wrong: an event that names an undefined thread lands on thread
+0, an end without a begin is ignored, a span deeper than 512 is dropped while its end closes another span. Spans without
+length, or that begin in the same nanosecond as their caller, are drawn in no visible order. This program reads the
+bytes by the specification (https://fuchsia.dev/fuchsia-src/reference/tracing/trace-format), follows what Perfetto makes
+of them, and reports all that would be lost. It shares no code with magic-trace.
 
     fxt_check.py TRACE            a JSON object: spans, errors by kind, threads, greatest depth, ...
     fxt_check.py TRACE --spans    lines "COUNT NAME" of spans per function, all threads together
     fxt_check.py TRACE --threads  lines "COUNT PID TID NAME"
 
-Exit status: 0 without fault, 1 with any fault (told on stderr), 2 when the file cannot be read at all.
+Exit status: 0 without fault, 1 with any fault (reported on stderr), 2 when the file cannot be read at all.
 """
 
 import argparse
@@ -73,12 +73,12 @@ def read_trace(path, faults):
         raise Unreadable(str(error)) from error
     if data[:2] != b"\x1f\x8b":
         return data
-    pieces = []
+    parts = []
     members = 0
     while data:
         inflater = zlib.decompressobj(wbits=31)
         try:
-            pieces.append(inflater.decompress(data))
+            parts.append(inflater.decompress(data))
         except zlib.error as error:
             faults.add("gzip damaged" if members == 0 else "bytes after gzip", f"member {members}: {error}")
             break
@@ -89,7 +89,7 @@ def read_trace(path, faults):
         data = inflater.unused_data
     if members > 1:
         faults.add("several gzip members", f"{members} members, 32 MiB of Perfetto's memory each")
-    return b"".join(pieces)
+    return b"".join(parts)
 
 
 def protobuf_fields(data):

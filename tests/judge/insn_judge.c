@@ -1,13 +1,13 @@
 /* insn_judge [-branches|-print-branches] RECORDING: decodes with libipt's instruction decoder, one
  * instruction at a time.
  *
- * -branches tells a count and a hash of the branches of each thread instead of what was executed,
+ * -branches prints a count and a hash of the branches of each thread instead of what was executed,
  * -print-branches prints each of them, too (branch_log.h).
  *
- * Independent of src/flow in all but the cutting of rings: another decoder of libipt, code read by
- * callback from the address space instead of sections, no caches. Slow (some million instructions
- * per second) and plain. Errors go to stdout too, with their place: exit status 1 when there was
- * any.
+ * Independent of src/decode in all but the cutting of rings: another decoder of libipt, code read
+ * by callback from the address space instead of sections, no caches. Slow (some million
+ * instructions per second) and plain. Errors go to stdout too, with their place: exit status 1 when
+ * there was any.
  */
 #include "branch_log.h"
 #include "judge.h"

@@ -65,7 +65,7 @@ def perf_branches(recording):
 
 
 def rounds_of_branches(branches):
-    """The numbers of the rounds that a thread's calls tell of, whole ones only."""
+    """The numbers of the rounds that a thread's calls show, whole ones only."""
     rounds = Rounds()
     for kind, source, target in branches:
         if kind == "tr strt" or (source, target) == ("one_round", "play_rounds"):
@@ -127,7 +127,7 @@ def breaks(numbers, cycle=CYCLE):
     return sum(1 for a, b in zip(numbers, numbers[1:]) if b != next_round(a, cycle))
 
 
-def told_rounds(case, name):
+def printed_rounds(case, name):
     """{tid: rounds} as `digits` printed them."""
     rows = re.findall(r"^thread (\d+) rounds (\d+)$", case.path(name).read_text(errors="replace"), re.MULTILINE)
     expect(rows, f"{name} does not say how many rounds there were")
@@ -143,12 +143,12 @@ def all_rounds(rounds, cycle=CYCLE):
     return numbers
 
 
-def check_whole(found, told):
+def check_whole(found, printed):
     """Every thread's rounds are there from the first to the last."""
-    for tid, rounds in told.items():
+    for tid, rounds in printed.items():
         numbers = found.get(tid, [])
         expect(numbers == all_rounds(rounds), f"thread {tid}: {len(numbers)} rounds of {rounds}, {breaks(numbers)} breaks")
-    return f"{sum(told.values())} rounds in {len(told)} threads"
+    return f"{sum(printed.values())} rounds in {len(printed)} threads"
 
 
 def perf_rounds(case, recording):
@@ -158,7 +158,7 @@ def perf_rounds(case, recording):
 
 
 def rounds_of_spans(spans):
-    """The same of our trace: what a function calls lies behind its beginning."""
+    """The same of our trace: what a function calls begins after it."""
     rounds = Rounds()
     for span in sorted(spans, key=lambda span: (span.begin, -span.end)):
         if span.name == "one_round":
@@ -184,19 +184,19 @@ def our_spans(case, recording):
 
 
 def our_rounds(case, recording, holes=False):
-    """As perf_rounds, of our trace. With holes in the recording, rounds beside them may not be told apart."""
+    """As perf_rounds, of our trace. With holes in the recording, rounds beside them may be merged."""
     rounds = {tid: rounds_of_spans(spans) for tid, spans in our_spans(case, recording).items()}
     return {tid: of.numbers if holes else of.only_numbers() for tid, of in rounds.items() if of.numbers}
 
 
 def perf_sees_rounds(case, recording, output):
     """Stock perf sees all rounds that the program says it ran."""
-    return check_whole(perf_rounds(case, recording), told_rounds(case, output))
+    return check_whole(perf_rounds(case, recording), printed_rounds(case, output))
 
 
 def we_see_rounds(case, recording, output):
     """And so do we."""
-    return check_whole(our_rounds(case, recording), told_rounds(case, output))
+    return check_whole(our_rounds(case, recording), printed_rounds(case, output))
 
 
 def check_windows(found, least, most_breaks=0):
@@ -209,7 +209,7 @@ def check_windows(found, least, most_breaks=0):
 
 
 def expect_same(ours, perfs):
-    """perf and we see the same rounds, but for those beside holes, and the first: where a ring begins behind its call but
+    """perf and we see the same rounds, but for those beside holes, and the first: where a ring begins after its call but
     before its first digit, we know of the call by what it returns to."""
     for tid in {*ours, *perfs}:
         mine, theirs = collections.Counter(ours.get(tid, [])), collections.Counter(perfs.get(tid, []))
@@ -219,7 +219,7 @@ def expect_same(ours, perfs):
 
 def same_windows(case, recording, least, most_breaks=0):
     """A snapshot: unbroken rounds, the same for perf and for us. Rings of several processors reach back to different times:
-    a thread that has run on both may have holes, and rounds beside them may not be told apart."""
+    a thread that has run on both may have holes, and rounds beside them may be merged."""
     ours, perfs = our_rounds(case, recording, holes=int(most_breaks) > 0), perf_rounds(case, data_of(case, recording))
     expect_same(ours, perfs)
     return check_windows(ours, least, most_breaks)
@@ -254,7 +254,7 @@ def perf_sees_snapshots(case, recording, most):
     return f"{edges(found)}"
 
 
-def perf_sees_pieces(case, recording):
+def perf_sees_fragments(case, recording):
     """Rounds where something was lost between them: all whole ones are right, though they do not follow each other."""
     branches, _ = perf_branches(case.path(recording))
     found = {tid: rounds_of_branches(rows) for tid, rows in branches.items()}
@@ -281,7 +281,7 @@ def samples_hold_rounds(case, recording):
 
 def last_of(case, output):
     """{tid: number} of the rounds that ran last."""
-    return {tid: all_rounds(rounds)[-1] for tid, rounds in told_rounds(case, output).items()}
+    return {tid: all_rounds(rounds)[-1] for tid, rounds in printed_rounds(case, output).items()}
 
 
 def ends_with_last_round(case, recording, output, least):
@@ -324,8 +324,8 @@ def hits_and_snapshots(case, recording, hits):
     return f"{edges(ours)}"
 
 
-def pieces(case, recording):
-    """As perf_sees_pieces, of ours."""
+def fragments(case, recording):
+    """As perf_sees_fragments, of ours."""
     ours = our_rounds(case, recording, holes=True)
     expect(ours, "no rounds at all")
     for numbers in ours.values():

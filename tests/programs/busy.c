@@ -1,4 +1,4 @@
-/* Works with several threads until told to end, and then says whether its results are right: for
+/* Works with several threads until SIGTERM, and then says whether its results are right: for
  * tests that attach to it.
  *
  *     busy THREADS [SECONDS]    ends after so long, or at SIGTERM

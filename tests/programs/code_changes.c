@@ -51,7 +51,7 @@ static void change_in_place(void)
     }
     for (int i = 0; i < 100; i++) {
         make_function(code + PAGE + i * 16, 3 * i);
-        check(call(code + PAGE + i * 16) == 3 * i, "function behind others");
+        check(call(code + PAGE + i * 16) == 3 * i, "function after others");
         check(call(code + PAGE) == 0, "function before others");
     }
     for (int i = 0; i < 20; i++) {

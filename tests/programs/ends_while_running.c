@@ -1,4 +1,4 @@
-/* Ends while its threads run: nothing tells that tracing of them ended. */
+/* Ends while its threads run: no packet says that their tracing ended. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

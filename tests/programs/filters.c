@@ -106,7 +106,7 @@ static void no_files(void)
     for (int i = 0; i < 50; i++) {
         memcpy(code, "\xb8\0\0\0\0\xc3", 6); /* mov eax, i; ret */
         memcpy(code + 1, &i, sizeof i);
-        check(((int (*)(void))(uintptr_t)code)() == i, "code behind a filter");
+        check(((int (*)(void))(uintptr_t)code)() == i, "code under a filter");
     }
     _exit(6);
 }

@@ -1,7 +1,7 @@
 /* Calls `target` in the ways that a trigger has to notice; `work` passes the time in between.
  *
  *     hits third      in the third of five threads
- *     hits late       in a thread that is born when others have come and gone
+ *     hits late       in a thread that is created after others have ended
  *     hits child      in a forked child
  *     hits many N W   N times, with W rounds of work before each
  *     hits library L  calls target_of_library of a library opened while it runs

@@ -1,4 +1,4 @@
-/* A JIT compiler that tells perf of its code: it writes jit-PID.dump (in the current folder), and
+/* A JIT compiler that reports its code to perf: it writes jit-PID.dump (in the current folder), and
  * its functions are compiled again at the same place, and moved. */
 #include <elf.h>
 #include <stdint.h>
@@ -50,7 +50,7 @@ static FILE *open_dump(void)
     return dump;
 }
 
-static void tell(FILE *dump, const char *name, const unsigned char *code, size_t size)
+static void write_code(FILE *dump, const char *name, const unsigned char *code, size_t size)
 {
     const struct code_load load = {
         .size = (uint32_t)(sizeof load + strlen(name) + 1 + size),
@@ -95,9 +95,9 @@ int main(void)
     for (int i = 0; i < ROUNDS; i++) {
         unsigned char *adder = page, *looper = page + SLOT;
         write_adder(adder, (signed char)i);
-        tell(dump, "jitted_adder", adder, 4);
+        write_code(dump, "jitted_adder", adder, 4);
         memcpy(looper, loop, sizeof loop);
-        tell(dump, "jitted_loop", looper, sizeof loop);
+        write_code(dump, "jitted_loop", looper, sizeof loop);
         for (int j = 0; j < 10; j++)
             sum += call_jitted(adder, i) + call_jitted(looper, i);
     }

@@ -2,21 +2,21 @@
 #include <setjmp.h>
 #include <stdio.h>
 
-static jmp_buf landing;
+static jmp_buf target;
 static unsigned long attempt_calls, dive_calls;
 
 static void dive(int depth)
 {
     dive_calls++;
     if (depth == 0)
-        longjmp(landing, 1);
+        longjmp(target, 1);
     dive(depth - 1);
 }
 
 static int attempt(int depth)
 {
     attempt_calls++;
-    if (setjmp(landing) == 0)
+    if (setjmp(target) == 0)
         dive(depth);
     return depth;
 }

@@ -7,7 +7,7 @@ static unsigned long across_calls;
 
 static char source[10000], destination[10000];
 
-/* The call's five bytes lie on two pages: two before the boundary, three behind it. */
+/* The call's five bytes lie on two pages: two before the boundary, three after it. */
 __asm__(".text\n"
         ".balign 4096\n"
         ".skip 4092, 0x90\n"

@@ -1,4 +1,4 @@
-/* Notices what a tracer leaves behind in it: for tests that attach.
+/* Notices what a tracer leaves in it: for tests that attach.
  *
  *     sensitive
  *

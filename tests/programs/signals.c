@@ -9,7 +9,7 @@
 
 static volatile unsigned long on_user_calls, on_fault_calls, on_alarm_calls;
 static volatile unsigned long handled, work_calls;
-static sigjmp_buf landing;
+static sigjmp_buf target;
 
 static void on_user(int signal)
 {
@@ -29,7 +29,7 @@ static void on_fault(int signal)
 {
     (void)signal;
     on_fault_calls++;
-    siglongjmp(landing, 1);
+    siglongjmp(target, 1);
 }
 
 static void fault(void)
@@ -55,7 +55,7 @@ int main(void)
     for (int i = 0; i < 10; i++)
         raise(SIGUSR1);
     for (int i = 0; i < 10; i++)
-        if (sigsetjmp(landing, 1) == 0)
+        if (sigsetjmp(target, 1) == 0)
             fault();
         else
             handled++;

@@ -42,7 +42,7 @@ static bool does(const char *what)
     return strcmp(environment("STAND_IN_DOES", ""), what) == 0;
 }
 
-__attribute__((format(printf, 1, 2))) static void tell(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static void write_log(const char *format, ...)
 {
     char line[4096];
     va_list values;
@@ -141,7 +141,7 @@ static void answer(int control, int acks, pid_t process)
             be_kept_for_a_while();
         if (does("slow") && strcmp(line, "enable") == 0)
             work_for_a_while();
-        tell("%s", line);
+        write_log("%s", line);
         if (strcmp(line, "stop") == 0 && does("mute-at-stop"))
             continue;
         if (write(acks, "ack\n", 5) != 5)
@@ -161,21 +161,21 @@ static void record(const char *output, int control, int acks, pid_t process)
     struct pollfd waited_for[] = {{.fd = control, .events = POLLIN},
                                   {.fd = target, .events = POLLIN}};
     append(output, "header");
-    int told = 0;
+    int logged = 0;
     while (!ended) {
         if (poll(waited_for, 2, -1) > 0 && waited_for[1].revents)
             break;
         if (waited_for[0].revents)
             answer(control, acks, process);
-        for (; told < snapshots; told++) {
-            tell("signal %d", SIGUSR2);
+        for (; logged < snapshots; logged++) {
+            write_log("signal %d", SIGUSR2);
             append(output, "snapshot");
         }
     }
     if (ended > 0)
-        tell("signal %d", (int)ended);
+        write_log("signal %d", (int)ended);
     append(output, "end");
-    tell("end");
+    write_log("end");
 }
 
 static int finish(void)
@@ -202,7 +202,7 @@ int main(int count, char **arguments)
     int control = -1, acks = -1;
     pid_t process = 0;
     for (int i = 1; i < count; i++) {
-        tell("argument %s", arguments[i]);
+        write_log("argument %s", arguments[i]);
         sscanf(arguments[i], "--control=fd:%d,%d", &control, &acks);
         if (strcmp(arguments[i - 1], "-o") == 0)
             output = arguments[i];

@@ -1,15 +1,15 @@
-/* cut_judge [-all N] [-name NAME] [-stitching off] [-told off] RECORDING TRUTH CUT: how right the
- * call stacks of a recording are that has lost packets.
+/* cut_judge [-all N] [-name NAME] [-stitching off] [-recorded off] RECORDING TRUTH CUT: how right
+ * the call stacks of a recording are that has lost packets.
  *
- * CUT is RECORDING without some pieces (cut_recording); the true stacks of RECORDING, from TRUTH,
- * are those of CUT's events. Prints, over all threads,
+ * CUT is RECORDING without the packets that cut_recording cut out; the true stacks of RECORDING,
+ * from TRUTH, are those of CUT's events. Prints, over all threads,
  *   how many events are left, and how many of them have the right stack, from root to leaf;
  *   the same of those whose root is the thread's first function: nothing is missing then, and what
  *   is wrong was claimed, not left out;
- *   of the true frames that stay open from before a loss to behind it, how many are one span in the
- *   trace; and how many spans go on over a loss though no true frame does.
- * To compare with: without stitching, and without what the recorder tells of stacks (as hardware
- * tells nothing); no frame is then one span, as far as this looks.
+ *   of the true frames that stay active from before a loss to after it, how many are one span in
+ *   the trace; and how many spans go on over a loss though no true frame does.
+ * To compare with: without stitching, and without what the recorder writes about stacks (hardware
+ * writes nothing); no frame counts as one span then.
  * The first N wrong stacks are shown. Exit status 0, or 2 when nothing could be judged.
  */
 #include "base/memory.h"
@@ -49,7 +49,7 @@ struct result {
 };
 
 struct cut_judge {
-    bool no_stitching, nothing_reported;
+    bool no_stitching, nothing_recorded;
     struct flow *whole, *cut;
     const char *directory;
     uint64_t shown_at_most, shown;
@@ -134,7 +134,7 @@ static void take_cut(void *thread_object, const struct flow_event *events, size_
 {
     struct cut_thread *thread = thread_object;
     for (size_t i = 0; thread && i < count; i++) {
-        if (thread->judge->nothing_reported && is_reported(&events[i]))
+        if (thread->judge->nothing_recorded && is_reported(&events[i]))
             continue;
         follow_events(&thread->stack, &events[i], 1);
         if (!truth_alignment_concerns(&events[i]) && events[i].kind != FLOW_GAP)
@@ -188,7 +188,7 @@ static uint32_t depth_at(const struct cut_thread *thread, long index)
     return true_tree_at(&thread->truth.walk.stack.tree, node_at(thread, index))->depth;
 }
 
-/* The true functions, root first, that are open from event `before` to event `behind`. */
+/* The true functions, root first, that are active from event `before` to event `after`. */
 static void collect_open(const struct cut_thread *thread, long before, long after,
                          struct array *functions)
 {
@@ -207,7 +207,7 @@ static void collect_open(const struct cut_thread *thread, long before, long afte
     array_free(&right);
 }
 
-/* Between events `before` and `behind` of the whole recording packets were lost, and in the cut one
+/* Between events `before` and `after` of the whole recording packets were lost, and in the cut one
  * from `gap` to `next`. */
 static void note_loss(struct cut_thread *thread, long before, long after,
                       const struct flow_event *gap, const struct flow_event *next)
@@ -244,7 +244,7 @@ static bool is_loss(const struct flow_event *event)
     return event->kind == FLOW_GAP;
 }
 
-/* Behind a loss the first event is a RESUME in the middle of a function, at a PSB: no event of the
+/* After a loss the first event is a RESUME in the middle of a function, at a PSB: no event of the
  * whole recording. Its stack is that of the event before. */
 static bool resumes_at_psb(const struct cut_thread *thread, size_t index)
 {
@@ -253,7 +253,7 @@ static bool resumes_at_psb(const struct cut_thread *thread, size_t index)
            !is_loss(cut_event(thread, index + 1));
 }
 
-/* Finds the place of event `index` anew, at or behind `least`; false when it has none. */
+/* Finds the place of event `index` again, at or after `least`; false when it has none. */
 static bool place_again(struct cut_thread *thread, size_t index, long least, long *place)
 {
     bool psb = resumes_at_psb(thread, index);
@@ -422,7 +422,7 @@ static void judge_threads(struct cut_judge *judge)
 
 static bool count_spans(struct cut_judge *judge, const char *cut, struct error *error)
 {
-    bool as_shown = !judge->no_stitching && !judge->nothing_reported;
+    bool as_shown = !judge->no_stitching && !judge->nothing_recorded;
     if (as_shown && !spans_across(cut, &judge->losses, error))
         return false;
     for (size_t i = 0; i < judge->losses.count; i++) {
@@ -458,12 +458,12 @@ int main(int argc, char **argv)
             name = argv[at + 1];
         else if (strcmp(argv[at], "-stitching") == 0)
             judge.no_stitching = strcmp(argv[at + 1], "off") == 0;
-        else if (strcmp(argv[at], "-told") == 0)
-            judge.nothing_reported = strcmp(argv[at + 1], "off") == 0;
+        else if (strcmp(argv[at], "-recorded") == 0)
+            judge.nothing_recorded = strcmp(argv[at + 1], "off") == 0;
     }
     if (argc - at != 3) {
         fprintf(stderr,
-                "Usage: cut_judge [-all N] [-name NAME] [-stitching off] [-told off] RECORDING "
+                "Usage: cut_judge [-all N] [-name NAME] [-stitching off] [-recorded off] RECORDING "
                 "TRUTH CUT\n");
         return 2;
     }

@@ -1,9 +1,9 @@
-/* cut_recording RECORDING PERF_DATA PIECES SEED: copies a recording's perf.data and leaves out up
- * to PIECES pieces of the packets of every thread, at places that SEED chooses.
+/* cut_recording RECORDING PERF_DATA CUTS SEED: copies a recording's perf.data and cuts packets out
+ * of every thread's trace at up to CUTS places, which SEED chooses.
  *
- * As when a ring was full: the packets' offsets in the ring go on behind the piece, and an AUX
+ * As when a ring was full: the packets' offsets in the ring count what was cut out, and an AUX
  * record says that some were lost. Each thread's packets are divided into as many parts as there
- * are pieces, and somewhere in every part up to a half of it is missing. Parts are at least
+ * are cuts, and somewhere in every part up to a half of it is missing. Parts are at least
  * LEAST_PART long, so that a decoder can find into the packets again: there is a PSB every 4 KiB.
  */
 #include "base/array.h"
@@ -18,13 +18,13 @@
 
 enum {
     LEAST_PART = 8192, /* bytes */
-    ALIGNMENT = 8,     /* of what perf.data holds in one piece */
+    ALIGNMENT = 8,     /* of the packets in one AUXTRACE record */
 };
 
 struct cutting {
     const struct perf_data *data;
     struct perf_data_writer *writer;
-    uint64_t pieces;
+    uint64_t cuts;
     uint64_t random; /* state */
     uint64_t cut, bytes;
 };
@@ -38,7 +38,7 @@ static uint64_t random_below(struct cutting *cutting, uint64_t limit)
     return (word ^ word >> 31) % limit;
 }
 
-struct piece {
+struct kept_part {
     uint64_t begin, end; /* bytes of the chunk that are kept */
 };
 
@@ -47,44 +47,44 @@ static uint64_t aligned(uint64_t size)
     return size / ALIGNMENT * ALIGNMENT;
 }
 
-/* What of `chunk` is kept: one piece more than is cut out. */
+/* The parts of `chunk` that are kept: one more than there are cuts. */
 static struct array choose(struct cutting *cutting, const struct aux_chunk *chunk)
 {
-    struct array kept = array_of(sizeof(struct piece));
+    struct array kept = array_of(sizeof(struct kept_part));
     uint64_t count = chunk->size / LEAST_PART;
-    if (count > cutting->pieces)
-        count = cutting->pieces;
+    if (count > cutting->cuts)
+        count = cutting->cuts;
     uint64_t begin = 0;
     for (uint64_t i = 0; i < count; i++) {
         uint64_t part = chunk->size / count, part_begin = chunk->size * i / count;
         uint64_t size = ALIGNMENT + random_below(cutting, part / 2);
         uint64_t at = part_begin + part / 8 + random_below(cutting, part - part / 8 - size);
-        struct piece piece = {begin, aligned(at)};
+        struct kept_part before = {begin, aligned(at)};
         begin = aligned(at + size);
-        *(struct piece *)array_add(&kept) = piece;
+        *(struct kept_part *)array_add(&kept) = before;
         cutting->cut++;
-        cutting->bytes += begin - piece.end;
+        cutting->bytes += begin - before.end;
     }
-    *(struct piece *)array_add(&kept) = (struct piece){begin, chunk->size};
+    *(struct kept_part *)array_add(&kept) = (struct kept_part){begin, chunk->size};
     return kept;
 }
 
-static bool write_pieces(struct cutting *cutting, const struct aux_chunk *chunk,
-                         const struct array *kept, struct error *error)
+static bool write_kept_parts(struct cutting *cutting, const struct aux_chunk *chunk,
+                             const struct array *kept, struct error *error)
 {
     bool ok = true;
     for (size_t i = 0; ok && i < kept->count; i++) {
-        const struct piece *piece = array_at(kept, i);
+        const struct kept_part *bounds = array_at(kept, i);
         struct aux_chunk part = *chunk;
-        part.offset += piece->begin;
-        struct iovec bytes = {(void *)(uintptr_t)(chunk->bytes + piece->begin),
-                              piece->end - piece->begin};
+        part.offset += bounds->begin;
+        struct iovec bytes = {(void *)(uintptr_t)(chunk->bytes + bounds->begin),
+                              bounds->end - bounds->begin};
         ok = perf_data_write_aux(cutting->writer, &part, &bytes, 1, error);
     }
     return ok;
 }
 
-/* In front of `record`, which tells that all of a ring was written. */
+/* Written before `record`, the AUX record that says that all of a ring was written. */
 static bool write_losses(struct cutting *cutting, const struct sideband_record *record,
                          struct array *kept, struct error *error)
 {
@@ -94,10 +94,10 @@ static bool write_losses(struct cutting *cutting, const struct sideband_record *
         if (chunk->tid != record->tid || chunk->cpu != record->cpu)
             continue;
         for (size_t j = 0; ok && j + 1 < kept[i].count; j++) {
-            const struct piece *piece = array_at(&kept[i], j);
+            const struct kept_part *part = array_at(&kept[i], j);
             struct sideband_record loss = *record;
-            loss.aux.offset = chunk->offset + piece->begin;
-            loss.aux.size = piece->end - piece->begin;
+            loss.aux.offset = chunk->offset + part->begin;
+            loss.aux.size = part->end - part->begin;
             loss.aux.flags = PERF_AUX_FLAG_TRUNCATED;
             ok = perf_data_write_record(cutting->writer, &loss, error);
         }
@@ -119,7 +119,7 @@ static bool write_all(struct cutting *cutting, struct error *error)
         ok = ok && perf_data_write_record(cutting->writer, record, error);
     }
     for (size_t i = 0; ok && i < data->chunk_count; i++)
-        ok = write_pieces(cutting, &data->chunks[i], &kept[i], error);
+        ok = write_kept_parts(cutting, &data->chunks[i], &kept[i], error);
     for (size_t i = 0; i < data->chunk_count; i++)
         array_free(&kept[i]);
     free(kept);
@@ -146,10 +146,10 @@ int main(int argc, char **argv)
 {
     struct error error;
     if (argc != 5) {
-        fprintf(stderr, "Usage: cut_recording RECORDING PERF_DATA PIECES SEED\n");
+        fprintf(stderr, "Usage: cut_recording RECORDING PERF_DATA CUTS SEED\n");
         return 2;
     }
-    struct cutting cutting = {.pieces = strtoull(argv[3], NULL, 10),
+    struct cutting cutting = {.cuts = strtoull(argv[3], NULL, 10),
                               .random = strtoull(argv[4], NULL, 10)};
     char *from = memory_format("%s/perf.data", argv[1]);
     bool done = cut(from, argv[2], &cutting, &error);
@@ -158,6 +158,6 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", error.text);
         return 2;
     }
-    printf("%" PRIu64 " pieces, %" PRIu64 " bytes\n", cutting.cut, cutting.bytes);
+    printf("%" PRIu64 " cuts, %" PRIu64 " bytes\n", cutting.cut, cutting.bytes);
     return 0;
 }

@@ -2,7 +2,7 @@
 
 enum {
     COMPARED = 64,        /* events that have to be the same, unless the part ends before */
-    FAR_ENOUGH = 1 << 17, /* events before and behind the time that are looked at */
+    FAR_ENOUGH = 1 << 17, /* events before and after the time that are compared */
     ENOUGH_TRIES = 1000,
 };
 
@@ -60,7 +60,7 @@ static bool are_same(const struct array *whole, size_t at, const struct array *p
     return true;
 }
 
-/* The place of the events from `from` on, told by one of them at `index` whose time is exact. */
+/* The place of the events from `from` on, known by one of them at `index` whose time is exact. */
 static long find_by_exact_time(const struct array *whole, long least, const struct array *part,
                                size_t from, size_t index)
 {
@@ -75,8 +75,8 @@ static long find_by_exact_time(const struct array *whole, long least, const stru
     return NO_PLACE;
 }
 
-/* Times between two packets that tell the time depend on where decoding began. In a loop whose
- * rounds are all the same only the exact ones tell which round it is. */
+/* Times between two timing packets depend on where decoding began. In a loop whose rounds are all
+ * the same only the exact ones identify a round. */
 static long find_exactly(const struct array *whole, long least, const struct array *part,
                          size_t from)
 {

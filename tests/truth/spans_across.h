@@ -12,7 +12,7 @@
 /* One loss of one thread. */
 struct loss_spans {
     uint32_t pid, tid;
-    struct ticks begin, end; /* of what is not known: of the gap and of the first event behind it */
+    struct ticks begin, end; /* of what is not known: of the gap and of the first event after it */
     struct array names;      /* const char *: of the functions that are open all the time, root
                                 first. The caller's */
     uint64_t kept;           /* result: so many of them are one span */

@@ -1,4 +1,4 @@
-/* One stack in memory: the frames on it, told by where their return addresses lie.
+/* One stack in memory: the frames on it, each known by where its return address lies.
  *
  * A thread has several when it has fibers, goroutines, or a stack for signal handlers. Used by
  * true_stack, which owns them.

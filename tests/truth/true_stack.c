@@ -34,7 +34,7 @@ static void forget(struct true_stack *stack, const struct stack_area *area)
             resume_suspended(stack, i);
 }
 
-static void park(struct true_stack *stack)
+static void suspend(struct true_stack *stack)
 {
     stack->current->suspended = stack->rsp;
     stack->current->left = stack->steps;
@@ -49,7 +49,7 @@ static bool stands_on(const struct stack_area *area, const struct stack_area *ot
     return false;
 }
 
-/* Leaves the current area for `area`, a parked one. Handlers that stand on it have ended. */
+/* Leaves the current area for `area`, a suspended one. Handlers that stand on it have ended. */
 static void go_on_in(struct true_stack *stack, struct stack_area *area)
 {
     if (stands_on(stack->current, area)) {
@@ -61,7 +61,7 @@ static void go_on_in(struct true_stack *stack, struct stack_area *area)
         }
         return;
     }
-    park(stack);
+    suspend(stack);
     forget(stack, area);
     stack->current = area;
 }
@@ -122,7 +122,7 @@ static bool goes_straight_on(const struct truth_block *block)
 
 static void begin_area(struct true_stack *stack, uint64_t rsp)
 {
-    park(stack);
+    suspend(stack);
     stack->current = stack_area_new(0);
     stack->current->begun = stack->current->top = rsp;
 }
@@ -203,7 +203,7 @@ static bool wakes_up(struct stack_area *area, const struct truth_block *block, u
     return stack_area_covers(area, rsp);
 }
 
-/* The goroutine is new, or was parked by another thread: its callers are as memory has them. The
+/* The goroutine is new, or was suspended by another thread: its callers are as memory has them. The
  * outermost one, goexit, has not called anything; that is only made to look so. */
 static void begin_with_callers(struct true_stack *stack, function_id function)
 {
@@ -282,7 +282,7 @@ static void push_handler(struct true_stack *stack, uint64_t rsp)
             forget(stack, used_before);
             stack_area_free(used_before);
         }
-        park(stack);
+        suspend(stack);
         stack->current = stack_area_new(below);
         stack->current->below = interrupted;
         stack->current->top = rsp + 8;

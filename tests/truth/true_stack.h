@@ -1,10 +1,10 @@
 /* The true call stack of a thread, from where its stack pointer stands.
  *
  * A frame is alive as long as the place its return address was pushed to (its *slot*) is not above
- * the stack pointer: no names, no return addresses, no guesses. What is pushed by a call is told by
- * the log (TRUTH_CALLED); the function of the innermost frame is that of the running code, and so a
- * tail call or a jump through the PLT changes it. As long as it runs straight on in the same
- * function it may even take its own return address off the stack (vfork does), and call others then
+ * the stack pointer: no names, no return addresses, no guesses. The log says what a call pushed
+ * (TRUTH_CALLED); the function of the innermost frame is that of the running code, and so a tail
+ * call or a jump through the PLT changes it. As long as it runs straight on in the same function it
+ * may even take its own return address off the stack (vfork does), and call others then
  * (caml_raise_exn does). When it returns to where it was called, it ends, even if it leaves more on
  * the stack (prologues of V8's functions do). The thread's first frame has no slot and is always
  * there.
@@ -19,7 +19,7 @@
  * changed stacks (Go's systemstack and mcall, before they call): what it calls there was called by
  * it.
  *
- * Goroutines have stacks that move. They are told by their address and go on where their innermost
+ * Goroutines have stacks that move. They are known by their address and go on where their innermost
  * frame (mcall, morestack) returns to; when that is elsewhere than before, all frames are.
  *
  * A signal handler on a stack of its own stands on the interrupted stack.

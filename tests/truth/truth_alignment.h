@@ -16,7 +16,7 @@ struct truth_alignment {
     bool in_system_call; /* which the present block of the truth ended in */
 };
 
-/* What may move the stack; the truth tells nothing of the others. */
+/* What may move the stack; the truth does not record the other events. */
 static inline bool truth_alignment_concerns(const struct flow_event *event)
 {
     return event->kind != FLOW_STOP && event->kind != FLOW_GAP && event->kind != FLOW_TRAP_PUSH &&

@@ -38,7 +38,7 @@ enum truth_block_end {
 struct truth_block {
     uint64_t pc;         /* never 0 */
     uint64_t last;       /* address of its last instruction; 0 of a place */
-    uint64_t end;        /* behind it */
+    uint64_t end;        /* after it */
     uint8_t ends_in;     /* enum truth_block_end */
     uint8_t loads_rsp;   /* an instruction puts something else into RSP than RSP +- x */
     uint8_t from_memory; /* ... and takes it from memory */
@@ -65,7 +65,7 @@ struct truth_record {
     uint32_t block;     /* its id */
     uint32_t flags : 8; /* enum truth_flag */
     uint32_t g : 24; /* bits 5 to 28 of R14, where compiled Go code has the address of its goroutine
-                        (Go's ABIInternal); tells goroutines in 512 MiB apart */
+                        (Go's ABIInternal); distinguishes goroutines within 512 MiB */
     uint64_t rsp;    /* at its entry */
 };
 

@@ -35,9 +35,8 @@ struct judge {
     struct flow *flow;
     const char *directory; /* of the truth */
     uint64_t shown_at_most;
-    bool
-        without_pointers; /* as if the recorder did not tell the stack pointer; hardware does not */
-    struct array threads; /* struct judged_thread * */
+    bool without_pointers; /* as if no stack pointer was recorded; hardware records none */
+    struct array threads;  /* struct judged_thread * */
 };
 
 struct judged_thread {
@@ -97,7 +96,7 @@ static void *begin_thread(void *context, const struct thread *thread)
     return begun;
 }
 
-/* False when the event tells nothing else. */
+/* False when the event holds nothing else. */
 static bool hide_pointer(struct flow_event *event)
 {
     if (event->kind == FLOW_RETURN || event->kind == FLOW_JUMP)

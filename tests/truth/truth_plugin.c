@@ -4,13 +4,13 @@
  *     QEMU_PLUGIN=.../truth_plugin.so,dir=DIR magic-trace run -full-execution ...
  *
  * With callers=on the program is one of Go, where compilers keep frame pointers: when code jumps
- * behind a load of the stack pointer (gogo), all callers on that stack are logged.
+ * after a load of the stack pointer (gogo), all callers on that stack are logged.
  *
  * Guest registers: see runtime/qemu_plugin/signal_frame.h; plugin interface 1 cannot read them,
  * but the code that qemu generates for x86-64 keeps the address of the guest's CPUX86State in RBP,
  * whose first members are regs[16] and eip, and at a block's entry they are up to date.
  *
- * Signals: see the same header for what a handler's first instruction is told by.
+ * Signals: see the same header for how a handler's first instruction is recognized.
  *
  * Made for tests: what must not happen (no space, no registers) ends the program with a message.
  */
@@ -312,8 +312,8 @@ static uint64_t word_at(uint64_t address)
 }
 
 /* A handler can have the program go on as if it had called a function: by pushing the address where
- * it was interrupted, and changing the context. Or by pushing any address right there (Go begins a
- * few instructions anew). */
+ * it was interrupted, and changing the context. Or by pushing any address right there (Go restarts
+ * a few instructions). */
 static bool returned_into_call(const struct log *log, uint64_t pc, uint64_t rsp)
 {
     for (unsigned i = 1; i <= DEEPEST_NESTING;
@@ -365,8 +365,8 @@ static void add_caller(struct log *log, uint64_t return_address, uint64_t slot)
         (struct truth_record){.block = add_block(&place)->id, .flags = TRUTH_CALLER, .rsp = slot};
 }
 
-/* What would be returned to without a frame pointer, then those that frame pointers tell from `rsp`
- * on: each points to the next, and behind it lies a return address. */
+/* What would be returned to without a frame pointer, then the return addresses that frame pointers
+ * lead to from `rsp` on: each points to the next, and a return address follows it. */
 static void add_callers(struct log *log, uint64_t rsp, uint64_t frame)
 {
     add_caller(log, word_at(rsp), rsp);
@@ -401,7 +401,7 @@ static bool may_be_handler(uint64_t address)
     return false;
 }
 
-/* What the signal frame at `handler_rsp` will go back to (offsets: struct ucontext behind the
+/* What the signal frame at `handler_rsp` will go back to (offsets: struct ucontext after the
  * return address, arch/x86/include/uapi/asm/ucontext.h, sigcontext.h). */
 static struct interrupted interrupted_by(uint64_t handler_rsp, uint64_t *rdx)
 {

@@ -4,7 +4,7 @@ them with truth_plugin.so beside the product's own plugin.
 What a program's first lines say (in a comment):
   truth: OPTIONS; OPTIONS     variants. Words that are no options of the compiler: `strip` strips the result,
                               `compiler=clang` chooses a compiler
-  truth-link: -ldl            goes behind the sources
+  truth-link: -ldl            follows the sources
   truth-goal: 99.9 REASON     what is not to be reached in all variants
 NAME.d/ holds more sources of a program NAME: libX.c or libX.cpp becomes libX.so beside it, others are linked into it.
 """
@@ -42,7 +42,7 @@ class Skipped(Exception):
 
 
 def field(head, name):
-    """What stands behind `NAME:` in a program's first lines, up to the end of the line or comment."""
+    """What follows `NAME:` in a program's first lines, up to the end of the line or comment."""
     found = re.search(rf"\b{name}:(.*)$", head, re.MULTILINE)
     return re.sub(r"\*/|\*\)", "", found.group(1)).strip() if found else ""
 
@@ -147,7 +147,7 @@ def sources_of(settings):
 
 
 def chosen_variants(settings):
-    """With their numbers, which tell the variants of one program apart."""
+    """With their numbers, which distinguish the variants of one program."""
     numbered = [list(enumerate(variants_of(source))) for source in sources_of(settings)]
     if settings.one:
         numbered = [variants[1:2] or variants for variants in numbered]

@@ -5,7 +5,7 @@
  * functions. The logs of all programs that the thread runs (execve) are walked one after the other.
  * A thread that was forked begins with the stack of its parent.
  *
- * Functions come from the symbols that the flow decoder uses, at the time told by
+ * Functions come from the symbols that the flow decoder uses, at the time given to
  * truth_walk_advance.
  */
 #ifndef MAGIC_TRACE_TESTS_TRUTH_WALK_H
@@ -59,7 +59,7 @@ uint32_t truth_walk_not_returned_to(const struct truth_walk *walk, size_t progra
 /* Whether the program is going to be interrupted at `address`, in this log. */
 bool truth_walk_will_be_interrupted(const struct truth_walk *walk, uint64_t address);
 
-/* The qemu engine stops and goes on at once where code has been written anew. Whether that may
+/* The qemu engine stops and goes on at once where code has been overwritten. Whether that may
  * be so when the program is at `address` next; and whether it goes there with the next step. */
 bool truth_walk_will_pause(const struct truth_walk *walk, uint64_t address);
 bool truth_walk_goes_to(const struct truth_walk *walk, uint64_t address);

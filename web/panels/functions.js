@@ -34,7 +34,7 @@ class FunctionTable {
   #order = { column: 'self', descending: true };
   /** @type {Table | null} */
   #answer = null;
-  /** What the answer at hand is sorted by, so that another column asks anew. */
+  /** What the current answer is sorted by: for another column the source is asked again. */
   #asked = '';
 
   /** @param {Context} context */

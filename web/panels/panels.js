@@ -1,5 +1,5 @@
 // The panels at the bottom of the page and their tools in the toolbar: what is known of the span, the functions, the range that
-// the person chose.
+// the user chose.
 import { CallWalk } from './call_walk.js';
 import { makeCallsPanel } from './calls.js';
 import { ChosenSpan } from './chosen_span.js';

@@ -1,4 +1,4 @@
-// Of which stretch of the trace the statistics are: the whole trace, what is in view, or what was measured. One choice for all
+// The range of the trace that the statistics cover: the whole trace, what is in view, or what was measured. One choice for all
 // panels that add up. A new measurement is looked at at once; without one the choice before it holds again.
 import { element } from './dom.js';
 import { formatDuration } from '../format.js';
@@ -10,7 +10,7 @@ import { whenQuiet } from './context.js';
 /** The view moves with every frame; who adds up waits until it rests. */
 const VIEW_RESTS_MS = 200;
 
-/** Tells 'range' when range() or tracks() have changed. */
+/** Dispatches 'range' when range() or tracks() have changed. */
 export class RangeChoice extends EventTarget {
   /** @type {Extent} */
   #chosen = 'whole';

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "cli/choose.h"
 #include "cli/command.h"
+#include "cli/options/options.h"
 #include "cli/process_list.h"
 #include "cli/recording_request.h"
 
@@ -11,12 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum attach_option { ATTACH_PID };
-
-static const struct option_spec attach_options[] = {
-    {"pid", "p", ATTACH_PID, "PID[,PID]",
-     "the processes; without it you choose one of those\nthat run", NULL},
-    {0},
+struct attach_request {
+    struct recording_request recording; /* first, for the shared options */
+    struct array pids;
 };
 
 static bool is_known(const struct array *pids, pid_t pid)
@@ -60,34 +58,41 @@ static bool choose_process(struct array *pids, struct error *error)
     return chosen != CHOSEN_NOTHING;
 }
 
-/* 0 with everything read, -1 after help, or the exit status after a message. */
-static int read_options(const struct command *self, int argc, char **argv,
-                        struct recording_request *request, struct array *pids)
+static int take_pids(const struct option_spec *option, const struct command *self, void *target,
+                     const char *value)
 {
-    struct option_reader reader;
-    option_reader_open(&reader, attach_options, recording_options, argc, argv);
-    int option = OPTION_END, status = 0;
-    while (status == 0 && (option = option_reader_next(&reader)) >= 0)
-        status = option == ATTACH_PID
-                     ? add_pids(self, reader.value, pids)
-                     : recording_request_option(request, self, option, reader.value);
-    int next = reader.next;
-    option_reader_close(&reader);
-    if (status)
+    return add_pids(self, value, &((struct attach_request *)target)->pids);
+}
+
+static const struct option_spec attach_options[] = {
+    {.name = "pid",
+     .letter = "p",
+     .argument = "PID[,PID]",
+     .help = "the processes; without it you choose one of those\nthat run",
+     .manual = "The processes. Triggers are looked for in the executable of the first one and in "
+               "what it has mapped. Without this option you choose one of the processes that run.",
+     .apply = take_pids},
+    {0},
+};
+
+static const struct option_group attach_groups[] = {{attach_options, 0}, {0}};
+
+/* Reads everything. COMMAND_GOES_ON, or the exit status. */
+static int read_request(const struct command *self, int argc, char **argv,
+                        struct attach_request *request)
+{
+    int first;
+    int status = command_read_leading_options(self, argc, argv, request, &first);
+    if (status != COMMAND_GOES_ON)
         return status;
-    if (option == OPTION_ERROR)
-        return EXIT_STATUS_USAGE;
-    if (option == OPTION_HELP) {
-        command_print_help(self);
-        return -1;
-    }
-    if (next < argc)
+    if (first < argc)
         return command_usage_error(self,
                                    "attach takes no operands, and there is `%s`. Processes "
                                    "are named with -pid; programs are started with "
                                    "`magic-trace run`.",
-                                   argv[next]);
-    return recording_request_check(request, self);
+                                   argv[first]);
+    status = recording_request_check(&request->recording, self);
+    return status ? status : COMMAND_GOES_ON;
 }
 
 static bool find_trigger(struct recording_request *request, pid_t pid, struct error *error)
@@ -116,15 +121,13 @@ static int attach(struct recording_request *request, struct array *pids)
 
 static int run_attach(const struct command *self, int argc, char **argv)
 {
-    struct recording_request request = recording_request_new(argv - 1);
-    struct array pids = array_of(sizeof(pid_t));
-    int status = read_options(self, argc, argv, &request, &pids);
-    if (status == 0)
-        status = attach(&request, &pids);
-    else if (status < 0)
-        status = 0;
-    array_free(&pids);
-    recording_request_free(&request);
+    struct attach_request request = {.recording = recording_request_new(argv - 1),
+                                     .pids = array_of(sizeof(pid_t))};
+    int status = read_request(self, argc, argv, &request);
+    if (status == COMMAND_GOES_ON)
+        status = attach(&request.recording, &request.pids);
+    array_free(&request.pids);
+    recording_request_free(&request.recording);
     return status;
 }
 
@@ -138,7 +141,7 @@ const struct command attach_command = {
         "end. Without, samples of its stacks (-sampling); or, with -trigger, the next\n"
         "call of the function until it returns, stepped instruction by instruction: the\n"
         "thread that makes it is slow meanwhile, a thousand times and more.\n",
-    .options = attach_options,
+    .options = attach_groups,
     .common_options = recording_options,
     .run = run_attach,
 };

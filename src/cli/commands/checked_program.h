@@ -29,8 +29,8 @@ struct checked_work {
     uint64_t nanoseconds;
 };
 
-/* Does `work`, and leaves in `file` what it was. The exit status. */
-int checked_program(const char *work, const char *file);
+/* Does the work called `name`, and leaves in `file` what it was. The exit status. */
+int checked_program(const char *name, const char *file);
 
 bool checked_work_read(struct checked_work *work, const char *file);
 

@@ -2,55 +2,17 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "cli/options/common_arguments.h"
+#include "cli/options/options.h"
 #include "cli/salvage.h"
 #include "cli/serve/trace_showing.h"
 #include "cli/trace_file.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum decode_option {
-    DECODE_OUTPUT,
-    DECODE_FORMAT,
-    DECODE_PERF_MAP_FILE,
-    DECODE_WORKING_DIRECTORY,
-    DECODE_EXECUTABLE,
-    DECODE_FILTER,
-    DECODE_STATISTICS,
-    DECODE_DECODER,
-    DECODE_UNAVAILABLE,
-    DECODE_SHOW, /* and, from here on, those of enum show_option */
-};
-
-static const struct option_spec decode_options[] = {
-    {"output", "o", DECODE_OUTPUT, "FILE",
-     "where to write the trace (default trace.fxt.gz;\n"
-     "gzip when it ends in .gz); an existing one\n"
-     "becomes FILE.old",
-     NULL},
-    {"format", NULL, DECODE_FORMAT, "FORMAT",
-     "fxt (for Perfetto, default) or folded (stacks for\nflame graphs)", NULL},
-    {"perf-map-file", NULL, DECODE_PERF_MAP_FILE, "FILE[,FILE]",
-     "names of JIT code: files called perf-PID.map, all\nin one folder", NULL},
-    {"working-directory", NULL, DECODE_WORKING_DIRECTORY, "DIR",
-     "the recording, as in the original; the same as the\noperand", NULL},
-    {"executable", NULL, DECODE_EXECUTABLE, "FILE",
-     "accepted as in the original; the recording itself\nnames its programs", NULL},
-    {"filter", NULL, DECODE_FILTER, "\"(A B)\"",
-     "show only what ran between a call of A and the\nnext call of B", NULL},
-    {"stats", NULL, DECODE_STATISTICS, NULL,
-     "print what was decoded, counted, as JSON on standard\noutput", NULL},
-    {"decoder", NULL, DECODE_DECODER, "DECODER",
-     "who decodes the packets: native (default) or perf,\nstock perf script, which takes longer",
-     NULL},
-    SHOW_OPTIONS(DECODE_SHOW),
-    {"z-print-events", NULL, DECODE_UNAVAILABLE, NULL, NULL, PERF_PRINTS},
-    {"z-print-perf-commands", NULL, DECODE_UNAVAILABLE, NULL, NULL, NO_PERF_COMMANDS},
-    {0},
-};
 
 struct decode_request {
     struct trace_file_options trace;
@@ -97,77 +59,91 @@ static int find_perf_maps(const struct command *self, const char *list, char **d
     return status;
 }
 
-static bool parse_decoder(const char *name, enum flow_decoder *decoder)
+/* ---- options ---- */
+
+static int take_perf_maps(const struct option_spec *option, const struct command *self,
+                          void *target, const char *value)
 {
-    *decoder = strcmp(name, "perf") == 0 ? FLOW_DECODER_PERF : FLOW_DECODER_NATIVE;
-    return *decoder == FLOW_DECODER_PERF || strcmp(name, "native") == 0;
+    return find_perf_maps(self, value, &((struct decode_request *)target)->perf_map_directory);
 }
 
-static int apply_option(const struct command *self, struct decode_request *request, int option,
-                        const char *value)
+static bool decoder_at(size_t index, struct option_value *value)
 {
-    if (option >= DECODE_SHOW)
-        return trace_showing_option(&request->showing, self,
-                                    (enum show_option)(option - DECODE_SHOW), value);
-    switch (option) {
-    case DECODE_OUTPUT:
-        request->trace.output = value;
-        break;
-    case DECODE_FORMAT:
-        if (!trace_format_parse(value, &request->trace.format))
-            return command_usage_error(self, "-format is fxt or folded, not `%s`.", value);
-        break;
-    case DECODE_PERF_MAP_FILE:
-        return find_perf_maps(self, value, &request->perf_map_directory);
-    case DECODE_WORKING_DIRECTORY:
-        request->recording = value;
-        break;
-    case DECODE_FILTER:
-        return take_filter(self, &request->trace.filter, value);
-    case DECODE_STATISTICS:
-        request->trace.print_statistics = true;
-        break;
-    case DECODE_DECODER:
-        if (!parse_decoder(value, &request->trace.decoder))
-            return command_usage_error(self, "-decoder is native or perf, not `%s`.", value);
-        break;
-    default:
-        break;
-    }
+    static const struct option_value decoders[] = {
+        {"native", FLOW_DECODER_NATIVE, "magic-trace itself (default)", NULL},
+        {"perf", FLOW_DECODER_PERF, "stock perf script, which takes longer",
+         "Stock perf-script(1), found in $PATH; see PERF AS THE DECODER."},
+    };
+    return option_value_of_table(decoders, sizeof decoders / sizeof *decoders, index, value);
+}
+
+/* Accepted without effect. */
+static int ignore(const struct option_spec *option, const struct command *self, void *target,
+                  const char *value)
+{
     return 0;
 }
 
-/* 0 with a complete request, -1 after help, or the exit status after a message. */
-static int read_request(const struct command *self, int argc, char **argv,
-                        struct decode_request *request)
+static const struct option_spec decode_options[] = {
+    {.name = "perf-map-file",
+     .argument = "FILE[,FILE]",
+     .help = "names of JIT code: files called perf-PID.map, all\nin one folder",
+     .manual = "Names of code that a JIT compiler made: files called `perf-PID.map`, all in one "
+               "folder. By default those in the recording and in /tmp are used.",
+     .apply = take_perf_maps},
+    {.name = "working-directory",
+     .argument = "DIR",
+     .help = "the recording, as for Jane Street's magic-trace; the\nsame as the operand",
+     .manual = "The recording, for command lines of Jane Street's magic-trace.",
+     .apply = option_set_text,
+     .field = offsetof(struct decode_request, recording)},
+    {.name = "executable",
+     .argument = "FILE",
+     .help = "accepted as by Jane Street's magic-trace; the\nrecording itself names its programs",
+     .manual =
+         "Accepted for command lines of Jane Street's magic-trace; the recording itself names "
+         "its programs.",
+     .apply = ignore},
+    {.name = "stats",
+     .help = "print what was decoded, counted, as JSON on standard\noutput",
+     .manual = "Also print what was decoded as a JSON object on standard output (see STATISTICS).",
+     .apply = option_set_flag,
+     .field = offsetof(struct decode_request, trace.print_statistics)},
+    {.name = "decoder",
+     .argument = "DECODER",
+     .help = "who decodes the packets:",
+     .values = decoder_at,
+     .apply = option_set_value,
+     .field = offsetof(struct decode_request, trace.decoder)},
+    {.name = "z-print-events", .unavailable = PERF_PRINTS},
+    {.name = "z-print-perf-commands", .unavailable = NO_PERF_COMMANDS},
+    {0},
+};
+
+static const struct option_group decode_groups[] = {
+    {trace_file_option_specs, offsetof(struct decode_request, trace)},
+    {decode_options, 0},
+    {trace_showing_options, offsetof(struct decode_request, showing)},
+    {0},
+};
+
+static int take_recording(const struct command *self, void *context, const char *operand)
 {
-    struct option_reader reader;
-    option_reader_open(&reader, decode_options, NULL, argc, argv);
-    int option = OPTION_END, status = 0;
-    while (status == 0 && (option = option_reader_next_or_operand(&reader)) != OPTION_END) {
-        if (option == OPTION_HELP || option == OPTION_ERROR)
-            break;
-        if (option != OPTION_OPERAND)
-            status = apply_option(self, request, option, reader.value);
-        else if (request->recording)
-            status = command_usage_error(self, "one recording at a time, and there is `%s` too.",
-                                         reader.value);
-        else
-            request->recording = reader.value;
-    }
-    option_reader_close(&reader);
-    if (option == OPTION_ERROR)
-        return EXIT_STATUS_USAGE;
-    if (option == OPTION_HELP) {
-        command_print_help(self);
-        return -1;
-    }
-    if (!status && !request->recording)
-        status =
-            command_usage_error(self, "no recording was given: a folder (see -working-directory "
-                                      "of `magic-trace run`), a perf.data file, or text by perf "
-                                      "script.");
-    return status ? status : trace_showing_check(&request->showing, self, &request->trace);
+    struct decode_request *request = context;
+    if (request->recording)
+        return command_usage_error(self, "one recording at a time, and there is `%s` too.",
+                                   operand);
+    request->recording = operand;
+    return 0;
+}
+
+static int check_request(const struct command *self, const struct decode_request *request)
+{
+    if (request->recording)
+        return trace_showing_check(&request->showing, self, &request->trace);
+    return command_usage_error(self, "no recording was given: a folder (see -working-directory of "
+                                     "`magic-trace run`), a perf.data file, or text by perf "
+                                     "script.");
 }
 
 static bool write_and_show(struct decode_request *request, struct error *error)
@@ -193,11 +169,9 @@ static int decode(struct decode_request *request)
 static int run_decode(const struct command *self, int argc, char **argv)
 {
     struct decode_request request = {0};
-    int status = read_request(self, argc, argv, &request);
-    if (status == 0)
+    int status = command_read_options(self, argc, argv, &request, take_recording);
+    if (status == COMMAND_GOES_ON && (status = check_request(self, &request)) == 0)
         status = decode(&request);
-    else if (status < 0)
-        status = 0;
     free(request.perf_map_directory);
     span_filter_names_free(&request.trace.filter);
     return status;
@@ -215,6 +189,6 @@ const struct command decode_command = {
         "samples with call stacks, a file or - for standard input:\n"
         "perf script --ns --itrace=bep -F "
         "pid,tid,time,flags,ip,addr,sym,symoff,synth,dso,event,period\n",
-    .options = decode_options,
+    .options = decode_groups,
     .run = run_decode,
 };

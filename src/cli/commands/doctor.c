@@ -4,27 +4,15 @@
 #include "cli/command.h"
 #include "cli/commands/checked_program.h"
 #include "cli/commands/hardware_check.h"
+#include "cli/options/options.h"
 #include "engine/registry.h"
 #include "recording/perf_script/perf_program.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum doctor_option { DOCTOR_CHECK_HARDWARE, DOCTOR_ENGINE, DOCTOR_CHECK_PROGRAM };
-
-static const struct option_spec doctor_options[] = {
-    {"check-hardware", NULL, DOCTOR_CHECK_HARDWARE, NULL,
-     "record a program whose calls are known, in every way\nthere is, and say what is right and "
-     "what "
-     "it costs",
-     NULL},
-    {"engine", NULL, DOCTOR_ENGINE, "NAME", "with -check-hardware: of this engine; default: pt",
-     NULL},
-    {"check-program", NULL, DOCTOR_CHECK_PROGRAM, "WORK", NULL, NULL},
-    {0},
-};
 
 static void print_finding(const char *what, const char *finding)
 {
@@ -99,14 +87,15 @@ static void examine_perf(void)
 
 static void examine_engines(void)
 {
-    for (const struct engine *const *engine = engine_all(); *engine; engine++) {
+    const struct engine *engine;
+    for (size_t i = 0; (engine = engine_at(i)); i++) {
         struct engine_probe probe = {0};
-        (*engine)->probe(&probe);
+        engine->probe(&probe);
         char what[64], finding[640];
-        snprintf(what, sizeof what, "engine %s", (*engine)->name);
+        snprintf(what, sizeof what, "engine %s", engine->name);
         snprintf(finding, sizeof finding, "%s: %s", probe.available ? "works" : "does not work",
                  probe.why);
-        print_finding(what, (*engine)->description);
+        print_finding(what, engine->description);
         print_finding("", finding);
         print_advice(probe.advice);
     }
@@ -153,53 +142,72 @@ struct doctor_request {
     const char *work, *file; /* of checked_program() */
 };
 
-static int check_request(const struct command *self, const struct doctor_request *request,
-                         const char *operand)
+static const struct option_spec doctor_options[] = {
+    {.name = "check-hardware",
+     .help =
+         "record a program whose calls are known, in every way\nthere is, and say what is right "
+         "and what it costs",
+     .manual = "Tests what the processor's own trace does on this machine: records a program whose "
+               "calls are known, in every way there is, and prints a line for each: pass, fail or "
+               "skip, and the figures (overhead, bytes per second, hits). Run it as root once, and "
+               "without to see what users can do.",
+     .apply = option_set_flag,
+     .field = offsetof(struct doctor_request, check)},
+    {.name = "engine",
+     .argument = "NAME",
+     .help = "with -check-hardware: of this engine; default: the\nbest that uses the processor's "
+             "own trace",
+     .manual = "With -check-hardware: checks this engine; without it, the best that uses the "
+               "processor's own trace.",
+     .apply = option_set_text,
+     .field = offsetof(struct doctor_request, engine)},
+    {.name = "check-program",
+     .argument = "WORK",
+     .apply = option_set_text,
+     .field = offsetof(struct doctor_request, work)},
+    {0},
+};
+
+static const struct option_group doctor_groups[] = {{doctor_options, 0}, {0}};
+
+static int take_file(const struct command *self, void *context, const char *operand)
 {
-    if (request->work && !operand)
-        return command_usage_error(self, "-check-program needs a file.");
-    if (!request->work && operand)
+    struct doctor_request *request = context;
+    if (!request->work || request->file)
         return command_usage_error(self, "doctor takes no operands, and there is `%s`.", operand);
+    request->file = operand;
+    return 0;
+}
+
+static int check_request(const struct command *self, const struct doctor_request *request)
+{
+    if (request->work && !request->file)
+        return command_usage_error(self, "-check-program needs a file.");
     if (!request->check && request->engine)
         return command_usage_error(self, "-engine goes with -check-hardware.");
     return 0;
 }
 
-/* 0 with everything read, -1 after help, or the exit status after a message. */
-static int read_options(const struct command *self, int argc, char **argv,
-                        struct doctor_request *request)
+/* The best engine that uses the processor's own trace. */
+static const char *hardware_engine(void)
 {
-    struct option_reader reader;
-    option_reader_open(&reader, doctor_options, NULL, argc, argv);
-    int option;
-    while ((option = option_reader_next(&reader)) >= 0) {
-        if (option == DOCTOR_CHECK_HARDWARE)
-            request->check = true;
-        else if (option == DOCTOR_ENGINE)
-            request->engine = reader.value;
-        else
-            request->work = reader.value;
-    }
-    request->file = argv[reader.next];
-    option_reader_close(&reader);
-    if (option == OPTION_ERROR)
-        return EXIT_STATUS_USAGE;
-    if (option != OPTION_HELP)
-        return check_request(self, request, request->file);
-    command_print_help(self);
-    return -1;
+    const struct engine *engine;
+    for (size_t i = 0; (engine = engine_at(i)); i++)
+        if (engine->is_hardware)
+            return engine->name;
+    return "auto";
 }
 
 static int run_doctor(const struct command *self, int argc, char **argv)
 {
     struct doctor_request request = {0};
-    int status = read_options(self, argc, argv, &request);
-    if (status)
-        return status < 0 ? 0 : status;
+    int status = command_read_options(self, argc, argv, &request, take_file);
+    if (status != COMMAND_GOES_ON || (status = check_request(self, &request)) != 0)
+        return status;
     if (request.work)
         return checked_program(request.work, request.file);
     if (request.check)
-        return hardware_check(request.engine ? request.engine : "pt");
+        return hardware_check(request.engine ? request.engine : hardware_engine());
     return examine();
 }
 
@@ -215,6 +223,6 @@ const struct command doctor_command = {
         "With -check-hardware, tests what the processor's own trace does here: records a\n"
         "program whose calls are known, in every way there is, prints pass or fail with the\n"
         "figures, and exits with 0 when nothing failed. Takes some seconds.\n",
-    .options = doctor_options,
+    .options = doctor_groups,
     .run = run_doctor,
 };

@@ -1,30 +1,13 @@
 /* magic-trace dump: what a recording holds, one line each, to be read or compared by diff. */
 #include "cli/command.h"
+#include "cli/options/options.h"
 #include "cli/packet_lines.h"
 #include "cli/salvage.h"
 #include "cli/step_lines.h"
 #include "recording/recording.h"
 
+#include <stddef.h>
 #include <string.h>
-
-enum dump_option {
-    DUMP_PACKETS,
-    DUMP_BRANCHES,
-    DUMP_INSTRUCTIONS,
-    DUMP_SYMBOLS,
-};
-
-static const struct option_spec dump_options[] = {
-    {"packets", NULL, DUMP_PACKETS, NULL, "the Intel PT packets, in the words of\n`perf script -D`",
-     NULL},
-    {"branches", NULL, DUMP_BRANCHES, NULL,
-     "the branches that were taken, and the decode errors\nbetween them", NULL},
-    {"instructions", NULL, DUMP_INSTRUCTIONS, NULL, "the instructions that were executed, likewise",
-     NULL},
-    {"symbols", NULL, DUMP_SYMBOLS, NULL,
-     "with -branches or -instructions: the functions that\nthe addresses lie in, too", NULL},
-    {0},
-};
 
 struct dump_request {
     const char *path;
@@ -76,45 +59,70 @@ static int dump(const struct dump_request *request)
     return command_fail(&error);
 }
 
-static int apply_option(const struct command *self, struct dump_request *request, int option,
-                        const char *value)
-{
-    switch (option) {
-    case DUMP_PACKETS:
-        request->packets = true;
-        break;
-    case DUMP_BRANCHES:
-        request->branches = true;
-        break;
-    case DUMP_INSTRUCTIONS:
-        request->steps.instructions = true;
-        break;
-    case DUMP_SYMBOLS:
-        request->steps.symbols = true;
-        break;
-    default:
-        if (request->path)
-            return command_usage_error(self, "one recording at a time, and there is `%s` too.",
-                                       value);
-        request->path = value;
-        break;
-    }
-    return 0;
-}
+/* ---- options ---- */
 
-static int read_options(const struct command *self, struct dump_request *request, int argc,
-                        char **argv, int *option)
+static const struct option_spec dump_options[] = {
+    {.name = "packets",
+     .help = "the Intel PT packets, in the words of\n`perf script -D`",
+     .manual =
+         "The Intel PT packets. A line says whose ring it is (`tid` or `cpu`, and its number), at "
+         "which byte of the ring the packet begins, in hexadecimal digits, and what it says, in "
+         "the words of `perf script -D`:\n\n"
+         "  tid 1234 00000015 MODE.Exec IF:0 64\n"
+         "  tid 1234 00000061 TIP 0xd794\n"
+         "  tid 1234 00000064 TNT TTNTTT (6)\n\n"
+         "Addresses stand as they do in the packet, which leaves out the upper bytes that have not "
+         "changed. A byte that begins no packet is `Bad packet!`. Rings follow one another; in "
+         "each, packets were lost where offsets jump. perf shows several `PAD` as one, counts them "
+         "to the packet before, and does not put packets together that lie across two of its "
+         "records; else the two agree.",
+     .apply = option_set_flag,
+     .field = offsetof(struct dump_request, packets)},
+    {.name = "branches",
+     .help = "the branches that were taken, and the decode errors\nbetween them",
+     .manual =
+         "The branches that each thread took, and the decode errors between them. A line holds "
+         "from where, to where, and how:\n\n"
+         "  tid 1234 401000 401020 call\n"
+         "  tid 1234 401030 401005 return\n"
+         "  tid 1234 401012 0 end\n"
+         "  tid 1234 401012 0 error 1f3c bytes that are no packet\n\n"
+         "The kinds are `conditional`, `jump`, `call`, `return`, `far-call` (a system call, an "
+         "interrupt instruction), `far-return`, `far-jump`, `interrupt`, `abort` (of a "
+         "transaction), and, where the other side is not known, hence 0, `start` and `end` of "
+         "tracing, where packets say so: none where a recording begins or ends in the middle of "
+         "what ran, or after an error. Conditional jumps that are not taken are left out, as "
+         "`perf script --itrace=b` does.\n\n"
+         "An `error` stands where it was noticed, with the offset of the packet in its ring, in "
+         "hexadecimal digits, and the reason. `overflow` and `lost` say that the processor or the "
+         "recorder has dropped packets.",
+     .apply = option_set_flag,
+     .field = offsetof(struct dump_request, branches)},
+    {.name = "instructions",
+     .help = "the instructions that were executed, likewise",
+     .manual = "The instructions that each thread executed, and errors as above:\n\n"
+               "  tid 1234 401000",
+     .apply = option_set_flag,
+     .field = offsetof(struct dump_request, steps.instructions)},
+    {.name = "symbols",
+     .help = "with -branches or -instructions: the functions that\nthe addresses lie in, too",
+     .manual = "With -branches or -instructions: after a tab, the function that each address lies "
+               "in, and the offset in it.",
+     .apply = option_set_flag,
+     .field = offsetof(struct dump_request, steps.symbols)},
+    {0},
+};
+
+static const struct option_group dump_groups[] = {{dump_options, 0}, {0}};
+
+static int take_recording(const struct command *self, void *context, const char *operand)
 {
-    struct option_reader reader;
-    option_reader_open(&reader, dump_options, NULL, argc, argv);
-    int status = 0;
-    while (status == 0 && (*option = option_reader_next_or_operand(&reader)) != OPTION_END) {
-        if (*option == OPTION_HELP || *option == OPTION_ERROR)
-            break;
-        status = apply_option(self, request, *option, reader.value);
-    }
-    option_reader_close(&reader);
-    return status;
+    struct dump_request *request = context;
+    if (request->path)
+        return command_usage_error(self, "one recording at a time, and there is `%s` too.",
+                                   operand);
+    request->path = operand;
+    return 0;
 }
 
 static int check_request(const struct command *self, const struct dump_request *request)
@@ -134,18 +142,10 @@ static int check_request(const struct command *self, const struct dump_request *
 static int run_dump(const struct command *self, int argc, char **argv)
 {
     struct dump_request request = {0};
-    int option = OPTION_END;
-    int status = read_options(self, &request, argc, argv, &option);
-    if (status != 0)
-        return status;
-    if (option == OPTION_ERROR)
-        return EXIT_STATUS_USAGE;
-    if (option == OPTION_HELP) {
-        command_print_help(self);
-        return 0;
-    }
-    status = check_request(self, &request);
-    return status == 0 ? dump(&request) : status;
+    int status = command_read_options(self, argc, argv, &request, take_recording);
+    if (status == COMMAND_GOES_ON && (status = check_request(self, &request)) == 0)
+        status = dump(&request);
+    return status;
 }
 
 const struct command dump_command = {
@@ -166,6 +166,6 @@ const struct command dump_command = {
         "packet in its ring and the reason:\n"
         "  tid 1234 401000 401020 call\n"
         "  tid 1234 401020 0 error 1f3c bytes that are no packet\n",
-    .options = dump_options,
+    .options = dump_groups,
     .run = run_dump,
 };

@@ -3,41 +3,18 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "cli/options/common_arguments.h"
+#include "cli/options/options.h"
 #include "cli/span_input.h"
 #include "output/report/window_spans.h"
 #include "server/export_html.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum export_option {
-    EXPORT_FORMAT,
-    EXPORT_OUTPUT,
-    EXPORT_FROM,
-    EXPORT_TO,
-    EXPORT_AROUND,
-    EXPORT_FILTER,
-};
-
-static const struct option_spec export_options[] = {
-    {"format", NULL, EXPORT_FORMAT, "FORMAT",
-     "chrome, perfetto, folded, speedscope, pprof, csv or html", NULL},
-    {"output", "o", EXPORT_OUTPUT, "FILE",
-     "where to write it, compressed when it ends in .gz; - is\nstandard output. Default: the "
-     "trace's name, in this folder",
-     NULL},
-    {"from", NULL, EXPORT_FROM, "MOMENT", "begin here", NULL},
-    {"to", NULL, EXPORT_TO, "MOMENT", "end here", NULL},
-    {"around", NULL, EXPORT_AROUND, "MOMENT",
-     "a call of a function (NAME, NAME#3), or 10 us to either\nside of a time (1.5ms)", NULL},
-    {"filter", NULL, EXPORT_FILTER, "\"(A B)\"",
-     "only what runs between a call of A and the next call\nof B, and so on; by name or symbol",
-     NULL},
-    {0},
-};
-
+/* All there are, in the order of help page and man page. */
 static const struct export_format *const formats[] = {
     &export_chrome, &export_perfetto, &export_folded, &export_speedscope,
     &export_pprof,  &export_csv,      &export_html,
@@ -133,64 +110,95 @@ static bool export_trace(const struct export_request *request, struct error *err
 
 /* ------------------------------------------------------------------ options */
 
-static int choose_format(const struct command *self, struct export_request *request,
-                         const char *name)
+static bool format_at(size_t index, struct option_value *value)
 {
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        if (strcmp(formats[i]->name, name) != 0)
-            continue;
-        request->format = formats[i];
-        return 0;
-    }
-    return command_usage_error(
-        self, "-format is chrome, perfetto, folded, speedscope, pprof, csv or html, not `%s`.",
-        name);
+    if (index >= sizeof formats / sizeof *formats)
+        return false;
+    *value = (struct option_value){formats[index]->name, (int)index, formats[index]->summary,
+                                   formats[index]->manual};
+    return true;
 }
 
-static int apply_option(const struct command *self, void *context, int option, const char *value)
+static int take_format(const struct option_spec *option, const struct command *self, void *target,
+                       const char *value)
 {
-    struct export_request *request = context;
-    switch (option) {
-    case EXPORT_FORMAT:
-        return choose_format(self, request, value);
-    case EXPORT_OUTPUT:
-        request->output = value;
-        break;
-    case EXPORT_FROM:
-        request->moments.from = value;
-        break;
-    case EXPORT_TO:
-        request->moments.to = value;
-        break;
-    case EXPORT_AROUND:
-        request->moments.around = value;
-        break;
-    case EXPORT_FILTER:
-        return take_filter(self, &request->filter, value);
-    case OPTION_OPERAND:
-        return take_trace(self, &request->path, value);
-    default:
-        break;
-    }
-    return 0;
+    struct export_request *request = target;
+    struct option_value chosen;
+    int status = option_find_value(option, self, value, &chosen);
+    if (status == 0)
+        request->format = formats[chosen.value];
+    return status;
+}
+
+static const struct option_spec export_options[] = {
+    {.name = "format",
+     .argument = "FORMAT",
+     .help = "the format:",
+     .values = format_at,
+     .apply = take_format},
+    {.name = "output",
+     .letter = "o",
+     .argument = "FILE",
+     .help =
+         "where to write it, compressed when it ends in .gz; - is\nstandard output. Default: the "
+         "trace's name, in this folder",
+     .manual = "Where to write it, compressed with gzip when the name ends in `.gz`; `-` is "
+               "standard output. By default a file in this folder, named after the trace, with the "
+               "suffix of the format. An existing file is renamed to `FILE.old`.",
+     .apply = option_set_text,
+     .field = offsetof(struct export_request, output)},
+    {.name = "from",
+     .argument = "MOMENT",
+     .help = "begin here",
+     .manual = "Begin here; a function: where that call begins.",
+     .apply = option_set_text,
+     .field = offsetof(struct export_request, moments.from)},
+    {.name = "to",
+     .argument = "MOMENT",
+     .help = "end here",
+     .manual = "End here; a function: where that call ends.",
+     .apply = option_set_text,
+     .field = offsetof(struct export_request, moments.to)},
+    {.name = "around",
+     .argument = "MOMENT",
+     .help = "a call of a function (NAME, NAME#3), or 10 us to either\nside of a time (1.5ms)",
+     .manual = "One call of a function from beginning to end, or 10 microseconds to either side of "
+               "a time.",
+     .apply = option_set_text,
+     .field = offsetof(struct export_request, moments.around)},
+    {.name = "filter",
+     .argument = FILTER_ARGUMENT,
+     .help = "only what runs between a call of A and the next call\nof B, and so on; by name or "
+             "symbol",
+     .manual = FILTER_MANUAL,
+     .apply = take_filter,
+     .field = offsetof(struct export_request, filter)},
+    {0},
+};
+
+static const struct option_group export_groups[] = {{export_options, 0}, {0}};
+
+static int take_operand(const struct command *self, void *request, const char *operand)
+{
+    return take_trace(self, &((struct export_request *)request)->path, operand);
 }
 
 static int check_request(const struct command *self, const struct export_request *request)
 {
     int status = need_trace(self, request->path);
-    if (status)
+    if (status || request->format)
         return status;
-    if (!request->format)
-        return command_usage_error(
-            self, "-format is missing: chrome, perfetto, folded, speedscope, pprof, csv or html.");
-    return 0;
+    char *names = option_value_names(format_at);
+    status = command_usage_error(self, "-format is missing: %s.", names);
+    free(names);
+    return status;
 }
 
 static int run_export(const struct command *self, int argc, char **argv)
 {
     struct export_request request = {0};
     struct error error = {0};
-    int status = command_read_options(self, argc, argv, apply_option, &request);
+    int status = command_read_options(self, argc, argv, &request, take_operand);
     if (status == COMMAND_GOES_ON && (status = check_request(self, &request)) == 0 &&
         !export_trace(&request, &error))
         status = command_fail(&error);
@@ -207,16 +215,8 @@ const struct command export_command = {
         "format (trace.fxt.gz); DIR, PERF.DATA and TEXT are recordings as `magic-trace\n"
         "decode` takes them, which are decoded first.\n"
         "\n"
-        "  chrome      Chrome's trace events (JSON), for chrome://tracing and many others\n"
-        "  perfetto    Perfetto's own, for traces that its page cannot hold as FXT\n"
-        "  folded      folded stacks with the time spent in each, for flame graphs\n"
-        "  speedscope  for https://www.speedscope.app\n"
-        "  pprof       calls and time by stack, for `go tool pprof` and its kin\n"
-        "  csv         one line per span, for spreadsheets and databases\n"
-        "  html        a part of a trace as one page that needs nothing else\n"
-        "\n"
         "A MOMENT is a time since the beginning of the trace (1.5ms, 20us, 300 ns) or a\n"
         "function: its first call, or its third with NAME#3.\n",
-    .options = export_options,
+    .options = export_groups,
     .run = run_export,
 };

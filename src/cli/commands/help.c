@@ -1,19 +1,43 @@
 #include "cli/command.h"
+#include "cli/options/options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_COLUMN = 30 }; /* where the explanation of an option begins */
+enum {
+    OPTION_COLUMN = 30, /* where the explanation of an option begins */
+    LINE_WIDTH = 84,    /* of the explanations of values */
+};
 
-static void print_indented(const char *text, int column)
+static void print_indented(FILE *stream, const char *text, int column)
 {
     for (const char *c = text; *c; c++) {
-        putchar(*c);
+        fputc(*c, stream);
         if (*c == '\n')
-            printf("%*s", column, "");
+            fprintf(stream, "%*s", column, "");
     }
-    putchar('\n');
+    fputc('\n', stream);
+}
+
+/* "  name  text" in the column of explanations, on lines of at most LINE_WIDTH columns. */
+static void print_wrapped(FILE *stream, const char *name, int name_width, const char *text)
+{
+    int indentation = OPTION_COLUMN + 2 + name_width + 2;
+    int column = fprintf(stream, "%*s%-*s  ", OPTION_COLUMN + 2, "", name_width, name);
+    while (*text) {
+        int word = (int)strcspn(text, " ");
+        if (column > indentation && column + 1 + word > LINE_WIDTH) {
+            fprintf(stream, "\n%*s", indentation, "");
+            column = indentation;
+        } else if (column > indentation) {
+            column += fprintf(stream, " ");
+        }
+        column += fprintf(stream, "%.*s", word, text);
+        text += word;
+        text += strspn(text, " ");
+    }
+    fputc('\n', stream);
 }
 
 /* What -share does, the command of a site, that site can say itself, as in the original. */
@@ -23,36 +47,50 @@ static const char *help_of(const struct option_spec *option)
     return own && *own ? own : option->help;
 }
 
-static void print_option(const struct option_spec *option)
+/* One line per value, below the option that takes it. */
+static void print_values(FILE *stream, const struct option_spec *option)
+{
+    struct option_value value;
+    int width = 0;
+    for (size_t i = 0; option->values && option->values(i, &value); i++)
+        if (value.summary && (int)strlen(value.name) > width)
+            width = (int)strlen(value.name);
+    for (size_t i = 0; option->values && option->values(i, &value); i++)
+        if (value.summary)
+            print_wrapped(stream, value.name, width, value.summary);
+}
+
+static void print_option(FILE *stream, const struct option_spec *option)
 {
     if (!option->help)
         return;
-    int width = printf("  -%s", option->name);
+    int width = fprintf(stream, "  -%s", option->name);
     if (option->letter)
-        width += printf(", -%s", option->letter);
+        width += fprintf(stream, ", -%s", option->letter);
     if (option->argument)
-        width += printf(" %s", option->argument);
+        width += fprintf(stream, " %s", option->argument);
     if (width >= OPTION_COLUMN) {
-        putchar('\n');
+        fputc('\n', stream);
         width = 0;
     }
-    printf("%*s", OPTION_COLUMN - width, "");
-    print_indented(help_of(option), OPTION_COLUMN);
+    fprintf(stream, "%*s", OPTION_COLUMN - width, "");
+    print_indented(stream, help_of(option), OPTION_COLUMN);
+    print_values(stream, option);
 }
 
-void command_print_help(const struct command *command)
+void command_print_help(FILE *stream, const struct command *command)
 {
-    printf("Usage: magic-trace %s [OPTIONS]%s%s\n\n%s\n", command->name,
-           *command->operands ? " " : "", command->operands, command->description);
+    fprintf(stream, "Usage: magic-trace %s [OPTIONS]%s%s\n\n%s\n", command->name,
+            *command->operands ? " " : "", command->operands, command->description);
     if (command->alias)
-        printf("`%s` is another name for it.\n\n", command->alias);
-    puts("Options (one or two dashes, unique beginnings suffice):");
-    for (const struct option_spec *option = command->options; option->name; option++)
-        print_option(option);
-    for (const struct option_spec *option = command->common_options; option && option->name;
-         option++)
-        print_option(option);
-    print_option(&(struct option_spec){.name = "help", .letter = "?", .help = "print this page"});
+        fprintf(stream, "`%s` is another name for it.\n\n", command->alias);
+    fputs("Options (one or two dashes, unique beginnings suffice):\n", stream);
+    struct option_row *options = command_options(command);
+    for (const struct option_row *row = options; row->spec; row++)
+        print_option(stream, row->spec);
+    free(options);
+    print_option(stream,
+                 &(struct option_spec){.name = "help", .letter = "?", .help = "print this page"});
 }
 
 static void print_overview(void)
@@ -66,12 +104,10 @@ static void print_overview(void)
          "  magic-trace view trace.fxt.gz");
 }
 
-static const struct option_spec help_options[] = {{0}};
-
 static int run_help(const struct command *self, int argc, char **argv)
 {
     int first;
-    int status = command_read_help_option(self, argc, argv, &first);
+    int status = command_read_leading_options(self, argc, argv, NULL, &first);
     if (status != COMMAND_GOES_ON)
         return status;
     if (argc - first > 1)
@@ -83,7 +119,7 @@ static int run_help(const struct command *self, int argc, char **argv)
     const struct command *command = command_find(argv[first]);
     if (!command)
         return EXIT_STATUS_USAGE;
-    command_print_help(command);
+    command_print_help(stdout, command);
     return 0;
 }
 
@@ -92,6 +128,5 @@ const struct command help_command = {
     .summary = "explain a command",
     .operands = "[COMMAND]",
     .description = "Lists the commands, or explains one of them.\n",
-    .options = help_options,
     .run = run_help,
 };

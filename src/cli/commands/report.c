@@ -1,45 +1,16 @@
 /* magic-trace report: a trace or a recording as text. */
 #include "cli/options/common_arguments.h"
+#include "cli/options/options.h"
 #include "cli/span_input.h"
 #include "output/report/report_folded.h"
 #include "output/report/report_table.h"
 #include "output/report/report_tree.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum report_option {
-    REPORT_TOP,
-    REPORT_SORT,
-    REPORT_TREE,
-    REPORT_FOLDED,
-    REPORT_AROUND,
-    REPORT_FROM,
-    REPORT_TO,
-    REPORT_FOLD,
-    REPORT_FILTER,
-};
-
-static const struct option_spec report_options[] = {
-    {"top", NULL, REPORT_TOP, "N", "show the first N functions only", NULL},
-    {"sort", NULL, REPORT_SORT, "KEY",
-     "self (time in the function itself, default) or total\n(callees included)", NULL},
-    {"tree", NULL, REPORT_TREE, NULL, "the time line as an indented call tree with durations",
-     NULL},
-    {"around", NULL, REPORT_AROUND, "MOMENT",
-     "tree: a call of a function (NAME, NAME#3), or 10 us to\neither side of a time (1.5ms)", NULL},
-    {"from", NULL, REPORT_FROM, "MOMENT", "tree: begin here", NULL},
-    {"to", NULL, REPORT_TO, "MOMENT", "tree: end here", NULL},
-    {"fold", NULL, REPORT_FOLD, NULL, "tree: print equal neighbours once, with their number", NULL},
-    {"filter", NULL, REPORT_FILTER, "\"(A B)\"",
-     "only what runs between a call of A and the next call\nof B, and so on; by name or symbol",
-     NULL},
-    {"folded", NULL, REPORT_FOLDED, NULL, "stacks with the time spent in each, for flame graphs",
-     NULL},
-    {0},
-};
 
 enum report_form {
     REPORT_FORM_TABLE,
@@ -52,7 +23,7 @@ struct report_request {
     enum report_form form;
     struct report_table_options table;
     struct report_tree_options tree;
-    bool table_asked, tree_asked; /* an option of that form was given */
+    bool as_tree, as_folded, sorted; /* -tree, -folded, -sort were given */
     struct span_filter_names filter;
 };
 
@@ -98,55 +69,98 @@ static bool parse_count(const char *text, size_t *count)
     return true;
 }
 
-static int apply_option(const struct command *self, void *context, int option, const char *value)
+/* ---- options ---- */
+
+static int take_count(const struct option_spec *option, const struct command *self, void *target,
+                      const char *value)
 {
-    struct report_request *request = context;
-    switch (option) {
-    case REPORT_TOP:
-        request->table_asked = true;
-        if (!parse_count(value, &request->table.top))
-            return command_usage_error(self, "-top is a number of functions, 1 or more, not `%s`.",
-                                       value);
-        break;
-    case REPORT_SORT:
-        request->table_asked = true;
-        if (strcmp(value, "self") == 0)
-            request->table.sort = REPORT_SORT_SELF;
-        else if (strcmp(value, "total") == 0)
-            request->table.sort = REPORT_SORT_TOTAL;
-        else
-            return command_usage_error(self, "-sort is self or total, not `%s`.", value);
-        break;
-    case REPORT_TREE:
-        request->tree_asked = true;
-        break;
-    case REPORT_FOLDED:
-        request->form = REPORT_FORM_FOLDED;
-        break;
-    case REPORT_AROUND:
-        request->tree_asked = true;
-        request->tree.around = value;
-        break;
-    case REPORT_FROM:
-        request->tree_asked = true;
-        request->tree.from = value;
-        break;
-    case REPORT_TO:
-        request->tree_asked = true;
-        request->tree.to = value;
-        break;
-    case REPORT_FOLD:
-        request->tree_asked = true;
-        request->tree.fold = true;
-        break;
-    case REPORT_FILTER:
-        return take_filter(self, &request->filter, value);
-    case OPTION_OPERAND:
-        return take_trace(self, &request->path, value);
-    default:
-        break;
-    }
-    return 0;
+    struct report_request *request = target;
+    if (parse_count(value, &request->table.top))
+        return 0;
+    return command_usage_error(self, "-%s is a number of functions, 1 or more, not `%s`.",
+                               option->name, value);
+}
+
+static bool sort_key_at(size_t index, struct option_value *value)
+{
+    static const struct option_value keys[] = {
+        {"self", REPORT_SORT_SELF, "time in the function itself (default)", NULL},
+        {"total", REPORT_SORT_TOTAL, "callees included", NULL},
+    };
+    return option_value_of_table(keys, sizeof keys / sizeof *keys, index, value);
+}
+
+static int take_sort_key(const struct option_spec *option, const struct command *self, void *target,
+                         const char *value)
+{
+    struct report_request *request = target;
+    request->sorted = true;
+    return option_set_value(option, self, target, value);
+}
+
+static const struct option_spec report_options[] = {
+    {.name = "top",
+     .argument = "N",
+     .help = "show the first N functions only",
+     .apply = take_count},
+    {.name = "sort",
+     .argument = "KEY",
+     .help = "sort the table by",
+     .manual = "Sort the table by KEY:",
+     .values = sort_key_at,
+     .apply = take_sort_key,
+     .field = offsetof(struct report_request, table.sort)},
+    {.name = "tree",
+     .help = "the time line as an indented call tree with durations",
+     .manual = "Show the time line as an indented call tree, thread by thread, with the moment and "
+               "the length of every call.",
+     .apply = option_set_flag,
+     .field = offsetof(struct report_request, as_tree)},
+    {.name = "around",
+     .argument = "MOMENT",
+     .help =
+         "tree: a call of a function (NAME, NAME#3), or 10 us to\neither side of a time (1.5ms)",
+     .manual = "In the tree, show one call of a function from beginning to end, or 10 microseconds "
+               "to either side of a time.",
+     .apply = option_set_text,
+     .field = offsetof(struct report_request, tree.around)},
+    {.name = "from",
+     .argument = "MOMENT",
+     .help = "tree: begin here",
+     .manual = "In the tree, begin here.",
+     .apply = option_set_text,
+     .field = offsetof(struct report_request, tree.from)},
+    {.name = "to",
+     .argument = "MOMENT",
+     .help = "tree: end here",
+     .manual = "In the tree, end here.",
+     .apply = option_set_text,
+     .field = offsetof(struct report_request, tree.to)},
+    {.name = "fold",
+     .help = "tree: print equal neighbours once, with their number",
+     .manual = "In the tree, print equal neighbours once, with their number.",
+     .apply = option_set_flag,
+     .field = offsetof(struct report_request, tree.fold)},
+    {.name = "filter",
+     .argument = FILTER_ARGUMENT,
+     .help = "only what runs between a call of A and the next call\nof B, and so on; by name or "
+             "symbol",
+     .manual = FILTER_MANUAL,
+     .apply = take_filter,
+     .field = offsetof(struct report_request, filter)},
+    {.name = "folded",
+     .help = "stacks with the time spent in each, for flame graphs",
+     .manual = "Print stacks with the nanoseconds spent in each, one per line, for flame graphs.",
+     .apply = option_set_flag,
+     .field = offsetof(struct report_request, as_folded)},
+    {0},
+};
+
+static const struct option_group report_groups[] = {{report_options, 0}, {0}};
+
+static int take_operand(const struct command *self, void *request, const char *operand)
+{
+    return take_trace(self, &((struct report_request *)request)->path, operand);
 }
 
 static int check_request(const struct command *self, struct report_request *request)
@@ -154,21 +168,25 @@ static int check_request(const struct command *self, struct report_request *requ
     int status = need_trace(self, request->path);
     if (status)
         return status;
-    if (request->form == REPORT_FORM_FOLDED && (request->tree_asked || request->table_asked))
+    const struct report_tree_options *tree = &request->tree;
+    bool of_table = request->table.top || request->sorted;
+    bool of_tree = request->as_tree || tree->around || tree->from || tree->to || tree->fold;
+    if (request->as_folded && (of_tree || of_table))
         return command_usage_error(self, "-folded goes with no other option than -filter.");
-    if (request->tree_asked && request->table_asked)
+    if (of_tree && of_table)
         return command_usage_error(self, "-top and -sort belong to the table, not to -tree.");
-    if (request->tree.around && (request->tree.from || request->tree.to))
+    if (tree->around && (tree->from || tree->to))
         return command_usage_error(self, "-around cannot be combined with -from or -to.");
-    if (request->tree_asked)
-        request->form = REPORT_FORM_TREE;
+    request->form = request->as_folded ? REPORT_FORM_FOLDED
+                    : of_tree          ? REPORT_FORM_TREE
+                                       : REPORT_FORM_TABLE;
     return 0;
 }
 
 static int run_report(const struct command *self, int argc, char **argv)
 {
     struct report_request request = {0};
-    int status = command_read_options(self, argc, argv, apply_option, &request);
+    int status = command_read_options(self, argc, argv, &request, take_operand);
     if (status == COMMAND_GOES_ON && (status = check_request(self, &request)) == 0)
         status = report(&request);
     span_filter_names_free(&request.filter);
@@ -188,6 +206,6 @@ const struct command report_command = {
         "the time in it with and without its callees, and the shortest, median, 99th\n"
         "percentile and longest call. A MOMENT is a time since the beginning of the trace\n"
         "(1.5ms, 20us, 300 ns) or a function: its first call, or its third with NAME#3.\n",
-    .options = report_options,
+    .options = report_groups,
     .run = run_report,
 };

@@ -1,23 +1,17 @@
 /* magic-trace run: record a program, decode the recording, write the trace. */
 #include "base/log.h"
 #include "cli/command.h"
+#include "cli/options/options.h"
 #include "cli/recording_request.h"
+#include "recording/flags.h"
 
+#include <stddef.h>
 #include <string.h>
 #include <sys/wait.h>
 
-enum run_option {
-    RUN_FOLLOW,
-    RUN_FORWARD_EXIT_STATUS,
-    RUN_PACKETS,
-};
-
-static const struct option_spec run_options[] = {
-    {"follow", NULL, RUN_FOLLOW, NULL, "trace child processes too", NULL},
-    {"forward-exit-status", NULL, RUN_FORWARD_EXIT_STATUS, NULL,
-     "exit with the program's status (128 + N when\nsignal N killed it)", NULL},
-    {"packets", NULL, RUN_PACKETS, "LIST", NULL, NULL},
-    {0},
+struct run_request {
+    struct recording_request recording; /* first, for the shared options */
+    bool forward_exit_status;
 };
 
 /* Takes `--` away where the original allows it: before COMMAND, or between COMMAND and its
@@ -89,36 +83,29 @@ static int parse_packets(const struct command *self, const char *list,
     }
 }
 
-/* Reads the options; 0 with *first at COMMAND, or -1 after help, or the exit status after a
- * message. */
-static int read_options(const struct command *self, int argc, char **argv,
-                        struct recording_request *request, bool *forward_exit_status, int *first)
+static int take_packets(const struct option_spec *option, const struct command *self, void *target,
+                        const char *value)
 {
-    struct option_reader reader;
-    option_reader_open(&reader, run_options, recording_options, argc, argv);
-    int option = OPTION_END, status = 0;
-    while (status == 0 && (option = option_reader_next(&reader)) >= 0) {
-        if (option == RUN_FOLLOW)
-            request->record.follow = true;
-        else if (option == RUN_FORWARD_EXIT_STATUS)
-            *forward_exit_status = true;
-        else if (option == RUN_PACKETS)
-            status = parse_packets(self, reader.value, &request->record.packets);
-        else
-            status = recording_request_option(request, self, option, reader.value);
-    }
-    *first = reader.next;
-    option_reader_close(&reader);
-    if (status)
-        return status;
-    if (option == OPTION_ERROR)
-        return EXIT_STATUS_USAGE;
-    if (option == OPTION_HELP) {
-        command_print_help(self);
-        return -1;
-    }
-    return recording_request_check(request, self);
+    return parse_packets(self, value, &((struct run_request *)target)->recording.record.packets);
 }
+
+static const struct option_spec run_options[] = {
+    {.name = &FLAG_FOLLOW[1],
+     .help = "trace child processes too",
+     .manual = "Trace child processes too, also across execve(2).",
+     .apply = option_set_flag,
+     .field = offsetof(struct run_request, recording.record.follow)},
+    {.name = "forward-exit-status",
+     .help = "exit with the program's status (128 + N when\nsignal N killed it)",
+     .manual = "Exit with the program's status, or with 128 plus the number of the signal that "
+               "killed it.",
+     .apply = option_set_flag,
+     .field = offsetof(struct run_request, forward_exit_status)},
+    {.name = "packets", .argument = "LIST", .apply = take_packets},
+    {0},
+};
+
+static const struct option_group run_groups[] = {{run_options, 0}, {0}};
 
 static bool find_trigger(struct recording_request *request, struct error *error)
 {
@@ -144,21 +131,29 @@ static int record(struct recording_request *request, bool forward_exit_status)
                                                   : program_status(&outcome.result);
 }
 
+static int check_request(const struct command *self, struct run_request *request, int argc,
+                         char **argv, int first)
+{
+    int status = recording_request_check(&request->recording, self);
+    if (status)
+        return status;
+    if (first >= argc)
+        return command_usage_error(self, "no program to run was given.");
+    request->recording.record.command = program_arguments(argc, argv, first);
+    if (!*request->recording.record.command[0])
+        return command_usage_error(self, "the program's name is empty.");
+    return 0;
+}
+
 static int run_run(const struct command *self, int argc, char **argv)
 {
-    struct recording_request request = recording_request_new(argv - 1);
-    bool forward_exit_status = false;
+    struct run_request request = {.recording = recording_request_new(argv - 1)};
     int first;
-    int status = read_options(self, argc, argv, &request, &forward_exit_status, &first);
-    if (status < 0)
-        status = 0;
-    else if (!status && first >= argc)
-        status = command_usage_error(self, "no program to run was given.");
-    else if (!status && !*(request.record.command = program_arguments(argc, argv, first))[0])
-        status = command_usage_error(self, "the program's name is empty.");
-    else if (!status)
-        status = record(&request, forward_exit_status);
-    recording_request_free(&request);
+    int status = command_read_leading_options(self, argc, argv, &request, &first);
+    if (status == COMMAND_GOES_ON &&
+        (status = check_request(self, &request, argc, argv, first)) == 0)
+        status = record(&request.recording, request.forward_exit_status);
+    recording_request_free(&request.recording);
     return status;
 }
 
@@ -175,7 +170,7 @@ const struct command run_command = {
         "traced unless -multi-thread is given, one process unless -follow is given; what\n"
         "ran untraced is said at the end. COMMAND's input, output and environment are its\n"
         "own. Options end at COMMAND; `--` may stand before it or before its arguments.\n",
-    .options = run_options,
+    .options = run_groups,
     .common_options = recording_options,
     .run = run_run,
 };

@@ -1,56 +1,58 @@
 /* magic-trace view: a trace in the browser. */
 #include "cli/options/common_arguments.h"
+#include "cli/options/options.h"
 #include "cli/serve/serve.h"
 #include "cli/serve/serve_port.h"
 
 #include <stddef.h>
-
-enum view_option {
-    VIEW_PORT,
-    VIEW_LISTEN,
-    VIEW_NO_BROWSER,
-    VIEW_PERFETTO,
-    VIEW_UI_DIR,
-};
-
-static const struct option_spec view_options[] = {
-    {"no-browser", NULL, VIEW_NO_BROWSER, NULL, "only print the address, open no browser", NULL},
-    {"port", NULL, VIEW_PORT, "N", "listen at this port (default: a free one)", NULL},
-    {"listen", NULL, VIEW_LISTEN, "ADDRESS",
-     "listen at this address of the machine, for others\n(default: for this machine alone)", NULL},
-    {"perfetto", NULL, VIEW_PERFETTO, NULL,
-     "show it at https://ui.perfetto.dev, which fetches it\nfrom here", NULL},
-    {"ui-dir", NULL, VIEW_UI_DIR, "DIR", "show it with the copy of the Perfetto UI in DIR", NULL},
-    {"serve-port", NULL, VIEW_PORT, "N", NULL, NULL},
-    {0},
-};
 
 struct view_request {
     const char *path;
     struct serve_options serve;
 };
 
-static int apply_option(const struct command *self, void *context, int option, const char *value)
+static const struct option_spec view_options[] = {
+    {.name = "no-browser",
+     .help = "only print the address, open no browser",
+     .apply = option_set_flag,
+     .field = offsetof(struct serve_options, no_browser)},
+    {.name = "port",
+     .argument = "N",
+     .help = "listen at this port (default: a free one)",
+     .apply = serve_port_take},
+    {.name = "listen",
+     .argument = "ADDRESS",
+     .help = "listen at this address of the machine, for others\n(default: for this machine alone)",
+     .manual = "Listen at this address of the machine, so that others can reach the page; see "
+               "SECURITY.",
+     .apply = option_set_text,
+     .field = offsetof(struct serve_options, listen)},
+    {.name = "perfetto",
+     .help = "show it at https://ui.perfetto.dev, which fetches it\nfrom here",
+     .manual = "Show the trace at https://ui.perfetto.dev: the page there fetches it from port "
+               "9001 of this machine, and the trace stays in the browser. Its tab holds about 11 "
+               "million calls, and 512 levels of a track; a warning says when the trace has more.",
+     .apply = option_set_flag,
+     .field = offsetof(struct serve_options, perfetto)},
+    {.name = "ui-dir",
+     .argument = "DIR",
+     .help = "show it with the copy of the Perfetto UI in DIR",
+     .manual = "Show the trace with the copy of the Perfetto UI in DIR, which has its "
+               "`index.html`.",
+     .apply = option_set_text,
+     .field = offsetof(struct serve_options, ui_folder)},
+    {.name = "serve-port", .argument = "N", .apply = serve_port_take},
+    {0},
+};
+
+static const struct option_group view_groups[] = {
+    {view_options, offsetof(struct view_request, serve)},
+    {0},
+};
+
+static int take_operand(const struct command *self, void *request, const char *operand)
 {
-    struct view_request *request = context;
-    switch (option) {
-    case OPTION_OPERAND:
-        return take_trace(self, &request->path, value);
-    case VIEW_PORT:
-        return serve_port_parse(self, value, &request->serve.port);
-    case VIEW_LISTEN:
-        request->serve.listen = value;
-        return 0;
-    case VIEW_NO_BROWSER:
-        request->serve.no_browser = true;
-        return 0;
-    case VIEW_PERFETTO:
-        request->serve.perfetto = true;
-        return 0;
-    default: /* VIEW_UI_DIR */
-        request->serve.ui_folder = value;
-        return 0;
-    }
+    return take_trace(self, &((struct view_request *)request)->path, operand);
 }
 
 static int check_request(const struct command *self, const struct view_request *request)
@@ -73,7 +75,7 @@ static int run_view(const struct command *self, int argc, char **argv)
 {
     struct view_request request = {0};
     struct error error = {0};
-    int status = command_read_options(self, argc, argv, apply_option, &request);
+    int status = command_read_options(self, argc, argv, &request, take_operand);
     if (status == COMMAND_GOES_ON && (status = check_request(self, &request)) == 0 &&
         !serve_trace(request.path, &request.serve, &error))
         status = command_fail(&error);
@@ -92,6 +94,6 @@ const struct command view_command = {
         "The page comes from this program and needs no network. An index is made the first\n"
         "time, and kept beside the trace. The address that is printed holds a secret:\n"
         "without it nobody, on this machine or elsewhere, can see the trace.\n",
-    .options = view_options,
+    .options = view_groups,
     .run = run_view,
 };

@@ -1,4 +1,5 @@
 #include "cli/options/common_arguments.h"
+#include "cli/options/options.h"
 
 int take_trace(const struct command *command, const char **path, const char *operand)
 {
@@ -16,10 +17,12 @@ int need_trace(const struct command *command, const char *path)
         command, "no trace was given: a file like trace.fxt.gz, or a recording's folder.");
 }
 
-int take_filter(const struct command *command, struct span_filter_names *filter, const char *value)
+int take_filter(const struct option_spec *option, const struct command *command, void *target,
+                const char *value)
 {
+    struct span_filter_names *filter = (void *)((char *)target + option->field);
     if (span_filter_names_parse(filter, value))
         return 0;
-    return command_usage_error(
-        command, "-filter is two functions in parentheses, \"(A B)\", not `%s`.", value);
+    return command_usage_error(command, "-%s is two functions in parentheses, \"(A B)\", not `%s`.",
+                               option->name, value);
 }

@@ -6,6 +6,7 @@
 #define MAGIC_TRACE_CLI_OPTIONS_COMMON_ARGUMENTS_H
 
 #include "cli/command.h"
+#include "cli/options/options.h"
 #include "stack/spans/span_filter.h"
 
 /* The one trace that a command shows: `operand` becomes *path unless there is one already. */
@@ -13,7 +14,11 @@ int take_trace(const struct command *command, const char **path, const char *ope
 /* When all was read: there has to be one. */
 int need_trace(const struct command *command, const char *path);
 
-/* -filter "(A B)" */
-int take_filter(const struct command *command, struct span_filter_names *filter, const char *value);
+/* -filter: sets the struct span_filter_names at option->field. */
+option_apply take_filter;
+#define FILTER_ARGUMENT "\"(A B)\""
+#define FILTER_MANUAL                                                                              \
+    "Show only what ran between a call of A and the next call of B, in all threads, as often as "  \
+    "that happens."
 
 #endif

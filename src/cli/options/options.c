@@ -2,33 +2,96 @@
 
 #include "base/edit_distance.h"
 #include "base/memory.h"
+#include "cli/command.h"
 
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- values ---- */
+
+int option_set_flag(const struct option_spec *option, const struct command *command, void *target,
+                    const char *value)
+{
+    *(bool *)((char *)target + option->field) = true;
+    return 0;
+}
+
+int option_set_text(const struct option_spec *option, const struct command *command, void *target,
+                    const char *value)
+{
+    *(const char **)((char *)target + option->field) = value;
+    return 0;
+}
+
+int option_set_value(const struct option_spec *option, const struct command *command, void *target,
+                     const char *value)
+{
+    struct option_value found;
+    int status = option_find_value(option, command, value, &found);
+    if (status == 0)
+        memcpy((char *)target + option->field, &found.value, sizeof found.value);
+    return status;
+}
+
+int option_find_value(const struct option_spec *option, const struct command *command,
+                      const char *text, struct option_value *value)
+{
+    for (size_t i = 0; option->values(i, value); i++)
+        if (strcmp(value->name, text) == 0)
+            return 0;
+    char *names = option_value_names(option->values);
+    int status = command_usage_error(command, "-%s is %s, not `%s`.", option->name, names, text);
+    free(names);
+    return status;
+}
+
+char *option_value_names(option_value_at *values)
+{
+    struct option_value value, following;
+    char *names = memory_copy_string("");
+    for (size_t i = 0; values(i, &value); i++) {
+        const char *separator = i == 0 ? "" : values(i + 1, &following) ? ", " : " or ";
+        char *longer = memory_format("%s%s%s", names, separator, value.name);
+        free(names);
+        names = longer;
+    }
+    return names;
+}
+
+bool option_value_of_table(const struct option_value *table, size_t count, size_t index,
+                           struct option_value *value)
+{
+    if (index < count)
+        *value = table[index];
+    return index < count;
+}
+
+/* ---- reading ---- */
+
 /* Options return FIRST_CODE + row, so that they cannot be taken for getopt's own '?' and ':'. */
 enum { FIRST_CODE = 256, HELP_CODE = FIRST_CODE - 1 };
 
-/* getopt's table: every option that can be had, its letter as an option of its own, and -help. A
- * letter is no short option in getopt's sense, because then `-ouput x` would mean "write to
- * `uput`". What is unavailable is not in it, so that it does not make a beginning ambiguous. */
-static struct option *make_table(const struct option_spec *specs)
+/* getopt's table: every available option, its letter as an option of its own, and -help. A letter
+ * is no short option in getopt's sense, because then `-ouput x` would mean "write to `uput`".
+ * Options that are not available are left out, so that they do not make a prefix ambiguous. */
+static struct option *make_table(const struct option_row *rows)
 {
     size_t count = 0;
-    while (specs[count].name)
+    while (rows[count].spec)
         count++;
     struct option *table = memory_allocate_zeroed((2 * count + 2) * sizeof *table);
     size_t used = 0;
     for (size_t i = 0; i < count; i++) {
-        if (specs[i].unavailable)
+        const struct option_spec *spec = rows[i].spec;
+        if (spec->unavailable)
             continue;
-        struct option option = {.name = specs[i].name,
-                                .has_arg = specs[i].argument ? required_argument : no_argument,
+        struct option option = {.name = spec->name,
+                                .has_arg = spec->argument ? required_argument : no_argument,
                                 .val = FIRST_CODE + (int)i};
         table[used++] = option;
-        option.name = specs[i].letter;
+        option.name = spec->letter;
         if (option.name)
             table[used++] = option;
     }
@@ -36,30 +99,11 @@ static struct option *make_table(const struct option_spec *specs)
     return table;
 }
 
-static size_t count_specs(const struct option_spec *specs)
+void option_reader_open(struct option_reader *reader, struct option_row *rows, int argc,
+                        char **argv)
 {
-    size_t count = 0;
-    while (specs && specs[count].name)
-        count++;
-    return count;
-}
-
-static struct option_spec *joined(const struct option_spec *specs, const struct option_spec *common)
-{
-    size_t own = count_specs(specs), shared = count_specs(common);
-    struct option_spec *all = memory_allocate_zeroed((own + shared + 1) * sizeof *all);
-    memcpy(all, specs, own * sizeof *all);
-    if (shared)
-        memcpy(all + own, common, shared * sizeof *all);
-    return all;
-}
-
-void option_reader_open(struct option_reader *reader, const struct option_spec *specs,
-                        const struct option_spec *common, int argc, char **argv)
-{
-    *reader = (struct option_reader){.argc = argc, .argv = argv, .next = 1};
-    reader->specs = joined(specs, common);
-    reader->long_options = make_table(reader->specs);
+    *reader = (struct option_reader){.rows = rows, .argc = argc, .argv = argv, .next = 1};
+    reader->long_options = make_table(rows);
     optind = 0; /* makes glibc start a new walk */
     opterr = 0;
 }
@@ -67,7 +111,7 @@ void option_reader_open(struct option_reader *reader, const struct option_spec *
 void option_reader_close(struct option_reader *reader)
 {
     free(reader->long_options);
-    free(reader->specs);
+    free(reader->rows);
     *reader = (struct option_reader){0};
 }
 
@@ -80,13 +124,13 @@ static char *bare_name(const char *argument)
     return name;
 }
 
-/* An option that is understood but cannot be had, by name or beginning; NULL when it is none. */
-static const struct option_spec *find_unavailable(const struct option_spec *specs, const char *name)
+/* An option that is not available, by name or prefix; NULL when it is none. */
+static const struct option_spec *find_unavailable(const struct option_row *rows, const char *name)
 {
     size_t length = strlen(name);
-    for (const struct option_spec *spec = specs; spec->name && length; spec++)
-        if (spec->unavailable && strncmp(spec->name, name, length) == 0)
-            return spec;
+    for (const struct option_row *row = rows; row->spec && length; row++)
+        if (row->spec->unavailable && strncmp(row->spec->name, name, length) == 0)
+            return row->spec;
     return NULL;
 }
 
@@ -125,15 +169,15 @@ static void explain_unknown(const struct option *options, const char *argument, 
 }
 
 /* `code` is getopt's '?' or ':'. */
-static int explain(const struct option_reader *reader, int code)
+static enum option_event explain(const struct option_reader *reader, int code)
 {
     const char *argument = optind > 0 && optind <= reader->argc ? reader->argv[optind - 1] : "";
     if (strcmp(argument, "-?") == 0)
         return OPTION_HELP;
     char *name = bare_name(argument);
-    const struct option_spec *unavailable = find_unavailable(reader->specs, name);
+    const struct option_spec *unavailable = find_unavailable(reader->rows, name);
     if (code == ':')
-        fprintf(stderr, "magic-trace: %s needs a value behind it.\n", argument);
+        fprintf(stderr, "magic-trace: %s needs a value after it.\n", argument);
     else if (optopt != 0) /* getopt knew the option */
         fprintf(stderr, "magic-trace: -%s takes no value.\n", name);
     else if (count_fitting(reader->long_options, name) > 1)
@@ -147,9 +191,9 @@ static int explain(const struct option_reader *reader, int code)
     return OPTION_ERROR;
 }
 
-int option_reader_next(struct option_reader *reader)
+enum option_event option_reader_next(struct option_reader *reader)
 {
-    /* '+': stop at the first operand. ':': tell a missing value from an unknown option. */
+    /* '+': stop at the first operand. ':': distinguish a missing value from an unknown option. */
     optopt = 0;
     int code = getopt_long_only(reader->argc, reader->argv, "+:", reader->long_options, NULL);
     reader->next = optind;
@@ -158,14 +202,19 @@ int option_reader_next(struct option_reader *reader)
         return OPTION_END;
     if (code == '?' || code == ':')
         return explain(reader, code);
-    return code == HELP_CODE ? OPTION_HELP : reader->specs[code - FIRST_CODE].id;
+    if (code == HELP_CODE)
+        return OPTION_HELP;
+    const struct option_row *row = &reader->rows[code - FIRST_CODE];
+    reader->option = row->spec;
+    reader->target = row->target;
+    return OPTION_TAKEN;
 }
 
-int option_reader_next_or_operand(struct option_reader *reader)
+enum option_event option_reader_next_or_operand(struct option_reader *reader)
 {
-    int option = option_reader_next(reader);
-    if (option != OPTION_END || reader->next >= reader->argc)
-        return option;
+    enum option_event event = option_reader_next(reader);
+    if (event != OPTION_END || reader->next >= reader->argc)
+        return event;
     reader->value = reader->argv[reader->next];
     optind = ++reader->next;
     return OPTION_OPERAND;

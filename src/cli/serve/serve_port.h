@@ -1,12 +1,10 @@
-/* The number of a port, as an option's value. */
+/* The number of a port, as an option's value: an option_apply on a struct serve_options.
+ */
 #ifndef MAGIC_TRACE_CLI_SERVE_SERVE_PORT_H
 #define MAGIC_TRACE_CLI_SERVE_SERVE_PORT_H
 
-#include "cli/command.h"
+#include "cli/options/options.h"
 
-#include <stdint.h>
-
-/* 0, or the exit status after a message. */
-int serve_port_parse(const struct command *self, const char *value, uint16_t *port);
+option_apply serve_port_take;
 
 #endif

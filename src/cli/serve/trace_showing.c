@@ -2,10 +2,12 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "cli/options/options.h"
 #include "cli/serve/serve_port.h"
 
 #include <errno.h>
 #include <spawn.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -20,23 +22,43 @@ static const char *variable(const char *name)
     return value && *value ? value : NULL;
 }
 
-int trace_showing_option(struct trace_showing *showing, const struct command *self,
-                         enum show_option option, const char *value)
+static int take_port(const struct option_spec *option, const struct command *self, void *target,
+                     const char *value)
 {
-    switch (option) {
-    case SHOW_SERVE:
-        showing->serve = true;
-        return 0;
-    case SHOW_PORT:
-        return serve_port_parse(self, value, &showing->options.port);
-    case SHOW_NO_BROWSER:
-        showing->options.no_browser = true;
-        return 0;
-    default: /* SHOW_SHARE */
-        showing->share = true;
-        return 0;
-    }
+    return serve_port_take(option, self, &((struct trace_showing *)target)->options, value);
 }
+
+/* The names of the tutorial's time (-serve-always, -http-port) are not shown. */
+const struct option_spec trace_showing_options[] = {
+    {.name = "serve",
+     .help = "show the trace in the browser, until Ctrl-C; without\n-output it is gone then",
+     .manual = "Show the trace in the browser as soon as it is written, as magic-trace-view(1) "
+               "does, until Ctrl-C. Without -output the trace is temporary, and gone then. When "
+               "$MAGIC_TRACE_PERFETTO_DIR names a copy of the Perfetto UI, that shows it.",
+     .apply = option_set_flag,
+     .field = offsetof(struct trace_showing, serve)},
+    {.name = "serve-port",
+     .argument = "N",
+     .help = "-serve: listen at this port",
+     .manual = "With -serve: listen at this port (default: a free one).",
+     .apply = take_port},
+    {.name = "no-browser",
+     .help = "-serve: only print the address",
+     .manual = "With -serve: only print the address.",
+     .apply = option_set_flag,
+     .field = offsetof(struct trace_showing, options.no_browser)},
+    {.name = "share",
+     .help = "hand the trace to the command that\n$MAGIC_TRACE_SHARE_COMMAND names",
+     .manual = "Run the command that $MAGIC_TRACE_SHARE_COMMAND names, with the path of the trace "
+               "as its argument, when the trace is written.",
+     .apply = option_set_flag,
+     .field = offsetof(struct trace_showing, share)},
+    {.name = "serve-always",
+     .apply = option_set_flag,
+     .field = offsetof(struct trace_showing, serve)},
+    {.name = "http-port", .argument = "N", .apply = take_port},
+    {0},
+};
 
 int trace_showing_check(const struct trace_showing *showing, const struct command *self,
                         const struct trace_file_options *trace)
@@ -44,8 +66,10 @@ int trace_showing_check(const struct trace_showing *showing, const struct comman
     if (showing->serve && showing->share)
         return command_usage_error(self, "-serve and -share are two ways of showing the trace: "
                                          "give one.");
-    if ((showing->serve || showing->share) && trace->format != TRACE_FORMAT_FXT)
-        return command_usage_error(self, "-serve and -share go with -format fxt alone.");
+    if ((showing->serve || showing->share) && trace->format &&
+        trace->format != trace_format_default)
+        return command_usage_error(self, "-serve and -share go with -format %s alone.",
+                                   trace_format_default->name);
     if (showing->share && !variable(share_command))
         return command_usage_error(self,
                                    "-share hands the trace to a command of your own: name it in "

@@ -1,7 +1,7 @@
 /* Code as it stood in memory, as a small ELF file that perf, debuggers and we can read like any
  * other.
  *
- * The code lies at file offset CODE_IMAGE_OFFSET, which is also what a mapping of it says. Behind it
+ * The code lies at file offset CODE_IMAGE_OFFSET, which is also what a mapping of it says. After it
  * are CODE_IMAGE_TAIL bytes more, because decoders read an instruction that crosses the end of what
  * is mapped from one file.
  *

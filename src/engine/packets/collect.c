@@ -12,6 +12,7 @@
 #include "engine/perf_map_copy.h"
 #include "engine/pt_packets_setup.h"
 #include "process/processes.h"
+#include "recording/flags.h"
 #include "recording/perf_data/perf_data_writer.h"
 
 #include <linux/perf_event.h>
@@ -19,7 +20,7 @@
 #include <string.h>
 #include <time.h>
 
-/* ---- side-band records ---- */
+/* ---- sideband records ---- */
 
 /* A process's first record is its name, or its birth. */
 static void keep_perf_map(const struct collection *collection, struct sideband_log *log,
@@ -154,7 +155,7 @@ static bool write_perf_data(struct collection *collection, struct sideband_log *
     return false;
 }
 
-/* Adds one ring to the totals and the side band. Returns whether its recording ended for want of
+/* Adds one ring to the totals and the sideband. Returns whether its recording ended for want of
  * space. */
 static bool survey_ring(struct collection *collection, struct sideband_log *log,
                         const struct ring *ring, uint32_t serial)
@@ -206,7 +207,7 @@ static void survey_rings(struct collection *collection, struct sideband_log *log
     if (out_of_space)
         log_warning("the recording of %u thread%s in %s ends before the program did: %s. Free some "
                     "space, or "
-                    "record less with -snapshot-size.",
+                    "record less with " FLAG_SNAPSHOT_SIZE ".",
                     out_of_space, out_of_space == 1 ? "" : "s", collection->recorded.directory,
                     why_not_written);
 }
@@ -262,6 +263,22 @@ bool collect(struct collection *collection, struct error *error)
     collection->hits = keep(&collection->memory, &log.hits);
     sideband_log_free(&log);
     return ok;
+}
+
+void collection_describe(const struct collection *collection, struct session *session)
+{
+    session->instructions = collection->instructions;
+    session->untraced = collection->untraced;
+    session->untraced_count = collection->untraced_count;
+    session->deaths = collection->deaths;
+    session->death_count = collection->death_count;
+    session->hits = collection->hits;
+    session->hit_count = collection->hit_count;
+}
+
+void collection_withdraw(struct session *session)
+{
+    collection_describe(&(struct collection){.instructions = session->instructions}, session);
 }
 
 void collection_free(struct collection *collection)

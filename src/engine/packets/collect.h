@@ -36,6 +36,11 @@ struct collection {
 bool collect(struct collection *collection, struct error *error);
 void collection_free(struct collection *collection);
 
+/* Puts what was found into what session.json will say; the session borrows it. */
+void collection_describe(const struct collection *collection, struct session *session);
+/* And out again, before the collection is freed and the session lives on. */
+void collection_withdraw(struct session *session);
+
 /* Waits until the threads that are still alive have seen that the recording is frozen: those that
  * sleep in the kernel write no more, those that run end at their next packet. A thread that runs
  * without making packets (an endless loop of direct jumps) is waited for until it has run for a

@@ -1,4 +1,4 @@
-/* Tells one version of a file from another that is or was at the same path, perhaps in the same
+/* Distinguishes one version of a file from another that is or was at the same path, perhaps in the same
  * inode: by when it was written, and its size.
  *
  * Used by the plugin, which names copies by it, and by the recorder, which finds them.
@@ -20,7 +20,7 @@ static inline uint64_t file_version(const struct stat *status)
     return (written ^ (uint64_t)status->st_size << 40) | 1;
 }
 
-/* What stands behind the path of a copy when another version has its place. */
+/* What follows the path of a copy when another version has its place. */
 static inline void file_version_suffix(char suffix[FILE_VERSION_SUFFIX_SIZE], uint64_t version)
 {
     snprintf(suffix, FILE_VERSION_SUFFIX_SIZE, "~%016llx", (unsigned long long)version);

@@ -6,7 +6,7 @@
 enum { ALIGNMENT = 16 };
 
 /* Bytes before the string that ends a record of this kind; 0 for an unknown kind. `has_string`
- * tells whether there is one. */
+ * says whether there is one. */
 static size_t fixed_size(unsigned kind, bool *has_string)
 {
     *has_string = true;

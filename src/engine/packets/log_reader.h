@@ -1,4 +1,4 @@
-/* Reads the side-band log that traced processes write (sideband_layout.h).
+/* Reads the sideband log that traced processes write (sideband_layout.h).
  *
  * Writers reserve their place with one atomic add and fill it afterwards, so a writer that was
  * killed leaves a hole: zeros, or a record whose `ready` is not set. The reader steps over holes,

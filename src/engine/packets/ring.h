@@ -32,7 +32,7 @@ void ring_close(struct ring *ring);
  * ring. */
 struct array ring_list(const char *folder);
 
-/* A decodable stretch of packets: from the oldest PSB that is left to the end. */
+/* A decodable range of packets: from the oldest PSB that is left to the end. */
 struct ring_packets {
     uint64_t offset;       /* stream position of the first byte */
     uint64_t size;         /* bytes in all parts */

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "engine/packets/kept_files.h"
+#include "recording/flags.h"
 #include "recording/session.h"
 
 #include <stdio.h>
@@ -167,9 +168,9 @@ static const char *flag_that_shows(uint32_t reason)
 {
     switch (reason) {
     case UNTRACED_THREAD:
-        return "-multi-thread";
+        return FLAG_MULTI_THREAD;
     case UNTRACED_PROCESS:
-        return "-follow";
+        return FLAG_FOLLOW;
     default:
         return NULL;
     }

@@ -1,4 +1,4 @@
-/* The log of the traced processes (log_reader.h) -> side-band records of the recording.
+/* The log of the traced processes (log_reader.h) -> sideband records of the recording.
  *
  * Translates layouts, times and paths, and gathers what ran untraced. With the instruction clock,
  * processes and threads are numbered 1, 2, 3 in order of birth, so that two runs of one program
@@ -13,7 +13,7 @@
 #include "engine/packets/log_reader.h"
 #include "recording/sideband.h"
 
-/* A process whose traced parent was told that it is gone. */
+/* A process whose traced parent knows that it is gone. */
 struct reaped_process {
     uint32_t pid; /* of the machine */
     struct ticks time;

@@ -3,7 +3,7 @@
 #include "engine/engine.h"
 #include "process/processes.h"
 
-/* The first time at or after `from` at which the traced parent of process `pid` was told of its
+/* The first time at or after `from` at which the traced parent of process `pid` knew of its
  * end; `otherwise` when it was not. */
 static uint64_t reaped_at(const struct sideband_log *log, uint32_t pid, uint64_t from,
                           uint64_t otherwise)

@@ -3,7 +3,7 @@
  *
  * Called by collect for every ring. A thread that ends in order writes its own EXIT record. The
  * others get one here, so that what they were waiting in lasts in the trace until their end:
- *   - killed with its process, and the process's traced parent was told by wait4: then
+ *   - killed with its process, and the process's traced parent knew by wait4: then
  *   - cut off by another thread of its process that executed another program: then
  *   - else, when the recording was frozen: that is the moment of Ctrl-C or of the trigger, or when
  *     the recorder saw the program end (supervise.c, by pidfd). Whoever was killed earlier, without

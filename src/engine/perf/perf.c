@@ -8,6 +8,7 @@
 #include "perf_event/running_process.h"
 #include "process/exec_stop.h"
 #include "process/program.h"
+#include "recording/flags.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@ static void probe(struct engine_probe *probe)
     }
     snprintf(probe->why, sizeof probe->why, "%.300s %u.%u, %s", machine.perf, machine.version.major,
              machine.version.minor,
-             machine.intel_pt ? "with Intel PT" : "without Intel PT: -sampling alone");
+             machine.intel_pt ? "with Intel PT" : "without Intel PT: " FLAG_SAMPLING " alone");
     perf_machine_free(&machine);
 }
 
@@ -44,7 +45,8 @@ static bool machine_serves(const struct perf_machine *machine, const struct reco
     if (!processor->sampling && !machine->intel_pt)
         return error_set(error, ERROR_UNSUPPORTED,
                          "the perf engine cannot trace here: this machine has no Intel PT "
-                         "(/sys/bus/event_source/devices/intel_pt). With -sampling it can record.");
+                         "(/sys/bus/event_source/devices/intel_pt). With " FLAG_SAMPLING
+                         " it can record.");
     if (processor->scope != TRACE_USER && !machine->privileged)
         return error_set(error, ERROR_UNSUPPORTED,
                          "magic-trace must be run as root in order to trace the kernel. Where perf "
@@ -53,8 +55,9 @@ static bool machine_serves(const struct perf_machine *machine, const struct reco
          processor->callgraph == CALLGRAPH_LBR_NO_STITCH) &&
         !machine->branch_stack)
         return error_set(error, ERROR_UNSUPPORTED,
-                         "-callgraph-mode lbr needs a processor that remembers its last branches, "
-                         "and this machine shows none. Use -callgraph-mode dwarf, or fp.");
+                         FLAG_CALLGRAPH_MODE
+                         " lbr needs a processor that remembers its last branches, "
+                         "and this machine shows none. Use " FLAG_CALLGRAPH_MODE " dwarf, or fp.");
     return true;
 }
 
@@ -243,7 +246,9 @@ static bool record(const struct record_options *options, struct record_result *r
 
 const struct engine perf_engine = {
     .name = "perf",
-    .description = "drives perf record: Intel PT, or samples with -sampling",
+    .description = "drives perf record: Intel PT, or samples with " FLAG_SAMPLING,
+    .manual = "Drives perf(1): Intel PT, or samples with " FLAG_SAMPLING ".",
+    .is_hardware = true,
     .probe = probe,
     .serves = serves,
     .record = record,

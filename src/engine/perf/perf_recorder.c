@@ -1,6 +1,7 @@
 #include "engine/perf/perf_recorder.h"
 
 #include "base/log.h"
+#include "recording/flags.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -383,7 +384,8 @@ bool perf_recorder_wait_until_ready(struct perf_recorder *recorder)
 static const char *advice_for(const char *words)
 {
     if (strstr(words, "mmap_pages"))
-        return "\nGive a smaller -snapshot-size, run magic-trace as root, or allow more by `sysctl "
+        return "\nGive a smaller " FLAG_SNAPSHOT_SIZE
+               ", run magic-trace as root, or allow more by `sysctl "
                "kernel.perf_event_mlock_kb=N`.";
     if (strstr(words, "perf_event_paranoid"))
         return "\nRun magic-trace as root, or allow it by `sysctl kernel.perf_event_paranoid=1`.";

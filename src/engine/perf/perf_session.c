@@ -6,6 +6,7 @@
 #include "engine/pt_packets_setup.h"
 #include "engine/recording_directory.h"
 #include "process/vdso.h"
+#include "recording/flags.h"
 #include "recording/session.h"
 
 #include <stdlib.h>
@@ -18,29 +19,31 @@ static void warn_of_shortcomings(const struct perf_request *request)
     struct perf_version version = request->machine->version;
     if (shortcomings & PERF_LACKS_CYCLE_PACKETS)
         log_warning("this processor's Intel PT cannot count cycles in every packet (caps/psb_cyc), "
-                    "so times are coarse, as with -timer-resolution Low.");
+                    "so times are coarse, as with " FLAG_TIMER_RESOLUTION " Low.");
     if (shortcomings & PERF_LACKS_KCORE)
         log_warning("perf %u.%u cannot copy the kernel's code (--kcore; perf 5.5 can): what the "
                     "kernel patches in itself may not decode.",
                     version.major, version.minor);
     if (shortcomings & PERF_LACKS_EXIT_SNAPSHOT)
         log_warning("perf %u.%u takes no snapshot when the traced program ends (perf 5.4 does): "
-                    "end it by Ctrl-C, or give -full-execution.",
+                    "end it by Ctrl-C, or give " FLAG_FULL_EXECUTION ".",
                     version.major, version.minor);
     if (shortcomings & PERF_LACKS_CYCLES)
         log_warning("this machine counts no cycles (a virtual machine?): samples are taken by a "
                     "clock, cpu-clock.");
     if (shortcomings & PERF_FOLLOWS_THREADS)
-        log_warning("with -follow and -events perf traces all threads and child processes that "
+        log_warning("with " FLAG_FOLLOW " and " FLAG_EVENTS
+                    " perf traces all threads and child processes that "
                     "the traced thread starts.");
 }
 
 static void warn_of_options(const struct record_options *options)
 {
     if (options->clock != RECORD_CLOCK_DEFAULT)
-        log_warning("-clock has no effect here: perf records the time of the machine.");
+        log_warning(FLAG_CLOCK " has no effect here: perf records the time of the machine.");
     if (options->trigger.immediate_stop)
-        log_warning("-immediate-stop has no effect with the perf engine: some ten microseconds "
+        log_warning(FLAG_IMMEDIATE_STOP
+                    " has no effect with the perf engine: some ten microseconds "
                     "behind the hit are recorded.");
 }
 

@@ -4,6 +4,7 @@
 #include "engine/trigger_addresses.h"
 #include "perf_event/event_attributes.h"
 #include "perf_event/threads.h"
+#include "recording/flags.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -25,9 +26,10 @@ bool pause_wanted(const struct record_options *options)
     bool first_counts =
         !trigger->multi_snapshot && !trigger->duration_threshold_ns && !trigger->delay_threshold_ns;
     if (!first_counts)
-        log_warning("-immediate-stop has no effect with -multi-snapshot, -duration-thresh or "
-                    "-delay-thresh here: the processor cannot tell which hits count. The "
-                    "recording goes on for some microseconds behind the hit.");
+        log_warning(FLAG_IMMEDIATE_STOP " has no effect with " FLAG_MULTI_SNAPSHOT
+                                        ", " FLAG_DURATION_THRESHOLD " or " FLAG_DELAY_THRESHOLD
+                                        " here: the processor cannot tell which hits count. The "
+                                        "recording goes on for some microseconds behind the hit.");
     return first_counts;
 }
 
@@ -76,10 +78,12 @@ static void warn(int problem)
     struct utsname system;
     uname(&system);
     if (problem == ENOSPC)
-        log_warning("-immediate-stop has no effect: the processor has no debug register left to "
+        log_warning(FLAG_IMMEDIATE_STOP
+                    " has no effect: the processor has no debug register left to "
                     "pause with. The recording goes on for some microseconds behind the hit.");
     else
-        log_warning("-immediate-stop has no effect: this kernel (%s) cannot pause Intel PT at an "
+        log_warning(FLAG_IMMEDIATE_STOP
+                    " has no effect: this kernel (%s) cannot pause Intel PT at an "
                     "instruction (%s); Linux 6.13 or later can. The recording goes on for some "
                     "microseconds behind the hit.",
                     system.release, strerror(problem));
@@ -101,7 +105,8 @@ void pause_add(struct pause *pause, const struct tracing *tracing, pid_t pid)
     if (problem)
         warn(problem);
     else if (!addresses.count)
-        log_warning("-immediate-stop has no effect: %s is in a library that is not loaded yet. "
+        log_warning(FLAG_IMMEDIATE_STOP
+                    " has no effect: %s is in a library that is not loaded yet. "
                     "The recording goes on for some microseconds behind the hit.",
                     tracing->options->trigger.name);
     array_free(&addresses);

@@ -105,6 +105,8 @@ static bool attach(const struct record_options *options, struct record_result *r
 const struct engine pt_engine = {
     .name = "pt",
     .description = "Intel PT: the processor traces itself; exact, nearly at full speed",
+    .manual = "Records Intel PT by itself: exact, nearly at full speed.",
+    .is_hardware = true,
     .probe = probe,
     .serves = serves,
     .record = record,

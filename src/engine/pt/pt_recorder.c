@@ -1,6 +1,7 @@
 #include "engine/pt/pt_recorder.h"
 
 #include "base/log.h"
+#include "recording/flags.h"
 
 #include <errno.h>
 #include <sys/timerfd.h>
@@ -126,10 +127,11 @@ static void facts(void *context, struct live_facts *facts)
 static void warn_of_losses(const struct pt_records *records)
 {
     if (records->lost_packets)
-        log_warning("packets were lost %llu time(s), as they came faster than they could be "
-                    "written; the trace has a gap each time. A larger -snapshot-size, a faster "
-                    "disk for -working-directory or -timer-resolution Low may help.",
-                    (unsigned long long)records->lost_packets);
+        log_warning(
+            "packets were lost %llu time(s), as they came faster than they could be "
+            "written; the trace has a gap each time. A larger " FLAG_SNAPSHOT_SIZE ", a faster "
+            "disk for " FLAG_WORKING_DIRECTORY " or " FLAG_TIMER_RESOLUTION " Low may help.",
+            (unsigned long long)records->lost_packets);
     if (records->lost_records)
         log_warning("%llu record(s) of mappings, names or threads were lost, as they came faster "
                     "than they could be read. Code mapped by them cannot be decoded.",

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "recording/flags.h"
 
 #include <cpuid.h>
 #include <inttypes.h>
@@ -177,7 +178,8 @@ static bool ask_for_timer(const struct pmu *unit, struct perf_event_attr *attrib
         return ask_for_custom(unit, attributes, timer, error);
     case TIMER_SAMPLE:
         return error_set(error, ERROR_USAGE,
-                         "-timer-resolution (Sample ...) is for sampling: with Intel PT it is Low, "
+                         FLAG_TIMER_RESOLUTION
+                         " (Sample ...) is for sampling: with Intel PT it is Low, "
                          "Normal, High or (Custom ...).");
     case TIMER_LOW:
         return true;
@@ -187,7 +189,7 @@ static bool ask_for_timer(const struct pmu *unit, struct perf_event_attr *attrib
     }
     if (!pmu_capability(unit, "psb_cyc")) {
         log_warning("this processor is of an older generation, whose Intel PT counts no cycles: "
-                    "the times between branches are coarse (-timer-resolution Low).");
+                    "the times between branches are coarse (" FLAG_TIMER_RESOLUTION " Low).");
         return true;
     }
     ask_for_cycles(unit, attributes);

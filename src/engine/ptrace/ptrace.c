@@ -5,6 +5,7 @@
 #include "engine/ptrace/supervisor.h"
 #include "engine/recording_directory.h"
 #include "process/signals.h"
+#include "recording/flags.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -153,7 +154,8 @@ static bool run_supervisor(const struct record_options *options, const struct si
 static void warn_of_options(const struct record_options *options)
 {
     if (options->trigger.immediate_stop)
-        log_warning("-immediate-stop has no effect here: without Intel PT a process is recorded "
+        log_warning(FLAG_IMMEDIATE_STOP
+                    " has no effect here: without Intel PT a process is recorded "
                     "from the trigger on, not up to it.");
     if (options->trigger.passes_time)
         log_warning("without Intel PT a process is recorded from the trigger on, not up to it, and "
@@ -191,6 +193,9 @@ const struct engine ptrace_engine = {
     .former_name = "step",
     .description = "attaches to a running process and steps it, forward from the trigger; exact, "
                    "on any machine, a thousand times slower while it traces",
+    .manual =
+        "Attaches to a process and steps it, forward from the trigger: exact, on any machine, a "
+        "thousand times slower while it traces. `step`, its former name, is accepted, too.",
     .probe = probe,
     .serves = serves,
     .attach = attach,

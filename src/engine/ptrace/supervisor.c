@@ -6,6 +6,7 @@
 #include "engine/trigger_addresses.h"
 #include "engine/trigger_conditions.h"
 #include "process/system_call_restart.h"
+#include "recording/flags.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -71,7 +72,7 @@ static void warn_of_deaf_thread(const struct supervisor *supervisor, const struc
 {
     if (supervisor->options->trigger.name && thread_blocks_traps(tracee->tid))
         log_warning("thread %d of process %d blocks SIGTRAP: calls of %s are not noticed in it as "
-                    "long as it does. Without -trigger it can be recorded.",
+                    "long as it does. Without " FLAG_TRIGGER " it can be recorded.",
                     (int)tracee->tid, (int)tracee->pid, supervisor->options->trigger.name);
 }
 

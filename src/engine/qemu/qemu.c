@@ -177,13 +177,7 @@ static bool finish(const char *directory, struct qemu_control *control, struct s
         .clock = recording_clock_conversion(&clock),
     };
     bool ok = collect_rings(directory, control, watched, &collection, error);
-    session->instructions = collection.instructions;
-    session->untraced = collection.untraced;
-    session->untraced_count = collection.untraced_count;
-    session->deaths = collection.deaths;
-    session->death_count = collection.death_count;
-    session->hits = collection.hits;
-    session->hit_count = collection.hit_count;
+    collection_describe(&collection, session);
     ok = ok && session_write(session, directory, error);
     if (ok) {
         result->instructions = collection.instructions;
@@ -318,12 +312,7 @@ static bool salvage_into(const char *directory, struct qemu_control *control, st
     static char *const unknown_command[] = {"magic-trace", NULL};
     char *const *command_line = session.command ? (char *const *)session.command : unknown_command;
     bool ok = finish(directory, control, &session, command_line, false, &result, error);
-    session.untraced = NULL; /* belonged to the collection */
-    session.untraced_count = 0;
-    session.deaths = NULL; /* likewise */
-    session.death_count = 0;
-    session.hits = NULL; /* likewise */
-    session.hit_count = 0;
+    collection_withdraw(&session);
     session_free(&session);
     return ok;
 }
@@ -357,6 +346,10 @@ const struct engine qemu_engine = {
     .name = "qemu",
     .former_name = "soft",
     .description = "runs the program in an emulator; exact, on any machine, 4 to 10 times slower",
+    .manual =
+        "Runs the program under qemu: exact, on any machine, 4 to 10 times slower. `soft`, its "
+        "former name, is accepted, too.",
+    .unfinished_name = "soft",
     .probe = probe,
     .serves = serves,
     .record = record,

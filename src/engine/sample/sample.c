@@ -3,6 +3,7 @@
 #include "engine/live_session.h"
 #include "engine/sample/sampler.h"
 #include "perf_event/permissions.h"
+#include "recording/flags.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +29,7 @@ static void probe(struct engine_probe *found)
         return;
     }
     snprintf(found->why, sizeof found->why,
-             "samples of call stacks by %s; -callgraph-mode is %s if not given",
+             "samples of call stacks by %s; " FLAG_CALLGRAPH_MODE " is %s if not given",
              means.cycles ? "the processor's cycles" : "the kernel's clock (cpu-clock)",
              callgraph_mode_name(means.callgraph));
     if (event_paranoia(&kernel_real) > 1 && !event_privileged(&kernel_real))
@@ -41,7 +42,8 @@ static bool serves(const struct record_options *options, struct error *error)
 {
     if (options->processor.timer.kind == TIMER_CUSTOM)
         return error_set(error, ERROR_USAGE,
-                         "-timer-resolution (Custom ...) is about Intel PT. For samples give Low, "
+                         FLAG_TIMER_RESOLUTION
+                         " (Custom ...) is about Intel PT. For samples give Low, "
                          "Normal, High or \"(Sample ((freq 5000)))\".");
     return processor_options_served(&options->processor,
                                     PROCESSOR_TIMER | PROCESSOR_SCOPE | PROCESSOR_SAMPLING |
@@ -69,6 +71,7 @@ const struct engine sample_engine = {
     .name = "sample",
     .description = "looks at the call stack thousands of times a second; nearly at full speed, on "
                    "any machine, but sees no single call",
+    .samples_alone = true,
     .probe = probe,
     .serves = serves,
     .record = record,

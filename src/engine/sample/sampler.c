@@ -8,6 +8,7 @@
 #include "perf_event/record_layouts.h"
 #include "perf_event/running_process.h"
 #include "process/vdso.h"
+#include "recording/flags.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -210,8 +211,9 @@ static void close_sampler(void *context)
     if (!sampler->sampling.target)
         return;
     if (sampler->lost > 0)
-        log_warning("%llu record(s) were lost, as they came faster than they could be written. "
-                    "-callgraph-mode fp, -timer-resolution Low or a larger -snapshot-size may "
+        log_warning("%llu record(s) were lost, as they came faster than they could be "
+                    "written. " FLAG_CALLGRAPH_MODE " fp, " FLAG_TIMER_RESOLUTION
+                    " Low or a larger " FLAG_SNAPSHOT_SIZE " may "
                     "help.",
                     (unsigned long long)sampler->lost);
     if (sampler->writer)

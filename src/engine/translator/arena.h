@@ -58,7 +58,7 @@ bool translator_arena_reserve_table(struct translator_arena *arena, uint32_t *se
 uint32_t translator_arena_slots(const struct translator_arena *arena);
 
 /* NULL when its thread has not filled in the header, or what is there cannot be a slot's header:
- * then `error` (if it is not NULL) has ERROR_NOT_FOUND or ERROR_FORMAT. The ring behind it has
+ * then `error` (if it is not NULL) has ERROR_NOT_FOUND or ERROR_FORMAT. The ring after it has
  * options.ring_size bytes. */
 struct tr_slot *translator_arena_slot(const struct translator_arena *arena, uint32_t serial,
                                       struct error *error);

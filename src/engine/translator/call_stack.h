@@ -1,7 +1,7 @@
 /* The stack pointer of the transcoded thread, as well as it is known, for the encoder, which
  * remembers by it which calls are in progress (packet/calls.h).
  *
- * The log tells the stack pointer only where code loads it, where handlers begin, and with copies of
+ * The log has the stack pointer only where code loads it, where handlers begin, and with copies of
  * the stack. Between them each call is taken to push little, and a return to end the newest call
  * that returns there: so a call never seems to be further down the stack than it is.
  */
@@ -13,7 +13,7 @@
 
 struct call_stack {
     uint64_t pointer; /* what the encoder reads */
-    bool known;       /* it was told, at least once */
+    bool known;       /* the log had it at least once */
     /* While a handler runs on a stack of its own. */
     struct pt_saved_calls interrupted;
     uint64_t interrupted_pointer;

@@ -62,7 +62,7 @@ static void *wait_for_requests(void *context)
     struct exec_requests *requests = context;
     struct tr_control *control = requests->arena->control;
     const struct timespec interval = {.tv_nsec = HEARTBEAT_NS};
-    uint32_t seen = atomic_load(&control->requested);
+    uint32_t seen = requests->seen;
     while (!atomic_load(&requests->stop)) {
         syscall(SYS_futex, &control->requested, FUTEX_WAIT, seen, &interval, NULL, 0);
         uint32_t now = atomic_load(&control->requested);
@@ -290,6 +290,7 @@ bool exec_requests_begin(struct exec_requests *requests, struct translator_arena
 {
     *requests = (struct exec_requests){
         .arena = arena, .image = image, .followed = array_of(sizeof(struct followed))};
+    requests->seen = atomic_load(&arena->control->requested);
     requests->descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (requests->descriptor < 0)
         return error_set_errno(error, ERROR_IO, errno,

@@ -27,6 +27,7 @@ struct exec_requests {
     pid_t program;  /* our own child, whose end is left for others to wait for */
     int descriptor; /* an eventfd: readable when there are requests to serve */
     pthread_t waiting;
+    uint32_t seen; /* tr_control.requested as it was before any program was started */
     _Atomic bool stop;
     struct array followed;
 };

@@ -4,7 +4,6 @@
 #include "base/memory.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,31 +12,29 @@
 struct known_table {
     uint32_t first, parent;
     uint64_t count; /* of identifiers */
-    _Atomic(const struct fragment *) by_identifier[];
+    const struct fragment *by_identifier[];
 };
 
 struct fragments {
     const struct translator_arena *arena;
-    pthread_mutex_t lock; /* for whoever adds to what is below */
     struct arena memory;
-    _Atomic(struct known_table *) tables[]; /* by serial */
+    struct known_table *tables[]; /* by serial */
 };
 
 static const uint64_t user_space = UINT64_C(1) << 47;
 
 struct fragments *fragments_open(const struct translator_arena *arena)
 {
-    size_t size = sizeof(struct fragments) +
-                  arena->geometry.table_count * sizeof(_Atomic(struct known_table *));
+    size_t size =
+        sizeof(struct fragments) + arena->geometry.table_count * sizeof(struct known_table *);
     struct fragments *fragments = memory_allocate_zeroed(size);
     fragments->arena = arena;
-    pthread_mutex_init(&fragments->lock, NULL);
     return fragments;
 }
 
 static size_t size_of_table(uint64_t count)
 {
-    return sizeof(struct known_table) + count * sizeof(_Atomic(const struct fragment *));
+    return sizeof(struct known_table) + count * sizeof(const struct fragment *);
 }
 
 void fragments_close(struct fragments *fragments)
@@ -45,12 +42,11 @@ void fragments_close(struct fragments *fragments)
     if (!fragments)
         return;
     for (uint32_t serial = 0; serial < fragments->arena->geometry.table_count; serial++) {
-        struct known_table *table = atomic_load(&fragments->tables[serial]);
+        struct known_table *table = fragments->tables[serial];
         if (table)
             munmap(table, size_of_table(table->count));
     }
     arena_free(&fragments->memory);
-    pthread_mutex_destroy(&fragments->lock);
     free(fragments);
 }
 
@@ -206,7 +202,7 @@ static struct known_table *add_table(struct fragments *fragments, uint32_t seria
     table->first = header->first;
     table->parent = header->parent;
     table->count = count;
-    atomic_store(&fragments->tables[serial], table);
+    fragments->tables[serial] = table;
     return table;
 }
 
@@ -217,16 +213,8 @@ static struct known_table *get_table(struct fragments *fragments, uint32_t seria
         error_set(error, ERROR_FORMAT, "there is no fragment table %u", serial);
         return NULL;
     }
-    struct known_table *table =
-        atomic_load_explicit(&fragments->tables[serial], memory_order_acquire);
-    if (table)
-        return table;
-    pthread_mutex_lock(&fragments->lock);
-    table = atomic_load(&fragments->tables[serial]);
-    if (!table)
-        table = add_table(fragments, serial, error);
-    pthread_mutex_unlock(&fragments->lock);
-    return table;
+    struct known_table *table = fragments->tables[serial];
+    return table ? table : add_table(fragments, serial, error);
 }
 
 static const struct fragment *add_fragment(struct fragments *fragments, struct known_table *table,
@@ -247,14 +235,8 @@ static const struct fragment *add_fragment(struct fragments *fragments, struct k
         refuse(&place, error, "reaches beyond its table");
         return NULL;
     }
-    pthread_mutex_lock(&fragments->lock);
-    _Atomic(const struct fragment *) *known = &table->by_identifier[identifier - table->first];
-    const struct fragment *fragment = atomic_load(known);
-    if (!fragment) {
-        fragment = read_fragment(&fragments->memory, &place, room, error);
-        atomic_store_explicit(known, fragment, memory_order_release);
-    }
-    pthread_mutex_unlock(&fragments->lock);
+    const struct fragment *fragment = read_fragment(&fragments->memory, &place, room, error);
+    table->by_identifier[identifier - table->first] = fragment;
     return fragment;
 }
 
@@ -278,7 +260,6 @@ const struct fragment *fragments_get(struct fragments *fragments, uint32_t seria
         error_set(error, ERROR_FORMAT, "fragment %u is not in table %u", identifier, serial);
         return NULL;
     }
-    const struct fragment *fragment = atomic_load_explicit(
-        &table->by_identifier[identifier - table->first], memory_order_acquire);
+    const struct fragment *fragment = table->by_identifier[identifier - table->first];
     return fragment ? fragment : add_fragment(fragments, table, serial, identifier, error);
 }

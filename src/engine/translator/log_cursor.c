@@ -38,14 +38,14 @@ static bool chunk_position(const struct log_cursor *cursor, unsigned index, uint
                            uint64_t *position)
 {
     *position = atomic_load_explicit(&cursor->slot->chunks[index].position, memory_order_acquire);
-    /* A writer that was killed may have begun a chunk since it last told its head. */
+    /* A writer that was killed may have begun a chunk since it last set its head. */
     bool is_in_ring = *position <= head ? head - *position < cursor->size
                                         : *position - head <= cursor->size / TR_CHUNKS;
     return is_in_ring && *position % WORD == 0 && *position < last_position &&
            *position % cursor->size / (cursor->size / TR_CHUNKS) == index;
 }
 
-/* The first chunk at or behind `from`. */
+/* The first chunk at or after `from`. */
 static bool first_chunk(const struct log_cursor *cursor, uint64_t from, uint64_t *first)
 {
     uint64_t head = atomic_load_explicit(&cursor->slot->head, memory_order_acquire);
@@ -89,6 +89,23 @@ static uint64_t words_of(uint32_t word)
     uint32_t kind = TR_EVENT_KIND(word);
     return 1 + (uint64_t)tr_event_words[kind] +
            (kind == TR_CALLS ? 2 * (uint64_t)TR_EVENT_PAYLOAD(word) : 0);
+}
+
+/* An entry or TR_EXIT: neither has other words. */
+static bool is_step(uint32_t word)
+{
+    return word - 1 < TR_EVENT - 1 || (word >= TR_EVENT && TR_EVENT_KIND(word) == TR_EXIT);
+}
+
+size_t log_cursor_entries(const struct log_cursor *cursor, const uint32_t **words)
+{
+    uint64_t place = cursor->position & (cursor->size - 1);
+    uint64_t left = cursor->end - cursor->position, before_wrap = cursor->size - place;
+    size_t most = (left < before_wrap ? left : before_wrap) / WORD, count = 0;
+    const uint32_t *first = *words = &cursor->ring[place / WORD];
+    while (count < most && is_step(first[count]))
+        count++;
+    return count > 0 ? count - 1 : 0;
 }
 
 enum log_reading log_cursor_next(struct log_cursor *cursor, struct log_record *record)

@@ -26,10 +26,10 @@ struct log_cursor {
     const uint32_t *ring;
     uint64_t size;     /* of the ring, bytes */
     uint64_t position; /* stream position of the next record */
-    uint64_t end;      /* records at or behind it are not read */
+    uint64_t end;      /* records at or after it are not read */
 };
 
-/* From `position` on, of a thread that may be writing: log_cursor_extend tells how far. */
+/* From `position` on, of a thread that may be writing: log_cursor_extend sets how far. */
 void log_cursor_begin(struct log_cursor *cursor, const struct translator_arena *arena,
                       const struct tr_slot *slot, uint64_t position);
 
@@ -41,10 +41,14 @@ bool log_cursor_begin_ring(struct log_cursor *cursor, const struct translator_ar
 /* What was written by now can be read. */
 void log_cursor_extend(struct log_cursor *cursor);
 
-/* The thread writes no more: what it wrote behind `head` can be read, too. */
+/* The thread writes no more: what it wrote after `head` can be read, too. */
 void log_cursor_extend_to_last_word(struct log_cursor *cursor);
 
 enum log_reading log_cursor_next(struct log_cursor *cursor, struct log_record *record);
+
+/* How many words follow that are entries of fragments or TR_EXIT, each with another such word after it; they
+ * lie at `*words`. */
+size_t log_cursor_entries(const struct log_cursor *cursor, const uint32_t **words);
 
 /* Goes on with the next chunk that begins with a record, or at the end of what can be read. */
 void log_cursor_skip(struct log_cursor *cursor);

@@ -22,7 +22,7 @@ struct packet_file {
 bool packet_file_create(struct packet_file *file, const char *folder, uint32_t serial,
                         struct error *error);
 
-/* One that another recorder began: packets up to its encoder's head are kept, and go on behind them.
+/* One that another recorder began: packets up to its encoder's head are kept, and new ones follow them.
  * ERROR_NOT_FOUND when there is none. */
 bool packet_file_open(struct packet_file *file, const char *folder, uint32_t serial,
                       struct error *error);

@@ -22,9 +22,17 @@ void path_clear(struct path *path)
 
 /* ---- steps ---- */
 
+/* Not cleared: the caller sets all that its kind has. */
+static struct path_step *add_step(struct path *path)
+{
+    if (path->steps.count == path->steps.capacity)
+        array_reserve(&path->steps, path->steps.count + 1);
+    return array_at(&path->steps, path->steps.count++);
+}
+
 static void add_run(struct path *path, unsigned first, unsigned last)
 {
-    *(struct path_step *)array_add(&path->steps) = (struct path_step){
+    *add_step(path) = (struct path_step){
         .kind = PATH_RUN,
         .first = (uint16_t)first,
         .last = (uint16_t)last,
@@ -35,7 +43,7 @@ static void add_run(struct path *path, unsigned first, unsigned last)
 
 static void add_load(struct path *path, unsigned block, const struct stack_load *load)
 {
-    *(struct path_step *)array_add(&path->steps) = (struct path_step){
+    *add_step(path) = (struct path_step){
         .kind = PATH_LOAD,
         .first = (uint16_t)block,
         .last = (uint16_t)block,
@@ -116,7 +124,8 @@ static unsigned direct_exit(const struct path *path, uint64_t pc)
     unsigned last = last_block(fragment);
     if (leads_to(fragment->blocks[last].code, pc))
         return last;
-    for (unsigned i = path->next; i < last; i++)
+    /* The block that is among the steps already has begun; its branch comes next. */
+    for (unsigned i = path->next > 0 ? path->next - 1 : 0; i < last; i++)
         if (fragment->blocks[i].side == pc)
             return i;
     return NOT_KNOWN;
@@ -134,14 +143,21 @@ static bool refuse(const struct path *path, uint64_t pc, struct error *error)
                      (unsigned long long)path->fragment->pc, (unsigned long long)pc);
 }
 
+/* How the fragment entered last was left for `pc`, by block `exit` if that is known; NOT_KNOWN: it cannot
+ * have been. */
+static unsigned find_exit(const struct path *path, unsigned exit, uint64_t pc, bool indirect)
+{
+    if (exit == NOT_KNOWN)
+        exit = indirect ? last_block(path->fragment) : direct_exit(path, pc);
+    return exit != NOT_KNOWN && can_leave_for(path, exit, pc, indirect) ? exit : NOT_KNOWN;
+}
+
 bool path_enter(struct path *path, const struct fragment *fragment, bool indirect,
                 struct error *error)
 {
     if (path->fragment) {
-        unsigned exit = path->exit;
+        unsigned exit = find_exit(path, path->exit, fragment->pc, indirect);
         if (exit == NOT_KNOWN)
-            exit = indirect ? last_block(path->fragment) : direct_exit(path, fragment->pc);
-        if (exit == NOT_KNOWN || !can_leave_for(path, exit, fragment->pc, indirect))
             return refuse(path, fragment->pc, error);
         run_to(path, exit);
         leave(path);
@@ -149,6 +165,54 @@ bool path_enter(struct path *path, const struct fragment *fragment, bool indirec
     path->fragment = fragment;
     path->next = 0;
     return true;
+}
+
+static const struct way *find_way(struct path *path, struct fragments *fragments,
+                                  struct way_table *ways, uint32_t table, struct way_words words)
+{
+    const struct way *way = ways_find(ways, path->fragment, words);
+    if (way)
+        return way;
+    const struct fragment *to = fragments_get(fragments, table, words.entry >> 1, NULL);
+    unsigned exit = words.exit ? TR_EVENT_PAYLOAD(words.exit) : NOT_KNOWN;
+    if (!to || (words.exit && exit >= path->fragment->block_count))
+        return NULL;
+    exit = find_exit(path, exit, to->pc, words.entry & TR_INDIRECT);
+    return exit == NOT_KNOWN ? NULL : ways_add(ways, path->fragment, to, words, exit);
+}
+
+static void follow(struct path *path, const struct way *way)
+{
+    struct path_step *step = add_step(path);
+    step->kind = PATH_WAY;
+    step->way = way;
+    path->instructions += way->instructions;
+    path->fragment = way->to;
+    path->next = 1;
+}
+
+size_t path_follow(struct path *path, struct fragments *fragments, struct way_table *ways,
+                   uint32_t table, const uint32_t *words, size_t count)
+{
+    if (!path->fragment || path->exit != NOT_KNOWN || path->load_count > 0 || path->next > 1 ||
+        count == 0)
+        return 0;
+    run_to(path, 0);
+    size_t used = 0;
+    while (used < count) {
+        struct way_words at = {.entry = words[used]};
+        if (at.entry >= TR_EVENT) {
+            if (used + 1 == count || words[used + 1] >= TR_EVENT)
+                break;
+            at = (struct way_words){.exit = words[used], .entry = words[used + 1]};
+        }
+        const struct way *way = find_way(path, fragments, ways, table, at);
+        if (!way)
+            break;
+        follow(path, way);
+        used += at.exit ? 2 : 1;
+    }
+    return used;
 }
 
 bool path_exit(struct path *path, uint32_t block, struct error *error)
@@ -194,7 +258,7 @@ static bool is_inside(const struct pt_code_block *code, uint64_t pc, unsigned *b
 
 static void add_cut(struct path *path, unsigned block, uint64_t pc, unsigned instructions)
 {
-    *(struct path_step *)array_add(&path->steps) = (struct path_step){
+    *add_step(path) = (struct path_step){
         .kind = PATH_CUT,
         .first = (uint16_t)block,
         .last = (uint16_t)block,
@@ -263,6 +327,5 @@ void path_abandon(struct path *path)
 
 void path_event(struct path *path, const struct log_record *record)
 {
-    *(struct path_step *)array_add(&path->steps) =
-        (struct path_step){.kind = PATH_EVENT, .event = *record};
+    *add_step(path) = (struct path_step){.kind = PATH_EVENT, .event = *record};
 }

@@ -10,11 +10,13 @@
 #include "base/array.h"
 #include "engine/translator/fragments.h"
 #include "engine/translator/log_cursor.h"
+#include "engine/translator/ways.h"
 
 enum path_step_kind {
     PATH_RUN,  /* blocks `first` to `last` ran */
     PATH_LOAD, /* block `first` ran, which loads the stack pointer: `load` says with what */
     PATH_CUT,  /* block `first` ran up to the instruction at `pc` */
+    PATH_WAY,  /* to the next fragment, whose first block began */
     PATH_EVENT,
 };
 
@@ -30,6 +32,7 @@ struct path_step {
     union {
         struct log_record event;
         struct stack_load load;
+        const struct way *way;
         uint64_t pc;
     };
 };
@@ -56,6 +59,11 @@ void path_free(struct path *path);
 bool path_enter(struct path *path, const struct fragment *fragment, bool indirect,
                 struct error *error);
 
+/* The same by ways, for as long as the `count` words, entries and TR_EXIT, lead from fragment to fragment.
+ * Returns how many were used. */
+size_t path_follow(struct path *path, struct fragments *fragments, struct way_table *ways,
+                   uint32_t table, const uint32_t *words, size_t count);
+
 /* TR_EXIT and TR_STACK, of the fragment entered last. */
 bool path_exit(struct path *path, uint32_t block, struct error *error);
 void path_load(struct path *path, const struct stack_load *load);
@@ -69,7 +77,7 @@ bool path_cut(struct path *path, uint64_t pc, uint32_t block, struct error *erro
 /* Nothing is known of how it went on. Its first block is taken as begun. */
 void path_abandon(struct path *path);
 
-/* Something else happens behind all steps so far. */
+/* Something else happens after all steps so far. */
 void path_event(struct path *path, const struct log_record *record);
 
 /* All steps were taken. */

@@ -25,7 +25,7 @@ void snapshot_times_free(struct snapshot_times *times);
 /* Reads the sideband log again if there were more snapshots. */
 void snapshot_times_update(struct snapshot_times *times, const struct translator_arena *arena);
 
-/* Decides over the packets of slot `serial`, which tell what happened until `time` (ticks), if there is a
+/* Decides over the packets of slot `serial`, which reach until `time` (ticks), if there is a
  * step of them since `*decided_at` (a stream position), where it was done last. */
 void snapshot_ranges_settle(struct translator_arena *arena, uint32_t serial,
                             const struct packet_file *file, const struct snapshot_times *times,

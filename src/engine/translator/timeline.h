@@ -1,8 +1,8 @@
 /* When did an instruction run? The time at every place of one thread's log.
  *
- * The log tells the time at some places; between two of them it is interpolated by the instructions
+ * The log has the time at some places; between two of them it is interpolated by the instructions
  * that ran. With RECORD_CLOCK_INSTRUCTIONS the time is the count of instructions plus a fixed price
- * for each system call, and what the log tells is not used. All times in ticks; they never go back.
+ * for each system call, and the times in the log are not used. All times in ticks; they never go back.
  */
 #ifndef MAGIC_TRACE_ENGINE_TRANSLATOR_TIMELINE_H
 #define MAGIC_TRACE_ENGINE_TRANSLATOR_TIMELINE_H

@@ -9,7 +9,7 @@
 enum {
     CALLS = 1 << 16, /* calls in progress that are remembered: the innermost */
     PSB_INTERVAL = 4096,
-    WAITING_STEPS = 1 << 16, /* that may wait for a time to be told */
+    WAITING_STEPS = 1 << 16, /* that may wait for a time in the log */
 };
 
 static const _Atomic uint32_t never_stop;
@@ -17,7 +17,8 @@ static const _Atomic uint32_t never_stop;
 static uint64_t time_now(struct pt_encoder_owner *owner)
 {
     struct transcoder *transcoder = (struct transcoder *)owner;
-    return timeline_at(&transcoder->timeline, pt_encoder_instructions(transcoder->encoder));
+    uint64_t counted = pt_encoder_instructions(transcoder->encoder);
+    return timeline_at(&transcoder->timeline, counted - transcoder->begun);
 }
 
 static bool make_room(struct pt_encoder_owner *owner)
@@ -38,7 +39,7 @@ static void begin_encoder(struct transcoder *transcoder)
     encoder->stop = &never_stop;
     encoder->calls =
         (struct pt_calls){.ring = transcoder->call_ring, .mask = CALLS - 1, .all = true};
-    pt_encoder_begin(encoder, (uint8_t)transcoder->arena->options.bus_ratio, PSB_INTERVAL);
+    pt_encoder_begin(encoder, (uint8_t)transcoder->shared->arena->options.bus_ratio, PSB_INTERVAL);
     transcoder->encoder = encoder;
     call_stack_begin(&transcoder->calls, encoder);
 }
@@ -46,7 +47,7 @@ static void begin_encoder(struct transcoder *transcoder)
 /* The packet file is there. */
 static void begin(struct transcoder *transcoder)
 {
-    const struct translator_arena *arena = transcoder->arena;
+    const struct translator_arena *arena = transcoder->shared->arena;
     const struct tr_slot *slot = transcoder->slot;
     struct packet_ring *header = transcoder->file.header;
     header->pid = slot->pid;
@@ -57,17 +58,17 @@ static void begin(struct transcoder *transcoder)
     timeline_begin(&transcoder->timeline, arena->options.clock == RECORD_CLOCK_INSTRUCTIONS,
                    slot->first_time);
     log_cursor_begin(&transcoder->cursor, arena, slot, 0);
+    transcoder->ways = ways_table(transcoder->shared->ways, atomic_load(&slot->table));
     for (unsigned i = 0; i < 2; i++)
         transcoder->cut[i] = make_cut_block();
 }
 
-bool transcoder_begin(struct transcoder *transcoder, const struct translator_arena *arena,
-                      struct fragments *fragments, const struct tr_slot *slot, const char *folder,
-                      struct error *error)
+bool transcoder_begin(struct transcoder *transcoder, const struct transcoder_shared *shared,
+                      const struct tr_slot *slot, struct error *error)
 {
-    *transcoder = (struct transcoder){
-        .owner = {time_now, make_room}, .arena = arena, .fragments = fragments, .slot = slot};
-    if (!packet_file_create(&transcoder->file, folder, slot->serial, error))
+    *transcoder =
+        (struct transcoder){.owner = {time_now, make_room}, .shared = shared, .slot = slot};
+    if (!packet_file_create(&transcoder->file, shared->folder, slot->serial, error))
         return false;
     begin(transcoder);
     return true;
@@ -80,16 +81,15 @@ static void begin_unknown(struct transcoder *transcoder)
     pt_encoder_forget_calls(transcoder->encoder);
 }
 
-bool transcoder_resume(struct transcoder *transcoder, const struct translator_arena *arena,
-                       struct fragments *fragments, const struct tr_slot *slot, const char *folder,
-                       struct error *error)
+bool transcoder_resume(struct transcoder *transcoder, const struct transcoder_shared *shared,
+                       const struct tr_slot *slot, struct error *error)
 {
-    *transcoder = (struct transcoder){
-        .owner = {time_now, make_room}, .arena = arena, .fragments = fragments, .slot = slot};
-    if (!packet_file_open(&transcoder->file, folder, slot->serial, error))
+    *transcoder =
+        (struct transcoder){.owner = {time_now, make_room}, .shared = shared, .slot = slot};
+    if (!packet_file_open(&transcoder->file, shared->folder, slot->serial, error))
         return false;
     begin(transcoder);
-    log_cursor_begin(&transcoder->cursor, arena, slot, atomic_load(&slot->read_to));
+    log_cursor_begin(&transcoder->cursor, shared->arena, slot, atomic_load(&slot->read_to));
     transcoder->timeline.latest = transcoder->encoder->last_time;
     begin_unknown(transcoder);
     pt_encoder_lose(transcoder->encoder);
@@ -99,7 +99,8 @@ bool transcoder_resume(struct transcoder *transcoder, const struct translator_ar
 void transcoder_begin_ring(struct transcoder *transcoder)
 {
     struct log_cursor *cursor = &transcoder->cursor;
-    if (log_cursor_begin_ring(cursor, transcoder->arena, transcoder->slot) && cursor->position > 0)
+    if (log_cursor_begin_ring(cursor, transcoder->shared->arena, transcoder->slot) &&
+        cursor->position > 0)
         begin_unknown(transcoder);
 }
 
@@ -127,8 +128,10 @@ static void step(struct transcoder *transcoder, struct pt_code_block *block)
         call_stack_call(&transcoder->calls);
     else if (previous->kind == PT_BLOCK_RETURN)
         call_stack_return(&transcoder->calls, encoder, block->pc);
+    transcoder->begun = block->instructions;
     if (!pt_encoder_step_fast(encoder, block))
         pt_encoder_step_slow(encoder, block);
+    transcoder->begun = 0;
 }
 
 /* The block at which a trigger was hit. */
@@ -168,7 +171,7 @@ static void run_load(struct transcoder *transcoder, const struct path_step *load
     struct pt_code_block *block = loading->fragment->blocks[loading->first].code;
     uint64_t before = loading->load.before, after = loading->load.after;
     run_block(transcoder, block);
-    /* At its second instruction, which must not be its last, where the other one is told. */
+    /* At its second instruction, which must not be its last, where the other one is reported. */
     if (block->instructions > 2)
         pt_encoder_emit_stack_pointer(encoder, block->pc + block->length[0], before);
     pt_encoder_forget_returns(encoder);
@@ -199,15 +202,15 @@ static void enter_handler(struct transcoder *transcoder, const struct log_record
     call_stack_enter_handler(&transcoder->calls, transcoder->encoder, ip, from, to);
 }
 
-/* A copy of the stack tells callers where none are known. */
+/* A copy of the stack shows the callers where none are known. */
 static void learn_callers(struct transcoder *transcoder, const struct log_record *copy)
 {
     struct pt_encoder *encoder = transcoder->encoder;
-    if (!transcoder->callers || encoder->calls.all || encoder->depth != encoder->calls.base)
+    if (!transcoder->shared->callers || encoder->calls.all || encoder->depth != encoder->calls.base)
         return;
     struct array calls = array_of(sizeof(struct pt_call));
     uint64_t time = timeline_at(&transcoder->timeline, pt_encoder_instructions(encoder));
-    bool all = callers_find(transcoder->callers, transcoder->slot->pid, time, copy, &calls);
+    bool all = callers_find(transcoder->shared->callers, transcoder->slot->pid, time, copy, &calls);
     call_stack_learn(&transcoder->calls, encoder, log_value(copy, 0), &calls, all);
     array_free(&calls);
 }
@@ -216,6 +219,34 @@ static void lose(struct transcoder *transcoder)
 {
     pt_encoder_lose(transcoder->encoder);
     call_stack_forget(&transcoder->calls, transcoder->encoder);
+}
+
+static void lower_stack(void *context)
+{
+    call_stack_call(context);
+}
+
+/* The first block of the first run has begun already. */
+/* The first block of a run has begun already. */
+static void run_run(struct transcoder *transcoder, const struct way *way,
+                    const struct way_run *part)
+{
+    if (part->end - part->begin == 1)
+        return;
+    transcoder->begun = part->run.last->instructions;
+    bool ran = pt_encoder_run(transcoder->encoder, &part->run, lower_stack, &transcoder->calls);
+    transcoder->begun = 0;
+    for (unsigned i = part->begin + 1u; !ran && i < part->end; i++)
+        step(transcoder, way_block(way, i));
+}
+
+static void run_way(struct transcoder *transcoder, const struct way *way)
+{
+    for (unsigned i = 0; i < way->run_count; i++) {
+        if (i > 0)
+            step(transcoder, way->runs[i].run.first);
+        run_run(transcoder, way, &way->runs[i]);
+    }
 }
 
 static void run_event(struct transcoder *transcoder, const struct log_record *event)
@@ -265,6 +296,9 @@ static void run_step(struct transcoder *transcoder, const struct path_step *next
     case PATH_CUT:
         run_cut(transcoder, next);
         break;
+    case PATH_WAY:
+        run_way(transcoder, next->way);
+        break;
     case PATH_EVENT:
         run_event(transcoder, &next->event);
         break;
@@ -307,7 +341,7 @@ static void reach_entry(struct transcoder *transcoder)
 {
     uint64_t new_code = transcoder->new_code_at;
     if (new_code > 0) {
-        reach(transcoder, new_code - 1);
+        reach(transcoder, new_code - TR_MOMENT / 2);
         pt_encoder_emit(transcoder->encoder);
         transcoder->new_code = true;
     }
@@ -315,7 +349,7 @@ static void reach_entry(struct transcoder *transcoder)
     transcoder->next_entry = transcoder->new_code_at = 0;
 }
 
-/* An event at the time that it tells, behind the steps so far. */
+/* An event, at the time that it has, after the steps so far. */
 static void happen(struct transcoder *transcoder, const struct log_record *record)
 {
     reach(transcoder, log_value(record, 0));
@@ -327,10 +361,11 @@ static bool refuse_record(const struct transcoder *transcoder, const struct log_
                           const struct error *why, struct error *error)
 {
     const uint8_t *place = (const uint8_t *)(record->payload - 1);
-    return error_set(
-        error, ERROR_FORMAT, "%s is damaged: at byte %llu, in the log of thread %u: %s",
-        transcoder->arena->path, (unsigned long long)(place - transcoder->arena->bytes),
-        transcoder->slot->tid, why->text);
+    return error_set(error, ERROR_FORMAT,
+                     "%s is damaged: at byte %llu, in the log of thread %u: %s",
+                     transcoder->shared->arena->path,
+                     (unsigned long long)(place - transcoder->shared->arena->bytes),
+                     transcoder->slot->tid, why->text);
 }
 
 /* The copy was made in the first block of the fragment that is entered now. */
@@ -356,7 +391,7 @@ static bool enter(struct transcoder *transcoder, const struct log_record *record
 {
     uint32_t table = atomic_load_explicit(&transcoder->slot->table, memory_order_relaxed);
     const struct fragment *fragment =
-        fragments_get(transcoder->fragments, table, record->word >> 1, error);
+        fragments_get(transcoder->shared->fragments, table, record->word >> 1, error);
     if (!fragment || !path_enter(&transcoder->path, fragment, record->word & TR_INDIRECT, error))
         return false;
     if (transcoder->has_stack_copy)
@@ -440,7 +475,7 @@ static bool take(struct transcoder *transcoder, const struct log_record *record,
     return ok || refuse_record(transcoder, record, &why, error);
 }
 
-/* A record makes no sense: what it may have told is missing. */
+/* A record makes no sense: what it stood for is missing. */
 static void refuse(struct transcoder *transcoder, const struct error *error)
 {
     if (transcoder->damage.code == ERROR_NONE)
@@ -461,10 +496,25 @@ static void refuse_damage(struct transcoder *transcoder)
     refuse(transcoder, &error);
 }
 
+/* Entries that nothing stands between, which is nearly all of a log. */
+static void follow_entries(struct transcoder *transcoder)
+{
+    const uint32_t *words;
+    struct log_cursor *cursor = &transcoder->cursor;
+    if (transcoder->next_entry || transcoder->has_stack_copy)
+        return;
+    uint32_t table = atomic_load_explicit(&transcoder->slot->table, memory_order_relaxed);
+    size_t count = log_cursor_entries(cursor, &words);
+    size_t used = path_follow(&transcoder->path, transcoder->shared->fragments, transcoder->ways,
+                              table, words, count < WAITING_STEPS ? count : WAITING_STEPS);
+    cursor->position += used * sizeof *words;
+}
+
 void transcoder_read(struct transcoder *transcoder)
 {
     struct log_record record;
     for (;;) {
+        follow_entries(transcoder);
         enum log_reading reading = log_cursor_next(&transcoder->cursor, &record);
         if (reading == LOG_END)
             break;

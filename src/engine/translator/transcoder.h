@@ -13,11 +13,19 @@
 #include "engine/translator/path.h"
 #include "engine/translator/timeline.h"
 
+/* What the transcoders of a recording share. */
+struct transcoder_shared {
+    const struct translator_arena *arena;
+    const char *folder; /* DIR/translator, where the packets go */
+    struct fragments *fragments;
+    struct ways *ways;
+    struct callers *callers; /* NULL: stacks are not unwound */
+};
+
 struct transcoder {
     struct pt_encoder_owner owner; /* first */
-    const struct translator_arena *arena;
-    struct fragments *fragments; /* shared with other transcoders */
-    struct callers *callers;     /* likewise; NULL: stacks are not unwound */
+    const struct transcoder_shared *shared;
+    struct way_table *ways; /* of its address space */
     const struct tr_slot *slot;
     struct packet_file file;
     struct pt_encoder *encoder; /* in `file` */
@@ -32,9 +40,10 @@ struct transcoder {
     uint64_t next_entry;  /* ticks: the next fragment begins then; 0: not known beforehand */
     uint64_t new_code_at; /* ticks: code that may run next was mapped then; 0: none */
     /* Of the next block: */
-    bool arrival_due;    /* a trigger was hit there: its beginning is reported ... */
-    uint64_t arrival;    /* ... with this time, ticks */
-    bool new_code;       /* it may be in the place of other code that has run */
+    bool arrival_due; /* a trigger was hit there: its beginning is reported ... */
+    uint64_t arrival; /* ... with this time, ticks */
+    bool new_code;    /* it may be in the place of other code that has run */
+    uint32_t begun; /* instructions that were counted and have not run: of the block that begins */
     uint64_t settled;    /* stream position: nothing of the log before it is needed any more */
     struct error damage; /* the first record that made no sense */
 
@@ -43,15 +52,13 @@ struct transcoder {
     unsigned cuts;
 };
 
-/* Packets go to DIR/translator, which is `folder`. The log of `slot` will be read from its beginning. */
-bool transcoder_begin(struct transcoder *transcoder, const struct translator_arena *arena,
-                      struct fragments *fragments, const struct tr_slot *slot, const char *folder,
-                      struct error *error);
+/* The log of `slot` will be read from its beginning. `shared` is borrowed until transcoder_close. */
+bool transcoder_begin(struct transcoder *transcoder, const struct transcoder_shared *shared,
+                      const struct tr_slot *slot, struct error *error);
 
-/* Goes on behind the packets of a recorder that was killed, which had read the log up to slot->read_to. */
-bool transcoder_resume(struct transcoder *transcoder, const struct translator_arena *arena,
-                       struct fragments *fragments, const struct tr_slot *slot, const char *folder,
-                       struct error *error);
+/* Goes on after the packets of a recorder that was killed, which had read the log up to slot->read_to. */
+bool transcoder_resume(struct transcoder *transcoder, const struct transcoder_shared *shared,
+                       const struct tr_slot *slot, struct error *error);
 
 /* The log will be read from the oldest record that its ring still holds, to the last word. */
 void transcoder_begin_ring(struct transcoder *transcoder);

@@ -32,9 +32,8 @@ struct stream {
 struct transcoding {
     struct translator_arena *arena;
     char *folder; /* DIR/translator */
-    struct fragments *fragments;
-    struct callers *callers; /* NULL until the end */
-    struct stream *streams;  /* by slot */
+    struct transcoder_shared shared;
+    struct stream *streams; /* by slot */
     struct snapshot_times snapshots;
     struct error error; /* the first: a packet file could not be made */
 
@@ -53,14 +52,12 @@ static bool is_streaming(const struct translator_arena *arena)
 static void begin_stream(struct transcoding *transcoding, struct stream *stream,
                          struct tr_slot *slot)
 {
-    const struct translator_arena *arena = transcoding->arena;
+    const struct transcoder_shared *shared = &transcoding->shared;
     struct transcoder *transcoder = memory_allocate(sizeof *transcoder);
     struct error error;
-    bool ok = is_streaming(arena) && transcoder_resume(transcoder, arena, transcoding->fragments,
-                                                       slot, transcoding->folder, &error);
+    bool ok = is_streaming(shared->arena) && transcoder_resume(transcoder, shared, slot, &error);
     if (!ok)
-        ok = transcoder_begin(transcoder, arena, transcoding->fragments, slot, transcoding->folder,
-                              &error);
+        ok = transcoder_begin(transcoder, shared, slot, &error);
     *stream = (struct stream){.state = STREAM_READ, .transcoder = transcoder, .slot = slot};
     if (ok)
         return;
@@ -75,7 +72,8 @@ static void end_stream(struct stream *stream)
     struct transcoder *transcoder = stream->transcoder;
     transcoder_finish(transcoder);
     if (transcoder->damage.code != ERROR_NONE)
-        log_warning("%s. What it tells is missing from the recording.", transcoder->damage.text);
+        log_warning("%s. What it stands for is missing from the recording.",
+                    transcoder->damage.text);
     transcoder_close(transcoder);
     free(transcoder);
     *stream = (struct stream){.state = STREAM_DONE};
@@ -165,7 +163,12 @@ struct transcoding *transcoding_begin(struct translator_arena *arena, const char
     struct transcoding *transcoding = memory_allocate_zeroed(sizeof *transcoding);
     transcoding->arena = arena;
     transcoding->folder = memory_format("%s/translator", directory);
-    transcoding->fragments = fragments_open(arena);
+    transcoding->shared = (struct transcoder_shared){
+        .arena = arena,
+        .folder = transcoding->folder,
+        .fragments = fragments_open(arena),
+        .ways = ways_open(),
+    };
     transcoding->streams =
         memory_allocate_zeroed(arena->geometry.slot_count * sizeof *transcoding->streams);
     snapshot_times_init(&transcoding->snapshots);
@@ -184,7 +187,6 @@ struct transcoding *transcoding_begin(struct translator_arena *arena, const char
 static void finish_stream(struct transcoding *transcoding, struct stream *stream)
 {
     struct transcoder *transcoder = stream->transcoder;
-    transcoder->callers = transcoding->callers;
     if (is_streaming(transcoding->arena))
         log_cursor_extend_to_last_word(&transcoder->cursor);
     else
@@ -216,13 +218,14 @@ bool transcoding_finish(struct transcoding *transcoding, struct callers *callers
         atomic_store(&transcoding->ends, true);
         pthread_join(transcoding->thread, NULL);
     }
-    transcoding->callers = callers;
+    transcoding->shared.callers = callers;
     uint32_t slots = translator_arena_slots(transcoding->arena);
     for (uint32_t serial = 0; serial < slots; serial++)
         finish_slot(transcoding, serial);
     bool ok = transcoding->error.code == ERROR_NONE ||
               error_set(error, transcoding->error.code, "%s", transcoding->error.text);
-    fragments_close(transcoding->fragments);
+    fragments_close(transcoding->shared.fragments);
+    ways_close(transcoding->shared.ways);
     snapshot_times_free(&transcoding->snapshots);
     free(transcoding->streams);
     free(transcoding->folder);

@@ -1,6 +1,6 @@
 #include "engine/translator/translator.h"
 
-#include "base/log.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "engine/pt_packets_setup.h"
 #include "engine/recording_clock.h"
@@ -13,6 +13,7 @@
 #include "process/exec_stop.h"
 #include "process/program.h"
 #include "process/vdso.h"
+#include "recording/flags.h"
 #include "recording/session.h"
 
 #include <errno.h>
@@ -25,9 +26,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A log is two to seven times as large as the packets that it becomes, so it has a default of its
- * own; one of 64 KiB is the smallest there is (layout.h). */
-static const uint64_t default_ring_size = UINT64_C(32) << 20, smallest_ring_size = 64 << 10;
+/* What -snapshot-size asks for are bytes of packets. A log of the same path is two to seven times as
+ * large, and where a thread's stack is copied into it, so that its callers are known, some of the
+ * ring cannot be used: of a small one nearly all. */
+enum { LOG_PER_PACKETS = 8 };
+static const uint64_t smallest_ring_size = UINT64_C(1) << 20, largest_ring_size = UINT64_C(64)
+                                                                                  << 30;
 /* Bytes of log between time stamps: some hundred nanoseconds of most programs. */
 enum { STAMP_INTERVAL = 1024 };
 
@@ -77,8 +81,8 @@ struct recording {
     struct session session;
     struct signals signals;
     struct exec_requests requests;
-    struct transcoding *transcoding; /* from before the program starts until finish() */
-    char *path; /* of the program, as execve gets it */
+    char *path;      /* of the program, as execve gets it */
+    char *real_path; /* the same, absolute and without symbolic links; NULL: it is not there */
 };
 
 static void set_trigger(struct tr_options *options, const struct recording_clock *clock,
@@ -98,16 +102,22 @@ static void set_trigger(struct tr_options *options, const struct recording_clock
     }
 }
 
+static uint64_t ring_size(uint64_t snapshot_size)
+{
+    uint64_t size = snapshot_size * LOG_PER_PACKETS;
+    size = size > smallest_ring_size ? size : smallest_ring_size;
+    return size < largest_ring_size ? size : largest_ring_size;
+}
+
 static struct tr_options make_options(const struct record_options *wanted,
                                       const struct recording_clock *clock)
 {
-    uint64_t size = wanted->sized ? wanted->snapshot_size : default_ring_size;
     struct tr_options options = {
         .clock = wanted->clock,
         .full_execution = wanted->full_execution,
         .multi_thread = wanted->multi_thread,
         .follow = wanted->follow,
-        .ring_size = size > smallest_ring_size ? size : smallest_ring_size,
+        .ring_size = ring_size(wanted->snapshot_size),
         .tsc_hz = clock->hz,
         .bus_ratio = clock->bus_ratio,
         .stamp_interval = STAMP_INTERVAL,
@@ -130,11 +140,11 @@ static struct session session_at_start(const struct recording *recording)
         .engine = translator_engine.name,
         .clock = record_clock_name(wanted->clock),
         .command = (const char **)wanted->command,
-        .program = recording->path,
+        .program = recording->real_path,
         .full_execution = wanted->full_execution,
         .multi_thread = wanted->multi_thread,
         .follow = wanted->follow,
-        .snapshot_size = recording->arena.options.ring_size,
+        .snapshot_size = wanted->snapshot_size,
         .trigger = wanted->trigger.name,
         .exit_status = -1,
     };
@@ -228,42 +238,120 @@ static bool run(struct recording *recording, struct record_result *result, struc
     return ok;
 }
 
-static bool finish(struct recording *recording, struct record_result *result, struct error *error)
+/* ---- finishing ---- */
+
+static struct recording_clock clock_of(const struct tr_options *options)
 {
-    translator_arena_settle(&recording->arena);
-    struct collection collection = {
-        .command_line = recording->wanted->magic_trace_command,
-        .clock = recording_clock_conversion(&recording->clock),
+    return (struct recording_clock){
+        .clock = (enum record_clock)options->clock,
+        .hz = options->tsc_hz,
+        .bus_ratio = options->bus_ratio,
+        .start = {options->start_tsc, options->start_monotonic_ns, options->start_realtime_ns},
     };
-    bool ok = translator_finish(&recording->arena, recording->directory, recording->transcoding,
-                                true, &collection, error);
-    struct session *session = &recording->session;
-    session->instructions = collection.instructions;
-    session->untraced = collection.untraced;
-    session->untraced_count = collection.untraced_count;
-    session->deaths = collection.deaths;
-    session->death_count = collection.death_count;
-    session->hits = collection.hits;
-    session->hit_count = collection.hit_count;
-    ok = ok && session_write(session, recording->directory, error);
+}
+
+static void add_totals(struct record_result *result, const struct collection *collection,
+                       const struct tr_control *control)
+{
+    result->instructions = collection->instructions;
+    result->bytes = collection->bytes;
+    result->hits = atomic_load(&control->hits);
+    result->snapshots = atomic_load(&control->snapshots);
+    result->unseen_hits = atomic_load(&control->unseen_hits);
+}
+
+/* The frozen arena -> perf.data and session.json. `watched` as in recorded.h. When it was not written the arena is
+ * as before, and the error says so. */
+static bool finish(const char *directory, struct translator_arena *arena,
+                   struct transcoding *transcoding, struct session *session,
+                   char *const *command_line, bool watched, struct record_result *result,
+                   struct error *error)
+{
+    struct recording_clock clock = clock_of(&arena->options);
+    struct collection collection = {
+        .command_line = command_line,
+        .clock = recording_clock_conversion(&clock),
+    };
+    translator_arena_settle(arena);
+    bool ok = translator_finish(arena, directory, transcoding, watched, &collection, error);
+    collection_describe(&collection, session);
+    ok = ok && session_write(session, directory, error);
+    collection_withdraw(session);
     if (ok) {
-        result->instructions = collection.instructions;
-        result->bytes = collection.bytes;
+        add_totals(result, &collection, arena->control);
+    } else if (error->code == ERROR_IO) {
+        size_t used = strlen(error->text);
+        snprintf(error->text + used, sizeof error->text - used,
+                 " What was recorded is kept in %s/translator: magic-trace decode %s finishes it.",
+                 directory, directory);
     }
     collection_free(&collection);
     return ok;
 }
 
+/* There was nothing to record: nothing is left that would look like a recording. */
+static void forget_recording(const char *directory)
+{
+    char *images = memory_format("%s/images", directory);
+    char *session = memory_format("%s/session.json", directory);
+    file_remove_tree(images, NULL);
+    unlink(session);
+    free(images);
+    free(session);
+    translator_arena_remove(directory);
+}
+
+static bool explain_nothing_recorded(const struct recording *recording, int status,
+                                     struct error *error)
+{
+    const char *name = recording->wanted->command[0];
+    if (WIFSIGNALED(status))
+        return error_set(error, ERROR_NOT_FOUND,
+                         "nothing was recorded: %s was killed by signal %d (%s) at once", name,
+                         WTERMSIG(status), strsignal(WTERMSIG(status)));
+    return error_set(error, ERROR_NOT_FOUND,
+                     "nothing was recorded: %s ended with status %d, untraced", name,
+                     WEXITSTATUS(status));
+}
+
+/* ---- recording ---- */
+
 static bool run_and_finish(struct recording *recording, struct record_result *result,
                            struct error *error)
 {
-    recording->transcoding = transcoding_begin(&recording->arena, recording->directory, error);
-    if (!recording->transcoding)
+    struct transcoding *transcoding =
+        transcoding_begin(&recording->arena, recording->directory, error);
+    if (!transcoding)
         return false;
-    if (run(recording, result, error))
-        return finish(recording, result, error);
-    transcoding_finish(recording->transcoding, NULL, NULL);
-    return false;
+    if (!run(recording, result, error)) {
+        transcoding_finish(transcoding, NULL, NULL);
+        return false;
+    }
+    bool ok = finish(recording->directory, &recording->arena, transcoding, &recording->session,
+                     recording->wanted->magic_trace_command, true, result, error);
+    if (!ok && error->code == ERROR_NOT_FOUND)
+        explain_nothing_recorded(recording, result->exit_status, error);
+    return ok;
+}
+
+/* What an error leaves that can still be finished stays. */
+static bool keeps_what_was_recorded(const struct record_result *result, const struct error *error)
+{
+    return result->exit_status >= 0 && error->code == ERROR_IO;
+}
+
+static bool record_with_arena(struct recording *recording, struct record_result *result,
+                              struct error *error)
+{
+    inject_store_image(recording->arena.bytes, &recording->image);
+    vdso_keep(recording->directory);
+    recording->session = session_at_start(recording);
+    if (!session_write(&recording->session, recording->directory, error) ||
+        !signals_hold(&recording->signals, error))
+        return false;
+    bool ok = run_and_finish(recording, result, error);
+    signals_release(&recording->signals, result->interrupted);
+    return ok;
 }
 
 static bool record_into(struct recording *recording, struct record_result *result,
@@ -273,18 +361,12 @@ static bool record_into(struct recording *recording, struct record_result *resul
     struct tr_options options = make_options(recording->wanted, &recording->clock);
     if (!translator_arena_create(&recording->arena, recording->directory, &options, error))
         return false;
-    inject_store_image(recording->arena.bytes, &recording->image);
-    vdso_keep(recording->directory);
-    recording->session = session_at_start(recording);
-    bool ok = session_write(&recording->session, recording->directory, error) &&
-              signals_hold(&recording->signals, error);
-    if (ok) {
-        ok = run_and_finish(recording, result, error);
-        signals_release(&recording->signals, result->interrupted);
-    }
+    bool ok = record_with_arena(recording, result, error);
     translator_arena_close(&recording->arena);
     if (ok)
         translator_arena_remove(recording->directory);
+    else if (!keeps_what_was_recorded(result, error))
+        forget_recording(recording->directory);
     return ok;
 }
 
@@ -303,15 +385,66 @@ static bool record(const struct record_options *wanted, struct record_result *re
                           ? recording_directory_absolute(wanted->directory, error)
                           : NULL;
     recording.directory = directory;
+    recording.real_path = recording.path ? realpath(recording.path, NULL) : NULL;
     ok = directory && record_into(&recording, result, error);
     free(directory);
     free(recording.path);
+    free(recording.real_path);
     runtime_image_free(&recording.image);
     return ok;
 }
 
+/* ---- salvage ---- */
+
+static bool salvage_arena(const char *directory, struct translator_arena *arena,
+                          struct error *error)
+{
+    struct session session;
+    if (!session_read(&session, directory, error) && error->code != ERROR_NOT_FOUND)
+        return false;
+    struct record_result result = {0};
+    static char *const unknown_command[] = {"magic-trace", NULL};
+    char *const *command_line = session.command ? (char *const *)session.command : unknown_command;
+    translator_arena_freeze(arena);
+    struct transcoding *transcoding = transcoding_begin(arena, directory, error);
+    bool ok = transcoding &&
+              finish(directory, arena, transcoding, &session, command_line, false, &result, error);
+    session_free(&session);
+    return ok;
+}
+
+static bool salvage(const char *directory, struct error *error)
+{
+    struct error unheard, missing = {0};
+    struct translator_arena arena;
+    if (!error)
+        error = &unheard;
+    char *absolute = recording_directory_absolute(directory, error);
+    if (!absolute)
+        return false;
+    bool ok = true;
+    if (translator_arena_open(&arena, absolute, &missing)) {
+        ok = salvage_arena(absolute, &arena, error);
+        translator_arena_close(&arena);
+        if (ok)
+            translator_arena_remove(absolute);
+    } else if (missing.code != ERROR_NOT_FOUND) {
+        ok = error_set(error, missing.code, "%s", missing.text);
+    }
+    free(absolute);
+    return ok;
+}
+
+/* ---- the engine ---- */
+
 static bool serves(const struct record_options *options, struct error *error)
 {
+    if (options->clock == RECORD_CLOCK_INSTRUCTIONS)
+        return error_set(error, ERROR_USAGE,
+                         FLAG_CLOCK
+                         " instructions is of no use to the %s engine, which measures time "
+                         "while the program runs. Use " FLAG_ENGINE " qemu.",
+                         translator_engine.name);
     return processor_options_served(&options->processor, 0, translator_engine.name, error);
 }
 
@@ -321,4 +454,6 @@ const struct engine translator_engine = {
     .probe = probe,
     .serves = serves,
     .record = record,
+    .salvage = salvage,
+    .unfinished_name = "translator",
 };

@@ -35,8 +35,10 @@ struct nanoseconds export_trace_origin(const struct export_trace *trace, struct 
 
 struct export_format {
     const char *name;
-    const char *suffix; /* of a file in this format: ".json" */
-    bool gzip;          /* always compressed, whatever the file is called */
+    const char *suffix;  /* of a file in this format: ".json" */
+    const char *summary; /* one line, for the help page */
+    const char *manual;  /* for the man page: text as in cli/options/options.h */
+    bool gzip;           /* always compressed, whatever the file is called */
     /* Reads the source to its end. False when it failed otherwise than by damage. That writing
      * fails is told by block_writer_finish. */
     bool (*write)(const struct export_trace *trace, struct block_writer *out,

@@ -330,5 +330,12 @@ static bool write_chrome(const struct export_trace *trace, struct block_writer *
 const struct export_format export_chrome = {
     .name = "chrome",
     .suffix = ".json",
+    .summary = "Chrome's trace events (JSON), for chrome://tracing and many others",
+    .manual = "Chrome's trace events as JSON, for chrome://tracing, Perfetto, "
+              "speedscope and many others: begin and end of each span with its address, "
+              "symbol, file and line, gaps and other instants, counters, hits of the "
+              "trigger, and flow arrows from where a stack (of a goroutine or a fiber) "
+              "is suspended to where it resumes. Perfetto shows 512 levels of this "
+              "format; deeper calls need `perfetto`.",
     .write = write_chrome,
 };

@@ -240,5 +240,9 @@ static bool write_csv(const struct export_trace *trace, struct block_writer *out
 const struct export_format export_csv = {
     .name = "csv",
     .suffix = ".csv",
+    .summary = "one line per span, for spreadsheets and databases",
+    .manual = "One line per span in the order in which they end, and one per instant "
+              "and counter's value. The first line names the columns; times are "
+              "nanoseconds; `self_ns` is the duration without that of the calls inside.",
     .write = write_csv,
 };

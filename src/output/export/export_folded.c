@@ -32,5 +32,9 @@ static bool write_folded(const struct export_trace *trace, struct block_writer *
 const struct export_format export_folded = {
     .name = "folded",
     .suffix = ".folded",
+    .summary = "folded stacks with the time spent in each, for flame graphs",
+    .manual = "Stacks with the nanoseconds spent in each, one per line, for flame "
+              "graphs. Of stacks deeper than 1,024 frames those in the middle are one, "
+              "`[...]`. The same holds for `pprof`.",
     .write = write_folded,
 };

@@ -312,6 +312,10 @@ static bool write_pprof(const struct export_trace *trace, struct block_writer *o
 const struct export_format export_pprof = {
     .name = "pprof",
     .suffix = ".pb.gz",
+    .summary = "calls and time by stack, for `go tool pprof` and its kin",
+    .manual = "A compressed profile for `go tool pprof` and its kin: the calls of each "
+              "stack and the nanoseconds spent in its innermost function, by process "
+              "and thread.",
     .gzip = true,
     .write = write_pprof,
 };

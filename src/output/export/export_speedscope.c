@@ -181,5 +181,8 @@ static bool write_speedscope(const struct export_trace *trace, struct block_writ
 const struct export_format export_speedscope = {
     .name = "speedscope",
     .suffix = ".speedscope.json",
+    .summary = "for https://www.speedscope.app",
+    .manual = "For https://www.speedscope.app: a time line of each thread, without "
+              "instants, counters, and why calls ended.",
     .write = write_speedscope,
 };

@@ -46,7 +46,7 @@ static void print_step(void *context, const struct flow_step *step)
         printf("[%" PRIx64 ", %" PRIx64 ": error: %s]\n", step->offset, step->from,
                decode_error_text(step->error));
         break;
-    default: /* branches: the instructions tell */
+    default: /* branches: the instructions show them */
         break;
     }
 }

@@ -4,8 +4,8 @@
  *     ptt_packets [OPTIONS OF PTDUMP] FILE.pt
  *
  * Columns are one blank apart; whoever compares squeezes blanks. Options about time change nothing:
- * it is estimated elsewhere (decode/pt/packet_time.h). Others that are not known end it with status 77:
- * it cannot tell. The words are those of libipt 2.1.2, ptdump/src/ptdump.c.
+ * it is estimated elsewhere (decode/pt/packet_time.h). Unknown options end it with status 77: it
+ * cannot judge the case. The words are those of libipt 2.1.2, ptdump/src/ptdump.c.
  */
 #include "base/file.h"
 #include "packet/packet_decoder.h"

@@ -112,8 +112,8 @@ def fetch_release(address, folder):
 def fetch_with(options, package, folder):
     """By apt-get with these options, else a release of newer Debian."""
     updated = run(["apt-get", *options, "update"], folder)  # lists that fail need not be the one
-    told = run(["apt-get", *options, "--print-uris", "source", package], folder)
-    address = re.search(r"^'(\S+\.orig\.tar\.\w+)'", told.stdout, re.MULTILINE)
+    printed = run(["apt-get", *options, "--print-uris", "source", package], folder)
+    address = re.search(r"^'(\S+\.orig\.tar\.\w+)'", printed.stdout, re.MULTILINE)
     if not address:
         raise Unavailable(f"no list of sources names {package}: apt-get update: {last_words(updated)}")
     fetched = run(["apt-get", *options, "source", package], folder)

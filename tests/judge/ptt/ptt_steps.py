@@ -1,8 +1,8 @@
-"""What ptxed prints and what our flow decoder prints, brought to what both can tell.
+"""What ptxed prints and what our flow decoder prints, reduced to what both report.
 
-ptxed tells more than a flow decoder owes: paging, power, PTWRITE, modes, transactions that begin and commit. That is
+ptxed reports more than a flow decoder needs to: paging, power, PTWRITE, modes, transactions that begin and commit. That is
 left out. What remains is instructions, beginnings and ends of tracing, interrupts, aborts, overflows and errors. The
-two differ in how they tell the same:
+two report the same things differently:
   - an abort is two events there (aborted, interrupt), one here, and none here while tracing is off;
   - errors have other words, and other places: a decoder that notices an error later is not wrong;
   - at the end of the data ptxed runs on as far as the code needs no packet, or is known; we stop at the last packet.

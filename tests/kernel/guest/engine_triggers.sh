@@ -1,4 +1,4 @@
-# For the engine $engine: snapshots at hits. `fifty` is called in rounds 50, 150, ...; what a round did is told at its end.
+# For the engine $engine: snapshots at hits. `fifty` is called in rounds 50, 150, ...; the packets of a round are written at its end.
 . "$SHARE/guest/lib.sh"
 needs_engine "$engine"
 

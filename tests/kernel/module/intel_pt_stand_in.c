@@ -600,7 +600,7 @@ static void make_files(void)
     debugfs_create_u32("snapshots", 0444, folder, &snapshots);
 }
 
-/* perf_output_copy_aux is not exported; a probe that is not hit tells where it is. */
+/* perf_output_copy_aux is not exported; a kprobe that is never hit gives its address. */
 static void find_copy_aux(void)
 {
     struct kprobe probe = {.symbol_name = "perf_output_copy_aux"};

@@ -1,12 +1,12 @@
-/* A program that tells the kernel module of tests/kernel the packets of what it does.
+/* A program that writes the packets of what it does to the kernel module of tests/kernel.
  *
  *     digits [--threads N] [--rounds N] [--cycle N] [--psb BYTES] [--pace MICROSECONDS] [--inject
  * FILE] [--ready FILE]
  *
- * Each of N threads runs N rounds (1 and 1000), which digits_packets.h tells of; --rounds 0: until
- * SIGTERM. Behind round
- * --cycle (999) comes round 1. --ready: this file is made when all is prepared, just before the
- * threads begin. At the end a line per thread says `thread TID rounds N`: how many it ran.
+ * Each of N threads runs N rounds (1 and 1000), which digits_packets.h describes; --rounds 0: until
+ * SIGTERM. Round --cycle (999) is followed by round 1. --ready: this file is made when all is
+ * prepared, just before the threads begin. At the end a line per thread says `thread TID rounds N`:
+ * how many it ran.
  */
 #include "digits_packets.h"
 

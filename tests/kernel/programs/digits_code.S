@@ -2,8 +2,8 @@
  * with `at_` are where blocks begin and end.
  *
  * play_rounds(struct play *): a loop of system calls. In each turn it calls `one_round`, which calls the functions of a list one
- * after the other, and then writes the packets of that turn: from behind the system call before to this system call.
- * Offsets are those of struct play and struct stretch (digits_packets.h).
+ * after the other, and then writes the packets of that turn: from after the system call before to this system call.
+ * Offsets are those of struct play and struct played_round (digits_packets.h).
  */
         .text
         .set    PLAY_REMAINING, 0
@@ -13,10 +13,10 @@
         .set    PLAY_FILE, 32
         .set    PLAY_PACE, 40
         .set    PLAY_STOP, 48
-        .set    STRETCH_FUNCTIONS, 0
-        .set    STRETCH_PACKETS, 8
-        .set    STRETCH_LENGTH, 16
-        .set    STRETCH_SIZE, 24
+        .set    ROUND_FUNCTIONS, 0
+        .set    ROUND_PACKETS, 8
+        .set    ROUND_LENGTH, 16
+        .set    ROUND_SIZE, 24
         .set    SYSTEM_CALL_WRITE, 1
         .set    SYSTEM_CALL_NANOSLEEP, 35
 
@@ -40,12 +40,12 @@ at_\name:
         mov     %rdi, %rbx
         at      next
         mov     PLAY_NEXT(%rbx), %rbp
-        mov     STRETCH_FUNCTIONS(%rbp), %rdi
+        mov     ROUND_FUNCTIONS(%rbp), %rdi
         call    one_round
         at      round_done
         mov     PLAY_FILE(%rbx), %rdi
-        mov     STRETCH_PACKETS(%rbp), %rsi
-        mov     STRETCH_LENGTH(%rbp), %rdx
+        mov     ROUND_PACKETS(%rbp), %rsi
+        mov     ROUND_LENGTH(%rbp), %rdx
         mov     $SYSTEM_CALL_WRITE, %eax
         syscall
         at      written
@@ -56,7 +56,7 @@ at_\name:
         decq    PLAY_REMAINING(%rbx)
         je      at_over
         at      advance
-        add     $STRETCH_SIZE, %rbp
+        add     $ROUND_SIZE, %rbp
         cmp     PLAY_END(%rbx), %rbp
         cmove   PLAY_AGAIN(%rbx), %rbp
         mov     %rbp, PLAY_NEXT(%rbx)

@@ -211,13 +211,13 @@ static void step_between(struct describer *it, bool paced)
     step(it, &it->next);
 }
 
-static void write_stretches(struct describer *it, struct play *play, uint64_t last_round,
-                            uint32_t psb_interval, uint8_t bus_ratio)
+static void write_rounds(struct describer *it, struct play *play, uint64_t last_round,
+                         uint32_t psb_interval, uint8_t bus_ratio)
 {
     uint8_t *packets = play->packets;
     begin(it, packets, MOST_PACKETS_PER_ROUND, psb_interval, bus_ratio);
     for (uint64_t number = 0; number <= last_round; number++) {
-        struct stretch *stretch = &play->stretches[number];
+        struct played_round *played = &play->rounds[number];
         list_functions(it, number, play->functions[number]);
         if (number == 1)
             begin(it, packets, last_round * MOST_PACKETS_PER_ROUND, psb_interval, bus_ratio);
@@ -227,8 +227,8 @@ static void write_stretches(struct describer *it, struct play *play, uint64_t la
         else
             step_between(it, play->pace != NULL);
         step_round(it, play->functions[number]);
-        *stretch = (struct stretch){play->functions[number], packets, it->encoder.head - head};
-        packets += stretch->length;
+        *played = (struct played_round){play->functions[number], packets, it->encoder.head - head};
+        packets += played->length;
     }
 }
 
@@ -238,19 +238,19 @@ int play_prepare(struct play *play, uint64_t last_round, uint32_t psb_interval, 
     struct describer *describer = calloc(1, sizeof(*describer));
     *play = (struct play){
         .pace = pace,
-        .stretches = calloc(last_round + 1, sizeof(*play->stretches)),
+        .rounds = calloc(last_round + 1, sizeof(*play->rounds)),
         .functions = calloc(last_round + 1, sizeof(*play->functions)),
         .packets = calloc(last_round + 1, MOST_PACKETS_PER_ROUND),
     };
-    int good = describer && play->stretches && play->functions && play->packets;
+    int good = describer && play->rounds && play->functions && play->packets;
     if (good) {
         describe_play(describer);
         describe_round(describer);
         describe_digits(describer);
-        write_stretches(describer, play, last_round, psb_interval, bus_ratio);
-        play->next = play->stretches;
-        play->again = play->stretches + 1;
-        play->end = play->stretches + last_round + 1;
+        write_rounds(describer, play, last_round, psb_interval, bus_ratio);
+        play->next = play->rounds;
+        play->again = play->rounds + 1;
+        play->end = play->rounds + last_round + 1;
     }
     free(describer);
     return good;
@@ -258,7 +258,7 @@ int play_prepare(struct play *play, uint64_t last_round, uint32_t psb_interval, 
 
 void play_free(struct play *play)
 {
-    free(play->stretches);
+    free(play->rounds);
     free(play->functions);
     free(play->packets);
 }

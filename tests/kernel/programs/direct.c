@@ -30,7 +30,7 @@
 enum {
     PAGE = 4096,
     LARGE_RING = 4 * PAGE,
-    BASE_SIZE = 2 * PAGE, /* the page that tells, and a page of records */
+    BASE_SIZE = 2 * PAGE, /* the control page, and a page of records */
     LAST_ROUND = 999,
     PSB_INTERVAL = 1024,
     TSC_PACKET = 0x19,
@@ -140,14 +140,14 @@ static void enable(const struct ring *ring, bool on)
 /* Rounds 0 and on. */
 static void play_from_start(struct play *play, uint64_t rounds)
 {
-    play->next = play->stretches;
+    play->next = play->rounds;
     play->remaining = rounds;
     play_rounds(play);
 }
 
 static uint64_t packets_of_rounds(const struct play *play, uint64_t rounds)
 {
-    return (uint64_t)(play->stretches[rounds].packets - play->packets);
+    return (uint64_t)(play->rounds[rounds].packets - play->packets);
 }
 
 /* Whether `found` at stream position `at` can be what was written there: times were filled in. */
@@ -205,7 +205,7 @@ static void test_fills(struct play *play)
     say(wrong_bytes(play, &ring, full, 0) == 0, "it holds the first packets", "%lu%lu", 0, 0);
     __atomic_store_n(&ring.page->aux_tail, full, __ATOMIC_RELEASE);
     /* The kernel stops the event in an interrupt of its own, which may be yet to come, as our
-     * recorder has to know (engine/pt/pt_recorder.c): then it is told again. */
+     * recorder has to know (engine/pt/pt_recorder.c): then the event is enabled again. */
     for (int i = 0; i < TRIES && ring.page->aux_head == full; i++) {
         if (i > 0)
             usleep(1000);
@@ -235,16 +235,16 @@ static int open_breakpoint(int group, void (*function)(void), unsigned action)
 }
 
 /* Rounds 50 to 99, 150 to 199 and so on are played while paused; `fifty` pauses, `hundred` resumes.
- * What a round does is told at its end. */
+ * The packets of a round are written at its end. */
 static uint64_t packets_while_resumed(const struct play *play, uint64_t rounds, uint8_t *packets)
 {
     uint64_t length = 0;
     for (uint64_t number = 0; number < rounds; number++) {
-        const struct stretch *stretch = &play->stretches[number];
+        const struct played_round *played = &play->rounds[number];
         if (number % 100 >= 50)
             continue;
-        memcpy(packets + length, stretch->packets, stretch->length);
-        length += stretch->length;
+        memcpy(packets + length, played->packets, played->length);
+        length += played->length;
     }
     return length;
 }

@@ -1,4 +1,4 @@
-# The pt engine, refused or losing data: says what, on what, why and what to do, and leaves nothing behind.
+# The pt engine, refused or losing data: says what, on what, why and what to do, and leaves nothing running.
 . "$SHARE/guest/lib.sh"
 engine=pt
 needs_engine pt
@@ -36,8 +36,8 @@ stop_digits
 
 set_knob truncate 1
 record truncated "-full-execution" -- --rounds 200 --pace 1000
-judge pieces truncated
+judge fragments truncated
 
 set_knob overflow 3
 record overflow "-full-execution" -- --rounds 200
-judge pieces overflow
+judge fragments overflow

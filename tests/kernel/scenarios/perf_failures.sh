@@ -1,4 +1,4 @@
-# What the module refuses, perf passes on; nothing is left behind.
+# perf passes on what the module refuses; no event is left.
 . "$SHARE/guest/lib.sh"
 set_knob fail_errno 16
 perf record -o busy.data -e intel_pt//u "$DIGITS" --rounds 1 >busy.out 2>&1
@@ -15,7 +15,7 @@ perf record -B -N -o first.data --per-thread -e intel_pt//u -p $digits >first.ou
 first=$!
 wait_for sh -c "test \$(cat $KNOBS/events) != 0"
 perf record -B -N -o second.data --per-thread -e intel_pt//u -p $digits >second.out 2>&1
-is "a second one is refused" $(test $? != 0 && echo yes) yes
+is "a second one is refused" "$(test $? != 0 && echo yes)" yes
 kill -INT $first
 wait $first
 stop_digits

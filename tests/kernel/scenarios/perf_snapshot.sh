@@ -1,4 +1,4 @@
-# Stock perf takes snapshots of a ring that is overwritten, told through its control FIFO.
+# Stock perf takes snapshots of a ring that is overwritten, as its control FIFO asks.
 . "$SHARE/guest/lib.sh"
 
 # ask COMMAND: perf does it and acknowledges.

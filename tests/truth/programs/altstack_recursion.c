@@ -9,7 +9,7 @@
 
 enum { ROUNDS = 20, STACK = 256 << 10 };
 
-static sigjmp_buf landing;
+static sigjmp_buf target;
 static volatile int normal, left, inner;
 
 __attribute__((noinline)) static int work(int level)
@@ -22,7 +22,7 @@ __attribute__((noinline)) static int sink(int depth)
 {
     volatile int here = depth;
     if (depth == 0)
-        siglongjmp(landing, 1);
+        siglongjmp(target, 1);
     return sink(depth - 1) + here;
 }
 
@@ -63,7 +63,7 @@ int main(void)
     sigaction(SIGUSR1, &outer, NULL);
     sigaction(SIGUSR2, &inside, NULL);
     for (volatile int i = 0; i < ROUNDS; i++) {
-        if (sigsetjmp(landing, 1) == 0)
+        if (sigsetjmp(target, 1) == 0)
             dive(i);
         else
             left++;

@@ -5,14 +5,14 @@
 
 enum { LEVELS = 24 };
 
-static void *landings[LEVELS + 1][5];
+static void *targets[LEVELS + 1][5];
 static volatile int calls, landed;
 
 __attribute__((noinline)) static int leaf(int level, int up)
 {
     calls++;
     if (up > 0)
-        __builtin_longjmp(landings[level - up], 1);
+        __builtin_longjmp(targets[level - up], 1);
     return level;
 }
 
@@ -22,7 +22,7 @@ __attribute__((noinline)) static int descend(int level, int up)
     calls++;
     if (level == LEVELS)
         return leaf(level, up);
-    if (__builtin_setjmp(landings[level]) != 0) {
+    if (__builtin_setjmp(targets[level]) != 0) {
         landed++;
         return leaf(here, 0);
     }

@@ -15,7 +15,7 @@ __attribute__((noinline)) static uintptr_t here(void)
     return address;
 }
 
-/* The place that is called lies behind some code and is not the next instruction. */
+/* The place that is called lies after some code and is not the next instruction. */
 __attribute__((noinline)) static uintptr_t further_on(void)
 {
     uintptr_t address;

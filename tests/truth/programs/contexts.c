@@ -11,7 +11,7 @@ enum { COROUTINES = 3, STACK_SIZE = 65536 };
 
 static ucontext_t back, coroutine[COROUTINES];
 static volatile unsigned long sum;
-static jmp_buf landing;
+static jmp_buf target;
 
 __attribute__((noinline)) static void yield_from(int self)
 {
@@ -46,7 +46,7 @@ __attribute__((noinline)) static unsigned long array(int size)
 __attribute__((noinline)) static void jump_out(int depth)
 {
     if (depth == 0)
-        longjmp(landing, 1);
+        longjmp(target, 1);
     array(depth);
     jump_out(depth - 1);
     sum++;
@@ -66,7 +66,7 @@ int main(void)
         for (int i = 0; i < COROUTINES; i++)
             swapcontext(&back, &coroutine[i]);
     for (int i = 1; i < 20; i++)
-        if (setjmp(landing) == 0)
+        if (setjmp(target) == 0)
             jump_out(i);
     array(30000);
     free(stacks);

@@ -1,4 +1,4 @@
-/* Fibers that end by returning: the context behind goes on in the next one (uc_link), at last in
+/* Fibers that end by returning: control goes on in the next one (uc_link), at last in
  * main. */
 /* truth: -O0 -g; -O2; -O2 -static; strip -O2 */
 #include <stdio.h>

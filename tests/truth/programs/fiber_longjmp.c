@@ -9,7 +9,7 @@
 enum { FIBERS = 3, STACK = 65536, ROUNDS = 30 };
 
 static ucontext_t contexts[FIBERS], scheduler;
-static jmp_buf landings[FIBERS];
+static jmp_buf targets[FIBERS];
 static volatile int landed, done;
 
 __attribute__((noinline)) static void dive(int number, int depth)
@@ -17,14 +17,14 @@ __attribute__((noinline)) static void dive(int number, int depth)
     if (depth % 7 == 3)
         swapcontext(&contexts[number], &scheduler);
     if (depth == 0)
-        longjmp(landings[number], 1);
+        longjmp(targets[number], 1);
     dive(number, depth - 1);
     landed = -1000;
 }
 
 __attribute__((noinline)) static void attempt(int number, int depth)
 {
-    if (setjmp(landings[number]) == 0)
+    if (setjmp(targets[number]) == 0)
         dive(number, depth);
     else
         landed++;

@@ -8,7 +8,7 @@
 
 constexpr int LEVELS = 12;
 
-static std::jmp_buf landings[LEVELS];
+static std::jmp_buf targets[LEVELS];
 static uintptr_t places[LEVELS];
 static _Unwind_Exception exception;
 static volatile int cleaned, landed;
@@ -31,7 +31,7 @@ static _Unwind_Reason_Code stop(int, _Unwind_Action, _Unwind_Exception_Class, _U
 {
     auto level = reinterpret_cast<uintptr_t>(goal);
     if (_Unwind_GetCFA(context) > places[level])
-        std::longjmp(landings[level], 1);
+        std::longjmp(targets[level], 1);
     return _URC_NO_REASON;
 }
 
@@ -52,7 +52,7 @@ static int descend(int level, int goal);
         return -1000;
     }
     places[level] = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-    if (setjmp(landings[level]) != 0) {
+    if (setjmp(targets[level]) != 0) {
         landed = landed + 1;
         return here;
     }

@@ -5,21 +5,21 @@
 
 enum { LEVELS = 40 };
 
-static jmp_buf landings[LEVELS + 1];
+static jmp_buf targets[LEVELS + 1];
 static volatile int calls, landed;
 
 __attribute__((noinline)) static int leaf(int level, int up)
 {
     calls++;
     if (up > 0)
-        longjmp(landings[level - up], up);
+        longjmp(targets[level - up], up);
     return level;
 }
 
 __attribute__((noinline)) static int descend(int level, int up)
 {
     calls++;
-    int came = setjmp(landings[level]);
+    int came = setjmp(targets[level]);
     if (came != 0) {
         landed++;
         return leaf(level, 0);

@@ -3,7 +3,7 @@
 #include <setjmp.h>
 #include <stdio.h>
 
-static jmp_buf landing;
+static jmp_buf target;
 static volatile int calls;
 
 __attribute__((noinline)) static int dive(int depth)
@@ -12,7 +12,7 @@ __attribute__((noinline)) static int dive(int depth)
     volatile int here = depth;
     if (depth > 1)
         return dive(depth - 1) + here;
-    longjmp(landing, 7);
+    longjmp(target, 7);
 }
 
 __attribute__((noinline)) static int after(int value)
@@ -23,7 +23,7 @@ __attribute__((noinline)) static int after(int value)
 
 __attribute__((noinline)) static int attempt(int depth)
 {
-    int value = setjmp(landing);
+    int value = setjmp(target);
     if (value == 0)
         return dive(depth);
     return after(value);

@@ -8,7 +8,7 @@
 
 enum { COUNT = 64 };
 
-static jmp_buf landing;
+static jmp_buf target;
 static int numbers[COUNT];
 static volatile int countdown;
 
@@ -16,7 +16,7 @@ static int compare(const void *left, const void *right)
 {
     const int *a = left, *b = right;
     if (--countdown == 0)
-        longjmp(landing, 1);
+        longjmp(target, 1);
     return (*a > *b) - (*a < *b);
 }
 
@@ -24,7 +24,7 @@ static void visit(const void *node, VISIT which, int depth)
 {
     (void)node;
     if (which != preorder && depth > 2 && --countdown < 0)
-        longjmp(landing, 1);
+        longjmp(target, 1);
 }
 
 __attribute__((noinline)) static int left_sort(int after)
@@ -32,7 +32,7 @@ __attribute__((noinline)) static int left_sort(int after)
     countdown = after;
     for (int i = 0; i < COUNT; i++)
         numbers[i] = i * 29 % COUNT;
-    if (setjmp(landing) != 0)
+    if (setjmp(target) != 0)
         return 1;
     qsort(numbers, COUNT, sizeof *numbers, compare);
     return 0;
@@ -42,7 +42,7 @@ __attribute__((noinline)) static int left_search(int after)
 {
     int key = COUNT - 1;
     countdown = after;
-    if (setjmp(landing) != 0)
+    if (setjmp(target) != 0)
         return 1;
     return bsearch(&key, numbers, COUNT, sizeof *numbers, compare) ? 0 : 100;
 }
@@ -50,7 +50,7 @@ __attribute__((noinline)) static int left_search(int after)
 __attribute__((noinline)) static int left_walk(void *root, int after)
 {
     countdown = after;
-    if (setjmp(landing) != 0)
+    if (setjmp(target) != 0)
         return 1;
     twalk(root, visit);
     return 0;

@@ -6,15 +6,15 @@
 
 enum { LEVELS = 33 };
 
-static jmp_buf landings[LEVELS + 1];
+static jmp_buf targets[LEVELS + 1];
 static volatile int landed;
 
 static int descend(int level, int goal);
 
-__attribute__((noinline)) static int with_landing(int level, int goal)
+__attribute__((noinline)) static int with_setjmp(int level, int goal)
 {
     volatile int came = 0;
-    if (setjmp(landings[level]) != 0) {
+    if (setjmp(targets[level]) != 0) {
         landed++;
         came = came + 1;
     }
@@ -23,7 +23,7 @@ __attribute__((noinline)) static int with_landing(int level, int goal)
     return descend(level + 1, goal);
 }
 
-__attribute__((noinline)) static int without_landing(int level, int goal)
+__attribute__((noinline)) static int without_setjmp(int level, int goal)
 {
     return descend(level + 1, goal) + 1;
 }
@@ -31,8 +31,8 @@ __attribute__((noinline)) static int without_landing(int level, int goal)
 __attribute__((noinline)) static int descend(int level, int goal)
 {
     if (level == LEVELS)
-        longjmp(landings[goal], 1);
-    return level % 3 == 0 ? with_landing(level, goal) : without_landing(level, goal);
+        longjmp(targets[goal], 1);
+    return level % 3 == 0 ? with_setjmp(level, goal) : without_setjmp(level, goal);
 }
 
 int main(void)

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <exception>
 
-static std::jmp_buf landing;
+static std::jmp_buf target;
 static volatile int terminated, left;
 
 [[gnu::noinline]] static int work(int depth)
@@ -19,7 +19,7 @@ static volatile int terminated, left;
 {
     terminated = terminated + (work(4) == 4);
     if (left < 8)
-        std::longjmp(landing, 1);
+        std::longjmp(target, 1);
     std::printf("terminated %d\n", static_cast<int>(terminated));
     std::fflush(stdout);
     std::_Exit(terminated == 9 ? 0 : 1);
@@ -43,7 +43,7 @@ static volatile int terminated, left;
 
 [[gnu::noinline]] static int attempt(int depth)
 {
-    if (setjmp(landing) != 0)
+    if (setjmp(target) != 0)
         return 1;
     try {
         return keep_inside(depth);

@@ -1,4 +1,4 @@
-//! Panics that the library raises: index, unwrap, overflow, RefCell, slices; caught in a loop.
+//! Panics that the library raises: index, unwrap, overflow, RefCell, ranges; caught in a loop.
 // truth: -C opt-level=0; -C opt-level=3; strip -C opt-level=3
 use std::cell::RefCell;
 use std::hint::black_box;

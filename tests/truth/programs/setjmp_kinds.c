@@ -5,7 +5,7 @@
 #include <setjmp.h>
 #include <stdio.h>
 
-static sigjmp_buf landing;
+static sigjmp_buf target;
 
 __attribute__((noinline)) static int dive(int kind, int depth)
 {
@@ -13,33 +13,33 @@ __attribute__((noinline)) static int dive(int kind, int depth)
     if (depth > 0)
         return dive(kind, depth - 1) + here;
     if (kind == 0)
-        longjmp(landing, 1);
+        longjmp(target, 1);
     if (kind == 1)
-        _longjmp(landing, 2);
-    siglongjmp(landing, 1 + kind);
+        _longjmp(target, 2);
+    siglongjmp(target, 1 + kind);
 }
 
 __attribute__((noinline)) static int plain(int depth)
 {
-    int value = setjmp(landing);
+    int value = setjmp(target);
     return value == 0 ? dive(0, depth) : value;
 }
 
 __attribute__((noinline)) static int underscore(int depth)
 {
-    int value = _setjmp(landing);
+    int value = _setjmp(target);
     return value == 0 ? dive(1, depth) : value;
 }
 
 __attribute__((noinline)) static int without_mask(int depth)
 {
-    int value = sigsetjmp(landing, 0);
+    int value = sigsetjmp(target, 0);
     return value == 0 ? dive(2, depth) : value;
 }
 
 __attribute__((noinline)) static int with_mask(int depth)
 {
-    int value = sigsetjmp(landing, 1);
+    int value = sigsetjmp(target, 1);
     return value == 0 ? dive(3, depth) : value;
 }
 

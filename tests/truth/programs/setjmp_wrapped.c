@@ -26,7 +26,7 @@ __asm__(".globl chosen_setjmp\n"
         ".type chosen_setjmp, @gnu_indirect_function\n"
         ".set chosen_setjmp, choose_setjmp\n");
 
-static jmp_buf landings[LEVELS + 1];
+static jmp_buf targets[LEVELS + 1];
 static volatile int landed;
 
 __attribute__((noinline)) static int descend(int level, int up)
@@ -34,13 +34,13 @@ __attribute__((noinline)) static int descend(int level, int up)
     volatile int here = level, goes_up = up;
     int came;
     if (level == LEVELS)
-        longjmp(landings[level - up], 1);
+        longjmp(targets[level - up], 1);
     if (level % 3 == 0)
-        came = jump_to_setjmp(landings[level]);
+        came = jump_to_setjmp(targets[level]);
     else if (level % 3 == 1)
-        came = by_pointer(landings[level]);
+        came = by_pointer(targets[level]);
     else
-        came = chosen_setjmp(landings[level]);
+        came = chosen_setjmp(targets[level]);
     if (came != 0) {
         landed++;
         return here;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static sigjmp_buf landing;
+static sigjmp_buf target;
 static volatile int handled;
 static int *volatile nowhere;
 
@@ -14,7 +14,7 @@ __attribute__((noinline)) static void leave(int depth)
 {
     if (depth > 0)
         leave(depth - 1);
-    siglongjmp(landing, 3);
+    siglongjmp(target, 3);
 }
 
 static void handle(int number)
@@ -34,7 +34,7 @@ __attribute__((noinline)) static int dive(int depth)
 
 __attribute__((noinline)) static int attempt(int depth)
 {
-    int value = sigsetjmp(landing, 1);
+    int value = sigsetjmp(target, 1);
     return value == 0 ? dive(depth) : value;
 }
 

@@ -6,14 +6,14 @@
 #include <signal.h>
 #include <stdio.h>
 
-static sigjmp_buf landing;
+static sigjmp_buf target;
 static volatile int faults;
 static int *volatile nowhere;
 
 static void handle(int number)
 {
     faults++;
-    siglongjmp(landing, number);
+    siglongjmp(target, number);
 }
 
 __attribute__((noinline)) static int divide(int dividend, int divisor)
@@ -41,7 +41,7 @@ __attribute__((noinline)) static int dive(int depth, int kind)
 
 __attribute__((noinline)) static int attempt(int depth, int kind)
 {
-    int value = sigsetjmp(landing, 1);
+    int value = sigsetjmp(target, 1);
     return value == 0 ? dive(depth, kind) : value;
 }
 

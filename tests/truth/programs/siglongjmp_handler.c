@@ -6,14 +6,14 @@
 #include <signal.h>
 #include <stdio.h>
 
-static sigjmp_buf landing;
+static sigjmp_buf target;
 static volatile int handled;
 
 __attribute__((noinline)) static void leave(int depth)
 {
     if (depth > 0)
         leave(depth - 1);
-    siglongjmp(landing, 5);
+    siglongjmp(target, 5);
 }
 
 static void handle(int number)
@@ -33,7 +33,7 @@ __attribute__((noinline)) static int dive(int depth)
 
 __attribute__((noinline)) static int attempt(int depth)
 {
-    int value = sigsetjmp(landing, 1);
+    int value = sigsetjmp(target, 1);
     return value == 0 ? dive(depth) : value;
 }
 

@@ -1,4 +1,4 @@
-/* A fault's handler changes the interrupted context: it goes on in another function, or behind the
+/* A fault's handler changes the interrupted context: it goes on in another function, or after the
  * fault. */
 /* truth: -O0 -g; -O2; -O2 -static; strip -O2 */
 #define _GNU_SOURCE
@@ -8,13 +8,13 @@
 #include <ucontext.h>
 
 long skip_fault(void);
-extern const char fault_place[], behind_fault[];
-__asm__(".text\n.globl skip_fault, fault_place, behind_fault\n.type skip_fault, @function\n"
+extern const char fault_place[], after_fault[];
+__asm__(".text\n.globl skip_fault, fault_place, after_fault\n.type skip_fault, @function\n"
         "skip_fault:\n\txor %eax, %eax\n"
         "fault_place:\n\tmovq (%rax), %rcx\n"
-        "behind_fault:\n\taddq $2, %rax\n\tret\n.size skip_fault, . - skip_fault\n");
+        "after_fault:\n\taddq $2, %rax\n\tret\n.size skip_fault, . - skip_fault\n");
 
-static jmp_buf landing;
+static jmp_buf target;
 static volatile int recovered;
 static long *volatile nowhere;
 
@@ -22,7 +22,7 @@ __attribute__((noinline)) static void leave(int depth)
 {
     if (depth > 0)
         leave(depth - 1);
-    longjmp(landing, 1);
+    longjmp(target, 1);
 }
 
 /* Runs in place of the instruction that faulted, on the stack of the function that faulted. */
@@ -38,7 +38,7 @@ static void handle(int number, siginfo_t *info, void *context)
     (void)info;
     greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
     if (registers[REG_RIP] == (greg_t)fault_place) {
-        registers[REG_RIP] = (greg_t)behind_fault;
+        registers[REG_RIP] = (greg_t)after_fault;
         return;
     }
     /* As at a function's entry: 8 modulo 16, below what the function may hold under its stack
@@ -55,7 +55,7 @@ __attribute__((noinline)) static long dive(int depth)
 
 __attribute__((noinline)) static int attempt(int depth)
 {
-    return setjmp(landing) == 0 ? (int)dive(depth) : 10;
+    return setjmp(target) == 0 ? (int)dive(depth) : 10;
 }
 
 int main(void)

@@ -12,7 +12,7 @@
 enum { SIGNALS = 150, LEAST_ROUNDS = 300, MOST_ROUNDS = 4000 };
 
 static volatile int signals;
-static jmp_buf landing;
+static jmp_buf target;
 
 __attribute__((noinline)) static int work(int level)
 {
@@ -32,7 +32,7 @@ __attribute__((noinline)) static void leave(int depth)
 {
     volatile int here = depth;
     if (depth == 0)
-        longjmp(landing, 1);
+        longjmp(target, 1);
     leave(here - 1);
     work(here);
 }
@@ -53,7 +53,7 @@ __attribute__((noinline)) static int call_library(int round)
 
 __attribute__((noinline)) static int jump_back(int depth)
 {
-    if (setjmp(landing) == 0)
+    if (setjmp(target) == 0)
         leave(depth);
     return work(1);
 }

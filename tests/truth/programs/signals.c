@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 static volatile unsigned long count, alarms;
-static sigjmp_buf landing;
+static sigjmp_buf target;
 
 __attribute__((noinline)) static void note(int signal)
 {
@@ -34,7 +34,7 @@ static void on_nested(int signal, siginfo_t *information, void *context)
 static void on_fault(int signal)
 {
     note(signal);
-    siglongjmp(landing, 1);
+    siglongjmp(target, 1);
 }
 
 static void on_alarm(int signal)
@@ -61,7 +61,7 @@ __attribute__((noinline)) static void fault(int depth)
 
 __attribute__((noinline)) static void recover(int depth)
 {
-    if (sigsetjmp(landing, 1) == 0)
+    if (sigsetjmp(target, 1) == 0)
         fault(depth);
     else
         note(1);

@@ -1,4 +1,4 @@
-/* Functions that return to their caller's caller, past data behind the call, or pop their arguments
+/* Functions that return to their caller's caller, past data after the call, or pop their arguments
  * (ret $n). */
 /* truth: -O0 -g; -O2; -O2 -static; strip -O2; compiler=clang -O2 */
 #include <stdio.h>
@@ -16,7 +16,7 @@ __asm__(".text\n"
         ".size unless_odd, . - unless_odd\n"
         ".type skip_caller, @function\nskip_caller:\n"
         "\tcall unless_odd\n\tjmp count_call\n.size skip_caller, . - skip_caller\n"
-        /* take_number returns behind the eight bytes that follow the call. */
+        /* take_number returns after the eight bytes that follow the call. */
         ".type take_number, @function\ntake_number:\n"
         "\tpopq %rcx\n\tmovq (%rcx), %rax\n\taddq $8, %rcx\n\tpushq %rcx\n\tret\n"
         ".size take_number, . - take_number\n"

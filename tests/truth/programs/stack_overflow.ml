@@ -5,7 +5,7 @@ let never = Sys.opaque_identity min_int
 
 (* Many values live across the call make large frames, so that few of them fill the stack. A condition
    at every level, since Intel PT has no packet for a direct call: of a recursion without conditions
-   it does not tell how deep it was when the fault came. *)
+   it does not show how deep it was when the fault came. *)
 let rec endless a b c d e f =
   let g = a + b and h = b * c and i = c - d and j = d lxor e and k = e + f and l = f * a in
   let m = g + h and n = h - i and o = i * j and p = j + k and q = k - l and r = l * g in

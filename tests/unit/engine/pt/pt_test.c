@@ -445,7 +445,7 @@ static void what_the_kernel_refuses_is_explained_and_leaves_nothing(void **state
     } refusals[] = {
         {EMFILE, "ulimit -n"},
         {ENODEV, "has no such unit"},
-        {EBUSY, "End the other one"},
+        {EBUSY, "End it"},
         {EACCES, "cannot trace the thread"},
         {EPERM, "cannot trace the thread"},
         {ENOMEM, "out of memory"},

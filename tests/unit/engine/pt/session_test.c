@@ -438,7 +438,7 @@ static void what_cannot_run_leaves_nothing(void **state)
     expect_nothing(fixture, (char *[]){"/no/such/program", NULL}, "cannot start /no/such/program");
     expect_nothing(fixture, (char *[]){"no-such-program", NULL}, "cannot find the program");
     fixture->kernel.open_problem = EBUSY;
-    expect_nothing(fixture, (char *[]){"true", NULL}, "End the other one");
+    expect_nothing(fixture, (char *[]){"true", NULL}, "End it");
     fixture->kernel.open_problem = 0;
     fixture->kernel.map_problem = EPERM;
     for (size_t calls = 0; calls < 2; calls++) {

@@ -1,40 +1,40 @@
-// Pieces (docs/viewer.md section 1) of a track that the page holds itself.
+// Tiles (docs/viewer.md section 1) of a track that the page holds itself.
 
 import { beginBefore, chain, overlaps } from './embedded_search.js';
 
 /** @typedef {import('./embedded_trace.js').Spans} Spans */
-/** @typedef {import('./source.js').Pieces} Pieces */
+/** @typedef {import('./source.js').Tiles} Tiles */
 /** @typedef {import('./source.js').Range} Range */
 /**
- * @typedef {{start: number, end: number, depth: number, function: number, spans: number, flags: number, longest: number}} Piece
- * @typedef {{bin: number, seen: boolean, piece: Piece}} Bin the spans of one bin at one depth so far; seen: one overlaps the range
+ * @typedef {{start: number, end: number, depth: number, function: number, spans: number, flags: number, longest: number}} Tile
+ * @typedef {{bin: number, seen: boolean, tile: Tile}} Bin the spans of one bin at one depth so far; seen: one overlaps the range
  */
 
-/** @param {Spans} spans @param {number} i @returns {Piece} */
+/** @param {Spans} spans @param {number} i @returns {Tile} */
 function single(spans, i) {
   const start = spans.start[i];
   const end = spans.end[i];
   return { start, end, depth: spans.depth[i], function: spans.function[i], spans: 1, flags: spans.flags[i], longest: end - start };
 }
 
-/** @param {Piece} piece @param {Piece} other that begins later, or at the same time but behind it */
-function merge(piece, other) {
-  piece.end = Math.max(piece.end, other.end);
-  piece.spans++;
-  piece.flags = 0;
-  if (other.longest <= piece.longest) return;
-  piece.longest = other.longest;
-  piece.function = other.function;
+/** @param {Tile} tile @param {Tile} other that begins later, or at the same time but after it in order */
+function merge(tile, other) {
+  tile.end = Math.max(tile.end, other.end);
+  tile.spans++;
+  tile.flags = 0;
+  if (other.longest <= tile.longest) return;
+  tile.longest = other.longest;
+  tile.function = other.function;
 }
 
-/** @param {Piece[]} pieces by start, outer first @returns {Pieces} */
-function columns(pieces) {
-  /** @param {Exclude<keyof Piece, 'longest'>} name */
-  const numbers = (name) => Uint32Array.from(pieces, (piece) => piece[name]);
+/** @param {Tile[]} tiles by start, outer first @returns {Tiles} */
+function columns(tiles) {
+  /** @param {Exclude<keyof Tile, 'longest'>} name */
+  const numbers = (name) => Uint32Array.from(tiles, (tile) => tile[name]);
   return {
     more: false,
-    start: Float64Array.from(pieces, (piece) => piece.start),
-    end: Float64Array.from(pieces, (piece) => piece.end),
+    start: Float64Array.from(tiles, (tile) => tile.start),
+    end: Float64Array.from(tiles, (tile) => tile.end),
     depth: numbers('depth'),
     function: numbers('function'),
     spans: numbers('spans'),
@@ -44,36 +44,36 @@ function columns(pieces) {
 
 /**
  * @param {Spans} spans @param {Range} range @param {number} resolution @param {number} depth the first row @param {number} rows
- * @returns {Pieces}
+ * @returns {Tiles}
  */
-export function piecesOf(spans, range, resolution, depth, rows) {
-  /** @type {Piece[]} */
-  const pieces = [];
+export function tilesOf(spans, range, resolution, depth, rows) {
+  /** @type {Tile[]} */
+  const tiles = [];
   /** @type {Map<number, Bin>} by depth: the bin that is being filled */
   const bins = new Map();
   /** @param {Bin | undefined} bin */
   const finish = (bin) => {
-    if (bin?.seen) pieces.push(bin.piece);
+    if (bin?.seen) tiles.push(bin.tile);
   };
   /** @param {number} i */
   const take = (i) => {
     const level = spans.depth[i];
     if (level < depth || level >= depth + rows) return;
     const seen = overlaps(spans, i, range);
-    const piece = single(spans, i);
-    if (piece.longest >= resolution) {
-      if (seen) pieces.push(piece);
+    const tile = single(spans, i);
+    if (tile.longest >= resolution) {
+      if (seen) tiles.push(tile);
       return;
     }
-    const number = Math.floor(piece.start / resolution);
+    const number = Math.floor(tile.start / resolution);
     const open = bins.get(level);
     if (open?.bin === number) {
-      merge(open.piece, piece);
+      merge(open.tile, tile);
       open.seen ||= seen;
       return;
     }
     finish(open);
-    bins.set(level, { bin: number, seen, piece });
+    bins.set(level, { bin: number, seen, tile });
   };
 
   // A span that is merged may reach into the range from the bin before; what is longer lies around the first that is looked at.
@@ -85,6 +85,6 @@ export function piecesOf(spans, range, resolution, depth, rows) {
     .forEach(take);
   for (let i = first; i < spans.count && spans.start[i] < lastTime; i++) take(i);
   bins.forEach(finish);
-  pieces.sort((a, b) => a.start - b.start || a.depth - b.depth);
-  return columns(pieces);
+  tiles.sort((a, b) => a.start - b.start || a.depth - b.depth);
+  return columns(tiles);
 }

@@ -1,11 +1,11 @@
-/* Protected calls as interpreters make them: one function calls setjmp for all, errors go to the
- * innermost, which cleans up and passes some of them on to the next one. */
+/* setjmp-protected calls as interpreters make them: one function calls setjmp for all, errors go to
+ * the innermost, which cleans up and passes some of them on to the next one. */
 /* truth: -O0 -g; -O2; -O2 -static; strip -O2; compiler=clang -O2 */
 #include <setjmp.h>
 #include <stdio.h>
 
 struct protection {
-    jmp_buf landing;
+    jmp_buf target;
     struct protection *outer;
 };
 
@@ -20,7 +20,7 @@ __attribute__((noinline)) static int work(int depth)
 
 __attribute__((noinline, noreturn)) static void fail(int code)
 {
-    longjmp(innermost->landing, code);
+    longjmp(innermost->target, code);
 }
 
 typedef int action(int depth, int code);
@@ -30,7 +30,7 @@ __attribute__((noinline)) static int protect(action *body, int depth, int code)
     struct protection here = {.outer = innermost};
     volatile int result = 0;
     innermost = &here;
-    int error = setjmp(here.landing);
+    int error = setjmp(here.target);
     if (error == 0)
         result = body(depth, code);
     innermost = here.outer;
