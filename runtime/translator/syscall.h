@@ -30,7 +30,8 @@ int64_t tr_sys_exit_group(struct tr_thread *thread);
 void tr_process_end_log(struct tr_thread *thread, enum tr_slot_end end);
 /* The same for the logs of the process's other threads, which the kernel ends with the call that follows: for those at
  * `from`. */
-void tr_process_end_other_logs(struct tr_thread *thread, enum tr_slot_end from, enum tr_slot_end to);
+void tr_process_end_other_logs(struct tr_thread *thread, enum tr_slot_end from,
+                               enum tr_slot_end to);
 
 /* thread.c: memory for a thread (struct tr_thread, its table, its stacks), new or used before, with all fields 0 but
  * hot.self, hot.stack, process, state. NULL: there is none. */
