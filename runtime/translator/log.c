@@ -36,6 +36,9 @@ static void clear(struct tr_thread *thread, uint64_t up_to)
 {
     if (up_to > (uint64_t)thread->ring_end)
         up_to = (uint64_t)thread->ring_end;
+    /* A loop that logs without looking at the limit may have written further than was cleared. */
+    if (thread->hot.cleared < thread->hot.log)
+        thread->hot.cleared = thread->hot.log;
     if (thread->hot.cleared >= up_to)
         return;
     memset((void *)thread->hot.cleared, 0, up_to - thread->hot.cleared);
