@@ -322,10 +322,7 @@ bool tr_sys_vsyscall(struct tr_thread *thread, uint64_t pc)
         !tr_read_safely(&back, r[TR_RSP], sizeof back))
         return false;
     int32_t number = entry == 0 ? __NR_gettimeofday : entry == 1 ? __NR_time : __NR_getcpu;
-    r[TR_RAX] = (uint64_t)(int64_t)number;
-    log_time(thread, TR_SYSCALL, (uint32_t)number);
     int64_t result = tr_syscall6(number, r[TR_RDI], r[TR_RSI], r[TR_RDX], 0, 0, 0);
-    log_time(thread, TR_RESUME, 0);
     if (result == -EFAULT)
         return false;
     r[TR_RAX] = (uint64_t)result;

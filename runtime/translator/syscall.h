@@ -11,8 +11,9 @@
  * the program goes on; signals that came meanwhile are pending (tr_signal_deliver follows). */
 void tr_syscall_run(struct tr_thread *thread);
 
-/* The program's CALL went to one of the three entries of the vsyscall page, `pc`: makes the call and returns to the
- * program. False: there is no entry, the program gets SIGSEGV. */
+/* The program's CALL went to one of the three entries of the vsyscall page, `pc`: makes the call, as the kernel would
+ * (arch/x86/entry/vsyscall), and returns to the program. The log shows the CALL only. False: there is no entry, the
+ * program gets SIGSEGV. */
 bool tr_sys_vsyscall(struct tr_thread *thread, uint64_t pc);
 
 /* processes.c: the sideband records of a program that begins: its name, its fork (of a program that replaced a traced
