@@ -139,7 +139,7 @@ static bool run_supervisor(const struct record_options *options, const struct si
         ;
     if (!listener.done)
         return error_set(error, ERROR_IO,
-                         "the process that traces (trace-keeper, %d) has died; what it recorded is "
+                         "the process that traces (mt-supervisor, %d) has died; what it recorded is "
                          "lost.",
                          (int)supervisor);
     bool interrupted = result->interrupted && listener.report.result.snapshots > 0;

@@ -21,7 +21,7 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
-#define SUPERVISOR_NAME "trace-keeper"
+#define SUPERVISOR_NAME "mt-supervisor"
 
 enum { DELAY_REPORT_SECONDS = 5 };
 /* Bytes of packets per stepped call with -full-execution. Memory is taken as it fills. */
