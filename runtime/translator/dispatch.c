@@ -60,6 +60,8 @@ static struct tr_translation *find(struct tr_thread *thread)
     struct tr_translation *translation = tr_fragment_find(pc);
     if (!translation)
         translation = tr_translate(thread, pc, NULL, &nothing);
+    if (!translation && tr_sys_vsyscall(thread, pc))
+        return find(thread);
     if (!translation)
         go_without(thread, nothing, false);
     separate_from_new_code(thread);

@@ -375,6 +375,17 @@ void translator_arena_freeze(struct translator_arena *arena)
     wake_writers(arena);
 }
 
+void translator_arena_executed(struct translator_arena *arena, uint32_t pid)
+{
+    uint32_t slots = translator_arena_slots(arena);
+    for (uint32_t serial = 0; serial < slots; serial++) {
+        struct tr_slot *slot = translator_arena_slot(arena, serial, NULL);
+        uint32_t end = TR_SLOT_EXECUTES;
+        if (slot && slot->pid == pid)
+            atomic_compare_exchange_strong(&slot->ended, &end, TR_SLOT_ENDED);
+    }
+}
+
 static bool is_busy(const struct translator_arena *arena, uint32_t serial)
 {
     const struct tr_slot *slot = translator_arena_slot(arena, serial, NULL);

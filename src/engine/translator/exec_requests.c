@@ -177,6 +177,7 @@ static void begin_loading(struct exec_requests *requests, struct followed *follo
                   .exec_time = translator_arena_now(arena)},
     };
     free_request(requests, followed->request);
+    translator_arena_executed(arena, followed->number);
     followed->executed = true;
     if (atomic_load(&arena->control->frozen)) {
         detach(requests, followed, 0);
