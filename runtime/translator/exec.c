@@ -83,7 +83,9 @@ static enum file_kind kind_of(const struct exec_call *call)
             0 ||
         (status.st_mode & S_IFMT) != S_IFREG || !(status.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)))
         return FILE_MISSING;
-    bool privileged = (status.st_mode & (S_ISUID | S_ISGID)) || has_capabilities(call);
+    /* Root has nothing to gain; its tracer is root, too, or it would not be traced. */
+    bool privileged = tr_syscall(__NR_geteuid, 0, 0, 0) != 0 &&
+                      ((status.st_mode & (S_ISUID | S_ISGID)) || has_capabilities(call));
     return privileged ? FILE_PRIVILEGED : FILE_USUAL;
 }
 
@@ -194,11 +196,16 @@ static int64_t execute(struct tr_thread *thread, const struct exec_call *call)
 }
 
 static void log_untraced(struct tr_thread *thread, const struct exec_call *call,
-                         enum untraced_reason reason)
+                         enum file_kind kind)
 {
     char name[NAME_SIZE];
+    const char *cause = kind == FILE_PRIVILEGED
+                            ? "traced, it would lose the privileges that its file gives"
+                            : "magic-trace could not become its tracer";
+    bool follow = thread->process->control->options.follow;
     read_name(call, name);
-    tr_sideband_untraced(thread, tr_time(thread), thread->pid, reason, name);
+    tr_sideband_untraced(thread, tr_time(thread), thread->pid,
+                         follow ? UNTRACED_FOREIGN : UNTRACED_PROCESS, name, follow ? cause : "");
 }
 
 int64_t tr_sys_exec(struct tr_thread *thread)
@@ -210,7 +217,7 @@ int64_t tr_sys_exec(struct tr_thread *thread)
         return execute(thread, &call);
     struct tr_request *request = follow && kind == FILE_USUAL ? ask(thread) : NULL;
     if (!request)
-        log_untraced(thread, &call, follow ? UNTRACED_FOREIGN : UNTRACED_PROCESS);
+        log_untraced(thread, &call, kind);
     int64_t result = execute(thread, &call);
     if (request)
         take_back(thread, request);

@@ -16,15 +16,18 @@ struct tr_mapping {
 };
 
 /* `time` in ticks; path and name end with NUL. */
-void tr_sideband_mapping(struct tr_thread *thread, uint64_t time, const struct tr_mapping *mapping, const char *path);
+void tr_sideband_mapping(struct tr_thread *thread, uint64_t time, const struct tr_mapping *mapping,
+                         const char *path);
 void tr_sideband_name(struct tr_thread *thread, uint64_t time, bool exec, const char *name);
-void tr_sideband_fork(struct tr_thread *thread, uint64_t time, int32_t parent_pid, int32_t parent_tid);
+void tr_sideband_fork(struct tr_thread *thread, uint64_t time, int32_t parent_pid,
+                      int32_t parent_tid);
 void tr_sideband_exit(struct tr_thread *thread, uint64_t time);
 void tr_sideband_reaped(struct tr_thread *thread, uint64_t time, int32_t child);
 void tr_sideband_death(struct tr_thread *thread, uint64_t time, int signal, uint64_t pc);
-void tr_sideband_hit(struct tr_thread *thread, uint64_t time, uint64_t pc, uint64_t passed, int64_t argument,
-                     bool has_argument);
+void tr_sideband_hit(struct tr_thread *thread, uint64_t time, uint64_t pc, uint64_t passed,
+                     int64_t argument, bool has_argument);
 /* `reason` is enum untraced_reason. */
-void tr_sideband_untraced(struct tr_thread *thread, uint64_t time, int32_t pid, uint32_t reason, const char *name);
+void tr_sideband_untraced(struct tr_thread *thread, uint64_t time, int32_t pid, uint32_t reason,
+                          const char *name, const char *why);
 
 #endif
