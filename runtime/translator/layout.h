@@ -37,6 +37,7 @@ enum {
     TR_CHUNKS = 32,                /* a ring is divided into so many chunks */
     TR_IMAGE_OFFSET = 64 << 10,    /* in the arena: of the runtime's image; struct tr_control lies before it */
     TR_IMAGE_LIMIT = 1 << 20,      /* bytes; the sideband log follows */
+    TR_RECORDER_DIED = 0x40000000, /* FUTEX_OWNER_DIED */
 };
 
 /* ---- options: written by the recorder before any program starts ---- */
@@ -74,8 +75,8 @@ struct tr_options {
  * The process asks only for files whose execution a tracer does not change: never for setuid and setgid programs and
  * such with file capabilities, which lose their privileges under a tracer, nor for files that are not there.
  * After each change to MADE or FAILED it adds 1 to tr_control.requested and wakes the recorder there. The recorder wakes
- * the process at `state`. No futex is private. When the heartbeat stands still for a second while the process waits, it
- * calls execve untraced. */
+ * the process at `state`. No futex is private. When the recorder dies, or its heartbeat stands still for a second while
+ * the process waits, it calls execve untraced. */
 enum tr_request_state {
     TR_REQUEST_FREE,
     TR_REQUEST_MADE,    /* by the process: all fields are set */
@@ -115,8 +116,13 @@ struct tr_control {
     /* Set by the recorder, or by a thread that hits the trigger: threads leave the translator and go on natively. */
     _Atomic uint32_t frozen;
     _Atomic uint64_t frozen_at; /* when, in ticks; 0 before */
-    /* Counts up several times a second while the recorder lives; `recorder_stopped` when it has ended in order. */
+    /* Counts up several times a second while the recorder runs (not while it is stopped); `recorder_stopped` when it has
+     * ended in order. */
     _Atomic uint32_t heartbeat, recorder_stopped;
+    _Atomic uint32_t recorder; /* a robust futex that a thread of the recorder holds: when it dies, the kernel sets
+                                  TR_RECORDER_DIED. 0: it did not register */
+    _Atomic uint32_t unanswered; /* heartbeat + 1 when somebody waited for an answer to a request without success:
+                                    nobody asks again before it has moved */
     _Atomic uint32_t requested; /* counts requests made and failed: the futex word on which the recorder waits */
 
     _Atomic uint32_t next_slot, next_table; /* handed out by atomic add; slots of ended threads are not used again
