@@ -6,6 +6,7 @@
 #include "runtime/translator/clock.h"
 #include "runtime/translator/fault_safe.h"
 #include "runtime/translator/log.h"
+#include "runtime/translator/recorder.h"
 #include "runtime/translator/sideband.h"
 #include "runtime/translator/signal.h"
 #include "runtime/translator/syscall.h"
@@ -22,8 +23,10 @@
 enum {
     NAME_SIZE = 16, /* TASK_COMM_LEN */
     LONGEST_PATH = 4096,
-    WAIT = 50 * 1000 * 1000, /* nanoseconds */
-    PATIENCE = 20,           /* waits without a heartbeat of the recorder */
+    WAIT = 50 * 1000 * 1000,  /* nanoseconds */
+    SHORT_WAIT = 1000 * 1000, /* for another process's request to end */
+    ATTEMPTS = 1000,
+    PATIENCE = 20, /* waits without a heartbeat of the recorder */
 };
 
 /* --- The file --- */
@@ -83,7 +86,9 @@ static enum file_kind kind_of(const struct exec_call *call)
             0 ||
         (status.st_mode & S_IFMT) != S_IFREG || !(status.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)))
         return FILE_MISSING;
-    bool privileged = (status.st_mode & (S_ISUID | S_ISGID)) || has_capabilities(call);
+    /* Root has nothing to gain; its tracer is root, too, or it would not be traced. */
+    bool privileged = tr_syscall(__NR_geteuid, 0, 0, 0) != 0 &&
+                      ((status.st_mode & (S_ISUID | S_ISGID)) || has_capabilities(call));
     return privileged ? FILE_PRIVILEGED : FILE_USUAL;
 }
 
@@ -105,7 +110,7 @@ static void read_name(const struct exec_call *call, char name[NAME_SIZE])
 
 static bool recorder_is_there(const struct tr_control *control)
 {
-    return !atomic_load(&control->frozen) && !atomic_load(&control->recorder_stopped);
+    return !atomic_load(&control->frozen) && tr_recorder_lives(control);
 }
 
 static void wake_recorder(struct tr_control *control)
@@ -114,17 +119,23 @@ static void wake_recorder(struct tr_control *control)
     tr_syscall(__NR_futex, (uint64_t)&control->requested, FUTEX_WAKE, INT32_MAX);
 }
 
-/* Waits while the request is in that state. False: the recorder gives no sign of life. */
-static bool wait_for_recorder(const struct tr_control *control, struct tr_request *request,
+static void wait_while(struct tr_request *request, uint32_t state, int64_t nanoseconds)
+{
+    struct __kernel_timespec timeout = {.tv_nsec = nanoseconds};
+    tr_syscall6(__NR_futex, (uint64_t)&request->state, FUTEX_WAIT, state, (uint64_t)&timeout, 0, 0);
+}
+
+/* Waits while the request is in that state. False: the recorder is gone, or does not answer. */
+static bool wait_for_recorder(struct tr_control *control, struct tr_request *request,
                               uint32_t state)
 {
-    struct __kernel_timespec timeout = {.tv_nsec = WAIT};
     uint32_t heartbeat = atomic_load(&control->heartbeat);
     for (unsigned still = 0; atomic_load(&request->state) == state; still++) {
+        if (still >= PATIENCE)
+            atomic_store(&control->unanswered, heartbeat + 1);
         if (still >= PATIENCE || !recorder_is_there(control))
             return atomic_load(&request->state) != state;
-        tr_syscall6(__NR_futex, (uint64_t)&request->state, FUTEX_WAIT, state, (uint64_t)&timeout, 0,
-                    0);
+        wait_while(request, state, WAIT);
         uint32_t now = atomic_load(&control->heartbeat);
         if (now != heartbeat)
             still = 0;
@@ -133,21 +144,35 @@ static bool wait_for_recorder(const struct tr_control *control, struct tr_reques
     return true;
 }
 
+/* NULL: the recorder is not there, or more processes wait than it can serve. */
 static struct tr_request *take_request(struct tr_control *control)
 {
-    for (unsigned i = 0; i < TR_REQUESTS; i++) {
-        uint32_t state = TR_REQUEST_FREE;
-        if (atomic_compare_exchange_strong(&control->requests[i].state, &state, TR_REQUEST_TAKEN))
-            return &control->requests[i];
+    for (unsigned attempt = 0;
+         attempt < ATTEMPTS && recorder_is_there(control) &&
+         atomic_load(&control->unanswered) != atomic_load(&control->heartbeat) + 1;
+         attempt++) {
+        for (unsigned i = 0; i < TR_REQUESTS; i++) {
+            uint32_t state = TR_REQUEST_FREE;
+            if (atomic_compare_exchange_strong(&control->requests[i].state, &state,
+                                               TR_REQUEST_TAKEN))
+                return &control->requests[i];
+        }
+        wait_while(&control->requests[0], atomic_load(&control->requests[0].state), SHORT_WAIT);
     }
     return NULL;
+}
+
+/* Gives back a request that came to nothing. The recorder may have done so before. */
+static void drop_request(struct tr_request *request, uint32_t state)
+{
+    atomic_compare_exchange_strong(&request->state, &state, TR_REQUEST_FREE);
 }
 
 /* Asks the recorder to be there when the new program begins. NULL: it will not be. */
 static struct tr_request *ask(struct tr_thread *thread)
 {
     struct tr_control *control = thread->process->control;
-    struct tr_request *request = recorder_is_there(control) ? take_request(control) : NULL;
+    struct tr_request *request = take_request(control);
     if (!request)
         return NULL;
     thread->exec_cookie = tr_rdtsc();
@@ -158,13 +183,12 @@ static struct tr_request *ask(struct tr_thread *thread)
     request->nonce_address = (uint64_t)&request->nonce;
     atomic_store(&request->state, TR_REQUEST_MADE);
     wake_recorder(control);
-    uint32_t state = TR_REQUEST_MADE;
-    if (!wait_for_recorder(control, request, state))
-        atomic_compare_exchange_strong(&request->state, &state, TR_REQUEST_FREE);
-    state = atomic_load(&request->state);
-    if (state == TR_REQUEST_REFUSED)
-        atomic_store(&request->state, TR_REQUEST_FREE);
-    return state == TR_REQUEST_GRANTED ? request : NULL;
+    if (!wait_for_recorder(control, request, TR_REQUEST_MADE))
+        drop_request(request, TR_REQUEST_MADE);
+    if (atomic_load(&request->state) == TR_REQUEST_GRANTED)
+        return request;
+    drop_request(request, TR_REQUEST_REFUSED);
+    return NULL;
 }
 
 /* The recorder stops the thread for a moment, and lets go. */
@@ -197,11 +221,16 @@ static int64_t execute(struct tr_thread *thread, const struct exec_call *call)
 }
 
 static void log_untraced(struct tr_thread *thread, const struct exec_call *call,
-                         enum untraced_reason reason)
+                         enum file_kind kind)
 {
     char name[NAME_SIZE];
+    const char *cause = kind == FILE_PRIVILEGED
+                            ? "traced, it would lose the privileges that its file gives"
+                            : "magic-trace could not become its tracer";
+    bool follow = thread->process->control->options.follow;
     read_name(call, name);
-    tr_sideband_untraced(thread, tr_time(thread), thread->pid, reason, name);
+    tr_sideband_untraced(thread, tr_time(thread), thread->pid,
+                         follow ? UNTRACED_FOREIGN : UNTRACED_PROCESS, name, follow ? cause : "");
 }
 
 int64_t tr_sys_exec(struct tr_thread *thread)
@@ -213,7 +242,7 @@ int64_t tr_sys_exec(struct tr_thread *thread)
         return execute(thread, &call);
     struct tr_request *request = follow && kind == FILE_USUAL ? ask(thread) : NULL;
     if (!request)
-        log_untraced(thread, &call, follow ? UNTRACED_FOREIGN : UNTRACED_PROCESS);
+        log_untraced(thread, &call, kind);
     int64_t result = execute(thread, &call);
     if (request)
         take_back(thread, request);

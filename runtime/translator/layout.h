@@ -37,7 +37,8 @@ enum {
     TR_CHUNKS = 32,                /* a ring is divided into so many chunks */
     TR_IMAGE_OFFSET =
         64 << 10, /* in the arena: of the runtime's image; struct tr_control lies before it */
-    TR_IMAGE_LIMIT = 1 << 20, /* bytes; the sideband log follows */
+    TR_IMAGE_LIMIT = 1 << 20,      /* bytes; the sideband log follows */
+    TR_RECORDER_DIED = 0x40000000, /* FUTEX_OWNER_DIED */
 };
 
 /* ---- options: written by the recorder before any program starts ---- */
@@ -51,9 +52,10 @@ struct tr_options {
     uint32_t clock; /* enum record_clock (engine/engine.h) */
     uint32_t
         full_execution; /* bool: rings are drained while the program runs, and writers wait for the reader */
-    uint32_t multi_thread;   /* bool */
-    uint32_t follow;         /* bool: processes that the program starts are traced, too */
-    uint64_t ring_size;      /* bytes of log per thread; a power of two, at least 256 KiB; 4 MiB where rings are drained */
+    uint32_t multi_thread; /* bool */
+    uint32_t follow;       /* bool: processes that the program starts are traced, too */
+    uint64_t
+        ring_size; /* bytes of log per thread; a power of two, at least 256 KiB; 4 MiB where rings are drained */
     uint64_t tsc_hz;         /* TSC ticks per second */
     uint32_t bus_ratio;      /* for CBR packets: TSC MHz / 100 */
     uint32_t stamp_interval; /* bytes of log between time stamps, about */
@@ -77,8 +79,8 @@ struct tr_options {
  * The process asks only for files whose execution a tracer does not change: never for setuid and setgid programs and
  * such with file capabilities, which lose their privileges under a tracer, nor for files that are not there.
  * After each change to MADE or FAILED it adds 1 to tr_control.requested and wakes the recorder there. The recorder wakes
- * the process at `state`. No futex is private. When the heartbeat stands still for a second while the process waits, it
- * calls execve untraced. */
+ * the process at `state`. No futex is private. When the recorder dies, or its heartbeat stands still for a second while
+ * the process waits, it calls execve untraced. */
 enum tr_request_state {
     TR_REQUEST_FREE,
     TR_REQUEST_MADE, /* by the process: all fields are set */
@@ -120,8 +122,15 @@ struct tr_control {
     /* Set by the recorder, or by a thread that hits the trigger: threads leave the translator and go on natively. */
     _Atomic uint32_t frozen;
     _Atomic uint64_t frozen_at; /* when, in ticks; 0 before */
-    /* Counts up several times a second while the recorder lives; `recorder_stopped` when it has ended in order. */
+    /* Counts up several times a second while the recorder runs (not while it is stopped); `recorder_stopped` when it has
+     * ended in order. */
     _Atomic uint32_t heartbeat, recorder_stopped;
+    _Atomic uint32_t
+        recorder; /* a robust futex that a thread of the recorder holds: when it dies, the kernel sets
+                                  TR_RECORDER_DIED. 0: it did not register */
+    _Atomic uint32_t
+        unanswered; /* heartbeat + 1 when somebody waited for an answer to a request without success:
+                                    nobody asks again before it has moved */
     _Atomic uint32_t
         requested; /* counts requests made and failed: the futex word on which the recorder waits */
 

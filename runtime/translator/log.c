@@ -2,6 +2,7 @@
 
 #include "runtime/translator/clock.h"
 #include "runtime/translator/fault_safe.h"
+#include "runtime/translator/recorder.h"
 #include "runtime/translator/system.h"
 
 #include <asm/unistd.h>
@@ -209,7 +210,7 @@ static bool recorder_lives(const struct tr_thread *thread, uint32_t *heartbeat, 
     uint32_t now = atomic_load(&control->heartbeat);
     *still = now == *heartbeat ? *still + 1 : 0;
     *heartbeat = now;
-    return *still < PATIENCE && !atomic_load(&control->recorder_stopped);
+    return *still < PATIENCE && tr_recorder_lives(control);
 }
 
 /* Full execution: what the next chunk would overwrite has been read, or is waited for. False: nobody reads. */

@@ -76,7 +76,7 @@ static bool reserve_table(struct tr_control *control, uint32_t *table)
 
 static void log_untraced(struct tr_thread *thread, enum untraced_reason reason)
 {
-    tr_sideband_untraced(thread, tr_time(thread), thread->pid, reason, thread->process->name);
+    tr_sideband_untraced(thread, tr_time(thread), thread->pid, reason, thread->process->name, "");
 }
 
 /* A process that is not to be traced goes on natively before it has run anything. */

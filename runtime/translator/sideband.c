@@ -43,13 +43,13 @@ static struct subject about(struct tr_thread *thread, enum logged_kind kind, uin
     return (struct subject){thread, kind, time, thread->pid, thread->tid};
 }
 
-/* `fixed` are the bytes between struct logged_record and the text, which may be NULL. */
-static void append(struct subject subject, const void *fixed, size_t fixed_size, const char *text)
+/* `fixed` are the bytes between struct logged_record and the text. */
+static void append_bytes(struct subject subject, const void *fixed, size_t fixed_size,
+                         const char *text, size_t text_size)
 {
     struct tr_process *process = subject.thread->process;
     if (atomic_load(&process->control->frozen))
         return;
-    size_t text_size = text ? strlen(text) + 1 : 0;
     struct logged_record *record = reserve(process, fixed_size + text_size);
     if (!record)
         return;
@@ -63,6 +63,12 @@ static void append(struct subject subject, const void *fixed, size_t fixed_size,
         memcpy((uint8_t *)(record + 1) + fixed_size, text, text_size);
     record->magic = LOGGED_MAGIC;
     atomic_store_explicit(&record->ready, 1, memory_order_release);
+}
+
+/* With a text, which may be NULL. */
+static void append(struct subject subject, const void *fixed, size_t fixed_size, const char *text)
+{
+    append_bytes(subject, fixed, fixed_size, text, text ? strlen(text) + 1 : 0);
 }
 
 void tr_sideband_mapping(struct tr_thread *thread, uint64_t time, const struct tr_mapping *mapping,
@@ -129,10 +135,19 @@ void tr_sideband_hit(struct tr_thread *thread, uint64_t time, uint64_t pc, uint6
 }
 
 void tr_sideband_untraced(struct tr_thread *thread, uint64_t time, int32_t pid, uint32_t reason,
-                          const char *name)
+                          const char *name, const char *why)
 {
+    enum { NAME_SIZE = 64, WHY_SIZE = 128 };
     struct subject subject = {thread, LOGGED_UNTRACED, time, pid, pid};
+    char texts[NAME_SIZE + WHY_SIZE] = "";
+    size_t name_size = strlen(name), why_size = strlen(why);
+    if (name_size > NAME_SIZE - 1)
+        name_size = NAME_SIZE - 1;
+    if (why_size > WHY_SIZE - 1)
+        why_size = WHY_SIZE - 1;
+    memcpy(texts, name, name_size);
+    memcpy(texts + name_size + 1, why, why_size);
     if (pid == thread->pid)
         subject.tid = thread->tid;
-    append(subject, &reason, sizeof reason, name);
+    append_bytes(subject, &reason, sizeof reason, texts, name_size + 1 + why_size + 1);
 }

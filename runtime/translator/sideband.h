@@ -28,6 +28,6 @@ void tr_sideband_hit(struct tr_thread *thread, uint64_t time, uint64_t pc, uint6
                      int64_t argument, bool has_argument);
 /* `reason` is enum untraced_reason. */
 void tr_sideband_untraced(struct tr_thread *thread, uint64_t time, int32_t pid, uint32_t reason,
-                          const char *name);
+                          const char *name, const char *why);
 
 #endif

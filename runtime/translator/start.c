@@ -1,7 +1,9 @@
 /* The runtime's first moments in a process: enter.S calls tr_begin on a small stack of its own, with everything else as
  * the kernel left it at the program's exec. */
+#include "engine/packets/sideband_layout.h"
 #include "runtime/translator/clock.h"
 #include "runtime/translator/log.h"
+#include "runtime/translator/sideband.h"
 #include "runtime/translator/signal.h"
 #include "runtime/translator/syscall.h"
 #include "runtime/translator/system.h"
@@ -28,6 +30,15 @@ static uint64_t auxiliary_value(const uint64_t *stack, uint64_t kind)
 }
 
 _Noreturn void tr_begin(const struct tr_start *start, const uint64_t *stack);
+
+static void log_no_memory(struct tr_process *process)
+{
+    static struct tr_thread nobody;
+    nobody = (struct tr_thread){
+        .process = process, .serial = UINT32_MAX, .pid = process->pid, .tid = process->pid};
+    tr_sideband_untraced(&nobody, tr_time(&nobody), process->pid, UNTRACED_FOREIGN, process->name,
+                         "it has no memory for the translator (see ulimit -v)");
+}
 
 /* Without memory for us the program runs as if we were not there. All registers are 0 at exec. */
 static _Noreturn void begin_natively(uint64_t pc, const uint64_t *stack)
@@ -58,8 +69,10 @@ _Noreturn void tr_begin(const struct tr_start *start, const uint64_t *stack)
     process->fsgsbase = (auxiliary_value(stack, AT_HWCAP2) & HWCAP2_FSGSBASE) != 0;
     memcpy(process->name, start->name, sizeof process->name);
     struct tr_thread *thread = tr_thread_allocate(process);
-    if (!thread || !tr_fragments_begin(process, start->table))
+    if (!thread || !tr_fragments_begin(process, start->table)) {
+        log_no_memory(process);
         begin_natively(start->pc, stack);
+    }
     thread->pid = process->pid;
     thread->tid = (int32_t)tr_syscall(__NR_gettid, 0, 0, 0);
     thread->app.pc = start->pc;

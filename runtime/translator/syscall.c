@@ -93,7 +93,8 @@ static int64_t call_kernel(struct tr_thread *thread)
 /* The program does, as the call is made, what it cannot do while it is traced: it goes on natively, from the call on. */
 static _Noreturn void give_up(struct tr_thread *thread, const char *cause)
 {
-    tr_sideband_untraced(thread, tr_time(thread), thread->pid, UNTRACED_FOREIGN, cause);
+    tr_sideband_untraced(thread, tr_time(thread), thread->pid, UNTRACED_FOREIGN,
+                         thread->process->name, cause);
     log_time(thread, TR_RESUME, 0);
     thread->app.pc -= SYSCALL_SIZE;
     tr_let_go(thread, TR_SLOT_CANNOT);
@@ -109,7 +110,7 @@ static int64_t call_arch_prctl(struct tr_thread *thread)
     switch (option) {
     case ARCH_SET_GS:
         if (r[TR_RSI] != 0)
-            give_up(thread, "arch_prctl(ARCH_SET_GS)");
+            give_up(thread, "it sets its gs base (arch_prctl)");
         return 0;
     case ARCH_GET_GS:
         return tr_write_safely(r[TR_RSI], &none, sizeof none) ? 0 : -EFAULT;
@@ -133,7 +134,7 @@ static void log_name(struct tr_thread *thread)
 static int64_t install_filter(struct tr_thread *thread, uint64_t filter)
 {
     if (!tr_filter_allows_translator(filter))
-        give_up(thread, "seccomp filter");
+        give_up(thread, "it installs a seccomp filter");
     if (!tr_filter_allows_files(filter)) {
         tr_lock(&thread->process->lock);
         tr_code_seal(thread);
@@ -157,11 +158,11 @@ static int64_t call_prctl(struct tr_thread *thread)
         return -EINVAL;
     case PR_SET_TSC:
         if ((uint32_t)r[TR_RSI] == PR_TSC_SIGSEGV)
-            give_up(thread, "prctl(PR_SET_TSC)");
+            give_up(thread, "it makes rdtsc fault (PR_SET_TSC)");
         return call_kernel(thread);
     case PR_SET_SECCOMP:
         if (r[TR_RSI] == SECCOMP_MODE_STRICT)
-            give_up(thread, "seccomp strict mode");
+            give_up(thread, "it enters seccomp strict mode");
         return install_filter(thread, r[TR_RDX]);
     default:
         return call_kernel(thread);
@@ -172,7 +173,7 @@ static int64_t call_seccomp(struct tr_thread *thread)
 {
     uint64_t operation = (uint32_t)thread->app.r[TR_RDI];
     if (operation == SECCOMP_SET_MODE_STRICT)
-        give_up(thread, "seccomp strict mode");
+        give_up(thread, "it enters seccomp strict mode");
     if (operation == SECCOMP_SET_MODE_FILTER)
         return install_filter(thread, thread->app.r[TR_RDX]);
     return call_kernel(thread);

@@ -102,6 +102,9 @@ static void print_untraced(const struct session *session)
         if (untraced->flag)
             log_status("Ran untraced: %s%s, process %u. %s would have shown it.", name, what,
                        untraced->pid, untraced->flag);
+        else if (untraced->cause)
+            log_status("Ran untraced: %s%s, process %u: %s.", name, what, untraced->pid,
+                       untraced->cause);
         else
             log_status("Ran untraced: %s%s, process %u, which this engine cannot trace.", name,
                        what, untraced->pid);

@@ -68,6 +68,7 @@ static json_t *untraced_to_json(const struct session *session)
         json_object_set_new(entry, "threads", json_integer(untraced->threads));
         json_object_set_new(entry, "name", string_to_json(untraced->name));
         json_object_set_new(entry, "flag", string_to_json(untraced->flag));
+        json_object_set_new(entry, "cause", string_to_json(untraced->cause));
         json_array_append_new(list, entry);
     }
     return list;
@@ -217,6 +218,7 @@ static void untraced_from_json(struct session *session, const json_t *list)
             .threads = (uint32_t)read_number(entry, "threads"),
             .name = read_string(entry, "name", &session->memory),
             .flag = read_string(entry, "flag", &session->memory),
+            .cause = read_string(entry, "cause", &session->memory),
         };
     }
 }

@@ -22,6 +22,7 @@ struct session_untraced {
     const char *name; /* of the program or thread */
     /* Which flag would have shown it: "-follow", "-multi-thread"; NULL when none. */
     const char *flag;
+    const char *cause; /* the end of a sentence: "it is a 32-bit program"; NULL: not known */
 };
 
 /* The trigger was hit and a snapshot taken. */

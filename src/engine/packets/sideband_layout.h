@@ -67,12 +67,14 @@ struct logged_death {
 enum untraced_reason {
     UNTRACED_THREAD,  /* -multi-thread was not given */
     UNTRACED_PROCESS, /* -follow was not given */
-    UNTRACED_FOREIGN, /* exec of something that qemu-x86_64 cannot run (32-bit, setuid) */
+    UNTRACED_FOREIGN, /* it cannot be traced, or not from there on (32-bit, setuid) */
 };
 
 struct logged_untraced {
     struct logged_record record;
     uint32_t reason;
+    /* NUL-terminated. A second string may follow: the cause, as the end of a sentence ("it is a
+     * 32-bit program"). */
     char name[];
 };
 

@@ -190,6 +190,14 @@ static struct session_untraced *find_untraced(struct sideband_log *log, uint32_t
 
 /* A process is one entry per flag. Threads are counted; what a process became by execve replaces
  * the name that it was forked with. */
+/* The record's second string; NULL when there is none. */
+static const char *cause_of(const struct logged_untraced *untraced)
+{
+    const char *end = (const char *)untraced + untraced->record.size;
+    const char *cause = untraced->name + strlen(untraced->name) + 1;
+    return cause < end && *cause && memchr(cause, 0, (size_t)(end - cause)) ? cause : NULL;
+}
+
 static void add_untraced(struct sideband_log *log, const struct logged_untraced *untraced)
 {
     uint32_t pid = sideband_log_number(log, untraced->record.pid);
@@ -206,6 +214,8 @@ static void add_untraced(struct sideband_log *log, const struct logged_untraced 
     entry->threads = 1;
     entry->name = arena_copy_string(&log->memory, untraced->name);
     entry->flag = flag;
+    const char *cause = cause_of(untraced);
+    entry->cause = cause ? arena_copy_string(&log->memory, cause) : NULL;
 }
 
 void sideband_log_add(struct sideband_log *log, const struct logged_record *record)

@@ -11,6 +11,7 @@
 #include <linux/futex.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -22,6 +23,7 @@
 static const uint64_t log_size = UINT64_C(256) << 20;
 static const uint64_t table_size = UINT64_C(128) << 20;
 static const uint64_t dump_size = UINT64_C(16) << 30;
+static const uint64_t slots_size = UINT64_C(256) << 30; /* of all of them, at most */
 enum { TABLES_OF_ONE = 64, TABLES_OF_MANY = 2048, SLOTS_OF_ONE = 64, SLOTS_OF_MANY = 4096 };
 
 static const uint64_t least_ring = UINT64_C(64) << 10, largest_ring = UINT64_C(1) << 36;
@@ -29,6 +31,24 @@ static const uint64_t least_ring = UINT64_C(64) << 10, largest_ring = UINT64_C(1
 static uint64_t in_pages(uint64_t size)
 {
     return (size + TR_PAGE - 1) / TR_PAGE * TR_PAGE;
+}
+
+/* Lays out the parts, whose sizes and numbers are set. Returns the size of the whole. */
+static uint64_t lay_out(struct tr_geometry *geometry)
+{
+    geometry->table_offset = geometry->log_offset + geometry->log_size;
+    geometry->dump_offset = geometry->table_offset + geometry->table_count * geometry->table_size;
+    geometry->slot_offset = geometry->dump_offset + geometry->dump_size;
+    return geometry->slot_offset + geometry->slot_count * geometry->slot_size;
+}
+
+/* Both we and the programs map the arena whole, and have other needs. */
+static uint64_t largest_arena(void)
+{
+    enum { SHARE = 4 };
+    struct rlimit limit;
+    bool limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    return limited ? limit.rlim_cur / SHARE : UINT64_MAX;
 }
 
 static struct tr_geometry plan(const struct tr_options *options, uint64_t *size)
@@ -42,10 +62,16 @@ static struct tr_geometry plan(const struct tr_options *options, uint64_t *size)
         .slot_count = options->follow || options->multi_thread ? SLOTS_OF_MANY : SLOTS_OF_ONE,
         .dump_size = dump_size,
     };
-    geometry.table_offset = geometry.log_offset + geometry.log_size;
-    geometry.dump_offset = geometry.table_offset + geometry.table_count * geometry.table_size;
-    geometry.slot_offset = geometry.dump_offset + geometry.dump_size;
-    *size = geometry.slot_offset + geometry.slot_count * geometry.slot_size;
+    while (geometry.slot_count > 4 && geometry.slot_count * geometry.slot_size > slots_size)
+        geometry.slot_count /= 2;
+    *size = lay_out(&geometry);
+    for (unsigned halvings = 0; halvings < 6 && *size > largest_arena(); halvings++) {
+        geometry.log_size /= 2;
+        geometry.dump_size /= 2;
+        geometry.table_count = (geometry.table_count + 1) / 2;
+        geometry.slot_count = (geometry.slot_count + 1) / 2;
+        *size = lay_out(&geometry);
+    }
     return geometry;
 }
 
@@ -70,8 +96,10 @@ static bool map(struct translator_arena *arena, struct error *error)
     void *mapped = mmap(NULL, arena->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
                         arena->descriptor, 0);
     if (mapped == MAP_FAILED)
-        return error_set_errno(error, ERROR_IO, errno, "cannot map %s of %llu bytes", arena->path,
-                               (unsigned long long)arena->size);
+        return error_set_errno(error, ERROR_IO, errno,
+                               "cannot map %s of %llu bytes (see ulimit -v; a smaller "
+                               "-snapshot-size needs less)",
+                               arena->path, (unsigned long long)arena->size);
     arena->bytes = mapped;
     arena->control = mapped;
     return true;

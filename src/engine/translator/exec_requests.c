@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <linux/futex.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/ptrace.h>
@@ -56,6 +55,34 @@ static void free_request(const struct exec_requests *requests, uint32_t index)
     futex_wake(&request->state);
 }
 
+/* Processes see at once, in tr_control.recorder, that the calling thread was killed. */
+static void register_life(struct exec_requests *requests)
+{
+    struct tr_control *control = requests->arena->control;
+    requests->entry.next = &requests->robust.list;
+    requests->robust = (struct robust_list_head){
+        .list.next = &requests->entry,
+        .futex_offset = (char *)&control->recorder - (char *)&requests->entry,
+    };
+    atomic_store(&control->recorder, (uint32_t)gettid());
+    syscall(SYS_set_robust_list, &requests->robust, sizeof requests->robust);
+}
+
+/* A process that was killed while it asked has left its request behind. One that is only slow finds out that it is not
+ * its own any more. */
+static void reclaim_requests(struct exec_requests *requests)
+{
+    enum { IDLE = 20 };
+    for (uint32_t i = 0; i < TR_REQUESTS; i++) {
+        struct tr_request *request = request_at(requests, i);
+        uint32_t state = atomic_load(&request->state);
+        if (state != TR_REQUEST_TAKEN && state != TR_REQUEST_REFUSED)
+            requests->idle[i] = 0;
+        else if (++requests->idle[i] > IDLE && kill((pid_t)request->pid, 0) != 0 && errno == ESRCH)
+            atomic_compare_exchange_strong(&request->state, &state, TR_REQUEST_FREE);
+    }
+}
+
 /* A thread of its own, for a futex cannot be waited for together with other things. */
 static void *wait_for_requests(void *context)
 {
@@ -63,8 +90,11 @@ static void *wait_for_requests(void *context)
     struct tr_control *control = requests->arena->control;
     const struct timespec interval = {.tv_nsec = HEARTBEAT_NS};
     uint32_t seen = requests->seen;
+    register_life(requests);
     while (!atomic_load(&requests->stop)) {
-        syscall(SYS_futex, &control->requested, FUTEX_WAIT, seen, &interval, NULL, 0);
+        long waited = syscall(SYS_futex, &control->requested, FUTEX_WAIT, seen, &interval, NULL, 0);
+        if (waited != 0 && errno == ETIMEDOUT)
+            reclaim_requests(requests);
         uint32_t now = atomic_load(&control->requested);
         if (now != seen)
             eventfd_write(requests->descriptor, 1);

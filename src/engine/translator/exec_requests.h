@@ -18,6 +18,7 @@
 #include "engine/translator/arena.h"
 #include "engine/translator/runtime_image.h"
 
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sys/types.h>
 
@@ -28,6 +29,9 @@ struct exec_requests {
     int descriptor; /* an eventfd: readable when there are requests to serve */
     pthread_t waiting;
     uint32_t seen; /* tr_control.requested as it was before any program was started */
+    struct robust_list_head robust; /* of that thread: the kernel marks tr_control.recorder */
+    struct robust_list entry;
+    uint8_t idle[TR_REQUESTS]; /* for how many heartbeats nobody has gone on with a request */
     _Atomic bool stop;
     struct array followed;
 };

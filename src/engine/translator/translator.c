@@ -265,6 +265,21 @@ static void add_totals(struct record_result *result, const struct collection *co
     result->unseen_hits = atomic_load(&control->unseen_hits);
 }
 
+static bool explain_nothing_recorded(const struct collection *collection,
+                                     const struct session *session, struct error *error)
+{
+    const char *name = session->command ? session->command[0] : "the program";
+    int status = session->exit_status;
+    if (collection->untraced_count > 0 && collection->untraced[0].cause)
+        return error_set(error, ERROR_NOT_FOUND, "nothing was recorded: %s ran untraced: %s", name,
+                         collection->untraced[0].cause);
+    if (status != -1 && WIFSIGNALED(status))
+        return error_set(error, ERROR_NOT_FOUND,
+                         "nothing was recorded: %s was killed by signal %d (%s) at once", name,
+                         WTERMSIG(status), strsignal(WTERMSIG(status)));
+    return error_set(error, ERROR_NOT_FOUND, "nothing was recorded of %s", name);
+}
+
 /* The frozen arena -> perf.data and session.json. `watched` as in recorded.h. When it was not written the arena is
  * as before, and the error says so. */
 static bool finish(const char *directory, struct translator_arena *arena,
@@ -282,6 +297,8 @@ static bool finish(const char *directory, struct translator_arena *arena,
     collection_describe(&collection, session);
     ok = ok && session_write(session, directory, error);
     collection_withdraw(session);
+    if (!ok && error->code == ERROR_NOT_FOUND)
+        explain_nothing_recorded(&collection, session, error);
     if (ok) {
         add_totals(result, &collection, arena->control);
     } else if (error->code == ERROR_IO) {
@@ -306,19 +323,6 @@ static void forget_recording(const char *directory)
     translator_arena_remove(directory);
 }
 
-static bool explain_nothing_recorded(const struct recording *recording, int status,
-                                     struct error *error)
-{
-    const char *name = recording->wanted->command[0];
-    if (WIFSIGNALED(status))
-        return error_set(error, ERROR_NOT_FOUND,
-                         "nothing was recorded: %s was killed by signal %d (%s) at once", name,
-                         WTERMSIG(status), strsignal(WTERMSIG(status)));
-    return error_set(error, ERROR_NOT_FOUND,
-                     "nothing was recorded: %s ended with status %d, untraced", name,
-                     WEXITSTATUS(status));
-}
-
 /* ---- recording ---- */
 
 static bool run_and_finish(struct recording *recording, struct record_result *result,
@@ -332,11 +336,8 @@ static bool run_and_finish(struct recording *recording, struct record_result *re
         transcoding_finish(transcoding, NULL, NULL);
         return false;
     }
-    bool ok = finish(recording->directory, &recording->arena, transcoding, &recording->session,
-                     recording->wanted->magic_trace_command, true, result, error);
-    if (!ok && error->code == ERROR_NOT_FOUND)
-        explain_nothing_recorded(recording, result->exit_status, error);
-    return ok;
+    return finish(recording->directory, &recording->arena, transcoding, &recording->session,
+                  recording->wanted->magic_trace_command, true, result, error);
 }
 
 /* What an error leaves that can still be finished stays. */

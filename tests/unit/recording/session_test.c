@@ -29,7 +29,8 @@ static void write_session_file(const char *folder, const char *text)
 
 static void what_is_written_is_read_back(void **state)
 {
-    struct session_untraced untraced[] = {{7, 2, "helper \"x\"", "-follow"}, {8, 1, "other", NULL}};
+    struct session_untraced untraced[] = {{7, 2, "helper \"x\"", "-follow", NULL},
+                                          {8, 1, "other", NULL, "it is old"}};
     struct session_death deaths[] = {
         {.time = 99, .address = 0, .has_address = true, .signal = 11, .pid = 7, .tid = 8},
         {.time = 100, .signal = 6, .pid = 9, .tid = 9}};
@@ -76,7 +77,9 @@ static void what_is_written_is_read_back(void **state)
     assert_int_equal(read.untraced[0].threads, 2);
     assert_string_equal(read.untraced[0].name, "helper \"x\"");
     assert_string_equal(read.untraced[0].flag, "-follow");
+    assert_null(read.untraced[0].cause);
     assert_null(read.untraced[1].flag);
+    assert_string_equal(read.untraced[1].cause, "it is old");
     assert_int_equal(read.death_count, 2);
     assert_true(read.deaths[0].has_address && !read.deaths[1].has_address);
     assert_int_equal(read.deaths[0].address, 0);

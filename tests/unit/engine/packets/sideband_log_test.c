@@ -24,16 +24,25 @@ static void add_life(struct sideband_log *log, uint32_t pid, uint32_t tid, uint3
     sideband_log_add(log, &life.record);
 }
 
-static void add_untraced(struct sideband_log *log, uint32_t pid, uint32_t tid, uint32_t reason,
-                         const char *name)
+static void add_untraced_because(struct sideband_log *log, uint32_t pid, uint32_t tid,
+                                 uint32_t reason, const char *name, const char *cause)
 {
     union {
         struct logged_untraced untraced;
-        unsigned char bytes[sizeof(struct logged_untraced) + 32];
+        unsigned char bytes[sizeof(struct logged_untraced) + 64];
     } added = {.untraced = {.record = {.kind = LOGGED_UNTRACED, .pid = pid, .tid = tid},
                             .reason = reason}};
     strcpy(added.untraced.name, name);
+    strcpy(added.untraced.name + strlen(name) + 1, cause);
+    added.untraced.record.size =
+        (uint32_t)(offsetof(struct logged_untraced, name) + strlen(name) + strlen(cause) + 2);
     sideband_log_add(log, &added.untraced.record);
+}
+
+static void add_untraced(struct sideband_log *log, uint32_t pid, uint32_t tid, uint32_t reason,
+                         const char *name)
+{
+    add_untraced_because(log, pid, tid, reason, name, "");
 }
 
 static void add_mapping(struct sideband_log *log, const char *path, bool jit)
@@ -108,12 +117,12 @@ static void what_ran_untraced_is_counted_with_the_flag_that_shows_it(void **stat
     add_untraced(&log, 9, 9, UNTRACED_PROCESS, "bash");
     add_untraced(&log, 9, 9, UNTRACED_PROCESS, "/usr/bin/ls");
     add_untraced(&log, 10, 10, UNTRACED_PROCESS, "bash");
-    add_untraced(&log, 9, 9, UNTRACED_FOREIGN, "/usr/bin/su");
+    add_untraced_because(&log, 9, 9, UNTRACED_FOREIGN, "/usr/bin/su", "it is privileged");
     static const struct session_untraced expected[] = {
         {.pid = 1, .threads = 2, .name = "worker", .flag = "-multi-thread"},
         {.pid = 9, .threads = 1, .name = "/usr/bin/ls", .flag = "-follow"},
         {.pid = 10, .threads = 1, .name = "bash", .flag = "-follow"},
-        {.pid = 9, .threads = 1, .name = "/usr/bin/su"},
+        {.pid = 9, .threads = 1, .name = "/usr/bin/su", .cause = "it is privileged"},
     };
     assert_int_equal(log.untraced.count, sizeof expected / sizeof *expected);
     for (size_t i = 0; i < log.untraced.count; i++) {
@@ -125,6 +134,10 @@ static void what_ran_untraced_is_counted_with_the_flag_that_shows_it(void **stat
             assert_string_equal(entry->flag, expected[i].flag);
         else
             assert_null(entry->flag);
+        if (expected[i].cause)
+            assert_string_equal(entry->cause, expected[i].cause);
+        else
+            assert_null(entry->cause);
     }
     assert_int_equal(log.records.count, 0);
     finish(&log);

@@ -55,8 +55,8 @@ static void test_every_kind(void **state)
     tr_sideband_reaped(thread, 14, 77);
     tr_sideband_death(thread, 15, 11, 0xdead);
     tr_sideband_hit(thread, 16, 0x4000, 9, -3, true);
-    tr_sideband_untraced(thread, 17, 1234, UNTRACED_THREAD, "worker");
-    tr_sideband_untraced(thread, 18, 99, UNTRACED_PROCESS, "");
+    tr_sideband_untraced(thread, 17, 1234, UNTRACED_THREAD, "worker", "");
+    tr_sideband_untraced(thread, 18, 99, UNTRACED_PROCESS, "", "it is a test");
 
     struct log_reader reader = begin_reading();
     const struct logged_mapping *mapped = next(&reader, LOGGED_MAPPING, 10, 1234, 1235);
@@ -92,6 +92,8 @@ static void test_every_kind(void **state)
     assert_string_equal(untraced->name, "worker");
     untraced = next(&reader, LOGGED_UNTRACED, 18, 99, 99);
     assert_int_equal(untraced->reason, UNTRACED_PROCESS);
+    assert_string_equal(untraced->name, "");
+    assert_string_equal(untraced->name + 1, "it is a test");
     assert_null(log_reader_next(&reader));
 }
 

@@ -1,0 +1,19 @@
+/* Whether there is anybody to record for.
+ *
+ * Asked before the runtime waits for the recorder, and while it does.
+ */
+#ifndef MAGIC_TRACE_RUNTIME_TRANSLATOR_RECORDER_H
+#define MAGIC_TRACE_RUNTIME_TRANSLATOR_RECORDER_H
+
+#include "runtime/translator/layout.h"
+
+#include <stdbool.h>
+
+/* False at once when it has ended or was killed; true as well while it is stopped: see the heartbeat. */
+static inline bool tr_recorder_lives(const struct tr_control *control)
+{
+    return !atomic_load(&control->recorder_stopped) &&
+           !(atomic_load(&control->recorder) & TR_RECORDER_DIED);
+}
+
+#endif
