@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "engine/engine.h"
 #include "process/processes.h"
+#include "recording/flags.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -96,10 +97,11 @@ static bool map(struct translator_arena *arena, struct error *error)
     void *mapped = mmap(NULL, arena->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
                         arena->descriptor, 0);
     if (mapped == MAP_FAILED)
-        return error_set_errno(error, ERROR_IO, errno,
-                               "cannot map %s of %llu bytes (see ulimit -v; a smaller "
-                               "-snapshot-size needs less)",
-                               arena->path, (unsigned long long)arena->size);
+        return error_set_errno(
+            error, ERROR_IO, errno,
+            "cannot map %s of %llu bytes (see ulimit -v; a smaller " FLAG_SNAPSHOT_SIZE
+            " needs less)",
+            arena->path, (unsigned long long)arena->size);
     arena->bytes = mapped;
     arena->control = mapped;
     return true;
