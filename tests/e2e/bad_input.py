@@ -85,9 +85,15 @@ class BadProgram(harness.TestCase):
         self.assert_refused(program, "setuid")
 
     def test_no_qemu(self):
-        """qemu-user is missing: says what to install"""
+        """qemu-user is missing: -engine qemu says what to install, and without it the translator is taken"""
         environment = dict(harness.Settings.environment, PATH=str(self.folder))
-        self.assert_refused(harness.compile_program("recursion"), "qemu-user", env=environment)
+        program = harness.compile_program("recursion")
+        finished = self.magic_trace("run", "-engine", "qemu", "-o", self.folder / "t.fxt", program, env=environment)
+        self.assertEqual(finished.status, 1, finished.stderr)
+        self.assertIn(b"qemu-user", finished.stderr)
+        finished = self.magic_trace("run", "-o", self.folder / "t.fxt", program, env=environment)
+        self.assertEqual(finished.status, 0, finished.stderr)
+        self.assertIn(b"translator engine", finished.stderr)
 
 
 class BadOutput(harness.TestCase):

@@ -206,7 +206,8 @@ void made_event(struct made_arena *made, enum tr_event kind, uint32_t payload,
     make_room(made, size);
     uint32_t *words = place(made);
     words[0] = TR_EVENT_WORD(kind, payload);
-    memcpy(words + 1, values, count * sizeof *values);
+    if (count > 0)
+        memcpy(words + 1, values, count * sizeof *values);
     made->position += size;
     atomic_store(&made->slot->head, made->position);
 }

@@ -187,12 +187,14 @@ static void walk_block(struct walker *walker)
     if (block.loads_stack) {
         uint64_t target = jump_away(walker);
         step->stack_pointer_after = walker->stack_pointer;
-        /* The jump that follows goes there. */
-        struct walk_step *jump = array_add(&walker->walk->steps);
-        jump->pc = block.end;
-        jump->stack_pointer = walker->stack_pointer;
-        jump->first_caller = step->first_caller;
-        jump->caller_count = step->caller_count;
+        /* The jump that follows goes there. Adding it may move the step. */
+        struct walk_step next = {
+            .pc = block.end,
+            .stack_pointer = walker->stack_pointer,
+            .first_caller = step->first_caller,
+            .caller_count = step->caller_count,
+        };
+        *(struct walk_step *)array_add(&walker->walk->steps) = next;
         walker->pc = target;
         return;
     }
