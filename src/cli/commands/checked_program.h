@@ -1,4 +1,4 @@
-/* The program that `doctor -check-hardware` records: magic-trace itself, told to do work whose
+/* The program that `doctor -check-hardware` records: magic-trace itself, which does work whose
  * calls are known.
  *
  * It is run as `magic-trace doctor -check-program WORK FILE` and leaves in FILE what it did, as
