@@ -101,7 +101,8 @@ static uint64_t transcode(const struct translator_arena *arena, unsigned parts)
                                        .fragments = fragments_open(arena),
                                        .ways = ways_open()};
     struct transcoder transcoder;
-    if (!transcoder_begin(&transcoder, &shared, translator_arena_slot(arena, 0, NULL), NULL))
+    if (!transcoder_begin(&transcoder, &shared, translator_arena_slot(arena, 0, NULL), 1000000,
+                          NULL))
         abort();
     if (parts == 0)
         transcoder_begin_ring(&transcoder);

@@ -1,4 +1,5 @@
 """The translator: counts, agreement of all judges, and real programs that must not notice it."""
+import json
 import os
 import shutil
 import signal
@@ -71,11 +72,18 @@ class Translator(counts.Counts):
         self.check_program("node", "-e", JIT)
 
     def test_instruction_clock(self):
-        """-clock instructions is another engine's, which is said"""
-        finished = self.magic_trace("run", "-engine", "translator", "-clock", "instructions", "-working-directory",
-                                    self.folder / "refused", "true")
-        self.assertEqual(finished.status, 2)
-        self.assertIn(b"-engine qemu", finished.stderr)
+        """-clock instructions: time is the count of instructions and 1,000 for each system call"""
+        recording = self.folder / "counted"
+        finished = self.magic_trace("run", "-engine", "translator", "-clock", "instructions", "-full-execution",
+                                    "-no-decode", "-working-directory", recording, "true")
+        self.assertEqual(finished.status, 0, finished.stderr)
+        session = json.loads((recording / "session.json").read_text())
+        self.assertEqual(session["clock"], "instructions")
+        text = subprocess.run(["perf", "script", "--itrace=b", "-F", "time", "-i", recording / "perf.data"],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True, text=True).stdout.split()
+        passed = round((float(text[-1].rstrip(":")) - float(text[0].rstrip(":"))) * 1e9)
+        self.assertGreater(passed, session["instructions"] // 2)
+        self.assertLess(passed, session["instructions"] + 1000 * 1000)
 
     def test_recorder_killed(self):
         """kill -9 of magic-trace: the program ends as it would, and decode finishes the recording"""

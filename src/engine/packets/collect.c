@@ -37,12 +37,27 @@ static void keep_perf_map(const struct collection *collection, struct sideband_l
     });
 }
 
+static void add_record(const struct collection *collection, struct sideband_log *log,
+                       const struct logged_record *record)
+{
+    const struct recorded *recorded = &collection->recorded;
+    if (!recorded->time_of) {
+        sideband_log_add(log, record);
+        return;
+    }
+    struct logged_record *copy = memory_allocate(record->size);
+    memcpy(copy, record, record->size);
+    copy->time = recorded->time_of(recorded->time_context, record);
+    sideband_log_add(log, copy);
+    free(copy);
+}
+
 static void read_log(const struct collection *collection, struct sideband_log *log)
 {
     struct log_reader reader = {.log = collection->recorded.log,
                                 .size = collection->recorded.log_size};
     for (const struct logged_record *record; (record = log_reader_next(&reader));) {
-        sideband_log_add(log, record);
+        add_record(collection, log, record);
         keep_perf_map(collection, log, record);
     }
 }

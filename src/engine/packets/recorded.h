@@ -4,6 +4,7 @@
 #define MAGIC_TRACE_ENGINE_PACKETS_RECORDED_H
 
 #include "engine/engine.h"
+#include "engine/packets/sideband_layout.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,6 +17,9 @@ struct recorded {
     size_t log_size;
 
     enum record_clock clock;
+    /* When a record of the log was, in ticks of the packets; NULL: it says so itself. */
+    uint64_t (*time_of)(void *context, const struct logged_record *record);
+    void *time_context;
     uint64_t started;   /* CLOCK_REALTIME, ns */
     uint64_t frozen_at; /* ticks: when the recording ended for those who had not ended themselves */
     /* The recorder has watched the program to its end. Else a thread that is gone now can have

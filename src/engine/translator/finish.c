@@ -36,9 +36,14 @@ bool translator_finish(const struct translator_arena *arena, const char *directo
     collection->recorded.watched = watched;
     struct callers *callers = callers_open(&collection->recorded, &collection->clock);
     bool dumped = code_dumps_write(arena, directory, error);
+    if (collection->recorded.clock == RECORD_CLOCK_INSTRUCTIONS) {
+        collection->recorded.time_of = transcoding_time_of;
+        collection->recorded.time_context = transcoding;
+    }
     bool ok = transcoding_finish(transcoding, callers, dumped ? error : NULL) && dumped &&
               collect(collection, error);
     callers_close(callers);
+    transcoding_close(transcoding);
     collection->recorded.folder = NULL;
     free(folder);
     return ok;

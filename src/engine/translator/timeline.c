@@ -10,7 +10,7 @@ void timeline_begin(struct timeline *timeline, bool counts_instructions, uint64_
 {
     *timeline = (struct timeline){
         .counts_instructions = counts_instructions,
-        .from = counts_instructions ? COUNTED_START : start,
+        .from = counts_instructions && start == 0 ? COUNTED_START : start,
         .until = UINT64_MAX,
         .rate = (uint64_t)1 << RATE_BITS,
     };
@@ -58,6 +58,12 @@ void timeline_system_call(struct timeline *timeline)
 {
     if (timeline->counts_instructions)
         timeline->from += COUNTED_SYSTEM_CALL;
+}
+
+void timeline_new_code(struct timeline *timeline)
+{
+    if (timeline->counts_instructions)
+        timeline->from++;
 }
 
 uint64_t timeline_at(struct timeline *timeline, uint64_t instructions)

@@ -19,7 +19,7 @@ struct timeline {
     uint64_t logged;                  /* the newest time in the log, by whatever clock */
 };
 
-/* `start`: of the thread's first instruction; 0: not known. */
+/* `start`: of the thread's first instruction, by the clock that is used; 0: not known. */
 void timeline_begin(struct timeline *timeline, bool counts_instructions, uint64_t start);
 
 /* `time` is when `instructions` will have run: it passes evenly until then. */
@@ -31,8 +31,9 @@ void timeline_pass_unknown(struct timeline *timeline);
 /* `instructions` have run, and it is `time`, whatever was thought before. */
 void timeline_set(struct timeline *timeline, uint64_t time, uint64_t instructions);
 
-/* A system call. */
+/* A system call, and code that is new: what comes after it is not at the same time, either. */
 void timeline_system_call(struct timeline *timeline);
+void timeline_new_code(struct timeline *timeline);
 
 /* The time when `instructions` have run; never less than before. */
 uint64_t timeline_at(struct timeline *timeline, uint64_t instructions);

@@ -45,18 +45,18 @@ static void begin_encoder(struct transcoder *transcoder)
 }
 
 /* The packet file is there. */
-static void begin(struct transcoder *transcoder)
+static void begin(struct transcoder *transcoder, uint64_t start)
 {
     const struct translator_arena *arena = transcoder->shared->arena;
     const struct tr_slot *slot = transcoder->slot;
     struct packet_ring *header = transcoder->file.header;
     header->pid = slot->pid;
     header->tid = slot->tid;
-    header->first_time = slot->first_time;
     begin_encoder(transcoder);
     path_init(&transcoder->path);
-    timeline_begin(&transcoder->timeline, arena->options.clock == RECORD_CLOCK_INSTRUCTIONS,
-                   slot->first_time);
+    timeline_begin(&transcoder->timeline, arena->options.clock == RECORD_CLOCK_INSTRUCTIONS, start);
+    header->first_time = transcoder->timeline.from;
+    moments_init(&transcoder->moments, transcoder->timeline.from);
     log_cursor_begin(&transcoder->cursor, arena, slot, 0);
     transcoder->ways = ways_table(transcoder->shared->ways, atomic_load(&slot->table));
     for (unsigned i = 0; i < 2; i++)
@@ -64,20 +64,21 @@ static void begin(struct transcoder *transcoder)
 }
 
 bool transcoder_begin(struct transcoder *transcoder, const struct transcoder_shared *shared,
-                      const struct tr_slot *slot, struct error *error)
+                      const struct tr_slot *slot, uint64_t start, struct error *error)
 {
     *transcoder =
         (struct transcoder){.owner = {time_now, make_room}, .shared = shared, .slot = slot};
     if (!packet_file_create(&transcoder->file, shared->folder, slot->serial, error))
         return false;
-    begin(transcoder);
+    begin(transcoder, start);
     return true;
 }
 
 /* Nothing is known of what ran before. */
 static void begin_unknown(struct transcoder *transcoder)
 {
-    transcoder->timeline.from = 0;
+    if (!transcoder->timeline.counts_instructions)
+        transcoder->timeline.from = 0;
     pt_encoder_forget_calls(transcoder->encoder);
 }
 
@@ -88,7 +89,7 @@ bool transcoder_resume(struct transcoder *transcoder, const struct transcoder_sh
         (struct transcoder){.owner = {time_now, make_room}, .shared = shared, .slot = slot};
     if (!packet_file_open(&transcoder->file, shared->folder, slot->serial, error))
         return false;
-    begin(transcoder);
+    begin(transcoder, transcoder->file.header->first_time);
     log_cursor_begin(&transcoder->cursor, shared->arena, slot, atomic_load(&slot->read_to));
     transcoder->timeline.latest = transcoder->encoder->last_time;
     begin_unknown(transcoder);
@@ -106,6 +107,7 @@ void transcoder_begin_ring(struct transcoder *transcoder)
 
 void transcoder_close(struct transcoder *transcoder)
 {
+    moments_free(&transcoder->moments);
     path_free(&transcoder->path);
     free(transcoder->call_ring);
     for (unsigned i = 0; i < 2; i++)
@@ -209,8 +211,8 @@ static void learn_callers(struct transcoder *transcoder, const struct log_record
     if (!transcoder->shared->callers || encoder->calls.all || encoder->depth != encoder->calls.base)
         return;
     struct array calls = array_of(sizeof(struct pt_call));
-    uint64_t time = timeline_at(&transcoder->timeline, pt_encoder_instructions(encoder));
-    bool all = callers_find(transcoder->shared->callers, transcoder->slot->pid, time, copy, &calls);
+    bool all = callers_find(transcoder->shared->callers, transcoder->slot->pid,
+                            transcoder->timeline.logged, copy, &calls);
     call_stack_learn(&transcoder->calls, encoder, log_value(copy, 0), &calls, all);
     array_free(&calls);
 }
@@ -329,6 +331,14 @@ static void reach(struct transcoder *transcoder, uint64_t time)
     timeline_set(&transcoder->timeline, time, pt_encoder_instructions(transcoder->encoder));
 }
 
+/* Sideband records may be of that time. */
+static void note_moment(struct transcoder *transcoder, uint64_t time)
+{
+    uint64_t instructions = pt_encoder_instructions(transcoder->encoder);
+    if (transcoder->timeline.counts_instructions)
+        moments_add(&transcoder->moments, time, timeline_at(&transcoder->timeline, instructions));
+}
+
 static void reach_unknown_time(struct transcoder *transcoder)
 {
     timeline_pass_unknown(&transcoder->timeline);
@@ -343,6 +353,8 @@ static void reach_entry(struct transcoder *transcoder)
     if (new_code > 0) {
         reach(transcoder, new_code - TR_MOMENT / 2);
         pt_encoder_emit(transcoder->encoder);
+        timeline_new_code(&transcoder->timeline);
+        note_moment(transcoder, new_code);
         transcoder->new_code = true;
     }
     reach(transcoder, transcoder->next_entry);
@@ -353,6 +365,7 @@ static void reach_entry(struct transcoder *transcoder)
 static void happen(struct transcoder *transcoder, const struct log_record *record)
 {
     reach(transcoder, log_value(record, 0));
+    note_moment(transcoder, log_value(record, 0));
     run_event(transcoder, record);
 }
 

@@ -9,6 +9,7 @@
 #include "engine/translator/call_stack.h"
 #include "engine/translator/callers.h"
 #include "engine/translator/log_cursor.h"
+#include "engine/translator/moments.h"
 #include "engine/translator/packet_file.h"
 #include "engine/translator/path.h"
 #include "engine/translator/timeline.h"
@@ -32,6 +33,7 @@ struct transcoder {
     struct log_cursor cursor;
     struct path path;
     struct timeline timeline;
+    struct moments moments; /* with the instruction clock */
     struct call_stack calls;
     struct pt_call *call_ring;
 
@@ -52,9 +54,10 @@ struct transcoder {
     unsigned cuts;
 };
 
-/* The log of `slot` will be read from its beginning. `shared` is borrowed until transcoder_close. */
+/* The log of `slot` will be read from its beginning, which was at `start` by the recording's clock (0: not known).
+ * `shared` is borrowed until transcoder_close. */
 bool transcoder_begin(struct transcoder *transcoder, const struct transcoder_shared *shared,
-                      const struct tr_slot *slot, struct error *error);
+                      const struct tr_slot *slot, uint64_t start, struct error *error);
 
 /* Goes on after the packets of a recorder that was killed, which had read the log up to slot->read_to. */
 bool transcoder_resume(struct transcoder *transcoder, const struct transcoder_shared *shared,

@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "engine/engine.h"
 #include "engine/translator/snapshot_ranges.h"
 #include "engine/translator/transcoder.h"
 
@@ -26,7 +27,8 @@ struct stream {
     enum stream_state state;
     struct transcoder *transcoder; /* while it is read */
     struct tr_slot *slot;
-    uint64_t decided_at; /* snapshot_ranges_settle */
+    uint64_t decided_at;    /* snapshot_ranges_settle */
+    struct moments moments; /* of a thread that is done */
 };
 
 struct transcoding {
@@ -49,6 +51,56 @@ static bool is_streaming(const struct translator_arena *arena)
     return arena->options.full_execution || arena->options.multi_snapshot;
 }
 
+static bool counts_instructions(const struct transcoding *transcoding)
+{
+    return transcoding->arena->options.clock == RECORD_CLOCK_INSTRUCTIONS;
+}
+
+static const struct moments *moments_of(const struct stream *stream)
+{
+    switch (stream->state) {
+    case STREAM_READ:
+        return &stream->transcoder->moments;
+    case STREAM_DONE:
+        return &stream->moments;
+    default:
+        return NULL;
+    }
+}
+
+/* The newest slot of thread `tid` before slot `serial`; NULL: there is none. */
+static const struct stream *find_stream(const struct transcoding *transcoding, uint32_t tid,
+                                        uint32_t serial)
+{
+    while (serial-- > 0) {
+        const struct stream *stream = &transcoding->streams[serial];
+        if (stream->slot && stream->slot->tid == tid)
+            return stream;
+    }
+    return NULL;
+}
+
+/* The thread that created this one, or this one when it ran another program. */
+static uint32_t creator_of(const struct transcoding *transcoding, const struct tr_slot *slot)
+{
+    struct log_reader reader = translator_arena_sideband(transcoding->arena);
+    for (const struct logged_record *record; (record = log_reader_next(&reader));)
+        if (record->kind == LOGGED_FORK && record->serial == slot->serial)
+            return ((const struct logged_fork *)record)->parent_tid;
+    return slot->tid;
+}
+
+/* When a thread began, by the recording's clock; 0: not known. */
+static uint64_t start_of(const struct transcoding *transcoding, const struct tr_slot *slot)
+{
+    if (!counts_instructions(transcoding))
+        return slot->first_time;
+    const struct stream *creator =
+        find_stream(transcoding, creator_of(transcoding, slot), slot->serial);
+    const struct moments *moments = creator ? moments_of(creator) : NULL;
+    return moments ? moments_convert(moments, slot->first_time) : 0;
+}
+
 static void begin_stream(struct transcoding *transcoding, struct stream *stream,
                          struct tr_slot *slot)
 {
@@ -57,7 +109,7 @@ static void begin_stream(struct transcoding *transcoding, struct stream *stream,
     struct error error;
     bool ok = is_streaming(shared->arena) && transcoder_resume(transcoder, shared, slot, &error);
     if (!ok)
-        ok = transcoder_begin(transcoder, shared, slot, &error);
+        ok = transcoder_begin(transcoder, shared, slot, start_of(transcoding, slot), &error);
     *stream = (struct stream){.state = STREAM_READ, .transcoder = transcoder, .slot = slot};
     if (ok)
         return;
@@ -74,9 +126,11 @@ static void end_stream(struct stream *stream)
     if (transcoder->damage.code != ERROR_NONE)
         log_warning("%s. What it stands for is missing from the recording.",
                     transcoder->damage.text);
+    struct moments moments = transcoder->moments;
+    moments_init(&transcoder->moments, 0);
     transcoder_close(transcoder);
     free(transcoder);
-    *stream = (struct stream){.state = STREAM_DONE};
+    *stream = (struct stream){.state = STREAM_DONE, .slot = stream->slot, .moments = moments};
 }
 
 /* The writer may use the ring again up to `position`; wakes it. */
@@ -178,7 +232,7 @@ struct transcoding *transcoding_begin(struct translator_arena *arena, const char
     if (transcoding->has_thread)
         return transcoding;
     error_set(error, ERROR_IO, "cannot start a thread that reads the logs in %s", directory);
-    transcoding_finish(transcoding, NULL, NULL);
+    transcoding_close(transcoding);
     return NULL;
 }
 
@@ -211,24 +265,57 @@ static void finish_slot(struct transcoding *transcoding, uint32_t serial)
         finish_stream(transcoding, stream);
 }
 
+static void stop_thread(struct transcoding *transcoding)
+{
+    if (!transcoding->has_thread)
+        return;
+    atomic_store(&transcoding->ends, true);
+    pthread_join(transcoding->thread, NULL);
+    transcoding->has_thread = false;
+}
+
 bool transcoding_finish(struct transcoding *transcoding, struct callers *callers,
                         struct error *error)
 {
-    if (transcoding->has_thread) {
-        atomic_store(&transcoding->ends, true);
-        pthread_join(transcoding->thread, NULL);
-    }
+    stop_thread(transcoding);
     transcoding->shared.callers = callers;
     uint32_t slots = translator_arena_slots(transcoding->arena);
     for (uint32_t serial = 0; serial < slots; serial++)
         finish_slot(transcoding, serial);
-    bool ok = transcoding->error.code == ERROR_NONE ||
-              error_set(error, transcoding->error.code, "%s", transcoding->error.text);
+    return transcoding->error.code == ERROR_NONE ||
+           error_set(error, transcoding->error.code, "%s", transcoding->error.text);
+}
+
+uint64_t transcoding_time_of(void *context, const struct logged_record *record)
+{
+    const struct transcoding *transcoding = context;
+    const struct moments *moments = NULL;
+    if (record->serial < transcoding->arena->geometry.slot_count)
+        moments = moments_of(&transcoding->streams[record->serial]);
+    return moments ? moments_convert(moments, record->time) : 0;
+}
+
+static void close_stream(struct stream *stream)
+{
+    if (stream->state == STREAM_READ) {
+        transcoder_close(stream->transcoder);
+        free(stream->transcoder);
+    } else if (stream->state == STREAM_DONE) {
+        moments_free(&stream->moments);
+    }
+}
+
+void transcoding_close(struct transcoding *transcoding)
+{
+    if (!transcoding)
+        return;
+    stop_thread(transcoding);
+    for (uint32_t serial = 0; serial < transcoding->arena->geometry.slot_count; serial++)
+        close_stream(&transcoding->streams[serial]);
     fragments_close(transcoding->shared.fragments);
     ways_close(transcoding->shared.ways);
     snapshot_times_free(&transcoding->snapshots);
     free(transcoding->streams);
     free(transcoding->folder);
     free(transcoding);
-    return ok;
 }

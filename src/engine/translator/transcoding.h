@@ -13,14 +13,19 @@
 
 struct transcoding;
 
-/* `directory` and `arena` are borrowed until transcoding_finish. Goes on with what a killed recorder has
+/* `directory` and `arena` are borrowed until transcoding_close. Goes on with what a killed recorder has
  * done already. NULL on error. */
 struct transcoding *transcoding_begin(struct translator_arena *arena, const char *directory,
                                       struct error *error);
 
-/* The recording is frozen and quiet (translator_arena_settle). Transcodes what is left and frees.
- * Damage in the arena is warned of; false: a packet file could not be made. */
+/* The recording is frozen and quiet (translator_arena_settle). Transcodes what is left. Damage in the arena is
+ * warned of; false: a packet file could not be made. */
 bool transcoding_finish(struct transcoding *transcoding, struct callers *callers,
                         struct error *error);
+
+/* With the instruction clock, after transcoding_finish: when a sideband record was, by that clock. */
+uint64_t transcoding_time_of(void *transcoding, const struct logged_record *record);
+
+void transcoding_close(struct transcoding *transcoding);
 
 #endif

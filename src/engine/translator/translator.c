@@ -445,12 +445,6 @@ static bool salvage(const char *directory, struct error *error)
 
 static bool serves(const struct record_options *options, struct error *error)
 {
-    if (options->clock == RECORD_CLOCK_INSTRUCTIONS)
-        return error_set(error, ERROR_USAGE,
-                         FLAG_CLOCK
-                         " instructions is of no use to the %s engine, which measures time "
-                         "while the program runs. Use " FLAG_ENGINE " qemu.",
-                         translator_engine.name);
     return processor_options_served(&options->processor, 0, translator_engine.name, error);
 }
 

@@ -79,8 +79,11 @@ static void no_time_is_too_long(void **state)
 static void instructions_count_where_they_are_the_clock(void **state)
 {
     struct timeline timeline;
-    timeline_begin(&timeline, true, 777);
-    uint64_t start = timeline_at(&timeline, 0);
+    timeline_begin(&timeline, true, 0);
+    assert_int_not_equal(timeline_at(&timeline, 0), 0); /* which perf takes for none */
+    uint64_t start = 777;
+    timeline_begin(&timeline, true, start);
+    assert_int_equal(timeline_at(&timeline, 0), start);
     timeline_pass(&timeline, 1 << 30, 10);
     assert_int_equal(timeline_at(&timeline, 10) - start, 10);
     timeline_set(&timeline, 1 << 30, 10);
@@ -88,6 +91,8 @@ static void instructions_count_where_they_are_the_clock(void **state)
     assert_int_equal(timeline_at(&timeline, 10) - start, 1010);
     timeline_system_call(&timeline);
     assert_int_equal(timeline_at(&timeline, 30) - start, 2030);
+    timeline_new_code(&timeline);
+    assert_int_equal(timeline_at(&timeline, 30) - start, 2031);
     assert_int_equal(timeline.logged, 1 << 30);
 }
 

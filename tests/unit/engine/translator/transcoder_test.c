@@ -33,7 +33,7 @@ static struct packets transcode(struct made_arena *made)
                                        .fragments = fragments_open(&made->arena),
                                        .ways = ways_open()};
     struct error error;
-    if (!transcoder_begin(transcoder, &shared, made->slot, &error))
+    if (!transcoder_begin(transcoder, &shared, made->slot, made->slot->first_time, &error))
         fail_msg("%s", error.text);
     transcoder_begin_ring(transcoder);
     transcoder_read(transcoder);

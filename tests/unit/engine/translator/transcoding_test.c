@@ -143,6 +143,74 @@ static void code_dumps_become_files(void **state)
     made_arena_close(&made);
 }
 
+/* --- The instruction clock --- */
+
+static void add_fork(struct made_arena *made, uint64_t time)
+{
+    struct logged_fork record = {.record = {.kind = LOGGED_FORK,
+                                            .pid = MADE_PID,
+                                            .tid = made->slot->tid,
+                                            .serial = made->slot->serial,
+                                            .time = time},
+                                 .parent_pid = MADE_PID,
+                                 .parent_tid = MADE_PID};
+    made_record(made, &record, sizeof record, NULL);
+}
+
+/* A thread that runs one block of two instructions, makes a system call, and creates another one in it. */
+static void log_parent_and_child(struct made_arena *made)
+{
+    const uint64_t start = (uintptr_t)walked_return; /* mov, syscall */
+    uint32_t fragment = made_fragment(made, &start, 1, 0);
+    add_name(made, 1000000, "parent");
+    made_entry(made, fragment, true);
+    MADE_EVENT(made, TR_SYSCALL, 56, 2000000);
+    MADE_EVENT(made, TR_RESUME, 0, 3000000);
+    made_entry(made, fragment, false);
+    MADE_EVENT(made, TR_SYSCALL, 60, 4000000);
+    made_slot(made);
+    made->slot->first_time = 2500000;
+    add_fork(made, 2500000);
+    made_entry(made, fragment, true);
+    MADE_EVENT(made, TR_SYSCALL, 60, 9000000);
+}
+
+static void records_are_placed_by_instructions(void **state)
+{
+    struct made_arena made;
+    struct collection collection;
+    struct tr_options options = {.clock = RECORD_CLOCK_INSTRUCTIONS,
+                                 .ring_size = MADE_RING,
+                                 .tsc_hz = 1000000000,
+                                 .bus_ratio = 10};
+    for (uint32_t full = 0; full <= 1; full++) {
+        options.full_execution = full;
+        made_arena_open(&made, &options);
+        log_parent_and_child(&made);
+        finish(&made, begin(&made), &collection);
+        assert_int_equal(collection.instructions, 6);
+        struct perf_data data;
+        open_recording(&data, &made);
+        uint64_t named = 0, created = 0, started = 0;
+        for (size_t i = 0; i < data.record_count; i++) {
+            const struct sideband_record *record = &data.records[i];
+            if (record->kind == SIDEBAND_NAME)
+                named = record->time.value;
+            else if (record->kind == SIDEBAND_FORK)
+                created = record->time.value;
+            else if (record->kind == SIDEBAND_TRACE_START && record->tid == 2)
+                started = record->time.value;
+        }
+        assert_int_not_equal(named, 0);
+        assert_int_equal(created, named + 2); /* instructions */
+        assert_int_equal(started, created);
+        assert_int_equal(data.chunk_count, 2);
+        perf_data_close(&data);
+        collection_free(&collection);
+        made_arena_close(&made);
+    }
+}
+
 /* --- While the program runs --- */
 
 /* As the runtime: what it clears and writes next has been read. */
@@ -265,7 +333,7 @@ static void what_was_read_before_is_not_read_again(void **state)
     uint64_t head = made.position;
     while (atomic_load(&made.slot->read_to) + 8192 < head)
         sched_yield();
-    assert_true(transcoding_finish(killed, NULL, NULL));
+    transcoding_close(killed);
     made.slot->magic = TR_SLOT_MAGIC;
     atomic_store(&made.slot->read_to, head - 12000); /* as if it had not come further */
     finish(&made, begin(&made), &collection);
@@ -343,6 +411,7 @@ int main(void)
         cmocka_unit_test(rings_become_chunks),
         cmocka_unit_test(nothing_recorded_is_no_recording),
         cmocka_unit_test(code_dumps_become_files),
+        cmocka_unit_test(records_are_placed_by_instructions),
         cmocka_unit_test(full_execution_reads_what_a_larger_ring_would_hold),
         cmocka_unit_test(a_thread_that_has_ended_is_done_with),
         cmocka_unit_test(without_a_packet_file_logs_are_read_on),
